@@ -1,0 +1,68 @@
+# portpart: every target sets up what it needs, from Python 3.10+ and make alone.
+#
+#   make demo [GRAPH=file] [K=64]     partition a mesh (or your graph), compare with METIS, draw it
+#   make test                         lint, types and all tests that need no GPU
+#   make gpu-test [CUDA=12]           the tests on a CUDA device
+#
+# PYTHON picks the interpreter that makes the virtual environment in VENV.  `VENV=` (empty) uses
+# PYTHON as it is, for machines whose Python already has everything: make gpu-test VENV=
+
+PYTHON ?= python3
+VENV ?= .venv
+CUDA ?= 13
+GRAPH ?=
+K ?= 64
+SEED ?= 0
+BENCH ?=
+
+.NOTPARALLEL:
+.PHONY: help demo test lint bench gpu-test gpu-bench sanitize clean
+
+ifeq ($(strip $(VENV)),)
+PY := PYTHONPATH="$(CURDIR)" $(PYTHON)
+with =
+else
+PY := $(VENV)/bin/python
+with = $(foreach extra,$(1),$(VENV)/.has-$(extra))
+endif
+
+help:
+	@sed -n '2,9s/^# \{0,1\}//p' Makefile
+	@echo "targets: demo test lint bench gpu-test gpu-bench sanitize clean"
+
+demo: $(call with,plot)
+	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
+
+test: lint
+	$(PY) -m pytest -m "not gpu"
+
+lint: $(call with,dev)
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+
+bench: $(call with,bench dev)
+	$(PY) -m bench.compare $(BENCH)
+
+gpu-test: $(call with,dev cuda$(CUDA))
+	$(PY) -m pytest -m gpu
+
+gpu-bench: $(call with,bench cuda$(CUDA))
+	$(PY) -m bench.gpu $(BENCH)
+
+sanitize: $(call with,dev cuda$(CUDA))
+	compute-sanitizer --tool memcheck --error-exitcode 1 $(PY) -m pytest -m "gpu and not slow" -x
+	compute-sanitizer --tool racecheck --error-exitcode 1 $(PY) -m pytest -m "gpu and not slow" -x
+
+clean:
+	rm -rf $(VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+ifneq ($(strip $(VENV)),)
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("portpart needs Python 3.10 or newer: make PYTHON=python3.12 ..." if sys.version_info < (3, 10) else 0)'
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	    echo "this Python makes no virtual environments: install its venv module (Debian: python3-venv)"; exit 1; }
+
+$(VENV)/.has-%: pyproject.toml | $(VENV)/bin/python
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+endif

@@ -1,0 +1,135 @@
+"""Markdown tables of comparison records: every graph, and geometric means of ratios to METIS."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+Record = dict[str, Any]
+
+BASE = "pymetis"
+
+# first word or words of a catalogue class -> class of the summary
+GROUPS = {
+    "FE": "mesh", "CFD": "mesh", "surface": "mesh", "Delaunay": "mesh", "delaunay": "Delaunay",
+    "road": "road", "circuit": "circuit", "power": "circuit", "SAT": "SAT, optimisation",
+    "optimisation": "SAT, optimisation", "social": "social, web", "web": "social, web",
+    "co-authorship": "social, web", "citation": "social, web", "communication": "social, web",
+    "knowledge": "social, web", "software": "social, web", "bio": "bio", "rgg": "geometric",
+    "random": "geometric", "rmat": "RMAT", "grid": "lattice", "cube": "lattice",
+}  # fmt: skip
+
+
+def markdown(records: Iterable[Record]) -> str:
+    """Return the whole report: summary by class, a table per k, compile times, failures."""
+    records = list(records)
+    good = [record for record in records if "error" not in record]
+    if not good:
+        return "no results yet"
+    algorithms = sorted({record["algorithm"] for record in good}, key=_base_first)
+    sections = [
+        _summary("Cut over METIS (geometric mean)", good, algorithms, "cut"),
+        _summary("Time over METIS (geometric mean)", good, algorithms, "seconds"),
+        *(_graph_table(good, algorithms, k) for k in sorted({record["k"] for record in good})),
+        _compile_times(good),
+        _failures(records),
+    ]
+    return "\n\n".join(section for section in sections if section)
+
+
+def group_of(family: str) -> str:
+    """Return the class of the summary that a catalogue class belongs to."""
+    first = family.replace(",", " ").split()[0].split("/")[0]
+    return GROUPS.get(first.split("-like")[0], "other")
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Return the geometric mean of positive values, NaN of none."""
+    logarithms = [math.log(value) for value in values]
+    return math.exp(sum(logarithms) / len(logarithms)) if logarithms else math.nan
+
+
+def _base_first(algorithm: str) -> tuple[bool, bool, str]:
+    return (algorithm != BASE, not algorithm.startswith("portpart"), algorithm)
+
+
+def _means(records: list[Record], name: str) -> dict[tuple[str, int, str], float]:
+    """Return the mean over seeds by (graph, k, algorithm)."""
+    values = defaultdict(list)
+    for record in records:
+        values[record["graph"], record["k"], record["algorithm"]].append(record[name])
+    return {key: sum(series) / len(series) for key, series in values.items()}
+
+
+def _summary(title: str, records: list[Record], algorithms: list[str], name: str) -> str:
+    """Ratios to the base by class (all k) and by k (all classes); count of pairs in brackets."""
+    means = _means(records, name)
+    families = {record["graph"]: group_of(record["family"]) for record in records}
+    ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for (graph, k, algorithm), value in means.items():
+        base = means.get((graph, k, BASE), 0)
+        if base > 0 and value > 0:
+            for row in (families[graph], f"k = {k}", "all"):
+                ratios[row, algorithm].append(value / base)
+    ks = [f"k = {k}" for k in sorted({k for _, k, _ in means})]
+    rows = [*sorted(set(families.values())), *ks, "all"]
+    body = [
+        [row, *(_ratio(ratios.get((row, algorithm), [])) for algorithm in algorithms)]
+        for row in rows
+    ]
+    return f"### {title}\n{_table(['', *algorithms], body)}"
+
+
+def _ratio(values: list[float]) -> str:
+    return f"{geometric_mean(values):.3f} ({len(values)})" if values else "-"
+
+
+def _graph_table(records: list[Record], algorithms: list[str], k: int) -> str:
+    """One row per graph: mean cut / mean seconds, with a mark where the bound is broken."""
+    chosen = [record for record in records if record["k"] == k]
+    cuts, seconds = _means(chosen, "cut"), _means(chosen, "seconds")
+    worst: dict[tuple[str, str], float] = defaultdict(float)
+    for record in chosen:
+        if not record["feasible"]:
+            key = (record["graph"], record["algorithm"])
+            worst[key] = max(worst[key], record["reached_imbalance"])
+
+    def cell(graph: str, algorithm: str) -> str:
+        key = (graph, k, algorithm)
+        if key not in cuts:
+            return "-"
+        mark = f" imb {worst[graph, algorithm]:.3f}" if (graph, algorithm) in worst else ""
+        return f"{cuts[key]:.0f} / {seconds[key]:.3g}{mark}"
+
+    graphs = list(dict.fromkeys(record["graph"] for record in chosen))
+    body = [[graph, *(cell(graph, algorithm) for algorithm in algorithms)] for graph in graphs]
+    return f"### k = {k}: cut / seconds (means over seeds)\n{_table(['graph', *algorithms], body)}"
+
+
+def _compile_times(records: list[Record]) -> str:
+    """Longest first call of each algorithm: what compilation costs on this machine."""
+    longest: dict[str, float] = {}
+    for record in records:
+        first = record.get("first_seconds")
+        if first is not None:
+            extra = first - record["seconds"]
+            longest[record["algorithm"]] = max(longest.get(record["algorithm"], 0.0), extra)
+    body = [[algorithm, f"{seconds:.2f}"] for algorithm, seconds in sorted(longest.items())]
+    title = "First call over second call, seconds (compiling or loading the cache)"
+    return f"### {title}\n{_table(['algorithm', 'longest'], body)}" if body else ""
+
+
+def _failures(records: list[Record]) -> str:
+    body = [
+        [record["graph"], record["algorithm"], str(record["k"]), record["error"]]
+        for record in records
+        if "error" in record
+    ]
+    return f"### Failed\n{_table(['graph', 'algorithm', 'k', 'reason'], body)}" if body else ""
+
+
+def _table(head: list[str], body: list[list[str]]) -> str:
+    rows = [head, ["---"] * len(head), *body]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

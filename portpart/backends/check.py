@@ -1,0 +1,372 @@
+"""The accepted subset of Python, checked before any compiler sees a kernel.
+
+`check_function` runs when a kernel is decorated.  What it lets through, both compilers accept;
+what it refuses is reported with the file, the line, the marked source and the allowed form.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import types
+from typing import Any, NoReturn, TypeVar
+
+from portpart.errors import KernelSyntaxError
+
+_BINARY = (
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod,
+    ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift,
+)
+_COMPARE = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_UNARY = (ast.USub, ast.UAdd, ast.Invert, ast.Not)
+
+
+class CheckedFunction:
+    """A function inside the kernel language.
+
+    Attributes
+    ----------
+    name : str
+    function : FunctionType
+        The Python function as written.
+    tree : ast.FunctionDef
+        Its syntax tree without the docstring; line numbers are those of the file.
+    references : dict of str to object
+        What each name means that is neither a parameter nor a local variable: a number, a
+        `DeviceFunction` or a `Word`.
+    filename, first_line
+        Where it stands.
+    is_kernel, uses_team_words : bool
+    """
+
+    def __init__(self, function: types.FunctionType, tree: ast.FunctionDef,
+                 references: dict[str, Any], is_kernel: bool, uses_team_words: bool) -> None:
+        self.name = function.__name__
+        self.function = function
+        self.tree = tree
+        self.references = references
+        self.filename = function.__code__.co_filename
+        self.first_line = tree.lineno
+        self.is_kernel = is_kernel
+        self.uses_team_words = uses_team_words
+        self.__doc__ = function.__doc__
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the parameters; the first one of a kernel is the work index."""
+        return [argument.arg for argument in self.tree.args.args]
+
+
+Checked = TypeVar("Checked", bound=CheckedFunction)
+
+
+def check_function(
+    function: types.FunctionType, result: type[Checked], *, is_kernel: bool
+) -> Checked:
+    """Check `function` and return it with its tree and its resolved names."""
+    source, tree = _parse(function)
+    checker = _Checker(function, tree, source, is_kernel)
+    checker.run()
+    return result(function, tree, checker.references, is_kernel, checker.team_words)
+
+
+def refuse(filename: str, source_line: str, node: ast.AST, problem: str, remedy: str) -> NoReturn:
+    """Raise the language's syntax error with the offending piece of source marked."""
+    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    width = max(1, getattr(node, "end_col_offset", column + 1) - column)
+    if getattr(node, "end_lineno", line) != line:
+        width = max(1, len(source_line.rstrip()) - column)
+    marked = f"    {source_line.rstrip()}\n    {' ' * column}{'^' * width}"
+    raise KernelSyntaxError(f"{filename}:{line}: {problem}; {remedy}\n{marked}")
+
+
+def _parse(function: types.FunctionType) -> tuple[list[str], ast.FunctionDef]:
+    lines, first = inspect.getsourcelines(function)
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    module = ast.parse(textwrap.dedent("".join(lines)))
+    tree = module.body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    ast.increment_lineno(tree, first - 1)
+    for node in ast.walk(tree):
+        if hasattr(node, "col_offset"):
+            node.col_offset += indent
+            if getattr(node, "end_col_offset", None) is not None:
+                node.end_col_offset += indent
+    if ast.get_docstring(tree) is not None:
+        tree.body = tree.body[1:] or [ast.Pass(lineno=tree.lineno, col_offset=indent)]
+    tree.decorator_list = []
+    return lines, tree
+
+
+class _Checker(ast.NodeVisitor):
+    """Walks one function and refuses every node outside the subset."""
+
+    def __init__(self, function: types.FunctionType, tree: ast.FunctionDef,
+                 lines: list[str], is_kernel: bool) -> None:
+        self.function = function
+        self.tree = tree
+        self.lines = lines
+        self.start = function.__code__.co_firstlineno
+        self.is_kernel = is_kernel
+        self.references: dict[str, Any] = {}
+        self.team_words = False
+        self.returns: list[ast.Return] = []
+        self.loop_depth = 0
+        self.scope = inspect.getclosurevars(function)
+
+    def run(self) -> None:
+        arguments = self.tree.args
+        if (arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults
+                or arguments.posonlyargs):
+            self.refuse(self.tree, "only plain parameters are allowed",
+                        "write them without defaults, * or **")
+        if self.is_kernel and not arguments.args:
+            self.refuse(self.tree, "a kernel needs the work index as its first parameter",
+                        "write def name(i, ...)")
+        parameters = {argument.arg for argument in arguments.args}
+        self.parameters = parameters
+        self.assigned = parameters | {
+            node.id for node in ast.walk(self.tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        self.block(self.tree.body)
+        self.check_returns()
+        _DefiniteAssignment(self, parameters).block(self.tree.body)
+
+    def refuse(self, node: ast.AST, problem: str, remedy: str) -> NoReturn:
+        index = getattr(node, "lineno", self.start) - self.start
+        line = self.lines[index] if 0 <= index < len(self.lines) else ""
+        refuse(self.function.__code__.co_filename, line, node,
+               f"{problem} (in {self.function.__name__})", remedy)
+
+    def check_returns(self) -> None:
+        if self.is_kernel:
+            for node in self.returns:
+                if node.value is not None:
+                    self.refuse(node, "a kernel returns nothing", "store the value in an array")
+                if self.team_words:
+                    self.refuse(node, "a kernel with team words must not return early",
+                                "put the rest under an if")
+
+    # statements ---------------------------------------------------------------------------
+
+    def block(self, statements: list[ast.stmt]) -> None:
+        for statement in statements:
+            self.visit(statement)
+
+    def generic_visit(self, node: ast.AST) -> None:
+        self.refuse(node, f"{type(node).__name__} is outside the kernel language",
+                    "see docs/kernel-language.md for what is allowed")
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if len(node.targets) != 1:
+            self.refuse(node, "several targets in one assignment", "write one line per target")
+        self.target(node.targets[0])
+        self.visit(node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.operator(node, node.op)
+        self.target(node.target)
+        self.visit(node.value)
+
+    def target(self, node: ast.expr) -> None:
+        if isinstance(node, ast.Subscript):
+            self.visit_Subscript(node)
+        elif not isinstance(node, ast.Name):
+            self.refuse(node, "this cannot be assigned to", "assign to a name or to array[index]")
+        elif node.id in self.parameters:
+            self.refuse(node, f"parameter {node.id!r} is assigned to",
+                        "copy it to a new name first")
+
+    def visit_If(self, node: ast.If) -> None:
+        self.visit(node.test)
+        self.block(node.body)
+        self.block(node.orelse)
+
+    def visit_While(self, node: ast.While) -> None:
+        self.no_else(node)
+        self.visit(node.test)
+        self.loop(node.body)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.no_else(node)
+        call = node.iter
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+                and call.func.id == "range" and 1 <= len(call.args) <= 3 and not call.keywords):
+            self.refuse(node.iter, "a for loop must run over range(...)",
+                        "write for x in range(start, stop, step)")
+        if not isinstance(node.target, ast.Name):
+            self.refuse(node.target, "a loop variable must be a name", "write for x in range(...)")
+        self.target(node.target)
+        for argument in call.args:
+            self.visit(argument)
+        self.loop(node.body)
+
+    def no_else(self, node: ast.For | ast.While) -> None:
+        if node.orelse:
+            self.refuse(node.orelse[0], "a loop has no else in the kernel language", "use a flag")
+
+    def loop(self, body: list[ast.stmt]) -> None:
+        self.loop_depth += 1
+        self.block(body)
+        self.loop_depth -= 1
+
+    def visit_Break(self, node: ast.Break) -> None:
+        pass
+
+    def visit_Continue(self, node: ast.Continue) -> None:
+        pass
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def visit_Return(self, node: ast.Return) -> None:
+        self.returns.append(node)
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Call):
+            self.refuse(node, "an expression whose value is not used", "assign it or remove it")
+        self.visit(node.value)
+
+    # expressions --------------------------------------------------------------------------
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        self.operator(node, node.op)
+        self.visit(node.left)
+        self.visit(node.right)
+
+    def operator(self, node: ast.AST, operator: ast.operator) -> None:
+        if not isinstance(operator, _BINARY):
+            self.refuse(node, f"operator {type(operator).__name__} is outside the kernel language",
+                        "use + - * / // % & | ^ << >>")
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        assert isinstance(node.op, _UNARY)
+        self.visit(node.operand)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        for value in node.values:
+            self.visit(value)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        if len(node.ops) != 1:
+            self.refuse(node, "a chained comparison", "write a < b and b < c")
+        if not isinstance(node.ops[0], _COMPARE):
+            self.refuse(node, "this comparison is outside the kernel language",
+                        "use == != < <= > >=; for an absent array use value_or")
+        self.visit(node.left)
+        self.visit(node.comparators[0])
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self.visit(node.test)
+        self.visit(node.body)
+        self.visit(node.orelse)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if not isinstance(node.value, (bool, int, float)):
+            self.refuse(node, f"constant {node.value!r} is not a number", "use numbers only")
+        if isinstance(node.value, int) and not -(2**63) <= node.value < 2**64:
+            self.refuse(node, "an integer constant beyond 64 bits", "use a smaller constant")
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if not (isinstance(node.value, ast.Name) and node.value.id in self.parameters):
+            self.refuse(node, "only a parameter can be indexed", "pass the array as an argument")
+        if isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            self.refuse(node.slice, "arrays have one dimension and no slices",
+                        "index with one integer")
+        self.visit(node.slice)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if node.id not in self.assigned:
+            self.resolve(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if not isinstance(node.func, ast.Name):
+            self.refuse(node, "only plain names can be called",
+                        "import the word or the device function by name")
+        if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            self.refuse(node, "keyword and starred arguments are not allowed",
+                        "pass arguments by position")
+        self.resolve(node.func, called=True)
+        for argument in node.args:
+            self.visit(argument)
+
+    def resolve(self, node: ast.Name, *, called: bool = False) -> None:
+        """Record what the free name `node` means: a number, a device function or a word."""
+        from portpart.backends.language import BUILTIN_WORDS, DeviceFunction, Word
+
+        value = self.lookup(node)
+        if value in (min, max, abs):
+            value = BUILTIN_WORDS[node.id]
+        if called:
+            if not isinstance(value, (DeviceFunction, Word)):
+                self.refuse(node, f"{node.id!r} is not a device function or a kernel word",
+                            "decorate it with @device")
+            team = value.is_team_word if isinstance(value, Word) else value.uses_team_words
+            self.team_words = self.team_words or team
+        elif not isinstance(value, (bool, int, float)):
+            self.refuse(node, f"{node.id!r} is not a number",
+                        "pass it as an argument or make it a numeric constant")
+        self.references[node.id] = value
+
+    def lookup(self, node: ast.Name) -> Any:
+        for names in (self.scope.nonlocals, self.scope.globals, self.scope.builtins):
+            if node.id in names:
+                return names[node.id]
+        self.refuse(node, f"name {node.id!r} is not known here", "define or import it above")
+
+
+class _DefiniteAssignment:
+    """Refuses a variable that may be read before it has a value."""
+
+    def __init__(self, checker: _Checker, known: set[str]) -> None:
+        self.checker = checker
+        self.known = set(known)
+
+    def block(self, statements: list[ast.stmt]) -> bool:
+        """Walk `statements`; True if control never reaches their end."""
+        return any([self.statement(statement) for statement in statements])
+
+    def statement(self, node: ast.stmt) -> bool:
+        if isinstance(node, ast.If):
+            return self.branch(node)
+        if isinstance(node, (ast.For, ast.While)):
+            self.loop(node)
+            return False
+        self.reads(node)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            self.known.add(node.targets[0].id)
+        return isinstance(node, (ast.Return, ast.Break, ast.Continue))
+
+    def branch(self, node: ast.If) -> bool:
+        self.reads(node.test)
+        before = set(self.known)
+        leaves_body = self.block(node.body)
+        after_body, self.known = self.known, set(before)
+        leaves_else = self.block(node.orelse)
+        if leaves_body:
+            return leaves_else
+        self.known = after_body if leaves_else else after_body & self.known
+        return False
+
+    def loop(self, node: ast.For | ast.While) -> None:
+        self.reads(node.iter if isinstance(node, ast.For) else node.test)
+        before = set(self.known)
+        if isinstance(node, ast.For):
+            assert isinstance(node.target, ast.Name)
+            self.known.add(node.target.id)
+        self.block(node.body)
+        self.known = before
+
+    def reads(self, node: ast.AST) -> None:
+        for name in ast.walk(node):
+            loads = isinstance(name, ast.Name) and (
+                isinstance(name.ctx, ast.Load)
+                or (isinstance(node, ast.AugAssign) and name is node.target)
+            )
+            if loads and name.id in self.checker.assigned and name.id not in self.known:
+                self.checker.refuse(name, f"{name.id!r} may be used before it has a value",
+                                    "assign it on every path first")

@@ -1,0 +1,86 @@
+"""Compiled kernels of the CPU space and their cache on disk.
+
+The text of a kernel's module is a function of the kernel and its argument types; its hash names a
+file in the cache folder, which is written once and never changed, so Numba's own cache beside it
+stays valid.  The folder is ``$PORTPART_CACHE_DIR`` or ``portpart`` in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+import threading
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from portpart.backends.cpu_source import module_source
+from portpart.backends.language import Kernel
+
+_functions: dict[tuple[int, tuple[str, ...]], tuple[Kernel, Any]] = {}
+_compiling = threading.RLock()
+
+
+def compiled(kernel: Kernel, tags: tuple[str, ...]) -> int:
+    """Address of the chunk callback of `kernel` for arguments of the types `tags`."""
+    key = (id(kernel), tags)
+    if key not in _functions:
+        with _compiling:
+            if key not in _functions:
+                _functions[key] = (kernel, _load(kernel, tags).chunk)
+    return int(_functions[key][1].address)
+
+
+def _load(kernel: Kernel, tags: tuple[str, ...]) -> ModuleType:
+    text = module_source(kernel, tags)
+    digest = hashlib.sha256((_versions() + text).encode()).hexdigest()[:24]
+    name = f"portpart_{kernel.name}_{digest}"
+    path = cache_folder() / f"{name}.py"
+    if not path.exists():
+        _write(path, text)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _write(path: Path, text: str) -> None:
+    """Write under another name, then rename: a reader never sees half a file."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    os.replace(temporary, path)
+
+
+@cache
+def cache_folder() -> Path:
+    """The folder of compiled kernels; a temporary one if none can be written."""
+    base = os.environ.get("PORTPART_CACHE_DIR")
+    folder = Path(base) if base else _user_cache() / "portpart"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="portpart-"))
+    return folder
+
+
+def _user_cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home()))
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+
+
+@cache
+def _versions() -> str:
+    """Everything outside the text that the compiled code depends on."""
+    import numba
+
+    words = Path(__file__).with_name("cpu_words.py").read_text()
+    return f"{numba.__version__} {sys.version_info[:2]} {words}"

@@ -1,0 +1,83 @@
+"""Programs on the CPU: a list of instructions that a compiled loop walks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.backends.cpu import ITEM_WEIGHT, Workers
+from portpart.backends.cpu_compile import compiled
+from portpart.backends.cpu_driver import FIELDS, JUMP, JUMP_IF_ZERO, LAUNCH, walk
+from portpart.backends.packing import Table, address_of, tag_of
+from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+
+if TYPE_CHECKING:
+    from portpart.backends.cpu import CpuSpace
+
+ROW, FLAG, TARGET = 2, 4, 5
+"""Fields of an instruction that hold a row's address, a flag's address, a jump's target."""
+
+
+class CpuExecutable:
+    """A program as instructions with one row of packed arguments per launch."""
+
+    def __init__(self, space: CpuSpace, program: Program) -> None:
+        self.space = space
+        self.table = Table(program.slots)
+        self.code: list[list[int]] = []
+        self._emit(program.steps)
+
+    def run(self, bindings: dict[str, Any], size: int) -> None:
+        """Run with `bindings`; the size needs no preparation here."""
+        table = np.zeros(max(1, len(self.table)), np.int64)
+        base = address_of(table)
+        table[: len(self.table)] = self.table.fill(bindings, base)
+        code = np.array(self.code, np.int64).reshape(-1, FIELDS)
+        launches = code[:, 0] == LAUNCH
+        code[launches, ROW] = base + 8 * code[launches, ROW]
+        tests = code[:, 0] == JUMP_IF_ZERO
+        code[tests, FLAG] = table[code[tests, FLAG]]
+        self.space.counters.launches += 1
+        with Workers(self.space.threads) as workers:
+            walk(code.reshape(-1), workers)
+
+    def _emit(self, steps: list[Step]) -> None:
+        for step in steps:
+            if isinstance(step, Launch):
+                self._emit_launch(step)
+            elif isinstance(step, While):
+                self._emit_loop(step)
+            else:
+                self._emit_branch(step)
+
+    def _emit_launch(self, step: Launch) -> None:
+        function = compiled(step.kernel, tuple(map(tag_of, step.args)))
+        row = self.table.add_row(step)
+        self.code.append([LAUNCH, function, row, ITEM_WEIGHT[step.team], 0, 0])
+
+    def _emit_loop(self, step: While) -> None:
+        start = FIELDS * len(self.code)
+        test = self._emit_test(step.flag)
+        self._emit(step.steps)
+        self._emit_jump()[TARGET] = start
+        test[TARGET] = FIELDS * len(self.code)
+
+    def _emit_branch(self, step: Branch) -> None:
+        test = self._emit_test(step.flag)
+        self._emit(step.then)
+        if not step.orelse:
+            test[TARGET] = FIELDS * len(self.code)
+            return
+        jump = self._emit_jump()
+        test[TARGET] = FIELDS * len(self.code)
+        self._emit(step.orelse)
+        jump[TARGET] = FIELDS * len(self.code)
+
+    def _emit_test(self, flag: Element) -> list[int]:
+        self.code.append([JUMP_IF_ZERO, 0, 0, 0, self.table.add_address(flag), 0])
+        return self.code[-1]
+
+    def _emit_jump(self) -> list[int]:
+        self.code.append([JUMP, 0, 0, 0, 0, 0])
+        return self.code[-1]

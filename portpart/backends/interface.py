@@ -1,0 +1,107 @@
+"""The execution space as the rest of the library sees it.
+
+Everything above ``backends/`` allocates, launches, sorts and reads through one `ExecutionSpace`;
+no other module asks which device it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Any, Protocol
+
+import numpy as np
+
+from portpart.backends.language import Kernel
+from portpart.backends.program import Program
+
+Array = Any
+"""A one-dimensional array of an execution space (NumPy or CuPy)."""
+
+
+class Executable(Protocol):
+    """A program compiled for one space."""
+
+    def run(self, bindings: dict[str, Any], size: int) -> None:
+        """Run with arrays and scalars bound to the slots; `size` is the largest work size."""
+
+
+class Counters:
+    """Launches and host synchronisations of a space since it was made (for benchmarks)."""
+
+    def __init__(self) -> None:
+        self.launches = 0
+        self.synchronizations = 0
+
+
+class ExecutionSpace(ABC):
+    """Memory and parallel loops of one device.
+
+    Attributes
+    ----------
+    name : str
+        ``"cpu"``, ``"cuda:0"`` ...
+    kind : str
+        ``"cpu"`` or ``"cuda"``.
+    counters : Counters
+    """
+
+    name: str
+    kind: str
+
+    def __init__(self) -> None:
+        self.counters = Counters()
+        self._executables: dict[Hashable, tuple[Program, Executable]] = {}
+
+    @abstractmethod
+    def empty(self, n: int, dtype: Any) -> Array:
+        """Uninitialised array of `n` elements."""
+
+    @abstractmethod
+    def full(self, n: int, value: Any, dtype: Any) -> Array:
+        """Array of `n` elements, all `value`."""
+
+    def zeros(self, n: int, dtype: Any) -> Array:
+        """Array of `n` zeros."""
+        return self.full(n, 0, dtype)
+
+    @abstractmethod
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        """`values` as a contiguous array of this space; copies only where it must."""
+
+    @abstractmethod
+    def to_host(self, array: Array) -> np.ndarray:
+        """NumPy copy (on the CPU: the array itself); waits for the work before it."""
+
+    @abstractmethod
+    def owns(self, array: Any) -> bool:
+        """True if `array` is an array of this kind of space."""
+
+    @abstractmethod
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        """Run `kernel` for the work items 0 ... n-1, `team` lanes each; asynchronous on a GPU."""
+
+    @abstractmethod
+    def sort_keys(self, keys: Array) -> tuple[Array, Array]:
+        """Sorted copy of integer `keys` and the int32 permutation that sorts them, stable."""
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait until all launched work is done."""
+
+    @abstractmethod
+    def executable(self, program: Program) -> Executable:
+        """Compile `program` for this space."""
+
+    def cached_executable(self, key: Hashable, record: Any) -> Executable:
+        """The executable of the program that `record()` makes, compiled once per `key`."""
+        if key not in self._executables:
+            program = record()
+            self._executables[key] = (program, self.executable(program))
+        return self._executables[key][1]
+
+    def copy(self, array: Array) -> Array:
+        """A new array with the same elements."""
+        result = self.empty(len(array), array.dtype)
+        result[...] = array
+        return result

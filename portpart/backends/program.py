@@ -1,0 +1,157 @@
+"""Programs: recorded launches with loops and branches that never return to Python.
+
+A program is recorded once, compiled by an execution space (a CUDA graph with conditional nodes, or
+a list that a compiled loop walks on the CPU) and run many times with different arrays bound to its
+slots.  Work sizes and flags are read from memory of the space when a launch starts; nothing inside
+a program allocates or synchronises.
+
+>>> program = Program("count down")
+>>> left = program.array("left", np.int64)
+>>> with program.while_loop(left[0]):
+...     program.parallel_for(1, decrease, left)          # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.language import Kernel
+
+TEAM_WIDTHS = (1, 8, 32, 256)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A named argument of a program, bound to an array or a scalar when the program runs.
+
+    A slot with ``dtype`` None stands for an absent array (None).
+    """
+
+    name: str
+    dtype: np.dtype | None
+    is_array: bool
+
+    def __getitem__(self, index: int) -> Element:
+        return Element(self, index)
+
+
+@dataclass(frozen=True)
+class Element:
+    """One element of a bound int64 array: a work size or a flag."""
+
+    slot: Slot
+    index: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel over ``count`` items; ``count`` is an element or a fixed number."""
+
+    count: Element | int
+    kernel: Kernel
+    args: tuple[Any, ...]
+    team: int
+
+
+@dataclass(frozen=True)
+class While:
+    """Repeat ``steps`` while the flag is not zero; the flag is read before every round."""
+
+    flag: Element
+    steps: list[Step] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Run ``then`` if the flag is not zero, else ``orelse``."""
+
+    flag: Element
+    then: list[Step] = field(default_factory=list)
+    orelse: list[Step] = field(default_factory=list)
+
+
+Step = Launch | While | Branch
+
+
+class Program:
+    """A recording of launches, loops and branches over named slots."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.steps: list[Step] = []
+        self.slots: dict[str, Slot] = {}
+        self._open = self.steps
+
+    def array(self, name: str, dtype: Any) -> Slot:
+        """Declare an array slot; ``dtype`` None declares it absent."""
+        return self._slot(Slot(name, None if dtype is None else np.dtype(dtype), True))
+
+    def scalar(self, name: str, dtype: Any = np.int64) -> Slot:
+        """Declare a scalar slot, bound to a number at each run."""
+        return self._slot(Slot(name, np.dtype(dtype), False))
+
+    def _slot(self, slot: Slot) -> Slot:
+        if self.slots.setdefault(slot.name, slot) != slot:
+            raise ValueError(f"program {self.name!r}: slot {slot.name!r} is declared twice")
+        return slot
+
+    def parallel_for(
+        self, count: Element | int, kernel: Kernel, *args: Any, team: int = 1
+    ) -> None:
+        """Record one launch of `kernel` over ``count`` items."""
+        if team not in TEAM_WIDTHS:
+            raise ValueError(f"team must be one of {TEAM_WIDTHS}, not {team}")
+        self._open.append(Launch(count, kernel, args, team))
+
+    @contextmanager
+    def while_loop(self, flag: Element) -> Iterator[None]:
+        """Record the body of a loop that runs while ``flag`` is not zero."""
+        loop = While(flag)
+        self._open.append(loop)
+        with self._into(loop.steps):
+            yield
+
+    @contextmanager
+    def if_nonzero(self, flag: Element) -> Iterator[None]:
+        """Record steps that run if ``flag`` is not zero."""
+        branch = Branch(flag)
+        self._open.append(branch)
+        with self._into(branch.then):
+            yield
+
+    @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        """Record the other side of the branch just closed."""
+        branch = self._open[-1] if self._open else None
+        if not isinstance(branch, Branch) or branch.orelse:
+            raise ValueError(f"program {self.name!r}: otherwise() must follow if_nonzero()")
+        with self._into(branch.orelse):
+            yield
+
+    @contextmanager
+    def _into(self, steps: list[Step]) -> Iterator[None]:
+        outer, self._open = self._open, steps
+        try:
+            yield
+        finally:
+            self._open = outer
+
+    def launches(self) -> list[Launch]:
+        """All launches in the order of recording."""
+        return list(_launches(self.steps))
+
+
+def _launches(steps: list[Step]) -> Iterator[Launch]:
+    for step in steps:
+        if isinstance(step, Launch):
+            yield step
+        elif isinstance(step, While):
+            yield from _launches(step.steps)
+        else:
+            yield from _launches(step.then)
+            yield from _launches(step.orelse)

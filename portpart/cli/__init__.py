@@ -1,0 +1,101 @@
+"""Command line: ``portpart partition | evaluate | info | convert | generate``.
+
+Every command is a module of this folder and is imported when it is called, so that
+``portpart --help`` and a mistyped option answer at once.
+
+Exit codes: 0 done, 1 the partition breaks the balance bound, 2 bad usage or input,
+3 device unavailable or out of memory, 70 a defect in portpart, 130 interrupted (Ctrl-C).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from portpart.cli.exits import BAD_INPUT, DEFECT, INTERRUPTED, OK, UNAVAILABLE
+from portpart.errors import DeviceUnavailable, InputError
+
+COMMANDS = {
+    "partition": "Divide a graph into k blocks of nearly equal weight, cutting few edges.",
+    "evaluate": "Measure a partition: cut, balance, communication volume.",
+    "info": "Describe a graph: size, degrees, weights, components.",
+    "convert": "Rewrite a graph in another format.",
+    "generate": "Make a synthetic graph.",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; errors become one line on stderr.
+
+    Set the environment variable ``PORTPART_TRACEBACK`` to see Python's traceback instead.
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            outcome = command_line.main(
+                args=arguments, prog_name="portpart", standalone_mode=False
+            )
+        except (Exception, KeyboardInterrupt) as error:
+            if os.environ.get("PORTPART_TRACEBACK"):
+                raise
+            return _report(error)
+    return outcome if isinstance(outcome, int) else OK
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"portpart.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="portpart")
+def command_line() -> None:
+    """Graph partitioning on every CPU core and on CUDA GPUs.
+
+    A file named `-` is standard input or output.
+    """
+
+
+def _report(error: BaseException) -> int:
+    """Say on stderr what went wrong; return the exit code of this kind of error."""
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        return _complain("interrupted", INTERRUPTED)
+    if isinstance(error, click.ClickException):
+        error.show()
+        return BAD_INPUT
+    if isinstance(error, (DeviceUnavailable, MemoryError)):
+        return _complain(f"error: {error or 'out of memory'}", UNAVAILABLE)
+    if isinstance(error, (InputError, OSError)):
+        return _complain(f"error: {error}", BAD_INPUT)
+    return _complain(
+        f"internal error: {type(error).__name__}: {error} "
+        "(PORTPART_TRACEBACK=1 shows where; please report it)",
+        DEFECT,
+    )
+
+
+def _complain(message: str, code: int) -> int:
+    click.echo(f"portpart: {' '.join(message.split())}", err=True)
+    return code
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"portpart: warning: {message}", file=sys.stderr)  # noqa: T201

@@ -1,0 +1,44 @@
+"""Results on standard output: aligned lines for people, one JSON object for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+import numpy as np
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """Write `values` as one JSON object on one line of standard output."""
+    json.dump(values, sys.stdout, default=_plain)
+    sys.stdout.write("\n")
+
+
+def print_facts(facts: Mapping[str, str], to_stderr: bool = False) -> None:
+    """Write one aligned line per fact; to stderr where stdout carries a file."""
+    width = max(map(len, facts))
+    for name, text in facts.items():
+        click.echo(f"{name:<{width}}  {text}", err=to_stderr)
+
+
+def grouped(number: int | float) -> str:
+    """Return an integer with thousands separators."""
+    return f"{int(number):,}"
+
+
+def timings(seconds: float, phases: Mapping[str, float]) -> str:
+    """Return a total and its parts: ``0.412 s (coarsening 0.101, refinement 0.280)``."""
+    parts = ", ".join(f"{name} {duration:.3f}" for name, duration in phases.items())
+    return f"{seconds:.3f} s" + (f" ({parts})" if parts else "")
+
+
+def _plain(value: Any) -> Any:
+    """Turn what NumPy returns into what JSON knows."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,0 +1,53 @@
+"""Progress of a partition call on a terminal: one line on stderr, gone when the call ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Report = Callable[[str, int, int], None]
+
+
+@contextmanager
+def phase_display(quiet: bool, console: Console | None = None) -> Iterator[Report | None]:
+    """Yield a callable ``(phase, level, num_levels)`` that draws, or None where nobody looks.
+
+    Parameters
+    ----------
+    quiet
+        True draws nothing, whatever stderr is.
+    console
+        Where to draw; by default stderr, if that is a terminal.
+    """
+    if quiet or (console is None and not sys.stderr.isatty()):
+        yield None
+        return
+    # rich takes 0.1 s to import: only worth it when something is drawn
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description:<24}"),
+        BarColumn(),
+        TextColumn("{task.fields[place]:<14}"),
+        TimeElapsedColumn(),
+    )
+    target = console or Console(stderr=True)
+    with Progress(*columns, console=target, transient=True) as progress:
+        task = progress.add_task("starting", total=None, place="")
+
+        def report(phase: str, level: int, num_levels: int) -> None:
+            place = f"level {level}" + (f" of {num_levels}" if num_levels else "")
+            # levels are counted from the finest, so refinement walks down to level 0
+            done = num_levels - level if num_levels else None
+            progress.update(
+                task, description=phase, total=num_levels or None, completed=done, place=place
+            )
+
+        yield report

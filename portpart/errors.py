@@ -1,0 +1,35 @@
+"""Exceptions of portpart: every message says what is wrong, where, and what would be right."""
+
+from __future__ import annotations
+
+
+class PortpartError(Exception):
+    """Base class of all errors that portpart raises on purpose."""
+
+
+class InputError(PortpartError, ValueError):
+    """A graph, an array or an option that cannot be used as given."""
+
+
+class GraphFormatError(InputError):
+    """A file that does not follow its format; the message starts with ``file:line``."""
+
+
+class KernelSyntaxError(PortpartError, SyntaxError):
+    """A kernel uses Python outside the kernel language; raised when its module is imported."""
+
+
+class KernelTypeError(PortpartError, TypeError):
+    """A kernel's types do not fit the kernel language; raised when it is first compiled."""
+
+
+class DeviceUnavailable(PortpartError, RuntimeError):
+    """The requested execution space cannot be used on this machine; the message says why."""
+
+
+class OutOfMemory(PortpartError, MemoryError):
+    """An allocation failed; the message names what was needed and what was free."""
+
+
+class InternalError(PortpartError, RuntimeError):
+    """A promise of the library was broken: a defect in portpart, not in the input."""

@@ -1,0 +1,191 @@
+"""The graph every algorithm works on: an immutable CSR value, and how one is made from anything.
+
+An undirected edge {u, v} is stored as the two arcs (u, v) and (v, u) with equal weights.  There
+are no self loops; parallel edges may occur and count separately.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from portpart.backends.interface import Array, ExecutionSpace
+
+MAX_INT32_ARCS = 2**31 - 1
+"""Offsets are int32 up to this number of arcs and int64 above it."""
+
+MAX_TOTAL_WEIGHT = 2**62
+"""Largest total of weights: twice a total still fits the 64-bit sums of every algorithm."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Graph:
+    """An undirected graph in compressed sparse row form, in the memory of one execution space.
+
+    The constructor trusts its arrays; user input goes through :func:`as_graph`.
+
+    Parameters
+    ----------
+    offsets : array of int32 or int64, shape (n + 1,)
+        Arcs ``offsets[u] ... offsets[u + 1] - 1`` leave vertex u.
+    targets : array of int32, shape (num_arcs,)
+        Head of each arc.
+    weights : array of int32 or int64, shape (num_arcs,), or None
+        Weight of each arc; None means that every arc weighs 1.
+    vertex_weights : array of int64, shape (n,), or None
+        None means that every vertex weighs 1.
+    space : ExecutionSpace
+        The space that owns the arrays.
+    """
+
+    offsets: Array
+    targets: Array
+    weights: Array | None
+    vertex_weights: Array | None
+    space: ExecutionSpace
+    _totals: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices n."""
+        return len(self.offsets) - 1
+
+    @property
+    def num_arcs(self) -> int:
+        """Number of arcs: each undirected edge has two."""
+        return len(self.targets)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges m."""
+        return self.num_arcs // 2
+
+    @property
+    def mean_degree(self) -> float:
+        """Arcs per vertex (0 for the empty graph)."""
+        return self.num_arcs / max(1, self.num_vertices)
+
+    @property
+    def total_vertex_weight(self) -> int:
+        """Sum of the vertex weights; computed once."""
+        return self._total("vertex", self.vertex_weights, self.num_vertices)
+
+    @property
+    def total_arc_weight(self) -> int:
+        """Sum of the arc weights, twice the total weight of the edges; computed once."""
+        return self._total("arc", self.weights, self.num_arcs)
+
+    def _total(self, name: str, weights: Array | None, count: int) -> int:
+        if name not in self._totals:
+            self._totals[name] = count if weights is None else int(weights.sum(dtype=np.int64))
+        return self._totals[name]
+
+    def to(self, space: ExecutionSpace) -> Graph:
+        """This graph in the memory of `space`; the same object if it is there already."""
+        if space is self.space:
+            return self
+        arrays = [self.offsets, self.targets, self.weights, self.vertex_weights]
+        if space.name != self.space.name:
+            arrays = [a if a is None else space.asarray(self.space.to_host(a)) for a in arrays]
+        return Graph(*arrays, space=space, _totals=dict(self._totals))
+
+    def to_scipy(self) -> csr_array:
+        """Adjacency matrix as a SciPy CSR array on the host; absent weights become ones."""
+        from scipy.sparse import csr_array
+
+        offsets, targets = self.space.to_host(self.offsets), self.space.to_host(self.targets)
+        if self.weights is None:
+            weights = np.ones(self.num_arcs, np.int32)
+        else:
+            weights = self.space.to_host(self.weights)
+        return csr_array((weights, targets, offsets), shape=(self.num_vertices,) * 2)
+
+    def __repr__(self) -> str:
+        weighted = [
+            name
+            for name, weights in (("edge", self.weights), ("vertex", self.vertex_weights))
+            if weights is not None
+        ]
+        weights_text = f", with {' and '.join(weighted)} weights" if weighted else ""
+        return (
+            f"<Graph: {self.num_vertices:,} vertices, {self.num_edges:,} edges"
+            f"{weights_text}, on {self.space.name}>"
+        )
+
+
+def as_graph(
+    obj: Any,
+    *,
+    vertex_weights: Any = None,
+    edge_weights: Any = None,
+    symmetrize: bool = False,
+    space: ExecutionSpace | None = None,
+) -> Graph:
+    """Make a :class:`Graph` of whatever holds a graph, checking it on the way.
+
+    Parameters
+    ----------
+    obj : Graph, sparse matrix, tuple, edge list, NetworkX graph or path
+        - a :class:`Graph`;
+        - a SciPy or CuPy sparse matrix or array, square; its values are the edge weights (all
+          ones: no weights), stored zeros are edges of weight zero;
+        - a tuple ``(indptr, indices)`` or ``(indptr, indices, weights)`` of one-dimensional
+          arrays of any kind (NumPy, CuPy, torch, DLPack, ``__cuda_array_interface__``, buffers,
+          lists);
+        - an edge list, an array of shape (m, 2) or (m, 3), the third column being weights; each
+          edge stands there once or in both directions;
+        - a NetworkX graph; its vertices are numbered in the order of ``obj.nodes``;
+        - a path (str or PathLike), read by :func:`portpart.io.read`.
+    vertex_weights : array_like of int, shape (n,), or str, optional
+        Weights of the vertices, zero allowed.  For a NetworkX graph also the name of a node
+        attribute (default: no vertex weights).
+    edge_weights : array_like of int, one per arc or row of `obj`, or str, optional
+        Replaces the weights in `obj`; zero allowed.  For a NetworkX graph also the name of an
+        edge attribute (default ``"weight"``, used if any edge has it; 1 where it is missing).
+    symmetrize : bool
+        Accept a directed graph: its arcs are taken without direction.  An edge given in both
+        directions gets the larger of the two weights.
+    space : ExecutionSpace, optional
+        Where the graph is to live; default: where the arrays are.
+
+    Returns
+    -------
+    Graph
+        Shares memory with the input where its dtypes allow.
+
+    Raises
+    ------
+    InputError
+        Names the first offending place: an arc without its reverse, an index out of range, a
+        decreasing offset, a negative, fractional or infinite weight, totals above 2**62.
+
+    Notes
+    -----
+    Self loops are dropped: they never count in a cut.  Parallel arcs of a CSR input are kept and
+    count separately.  Building from an edge list, a NetworkX multigraph or with `symmetrize`
+    merges repeated pairs: weights add up, and without weights a repeated pair counts once.
+    Float weights must be integers in value.  Weights that are all one are dropped.
+
+    The checks are two passes over the arcs, run in parallel where the arrays are: device arrays
+    do not travel to the host.  Time O(n + m).
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.as_graph([(0, 1), (1, 2), (2, 0)])
+    <Graph: 3 vertices, 3 edges, on cpu>
+    """
+    from portpart import ingest
+
+    return ingest.graph_from(
+        obj,
+        vertex_weights=vertex_weights,
+        edge_weights=edge_weights,
+        symmetrize=symmetrize,
+        space=space,
+    )

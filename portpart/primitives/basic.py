@@ -1,0 +1,47 @@
+"""Element-wise primitives: iota, gather, scatter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import kernel
+
+
+def iota(space: ExecutionSpace, n: int, dtype: Any = np.int32) -> Array:
+    """The numbers 0 ... n-1."""
+    result = space.empty(n, dtype)
+    space.parallel_for(n, write_index, result)
+    return result
+
+
+def gather(space: ExecutionSpace, values: Array, indices: Array) -> Array:
+    """``values[indices]``."""
+    result = space.empty(len(indices), values.dtype)
+    space.parallel_for(len(indices), gather_one, values, indices, result)
+    return result
+
+
+def scatter(space: ExecutionSpace, values: Array, indices: Array, result: Array) -> None:
+    """``result[indices] = values``; the indices must differ."""
+    space.parallel_for(len(indices), scatter_one, values, indices, result)
+
+
+@kernel
+def write_index(i, result):
+    """result[i] = i."""
+    result[i] = i
+
+
+@kernel
+def gather_one(i, values, indices, result):
+    """result[i] = values[indices[i]]."""
+    result[i] = values[indices[i]]
+
+
+@kernel
+def scatter_one(i, values, indices, result):
+    """result[indices[i]] = values[i]."""
+    result[indices[i]] = values[i]

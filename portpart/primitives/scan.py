@@ -1,0 +1,120 @@
+"""Prefix sums, by reducing tiles, scanning the sums of tiles, and scanning within tiles.
+
+A tile is the work of one team.  Teams never wait for each other, so the same three kernels run on
+every space and inside programs; they read the input twice and write the output once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import int64, kernel, lane, team_last, team_scan, team_size, team_sum
+from portpart.backends.program import Element, Program, Slot
+
+TILE = 4096
+"""Elements that one team scans."""
+
+
+def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: Any = np.int64) -> Array:
+    """Exclusive prefix sums of `counts` with the total appended: the offsets of a CSR array.
+
+    Parameters
+    ----------
+    counts : array of integers, shape (n,)
+    dtype : dtype, default int64
+        Type of the result; sums are formed in int64.
+
+    Returns
+    -------
+    array, shape (n + 1,)
+    """
+    result = space.empty(len(counts) + 1, dtype)
+    _scan(space, counts, result)
+    return result
+
+
+def exclusive_scan(space: ExecutionSpace, values: Array, dtype: Any = np.int64) -> Array:
+    """Sum of all elements before each one; shape (n,)."""
+    return offsets_from_counts(space, values, dtype)[:-1]
+
+
+def inclusive_scan(space: ExecutionSpace, values: Array, dtype: Any = np.int64) -> Array:
+    """Sum of all elements up to each one; shape (n,)."""
+    return offsets_from_counts(space, values, dtype)[1:]
+
+
+def record_scan(
+    program: Program, values: Slot, result: Slot, sums: Slot, size: Element, tiles: Element
+) -> None:
+    """Record the scan of ``values`` into ``result`` (one longer); ``sums`` holds one per tile."""
+    program.parallel_for(tiles, sum_tile, values, sums, size.slot, size.index, team=256)
+    program.parallel_for(1, scan_tile_sums, sums, tiles.slot, tiles.index, team=256)
+    program.parallel_for(tiles, scan_tile, values, sums, result, size.slot, size.index, team=256)
+
+
+def tiles_of(n: int) -> int:
+    """Number of tiles of `n` elements; at least one, which writes the total."""
+    return max(1, -(-n // TILE))
+
+
+def _scan(space: ExecutionSpace, values: Array, result: Array) -> None:
+    n = len(values)
+    tiles = tiles_of(n)
+    sizes = space.asarray(np.array([n, tiles], np.int64))
+    sums = space.empty(tiles, np.int64)
+    space.parallel_for(tiles, sum_tile, values, sums, sizes, 0, team=256)
+    space.parallel_for(1, scan_tile_sums, sums, sizes, 1, team=256)
+    space.parallel_for(tiles, scan_tile, values, sums, result, sizes, 0, team=256)
+
+
+@kernel
+def sum_tile(tile, values, sums, sizes, size_at):
+    """sums[tile] = sum of the elements of the tile."""
+    total = int64(0)
+    end = min((tile + 1) * TILE, sizes[size_at])
+    for i in range(tile * TILE + lane(), end, team_size()):
+        total += int64(values[i])
+    total = team_sum(total)
+    if lane() == 0:
+        sums[tile] = total
+
+
+@kernel
+def scan_tile_sums(_, sums, sizes, tiles_at):
+    """Turn the sums of the tiles into exclusive prefix sums, in place."""
+    running = int64(0)
+    base = int64(0)
+    while base < sizes[tiles_at]:
+        i = base + lane()
+        value = int64(0)
+        if i < sizes[tiles_at]:
+            value = sums[i]
+        inclusive = team_scan(value)
+        if i < sizes[tiles_at]:
+            sums[i] = running + inclusive - value
+        running += team_last(inclusive)
+        base += team_size()
+
+
+@kernel
+def scan_tile(tile, values, sums, result, sizes, size_at):
+    """Write the exclusive prefix sums of the tile; the last tile writes the total too."""
+    running = sums[tile]
+    size = sizes[size_at]
+    base = tile * TILE
+    end = min(base + TILE, size)
+    while base < end:
+        i = base + lane()
+        value = int64(0)
+        if i < end:
+            value = int64(values[i])
+        inclusive = team_scan(value)
+        if i < end:
+            result[i] = running + inclusive - value
+        running += team_last(inclusive)
+        base += team_size()
+    if end == size and lane() == 0:
+        result[size] = running
