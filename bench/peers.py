@@ -12,7 +12,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,19 +40,19 @@ class HostGraph:
     def num_vertices(self) -> int:
         return len(self.offsets) - 1
 
-    def portable(self, device: str = "cpu") -> Any:
-        """Return the graph as a `portpart.Graph` in the memory of `device`."""
+    @cached_property
+    def portable(self) -> Any:
+        """The graph as a `portpart.Graph` in host memory."""
         import portpart
 
         arrays = (self.offsets, self.targets)
         weighted = arrays if self.weights is None else (*arrays, self.weights)
-        space = portpart.space(device)
-        return portpart.as_graph(weighted, vertex_weights=self.vertex_weights, space=space)
+        return portpart.as_graph(weighted, vertex_weights=self.vertex_weights)
 
     def save(self, path: Path) -> None:
         """Write the arrays as npz."""
-        arrays = {name: array for name, array in vars(self).items() if array is not None}
-        np.savez(path, **arrays)
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
 
     @staticmethod
     def load(path: Path) -> HostGraph:
@@ -90,7 +91,7 @@ def _open_portpart(graph: HostGraph, threads: int, variant: str) -> Solver:
 
     device, preset = variant.split()
     try:
-        resident = graph.portable(device)
+        resident = graph.portable.to(portpart.space(device))
     except portpart.DeviceUnavailable as error:
         raise Unavailable(str(error)) from error
 
@@ -220,5 +221,5 @@ def _metis_file(graph: HostGraph) -> Iterator[Path]:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.metis"
-        portpart.io.write(graph.portable(), path, format="metis")
+        portpart.io.write(graph.portable, path, format="metis")
         yield path

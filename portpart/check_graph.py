@@ -8,7 +8,7 @@ Only a graph that fails is searched for its first offending arc, on the host.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from portpart.errors import InputError
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
 
-ARCS_PER_ITEM = 1024
+ARCS_PER_ITEM = 4096
 """Arcs that one work item (one team) surveys, whatever the degrees are."""
 
 BAD_TARGET, NEGATIVE_WEIGHT = 0, 1
@@ -82,15 +82,15 @@ def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array
     first = space.full(2, num_arcs, np.int64)
     sums = space.zeros(items * NUM_SUMS, np.int64)
     space.parallel_for(
-        items, survey_arcs, offsets, targets, weights, n, num_arcs, first, sums, team=32
+        items, survey_arcs, offsets, targets, weights, n, num_arcs, first, sums, team=256
     )
     bad_target, negative = (int(x) for x in space.to_host(first))
     if bad_target < num_arcs:
         _refuse_target(space, offsets, targets, bad_target)
-    if negative < num_arcs:
+    if weights is not None and negative < num_arcs:
         u, v = arc_ends(space, offsets, targets, negative)
         weight = space.to_host(weights[negative : negative + 1])[0]
-        raise InputError(f"arc ({u}, {v}) has weight {weight}; edge weights must be >= 0")
+        raise _at(u, f"arc ({u}, {v}) has weight {weight}; edge weights must be >= 0")
     totals = space.to_host(sums.reshape(-1, NUM_SUMS).sum(axis=0))
     total_weight = exact_total(totals[HEAVY], totals[LIGHT], "arc weights")
     return Survey(
@@ -119,19 +119,28 @@ def _refuse_target(space: ExecutionSpace, offsets: Array, targets: Array, arc: i
     )
 
 
-def refuse_asymmetry(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None) -> None:
-    """Raise, naming the first arc that has no reverse arc of equal weight (host arrays)."""
+def refuse_asymmetry(
+    space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None
+) -> NoReturn:
+    """Raise, naming the first arc that has no reverse arc of equal weight; works on the host."""
+    offsets, targets = space.to_host(offsets), space.to_host(targets)
+    weights = None if weights is None else space.to_host(weights)
     sources = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     arc = _first_unmatched(sources, targets.astype(np.int64), weights)
     u, v = int(sources[arc]), int(targets[arc])
     remedy = "give both directions equally, or pass symmetrize=True to ignore directions"
     back = np.flatnonzero(targets[offsets[v] : offsets[v + 1]] == u) + offsets[v]
     if weights is None or len(back) == 0:
-        raise InputError(f"arc ({u}, {v}) has no reverse arc ({v}, {u}); {remedy}")
-    raise InputError(
-        f"arc ({u}, {v}) has weight {weights[arc]} but its reverse arc ({v}, {u}) has weight "
-        f"{', '.join(str(weights[i]) for i in back[:3])}; {remedy}"
-    )
+        raise _at(u, f"arc ({u}, {v}) has no reverse arc ({v}, {u}); {remedy}")
+    others = ", ".join(str(weights[i]) for i in back[:3])
+    raise _at(u, f"arc ({u}, {v}) has weight {weights[arc]} but its reverse arc ({v}, {u}) has "
+                 f"weight {others}; {remedy}")
+
+
+def _at(vertex: int, problem: str) -> InputError:
+    error = InputError(problem)
+    error.vertex = vertex
+    return error
 
 
 def _first_unmatched(
@@ -191,7 +200,7 @@ def store_sum(sums, item, which, value):
 
 @kernel
 def inspect_offset(u, offsets, num_vertices, found):
-    """found = [first vertex whose row has negative length, offsets[0], offsets[n]]."""
+    """Write [first vertex whose row has negative length, offsets[0], offsets[n]]."""
     if u == 0:
         found[1] = offsets[0]
     if u == num_vertices:

@@ -64,7 +64,9 @@ def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tup
     if n and int(result.min()) < 0:
         vertex = int((result < 0).argmax())
         weight = int(space.to_host(result[vertex : vertex + 1])[0])
-        raise InputError(f"vertex {vertex} has weight {weight}; vertex weights must be >= 0")
+        error = InputError(f"vertex {vertex} has weight {weight}; vertex weights must be >= 0")
+        error.vertex = vertex
+        raise error
     total = exact_total((result >> 32).sum(), (result & 0xFFFFFFFF).sum(), "vertex weights")
     return result, total
 

@@ -8,7 +8,15 @@ class PortpartError(Exception):
 
 
 class InputError(PortpartError, ValueError):
-    """A graph, an array or an option that cannot be used as given."""
+    """A graph, an array or an option that cannot be used as given.
+
+    Attributes
+    ----------
+    vertex : int or None
+        The vertex at fault, where there is one (a file reader turns it into a line).
+    """
+
+    vertex: int | None = None
 
 
 class GraphFormatError(InputError):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.program import Program, Slot
 
 MAX_INT32_ARCS = 2**31 - 1
 """Offsets are int32 up to this number of arcs and int64 above it."""
@@ -80,19 +81,44 @@ class Graph:
         """Sum of the arc weights, twice the total weight of the edges; computed once."""
         return self._total("arc", self.weights, self.num_arcs)
 
+    @property
+    def type_key(self) -> tuple[str, ...]:
+        """The dtypes of the arrays: what compiled programs depend on."""
+        arrays = (self.offsets, self.weights, self.vertex_weights)
+        return tuple("absent" if array is None else array.dtype.name for array in arrays)
+
+    @property
+    def arrays(self) -> dict[str, Array | None]:
+        """Offsets, targets, weights and vertex weights by name, as programs bind them."""
+        return {
+            "offsets": self.offsets,
+            "targets": self.targets,
+            "weights": self.weights,
+            "vertex_weights": self.vertex_weights,
+        }
+
+    def declare(self, program: Program) -> tuple[Slot, Slot, Slot, Slot]:
+        """Slots of `program` for arrays of these types, named as in :attr:`arrays`."""
+        offsets, targets, weights, vertex_weights = (
+            program.array(name, None if array is None else array.dtype)
+            for name, array in self.arrays.items()
+        )
+        return offsets, targets, weights, vertex_weights
+
     def _total(self, name: str, weights: Array | None, count: int) -> int:
         if name not in self._totals:
             self._totals[name] = count if weights is None else int(weights.sum(dtype=np.int64))
         return self._totals[name]
 
     def to(self, space: ExecutionSpace) -> Graph:
-        """This graph in the memory of `space`; the same object if it is there already."""
+        """The graph in the memory of `space`; the same object if it is there already."""
         if space is self.space:
             return self
         arrays = [self.offsets, self.targets, self.weights, self.vertex_weights]
         if space.name != self.space.name:
             arrays = [a if a is None else space.asarray(self.space.to_host(a)) for a in arrays]
-        return Graph(*arrays, space=space, _totals=dict(self._totals))
+        offsets, targets, weights, vertex_weights = arrays
+        return Graph(offsets, targets, weights, vertex_weights, space, dict(self._totals))
 
     def to_scipy(self) -> csr_array:
         """Adjacency matrix as a SciPy CSR array on the host; absent weights become ones."""

@@ -83,8 +83,7 @@ def csr_graph(
         weights = None
     if not facts.symmetric:
         if not symmetrize:
-            refuse_asymmetry(*[a if a is None else here.to_host(a)
-                               for a in (offsets, targets, weights)])
+            refuse_asymmetry(here, offsets, targets, weights)
         sources = tails(here, offsets, len(targets))
         offsets, targets, weights = undirected_rows(here, n, sources, targets, weights)
     elif facts.num_loops:
@@ -108,7 +107,7 @@ def edges_graph(
         weights = weight_array(here, weights, len(targets), "edges")
         if len(weights) and int(weights.min()) < 0:
             edge = int((weights < 0).argmax())
-            u, v, w = (int(here.to_host(a[edge : edge + 1])[0]) for a in (sources, targets, weights))
+            u, v, w = (_item(here, array, edge) for array in (sources, targets, weights))
             raise InputError(f"edge {edge} ({u}, {v}) has weight {w}; edge weights must be >= 0")
     offsets, targets, weights = undirected_rows(here, n, sources, targets, weights)
     if weights is not None and len(weights) and int(weights.min()) == 1 == int(weights.max()):
@@ -168,9 +167,12 @@ def _check_ends(space: ExecutionSpace, ends: Array, n: int) -> None:
     if len(ends) == 0 or (int(ends.min()) >= 0 and int(ends.max()) < n):
         return
     edge = int(((ends < 0) | (ends >= n)).argmax())
-    vertex = int(space.to_host(ends[edge : edge + 1])[0])
-    raise InputError(f"edge {edge} has an end {vertex}, which is no vertex: vertices are "
-                     f"0 ... {n - 1}")
+    raise InputError(f"edge {edge} has an end {_item(space, ends, edge)}, which is no vertex: "
+                     f"vertices are 0 ... {n - 1}")
+
+
+def _item(space: ExecutionSpace, array: Array, place: int) -> int:
+    return int(space.to_host(array[place : place + 1])[0])
 
 
 def _finished(

@@ -5,14 +5,18 @@ Results never depend on the number of threads.
 
 from __future__ import annotations
 
+import struct
 import threading
 from typing import Any
 
+import numba
 import numpy as np
 
+from portpart.backends.cpu_compile import compiled
+from portpart.backends.cpu_driver import MOST_ARGUMENTS, PARALLEL_WORK, launch_objects
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
-from portpart.backends.packing import address_of, tag_of, word_of
+from portpart.backends.packing import DATA_POINTER, tag_of, word_of
 from portpart.backends.program import Program
 from portpart.errors import InputError, OutOfMemory
 
@@ -37,8 +41,6 @@ class CpuSpace(ExecutionSpace):
 
     def __init__(self, threads: int | None = None) -> None:
         super().__init__()
-        import numba
-
         available = numba.config.NUMBA_NUM_THREADS
         if threads is not None and not 1 <= threads <= available:
             raise InputError(
@@ -79,18 +81,13 @@ class CpuSpace(ExecutionSpace):
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         if n <= 0:
             return
-        from portpart.backends import cpu_driver
-        from portpart.backends.cpu_compile import compiled
-
-        row = np.array([0, *map(word_of, args), n], np.int64)
-        base = address_of(row)
-        row[0] = base + 8 * (len(row) - 1)
-        function = compiled(kernel, tuple(map(tag_of, args)))
         weight = ITEM_WEIGHT[team]
         self.counters.launches += 1
-        parallel = n * weight >= cpu_driver.PARALLEL_WORK
-        with Workers(self.threads if parallel else 1) as workers:
-            cpu_driver.launch(function, base, weight, workers)
+        if self.threads == 1 or n * weight < PARALLEL_WORK:
+            _launch(n, kernel, args, weight, 1)
+        else:
+            with Workers(self.threads) as workers:
+                _launch(n, kernel, args, weight, workers)
 
     def executable(self, program: Program) -> Executable:
         from portpart.backends.cpu_program import CpuExecutable
@@ -106,8 +103,6 @@ class Workers:
 
     def __enter__(self) -> int:
         if self.threads > 1:
-            import numba
-
             _parallel_region.acquire()
             numba.set_num_threads(self.threads)
         return self.threads
@@ -115,6 +110,50 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         if self.threads > 1:
             _parallel_region.release()
+
+
+_pack = [struct.Struct(f"{n}q").pack for n in range(MOST_ARGUMENTS + 1)]
+_WORDS_IN_BYTES = bytes.__basicsize__ - 1
+"""Where a bytes object keeps its bytes (it ends with one byte of them, the closing zero)."""
+
+_functions: dict[tuple[Any, ...], int] = {}
+"""Address of the compiled function by kernel and types of arguments."""
+
+
+def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers: int) -> None:
+    """One launch; every step here is paid by each of the many small ones."""
+    key: list[Any] = [kernel]
+    words = []
+    arrays = 0
+    for argument in args:
+        kind = type(argument)
+        if kind is np.ndarray and DATA_POINTER:
+            if argument.ndim != 1 or not argument.flags.c_contiguous:
+                tag_of(argument)  # says what is wrong
+            arrays |= 1 << len(words)
+            key.append(argument.dtype)
+            words.append(id(argument))
+        elif kind is int:
+            key.append(int)
+            words.append(argument)
+        else:
+            key.append(tag_of(argument))
+            words.append(word_of(argument))
+    function = _functions.get(tuple(key)) or _compiled(kernel, key, args)
+    try:
+        packed = _pack[len(words)](*words)
+    except struct.error as error:
+        raise InputError(f"kernel {kernel.name}: an integer argument is beyond 64 bits") from error
+    address = id(packed) + _WORDS_IN_BYTES
+    launch_objects(function, address, len(words), arrays, DATA_POINTER, n, weight, workers)
+
+
+def _compiled(kernel: Kernel, key: list[Any], args: tuple[Any, ...]) -> int:
+    if len(args) > MOST_ARGUMENTS:
+        raise InputError(f"kernel {kernel.name}: more than {MOST_ARGUMENTS} arguments")
+    function = compiled(kernel, tuple(map(tag_of, args)))
+    _functions[tuple(key)] = function
+    return function
 
 
 def _allocated(allocate: Any, n: int, dtype: Any) -> np.ndarray:

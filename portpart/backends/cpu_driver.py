@@ -10,11 +10,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from portpart.backends.cpu_words import call_chunk, fetch_add_word, load_word
+from portpart.backends.cpu_words import (
+    STACK_WORDS,
+    call_chunk,
+    fetch_add_word,
+    load_word,
+    stack_words,
+    store_word,
+)
 
 LAUNCH, JUMP, JUMP_IF_ZERO = 0, 1, 2
 FIELDS = 6
-"""Words of one instruction: operation, function, row, weight of an item, flag address, target."""
+"""Words of one instruction: operation, function, row, weight of an item, flag, target."""
 
 PARALLEL_WORK = 30_000
 """Work (items times their weight) below which a launch stays on the calling thread."""
@@ -22,24 +29,25 @@ PARALLEL_WORK = 30_000
 CHUNK_WORK = 8_192
 """Work of one chunk: what a thread takes at a time."""
 
+MOST_ARGUMENTS = STACK_WORDS - 1
+
 
 @njit("void(int64, int64, int64, int64, int64)", cache=True, nogil=True, parallel=True)
 def drive(function: int, row: int, count: int, chunk: int, workers: int) -> None:
     """Run the callback for all items; threads take chunks as they become free."""
-    taken = np.zeros(1, np.int64)
-    address = taken.ctypes.data
+    taken = stack_words()
+    store_word(taken, 0)
     for _ in prange(workers):
         while True:
-            start = fetch_add_word(address, 1) * chunk
+            start = fetch_add_word(taken, 1) * chunk
             if start >= count:
                 break
             call_chunk(function, start, min(start + chunk, count), row)
 
 
-@njit("void(int64, int64, int64, int64)", cache=True, nogil=True)
-def launch(function: int, row: int, weight: int, workers: int) -> None:
-    """Run one kernel; its work size is read from the address in the first word of `row`."""
-    count = load_word(load_word(row))
+@njit("void(int64, int64, int64, int64, int64)", cache=True, nogil=True)
+def launch(function: int, row: int, count: int, weight: int, workers: int) -> None:
+    """Run one kernel on the packed arguments at `row`, on one thread if there is little to do."""
     if count <= 0:
         return
     if workers == 1 or count * weight < PARALLEL_WORK:
@@ -49,15 +57,40 @@ def launch(function: int, row: int, weight: int, workers: int) -> None:
     drive(function, row, count, chunk, workers)
 
 
-@njit("void(int64[::1], int64)", cache=True, nogil=True)
-def walk(code: np.ndarray, workers: int) -> None:
-    """Run a program's instructions from first to last, following its jumps."""
+@njit("void(int64, int64, int64, int64, int64, int64, int64, int64)", cache=True, nogil=True)
+def launch_objects(
+    function: int, words: int, length: int, arrays: int, data_pointer: int, count: int,
+    weight: int, workers: int
+) -> None:
+    """Run one kernel on the argument `words`, among which are the ids of ndarray objects.
+
+    Bit i of `arrays` says that word i is such an id and stands for the address of its data, which
+    the object holds at `data_pointer` bytes from its beginning.
+    """
+    row = stack_words()
+    for i in range(length):
+        word = load_word(words + 8 * i)
+        if (arrays >> i) & 1:
+            word = load_word(word + data_pointer)
+        store_word(row + 8 * (i + 1), word)
+    launch(function, row, count, weight, workers)
+
+
+@njit("void(int64[::1], int64, int64)", cache=True, nogil=True)
+def walk(code: np.ndarray, table: int, workers: int) -> None:
+    """Run a program's instructions from first to last, following its jumps.
+
+    Rows and flags are positions in the packed words at the address `table`; the first word of a row
+    is the address of its work size, the word of a flag is the flag's address.
+    """
     position = 0
     while position < code.size:
         operation = code[position]
         following = position + FIELDS
         if operation == LAUNCH:
-            launch(code[position + 1], code[position + 2], code[position + 3], workers)
-        elif operation == JUMP or load_word(code[position + 4]) == 0:
+            row = table + 8 * code[position + 2]
+            count = load_word(load_word(row))
+            launch(code[position + 1], row, count, code[position + 3], workers)
+        elif operation == JUMP or load_word(load_word(table + 8 * code[position + 4])) == 0:
             following = code[position + 5]
         position = following

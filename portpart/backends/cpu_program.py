@@ -15,8 +15,8 @@ from portpart.backends.program import Branch, Element, Launch, Program, Step, Wh
 if TYPE_CHECKING:
     from portpart.backends.cpu import CpuSpace
 
-ROW, FLAG, TARGET = 2, 4, 5
-"""Fields of an instruction that hold a row's address, a flag's address, a jump's target."""
+TARGET = 5
+"""Field of an instruction that holds a jump's target."""
 
 
 class CpuExecutable:
@@ -27,20 +27,16 @@ class CpuExecutable:
         self.table = Table(program.slots)
         self.code: list[list[int]] = []
         self._emit(program.steps)
+        self._instructions = np.array(self.code, np.int64).reshape(-1)
 
     def run(self, bindings: dict[str, Any], size: int) -> None:
         """Run with `bindings`; the size needs no preparation here."""
-        table = np.zeros(max(1, len(self.table)), np.int64)
+        table = np.empty(len(self.table), np.int64)
         base = address_of(table)
-        table[: len(self.table)] = self.table.fill(bindings, base)
-        code = np.array(self.code, np.int64).reshape(-1, FIELDS)
-        launches = code[:, 0] == LAUNCH
-        code[launches, ROW] = base + 8 * code[launches, ROW]
-        tests = code[:, 0] == JUMP_IF_ZERO
-        code[tests, FLAG] = table[code[tests, FLAG]]
+        table[:] = self.table.fill(bindings, base)
         self.space.counters.launches += 1
         with Workers(self.space.threads) as workers:
-            walk(code.reshape(-1), workers)
+            walk(self._instructions, base, workers)
 
     def _emit(self, steps: list[Step]) -> None:
         for step in steps:

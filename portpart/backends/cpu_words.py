@@ -74,6 +74,31 @@ def load_word(typingctx, address):
 
 
 @intrinsic
+def store_word(typingctx, address, value):
+    """Write the int64 at `address`."""
+
+    def codegen(context, builder, signature, args):
+        builder.store(args[1], builder.inttoptr(args[0], _INT64.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+STACK_WORDS = 64
+
+
+@intrinsic
+def stack_words(typingctx):
+    """Address of ``STACK_WORDS`` int64 in the frame of the calling function, not initialised."""
+
+    def codegen(context, builder, signature, args):
+        place = cgutils.alloca_once(builder, ir.ArrayType(_INT64, STACK_WORDS))
+        return builder.ptrtoint(place, _INT64)
+
+    return types.int64(), codegen
+
+
+@intrinsic
 def fetch_add_word(typingctx, address, amount):
     """Atomically add to the int64 at `address`; returns the value before."""
 

@@ -66,16 +66,23 @@ class Refusal(Exception):
 
 
 def type_of(argument: Any) -> ArgumentType:
-    """Type of a launch argument: an array, a scalar, None, or already a type.
+    """Type of a launch argument: an array, a scalar, None, a type, or a tag of one.
+
+    A tag is what `packing` writes: ``"int32"``, ``"*int32"`` for an array, ``"absent"``.
 
     Raises
     ------
     KernelTypeError
         If the argument is nothing a kernel can take.
     """
-    if argument is None:
+    if argument is None or argument is ABSENT:
         return ABSENT
-    if isinstance(argument, (ArrayType, Absent)):
+    if isinstance(argument, str):
+        if argument == ABSENT.value:
+            return ABSENT
+        element = _supported(np.dtype(argument.removeprefix("*")))
+        return ArrayType(element) if argument.startswith("*") else element
+    if isinstance(argument, ArrayType):
         return argument
     if isinstance(argument, np.dtype):
         return _supported(argument)

@@ -21,7 +21,8 @@ from portpart.backends.result_types import (
     unified_type,
 )
 
-PURE = frozenset((*CASTS, "min", "max", "abs", "popcount", "ctz", "value_or"))
+PURE = frozenset((*CASTS, "min", "max", "abs", "popcount", "ctz", "value_or", "atomic_load",
+                  "lane", "team_size"))
 """Words without an effect: calls of the others must not be reordered."""
 
 

@@ -1,0 +1,151 @@
+"""Timings of the pieces: launches, programs, primitives, phases; reported, never asserted.
+
+    python -m pytest bench/pieces.py                        # every space that works here
+    python -m pytest bench/pieces.py -k "scan and cpu"
+
+Throughput counts the bytes that an ideal implementation moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.instances import delaunay, rmat
+from portpart import backends
+from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import kernel
+from portpart.backends.program import Program
+from portpart.errors import DeviceUnavailable
+from portpart.primitives.basic import gather, iota, scatter
+from portpart.primitives.reduce import argmax_of, sum_of
+from portpart.primitives.scan import exclusive_scan
+from portpart.primitives.select import positions_of
+from portpart.primitives.sort import sort_by_key
+
+SIZES = (100, 100_000, 10_000_000)
+TINY_STEPS = 1000
+
+GRAPHS = {"delaunay_2^17": lambda: delaunay(17), "rmat_2^14": lambda: rmat(14)}
+
+
+@kernel
+def touch(i, values):
+    """values[i] += 1."""
+    values[i] += 1
+
+
+@kernel
+def count_down(_, left, values):
+    """Decrease left[0] and touch a value."""
+    left[0] -= 1
+    values[0] += 1
+
+
+@pytest.fixture(params=["cpu", "cuda"])
+def space(request: pytest.FixtureRequest) -> ExecutionSpace:
+    try:
+        return backends.space(request.param)
+    except (DeviceUnavailable, ImportError) as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(params=SIZES, ids=lambda size: f"n={size}")
+def size(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+def measure(
+    benchmark: Any, space: ExecutionSpace, work: Callable[[], Any], moved: int | None = None
+) -> None:
+    """Time `work` until its device is idle; `moved` bytes give a throughput."""
+
+    def whole() -> None:
+        work()
+        space.synchronize()
+
+    whole()
+    benchmark.extra_info["space"] = space.name
+    benchmark(whole)
+    if moved and benchmark.stats:
+        benchmark.extra_info["GB/s"] = round(moved / benchmark.stats.stats.min / 1e9, 3)
+
+
+def random_integers(space: ExecutionSpace, size: int, high: int = 1 << 30) -> Any:
+    return space.asarray(np.random.default_rng(1).integers(0, high, size).astype(np.int32))
+
+
+def test_launch(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    values = space.zeros(size, np.int32)
+    measure(benchmark, space, lambda: space.parallel_for(size, touch, values), 8 * size)
+
+
+def test_program_loop(benchmark: Any, space: ExecutionSpace) -> None:
+    """A loop of tiny kernels: divide by extra_info.kernels for the cost of one."""
+    program = Program("count down")
+    left, values = program.array("left", np.int64), program.array("values", np.int64)
+    with program.while_loop(left[0]):
+        program.parallel_for(1, count_down, left, values)
+    executable = space.executable(program)
+    arrays = {"left": space.zeros(1, np.int64), "values": space.zeros(1, np.int64)}
+
+    def run() -> None:
+        arrays["left"][0] = TINY_STEPS
+        executable.run(arrays, size=1)
+
+    benchmark.extra_info["kernels"] = TINY_STEPS
+    measure(benchmark, space, run)
+
+
+def test_iota(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    measure(benchmark, space, lambda: iota(space, size), 4 * size)
+
+
+def test_gather(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    values, indices = random_integers(space, size), random_integers(space, size, size)
+    measure(benchmark, space, lambda: gather(space, values, indices), 12 * size)
+
+
+def test_scatter(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    places = space.asarray(np.random.default_rng(1).permutation(size).astype(np.int32))
+    values, result = random_integers(space, size), space.zeros(size, np.int32)
+    measure(benchmark, space, lambda: scatter(space, values, places, result), 12 * size)
+
+
+def test_sum(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    values = random_integers(space, size)
+    measure(benchmark, space, lambda: sum_of(space, values), 4 * size)
+
+
+def test_argmax(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    values = random_integers(space, size)
+    measure(benchmark, space, lambda: argmax_of(space, values), 8 * size)
+
+
+def test_scan(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    values = random_integers(space, size)
+    measure(benchmark, space, lambda: exclusive_scan(space, values), 12 * size)
+
+
+def test_compaction(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    flags = space.asarray(np.random.default_rng(1).integers(0, 2, size).astype(np.int8))
+    measure(benchmark, space, lambda: positions_of(space, flags), 3 * size)
+
+
+def test_sort_by_key(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    keys, values = random_integers(space, size), random_integers(space, size)
+    measure(benchmark, space, lambda: sort_by_key(space, keys, values), 16 * size)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_contraction(benchmark: Any, space: ExecutionSpace, name: str) -> None:
+    """Contract pairs of consecutive vertices."""
+    graph = GRAPHS[name]().portable.to(space)
+    mate = space.asarray((np.arange(graph.num_vertices) ^ 1).astype(np.int32))
+    clusters = clusters_of_matching(space, mate)
+    arc_bytes = 8 * graph.num_arcs
+    measure(benchmark, space, lambda: contract(space, graph, clusters), arc_bytes)

@@ -1,0 +1,208 @@
+"""Contraction: the quotient graph of a vertex map, one hash row per cluster (Jet, algorithm 3.1).
+
+A row has room for every arc that leaves the cluster's vertices, so an insertion always finds a
+slot.  One team fills the whole row of a cluster: on the CPU that needs no atomics at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.algorithms.teams import team_for
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import (
+    atomic_add,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_atomic_add,
+    team_atomic_cas,
+    team_last,
+    team_scan,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+from portpart.graph import MAX_INT32_ARCS, Graph
+from portpart.primitives.scan import offsets_from_counts
+
+EMPTY = -1
+MAX_INT32 = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A map from vertices to clusters 0 ... count-1."""
+
+    cluster: Array
+    count: int
+
+
+def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
+    """Number the pairs and the single vertices in the order of their smaller vertex."""
+    n = len(mate)
+    flags = space.empty(n, np.int8)
+    space.parallel_for(n, flag_leader, mate, flags)
+    number = offsets_from_counts(space, flags, np.int32)
+    cluster = space.empty(n, np.int32)
+    space.parallel_for(n, join_leader, mate, number, cluster)
+    return Clusters(cluster, int(space.to_host(number[-1:])[0]))
+
+
+def contract(space: ExecutionSpace, graph: Graph, clusters: Clusters) -> Graph:
+    """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
+
+    Returns
+    -------
+    Graph
+        With arc weights (int32 while the total fits, else int64) and vertex weights; the order
+        of the arcs in a row may differ from run to run on a GPU.
+    """
+    count = clusters.count
+    member_offsets, members, capacity = _members(space, graph, clusters)
+    begin = offsets_from_counts(space, capacity, graph.offsets.dtype)
+    keys = space.empty(graph.num_arcs, np.int32)
+    weight_type = np.int32 if graph.total_arc_weight <= MAX_INT32 else np.int64
+    sums = space.empty(graph.num_arcs, weight_type)
+    degrees = space.empty(count, np.int32)
+    vertex_weights = space.empty(count, np.int64)
+    team = team_for(2 * graph.mean_degree)
+    space.parallel_for(
+        count, fill_row, member_offsets, members, graph.offsets, graph.targets, graph.weights,
+        graph.vertex_weights, clusters.cluster, begin, keys, sums, degrees, vertex_weights,
+        team=team,
+    )
+    offsets = offsets_from_counts(space, degrees, np.int64)
+    num_arcs = int(space.to_host(offsets[-1:])[0])
+    if num_arcs <= MAX_INT32_ARCS:
+        offsets = space.asarray(offsets, np.int32)
+    targets, weights = space.empty(num_arcs, np.int32), space.empty(num_arcs, weight_type)
+    space.parallel_for(count, extract_row, begin, keys, sums, offsets, targets, weights,
+                       team=team)
+    return Graph(offsets, targets, weights, vertex_weights, space)
+
+
+def _members(
+    space: ExecutionSpace, graph: Graph, clusters: Clusters
+) -> tuple[Array, Array, Array]:
+    """Vertices of each cluster (offsets and list, in any order) and the arcs that leave them."""
+    n = graph.num_vertices
+    sizes = space.zeros(clusters.count, np.int32)
+    capacity = space.zeros(clusters.count, np.int64)
+    space.parallel_for(n, count_member, clusters.cluster, graph.offsets, sizes, capacity)
+    member_offsets = offsets_from_counts(space, sizes, np.int32)
+    cursor = space.copy(member_offsets[:-1])
+    members = space.empty(n, np.int32)
+    space.parallel_for(n, place_member, clusters.cluster, cursor, members)
+    return member_offsets, members, capacity
+
+
+@kernel
+def flag_leader(v, mate, flags):
+    """The smaller vertex of a pair, and a single vertex, lead."""
+    flags[v] = mate[v] < 0 or v < mate[v]
+
+
+@kernel
+def join_leader(v, mate, number, cluster):
+    """cluster[v] = number of v's leader."""
+    leader = int32(v)
+    if mate[v] >= 0:
+        leader = min(leader, mate[v])
+    cluster[v] = number[leader]
+
+
+@kernel
+def count_member(v, cluster, offsets, sizes, capacity):
+    """Count v and its arcs for its cluster; atomic, order-free."""
+    atomic_add(sizes, cluster[v], 1)
+    atomic_add(capacity, cluster[v], int64(offsets[v + 1]) - int64(offsets[v]))
+
+
+@kernel
+def place_member(v, cluster, cursor, members):
+    """Append v to the list of its cluster; atomic, the order within a list is free."""
+    members[int64(atomic_add(cursor, cluster[v], 1))] = int32(v)
+
+
+@device
+def first_slot(key, begin, end):
+    """Where the search for `key` in the row begin ... end-1 starts."""
+    hashed = (int64(key) * 2654435769) & 0xFFFFFFFF
+    return begin + ((hashed * (end - begin)) >> 32)
+
+
+@device
+def claim_slot(keys, begin, end, key):
+    """Slot of `key` in the row, claimed if new; the row must have room for it.
+
+    Returns the slot for a key that was there and -1 - slot for a new one.
+    """
+    slot = first_slot(key, begin, end)
+    found = team_atomic_cas(keys, slot, int32(EMPTY), key)
+    while found != EMPTY and found != key:
+        slot += 1
+        if slot == end:
+            slot = begin
+        found = team_atomic_cas(keys, slot, int32(EMPTY), key)
+    result = slot
+    if found == EMPTY:
+        result = -1 - slot
+    return result
+
+
+@kernel
+def fill_row(c, member_offsets, members, offsets, targets, weights, vertex_weights, cluster,
+             row_begin, keys, sums, degrees, coarse_vertex_weights):
+    """Add the arcs of the vertices of cluster c to its row, and count the row's keys.
+
+    Sums do not depend on the order of the lanes; positions in the row do.
+    """
+    begin = int64(row_begin[c])
+    end = int64(row_begin[c + 1])
+    for slot in range(begin + lane(), end, team_size()):
+        keys[slot] = int32(EMPTY)
+        sums[slot] = 0
+    team_sync()
+    degree = int64(0)
+    weight = int64(0)
+    for member in range(member_offsets[c], member_offsets[c + 1]):
+        v = members[member]
+        weight += value_or(vertex_weights, v, 1)
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            other = cluster[targets[arc]]
+            if other != c:
+                slot = claim_slot(keys, begin, end, other)
+                if slot < 0:
+                    slot = -1 - slot
+                    degree += 1
+                team_atomic_add(sums, slot, value_or(weights, arc, 1))
+    degree = team_sum(degree)
+    if lane() == 0:
+        degrees[c] = degree
+        coarse_vertex_weights[c] = weight
+
+
+@kernel
+def extract_row(c, row_begin, keys, sums, offsets, targets, weights):
+    """Copy the keys and sums of row c to the arcs of coarse vertex c."""
+    end = int64(row_begin[c + 1])
+    base = int64(row_begin[c])
+    place = int64(offsets[c])
+    while base < end:
+        slot = base + lane()
+        full = int64(0)
+        if slot < end:
+            if keys[slot] != EMPTY:
+                full = int64(1)
+        position = team_scan(full)
+        if full != 0:
+            targets[place + position - 1] = keys[slot]
+            weights[place + position - 1] = sums[slot]
+        place += team_last(position)
+        base += team_size()

@@ -1,0 +1,63 @@
+"""The hierarchy of coarser and coarser graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.graph import Graph
+
+
+@dataclass
+class Level:
+    """A graph of the hierarchy and the map of its vertices to the next coarser graph."""
+
+    graph: Graph
+    cluster: Array | None = None
+
+
+ClusterRule = Callable[[Graph, int], Clusters]
+"""Clusters of a graph on a given level (0 is the finest)."""
+
+
+def coarsen(
+    space: ExecutionSpace,
+    graph: Graph,
+    find_clusters: ClusterRule,
+    *,
+    stop_at: int,
+    least_shrink: float,
+    on_level: Callable[[Graph], None] = lambda graph: None,
+) -> list[Level]:
+    """Levels from `graph` down to at most `stop_at` vertices.
+
+    Parameters
+    ----------
+    find_clusters : callable
+        Clusters of the graph on a level.
+    stop_at : int
+        Coarsening ends at the first graph with at most so many vertices; a graph with less than
+        a quarter of them is dropped again (Jet's released code).
+    least_shrink : float
+        Coarsening ends when a level keeps more than this share of its vertices.
+
+    Returns
+    -------
+    list of Level
+        Finest first; the last one has no cluster map.
+    """
+    levels = [Level(graph)]
+    while graph.num_vertices > stop_at:
+        clusters = find_clusters(graph, len(levels) - 1)
+        too_small = clusters.count < stop_at / 4
+        stalled = clusters.count > least_shrink * graph.num_vertices
+        if too_small or stalled:
+            break
+        coarse = contract(space, graph, clusters)
+        levels[-1].cluster = clusters.cluster
+        levels.append(Level(coarse))
+        graph = coarse
+        on_level(graph)
+    return levels

@@ -1,0 +1,141 @@
+"""Heavy-edge matching in synchronous rounds, to maximality (Gilbert et al., Jet, section 3.1).
+
+In a round every unmatched vertex wishes for its heaviest unmatched neighbour; wishes that agree
+become pairs.  Ties are broken by a seeded hash of the edge, a total order on all edges, so the
+heaviest free edge around is always taken and a few rounds leave no free edge.  The result does not
+depend on the order of arcs or of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.algorithms.teams import team_for
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import (
+    atomic_add,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_max,
+    team_size,
+    value_or,
+)
+from portpart.backends.program import Program
+from portpart.graph import Graph
+from portpart.primitives.hashing import pair_hash
+
+UNMATCHED = -1
+LOWEST = -(2**63)
+
+
+def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int) -> Array:
+    """Maximal matching that prefers heavy edges.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    graph : Graph
+    max_weight : int
+        No pair weighs more than this.
+    seed : int
+        Breaks ties.
+
+    Returns
+    -------
+    array of int32, shape (n,)
+        The partner of each vertex, or -1.
+    """
+    n = graph.num_vertices
+    mate = space.empty(n, np.int32)
+    bindings = {
+        **graph.arrays,
+        "mate": mate, "wish": space.empty(n, np.int32),
+        "list_a": space.empty(n, np.int32), "list_b": space.empty(n, np.int32),
+        "sizes": space.asarray(np.array([n, 0, n], np.int64)),
+        "max_weight": max_weight, "seed": seed,
+    }
+    team = team_for(graph.mean_degree)
+    key = ("matching", graph.type_key, team)
+    space.cached_executable(key, lambda: _record(graph, team)).run(bindings, n)
+    return mate
+
+
+def _record(graph: Graph, team: int) -> Program:
+    """Rounds in pairs: the second works on the list that the first has left, and back."""
+    program = Program("heavy-edge matching")
+    csr = graph.declare(program)
+    mate, wish = program.array("mate", np.int32), program.array("wish", np.int32)
+    lists = program.array("list_a", np.int32), program.array("list_b", np.int32)
+    sizes = program.array("sizes", np.int64)
+    max_weight, seed = program.scalar("max_weight"), program.scalar("seed")
+    program.parallel_for(sizes[2], begin_matching, mate, lists[0])
+    with program.while_loop(sizes[0]):
+        for here in (0, 1):
+            there = 1 - here
+            program.parallel_for(1, reset_size, sizes, there)
+            program.parallel_for(sizes[here], wish_for_heaviest, lists[here], *csr, mate, wish,
+                                 max_weight, seed, team=team)
+            program.parallel_for(sizes[here], match_mutual_wishes, lists[here], wish, mate,
+                                 lists[there], sizes, there)
+    return program
+
+
+@kernel
+def begin_matching(v, mate, active):
+    """All vertices are unmatched and active."""
+    mate[v] = int32(UNMATCHED)
+    active[v] = int32(v)
+
+
+@kernel
+def reset_size(_, sizes, at):
+    """Empty the list that the coming round fills."""
+    sizes[at] = 0
+
+
+@kernel
+def wish_for_heaviest(
+    i, active, offsets, targets, weights, vertex_weights, mate, wish, max_weight, seed
+):
+    """wish[v] = unmatched neighbour across the heaviest edge that keeps the weight limit."""
+    v = active[i]
+    room = max_weight - value_or(vertex_weights, v, 1)
+    best_weight = int64(-1)
+    best_hash = int64(LOWEST)
+    best = int32(UNMATCHED)
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        u = targets[arc]
+        weight = value_or(weights, arc, 1)
+        if weight >= best_weight and mate[u] == UNMATCHED:
+            if value_or(vertex_weights, u, 1) <= room:
+                hashed = pair_hash(u, v, seed)
+                if weight > best_weight or hashed > best_hash:
+                    best_weight = weight
+                    best_hash = hashed
+                    best = u
+    top_weight = team_max(best_weight)
+    if best_weight < top_weight:
+        best_hash = int64(LOWEST)
+    top_hash = team_max(best_hash)
+    if best_weight < top_weight or best_hash < top_hash:
+        best = int32(UNMATCHED)
+    best = team_max(best)
+    if lane() == 0:
+        wish[v] = best
+
+
+@kernel
+def match_mutual_wishes(i, active, wish, mate, next_active, sizes, at):
+    """Pair v with its wish if the wish is mutual; v stays active while it has a wish.
+
+    The order of the next list depends on the threads; no result depends on that order.
+    """
+    v = active[i]
+    u = wish[v]
+    if u != UNMATCHED:
+        if wish[u] == v:
+            mate[v] = u
+        else:
+            next_active[atomic_add(sizes, at, 1)] = v

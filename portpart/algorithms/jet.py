@@ -1,0 +1,114 @@
+"""Jet: multilevel graph partitioning on graphics processors.
+
+M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam, SIAM J. Sci. Comput. 46 (2024) B700-B724.
+Two-hop matching, hash contraction, METIS on the coarsest graph, Jet refinement on every level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
+from portpart.algorithms.coarsening.hierarchy import Level, coarsen
+from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.algorithms.coarsening.two_hop import two_hop_matching
+from portpart.algorithms.initial.metis import metis_partition
+from portpart.algorithms.refinement.jet_refinement import Balance, JetRefiner, RefinementOptions
+from portpart.algorithms.tracing import Trace
+from portpart.backends.interface import Array
+from portpart.graph import Graph
+
+
+@dataclass(frozen=True)
+class JetConfig:
+    """Parameters of the Jet partitioner.
+
+    Parameters
+    ----------
+    temperatures : tuple of float
+        Filter ratios c (inequality 4.3), one refinement loop each, on all but the finest level.
+    finest_temperatures : tuple of float
+        The same on the finest level.
+    small_coarsest, large_coarsest : int
+        Coarsening stops at 8 k vertices if that is at most `small_coarsest`, else at
+        ``max(large_coarsest, 2 k)``.
+    least_shrink : float
+        Coarsening stops when a level keeps more than this share of the vertices.
+    max_matchmaker_degree : int
+        Vertices of higher degree make no relatives.
+    refinement : RefinementOptions
+    """
+
+    temperatures: tuple[float, ...] = (0.75,)
+    finest_temperatures: tuple[float, ...] = (0.25,)
+    small_coarsest: int = 1024
+    large_coarsest: int = 1024
+    least_shrink: float = 0.98
+    max_matchmaker_degree: int = 1000
+    refinement: RefinementOptions = field(default_factory=RefinementOptions)
+
+    def coarsest_vertices(self, num_blocks: int) -> int:
+        """Number of vertices at which coarsening stops."""
+        if 8 * num_blocks <= self.small_coarsest:
+            return 8 * num_blocks
+        return max(self.large_coarsest, 2 * num_blocks)
+
+
+ULTRA_TEMPERATURES = tuple(round(0.85 - 0.05 * i, 2) for i in range(17))
+
+PRESETS = {
+    "fast": JetConfig(refinement=RefinementOptions(tolerance=0.99)),
+    "default": JetConfig(),
+    "ultra": JetConfig(temperatures=ULTRA_TEMPERATURES, finest_temperatures=ULTRA_TEMPERATURES),
+}
+
+
+def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, seed: int,
+        trace: Trace) -> Array:
+    """Partition `graph`: coarsen, start, refine upwards.
+
+    Returns
+    -------
+    array of int32, shape (n,)
+        In the space of the graph.
+    """
+    levels = _coarsen(graph, balance, config, seed, trace)
+    refiner = JetRefiner(graph.space, graph, balance, config.refinement, seed)
+    coarsest = levels[-1].graph
+    with trace.phase("initial"):
+        part = metis_partition(coarsest, balance.num_blocks, imbalance, seed)
+        refiner.start(coarsest, graph.space.asarray(part))
+    with trace.phase("refinement"):
+        for depth in reversed(range(len(levels))):
+            _refine_level(refiner, levels, depth, config, trace)
+    return refiner.best
+
+
+def _coarsen(graph: Graph, balance: Balance, config: JetConfig, seed: int,
+             trace: Trace) -> list[Level]:
+    space = graph.space
+    stop_at = config.coarsest_vertices(balance.num_blocks)
+    limit = max(balance.max_block_weight // 4, 1)
+
+    def find_clusters(fine: Graph, depth: int) -> Clusters:
+        mate = heavy_edge_matching(space, fine, limit, seed + depth)
+        two_hop_matching(space, fine, mate, limit, seed + depth, config.max_matchmaker_degree)
+        return clusters_of_matching(space, mate)
+
+    with trace.phase("coarsening"):
+        return coarsen(space, graph, find_clusters, stop_at=stop_at,
+                       least_shrink=config.least_shrink, on_level=trace.coarse_level)
+
+
+def _refine_level(refiner: JetRefiner, levels: list[Level], depth: int, config: JetConfig,
+                  trace: Trace) -> None:
+    level = levels[depth]
+    if level.cluster is not None:
+        refiner.project(level.graph, level.cluster)
+    temperatures = config.finest_temperatures if depth == 0 else config.temperatures
+    for index, temperature in enumerate(temperatures):
+        if index > 0:
+            refiner.restart(level.graph)
+        outcome = refiner.refine(level.graph, temperature)
+        trace.refined_level(depth, level.graph, outcome)

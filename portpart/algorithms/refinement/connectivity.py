@@ -1,0 +1,270 @@
+"""Connectivity of vertices to blocks: one small hash row per vertex (Jet, section 4.3).
+
+Row v maps a block to the weight of the arcs from v into it.  Only vertices on a boundary have a
+row.  A row has min(degree, k) slots, which always suffice: weights of old blocks are subtracted,
+and their slots freed, before weights of new blocks are added.  If more than a tenth of the vertices
+move, rows beside a move are dropped instead and counted anew.
+
+Each vertex caches its best destination; the cache holds until a neighbour moves.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.state import STRIPES
+from portpart.backends.language import (
+    atomic_add,
+    atomic_cas,
+    atomic_load,
+    device,
+    float64,
+    int8,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_atomic_add,
+    team_atomic_cas,
+    team_max,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+from portpart.primitives.hashing import pair_hash
+
+NEVER_USED = -1
+FREED = -2
+NONE = -1
+LOWEST = -(2**63)
+REBUILD_SHARE = 10
+"""Rows are rebuilt instead of updated if more than 1 / REBUILD_SHARE of the vertices move."""
+
+DIRTY = at.DIRTY
+ITERATION = at.ITERATION
+MOVES = at.MOVES
+VERTICES = at.VERTICES
+SEED = at.SEED
+
+
+@kernel
+def row_capacity(v, offsets, num_blocks, capacity):
+    """capacity[v] = min(degree, k)."""
+    capacity[v] = min(int64(offsets[v + 1]) - int64(offsets[v]), num_blocks)
+
+
+@kernel
+def begin_vertex(v, cached, row_valid, moved_in, locked_in, dirty, dirty_list, wish):
+    """Nothing is known of v, nothing is locked, everything is to be computed."""
+    cached[v] = int32(NONE)
+    wish[v] = int32(NONE)
+    row_valid[v] = int8(0)
+    moved_in[v] = int32(-1)
+    locked_in[v] = int32(-2)
+    dirty[v] = int32(1)
+    dirty_list[v] = int32(v)
+
+
+@device
+def home_slot(block, begin, end):
+    """Where the search for `block` in the row begin ... end-1 starts."""
+    hashed = (int64(block) * 2654435769) & 0xFFFFFFFF
+    return begin + ((hashed * (end - begin)) >> 32)
+
+
+@device
+def find_slot(keys, begin, end, block):
+    """Slot of `block` in the row, or -1."""
+    slot = home_slot(block, begin, end)
+    result = int64(-1)
+    for _ in range(end - begin):
+        key = atomic_load(keys, slot)
+        if key == block:
+            result = slot
+            break
+        if key == NEVER_USED:
+            break
+        slot += 1
+        if slot == end:
+            slot = begin
+    return result
+
+
+@device
+def free_slot(keys, begin, end, block):
+    """First slot on the way of `block` that can take a new key, or -1."""
+    slot = home_slot(block, begin, end)
+    result = int64(-1)
+    for _ in range(end - begin):
+        key = atomic_load(keys, slot)
+        if key == NEVER_USED or key == FREED:
+            result = slot
+            break
+        slot += 1
+        if slot == end:
+            slot = begin
+    return result
+
+
+@device
+def claim_block(keys, begin, end, block):
+    """Slot of `block` in the row, claimed if new.  All threads agree on it.
+
+    Threads that look for one block try the same free slots in the same order, and no slot is
+    freed meanwhile, so a block never gets two slots.
+    """
+    slot = find_slot(keys, begin, end, block)
+    while slot < 0:
+        candidate = free_slot(keys, begin, end, block)
+        key = atomic_load(keys, candidate)
+        if key == NEVER_USED or key == FREED:
+            found = atomic_cas(keys, candidate, key, block)
+            if found == key or found == block:
+                slot = candidate
+        if slot < 0:
+            slot = find_slot(keys, begin, end, block)
+    return slot
+
+
+@device
+def claim_block_in_team(keys, begin, end, block):
+    """As `claim_block`, in a row without freed slots that only this team touches."""
+    slot = home_slot(block, begin, end)
+    found = team_atomic_cas(keys, slot, int32(NEVER_USED), block)
+    while found != NEVER_USED and found != block:
+        slot += 1
+        if slot == end:
+            slot = begin
+        found = team_atomic_cas(keys, slot, int32(NEVER_USED), block)
+    return slot
+
+
+@device
+def mark_dirty(v, dirty, dirty_list, state):
+    """Put v on the list of vertices to refresh, once."""
+    if atomic_load(dirty, v) == 0:
+        if atomic_cas(dirty, v, int32(0), int32(1)) == 0:
+            dirty_list[atomic_add(state, DIRTY, 1)] = int32(v)
+
+
+@kernel
+def refresh_destination(
+    i, dirty_list, offsets, targets, weights, part, row_begin, keys, sums, row_valid, dirty,
+    cached, gain, state, filter_ratio,
+):
+    """Find the best destination of v, counting its row first if it has none.
+
+    A destination that fails Jet's first filter
+    (inequality 4.3) is not kept.  Equal connectivity: a hash of vertex and block decides.
+    """
+    v = dirty_list[i]
+    own_block = part[v]
+    begin = int64(row_begin[v])
+    end = int64(row_begin[v + 1])
+    valid = row_valid[v] != 0
+    outside = int64(0)
+    if not valid:
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            if part[targets[arc]] != own_block:
+                outside += value_or(weights, arc, 1)
+    outside = team_sum(outside)
+    on_boundary = valid or outside > 0
+    if on_boundary and not valid:
+        for slot in range(begin + lane(), end, team_size()):
+            keys[slot] = int32(NEVER_USED)
+            sums[slot] = 0
+        team_sync()
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            weight = value_or(weights, arc, 1)
+            if weight > 0:
+                place = claim_block_in_team(keys, begin, end, part[targets[arc]])
+                team_atomic_add(sums, place, weight)
+        team_sync()
+    own = int64(0)
+    best = int64(0)
+    best_hash = int64(LOWEST)
+    best_block = int32(NONE)
+    if on_boundary:
+        for slot in range(begin + lane(), end, team_size()):
+            block = keys[slot]
+            weight = int64(sums[slot])
+            if block == own_block:
+                own = weight
+            elif block >= 0 and weight > 0 and weight >= best:
+                hashed = pair_hash(v, block, state[SEED])
+                if weight > best or hashed > best_hash:
+                    best = weight
+                    best_hash = hashed
+                    best_block = block
+    own = team_sum(own)
+    top = team_max(best)
+    if best < top:
+        best_hash = int64(LOWEST)
+    top_hash = team_max(best_hash)
+    if best < top or best_hash < top_hash:
+        best_block = int32(NONE)
+    best_block = team_max(best_block)
+    if lane() == 0:
+        difference = top - own
+        passes = difference >= 0 or -difference < int64(filter_ratio * float64(own))
+        cached[v] = best_block if passes else int32(NONE)
+        gain[v] = difference
+        dirty[v] = int32(0)
+        row_valid[v] = int8(on_boundary)
+
+
+@kernel
+def leave_block(
+    i, move_list, offsets, targets, weights, part, moved_in, row_begin, keys, sums, row_valid,
+    dirty, dirty_list, state, cut_twice,
+):
+    """Before the moves: take v's arcs out of its neighbours' rows.
+
+    Adds to cut_twice the arcs inside blocks that may stop being so; arcs between two moving
+    vertices are seen from both ends and count half.  Atomic, order-free.
+    """
+    v = move_list[i]
+    block = part[v]
+    rebuild = state[MOVES] * REBUILD_SHARE > state[VERTICES]
+    iteration = int32(state[ITERATION])
+    inside = int64(0)
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        u = targets[arc]
+        weight = value_or(weights, arc, 1)
+        if part[u] == block:
+            inside += weight if moved_in[u] == iteration else 2 * weight
+        if rebuild:
+            row_valid[u] = int8(0)
+        elif row_valid[u] != 0 and weight > 0:
+            slot = find_slot(keys, int64(row_begin[u]), int64(row_begin[u + 1]), block)
+            if int64(atomic_add(sums, slot, -weight)) == weight:
+                keys[slot] = int32(FREED)
+        mark_dirty(u, dirty, dirty_list, state)
+    inside = team_sum(inside)
+    if lane() == 0:
+        mark_dirty(v, dirty, dirty_list, state)
+        if inside > 0:
+            atomic_add(cut_twice, int64(v) % STRIPES, inside)
+
+
+@kernel
+def enter_block(
+    i, move_list, offsets, targets, weights, part, moved_in, row_begin, keys, sums, row_valid,
+    state, cut_twice,
+):
+    """After the moves: add v's arcs to its neighbours' rows; the counterpart of `leave_block`."""
+    v = move_list[i]
+    block = part[v]
+    iteration = int32(state[ITERATION])
+    inside = int64(0)
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        u = targets[arc]
+        weight = value_or(weights, arc, 1)
+        if part[u] == block:
+            inside += weight if moved_in[u] == iteration else 2 * weight
+        if row_valid[u] != 0 and weight > 0:
+            slot = claim_block(keys, int64(row_begin[u]), int64(row_begin[u + 1]), block)
+            atomic_add(sums, slot, weight)
+    inside = team_sum(inside)
+    if lane() == 0 and inside > 0:
+        atomic_add(cut_twice, int64(v) % STRIPES, -inside)

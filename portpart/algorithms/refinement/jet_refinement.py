@@ -1,0 +1,334 @@
+"""Jet refinement of a level, as one recorded program (Jet, algorithm 4.1).
+
+Label propagation runs while the blocks are balanced, rebalancing while they are not; the best
+balanced partition is kept.  Nothing returns to the host until the level is done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.algorithms.refinement import connectivity, rebalance
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.best import (
+    add_vertex,
+    apply_move,
+    judge,
+    project,
+    restore_block,
+    restore_cut,
+    save_best,
+    save_weight,
+)
+from portpart.algorithms.refinement.label_propagation import keep_paying_moves, wish_to_move
+from portpart.algorithms.teams import team_for
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.program import Program, Slot
+from portpart.graph import Graph
+from portpart.primitives.scan import offsets_from_counts, record_scan, tiles_of
+
+MAX_INT32 = 2**31 - 1
+WEIGHT_COPIES = 256
+"""Block weights are spread over about so many words."""
+
+
+@dataclass(frozen=True)
+class RefinementOptions:
+    """Parameters of Jet refinement.
+
+    Parameters
+    ----------
+    tolerance : float
+        The paper's phi: a cut must fall below this share of the best to count as progress.
+    stall_limit : int
+        Iterations without progress after which a level ends.
+    iteration_limit : int
+        Iterations after which a level ends in any case.
+    weak_limit : int
+        Weak rebalancings before strong ones.
+    """
+
+    tolerance: float = 0.999
+    stall_limit: int = 12
+    iteration_limit: int = 1000
+    weak_limit: int = 2
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What the weights of blocks are measured against."""
+
+    num_blocks: int
+    max_block_weight: int
+    mean_block_weight: int
+
+    @property
+    def destination_weight(self) -> int:
+        """Blocks below this weight take vertices; the dead zone up to the limit stays closed."""
+        limit = self.max_block_weight
+        return max(limit - min(100, limit // 100), min(limit, self.mean_block_weight + 1))
+
+
+class JetRefiner:
+    """Work arrays for a hierarchy, and refinement of its levels from coarse to fine.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    finest : Graph
+        The largest graph that will be refined.
+    balance : Balance
+    options : RefinementOptions
+    seed : int
+    """
+
+    def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
+                 options: RefinementOptions, seed: int) -> None:
+        self.space, self.balance, self.options, self.seed = space, balance, options, seed
+        n, k = finest.num_vertices, balance.num_blocks
+        sum_type = np.int32 if finest.total_arc_weight <= MAX_INT32 else np.int64
+        row_slots = min(finest.num_arcs, n * k)
+        self.sub_buckets = rebalance.sub_buckets_for(k)
+        self.weight_stripes = max(1, WEIGHT_COPIES // k)
+        vertex_arrays = {
+            "part": np.int32, "best": np.int32, "cached": np.int32, "gain": np.int64,
+            "wish": np.int32, "row_valid": np.int8, "moved_in": np.int32, "locked_in": np.int32,
+            "dirty": np.int32, "dirty_list": np.int32, "active_list": np.int32,
+            "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64,
+        }
+        self.vertex_arrays = {name: space.empty(n, t) for name, t in vertex_arrays.items()}
+        self.other_arrays = {
+            "position": space.empty(n + 1, np.int64),
+            "tile_sums": space.empty(tiles_of(n), np.int64),
+            "keys": space.empty(row_slots, np.int32),
+            "sums": space.empty(row_slots, sum_type),
+            "block_weight": space.empty(k, np.int64),
+            "best_weight": space.empty(k, np.int64),
+            "weight_sums": space.empty(k * self.weight_stripes, np.int64),
+            "cut_twice": space.empty(at.STRIPES, np.int64),
+            "destinations": space.empty(k, np.int32),
+            "room": space.empty(k + 1, np.int64),
+            "threshold": space.empty(k, np.int64),
+            "histogram": space.zeros(k * rebalance.BUCKETS * self.sub_buckets, np.int64),
+        }
+        self.state = np.zeros(at.SIZE, np.int64)
+
+    def start(self, graph: Graph, part: Array) -> None:
+        """Begin with a partition of `graph`, which counts as the best so far."""
+        space, n = self.space, graph.num_vertices
+        self.vertex_arrays["part"][:n] = part
+        self.vertex_arrays["best"][:n] = part
+        arrays = self.other_arrays
+        for name in ("weight_sums", "cut_twice"):
+            arrays[name] = space.zeros(len(arrays[name]), np.int64)
+        self._set_limits(graph)
+        space.parallel_for(
+            n, add_vertex, *graph.arrays.values(), self.vertex_arrays["part"],
+            arrays["weight_sums"], arrays["cut_twice"], space.asarray(self.state),
+            team=team_for(graph.mean_degree),
+        )
+
+    def project(self, graph: Graph, cluster: Array) -> None:
+        """Carry the best partition of the coarser graph over to `graph`."""
+        arrays = self.vertex_arrays
+        self.space.parallel_for(graph.num_vertices, project, cluster, arrays["best"],
+                                arrays["part"])
+        self._restore()
+
+    def restart(self, graph: Graph) -> None:
+        """Go back to the best partition of `graph`."""
+        n = graph.num_vertices
+        self.vertex_arrays["part"][:n] = self.vertex_arrays["best"][:n]
+        self._restore()
+
+    def refine(self, graph: Graph, filter_ratio: float) -> dict[str, int]:
+        """Refine the current partition of `graph` in place.
+
+        Parameters
+        ----------
+        filter_ratio : float
+            The paper's c of inequality 4.3: how much connectivity a move may lose.
+
+        Returns
+        -------
+        dict
+            ``cut``, ``max_block_weight``, ``balanced`` and ``iterations``.
+        """
+        n, k = graph.num_vertices, self.balance.num_blocks
+        self._set_limits(graph)
+        state = self.space.asarray(self.state)
+        bindings = {
+            **graph.arrays, **{name: a[:n] for name, a in self.vertex_arrays.items()},
+            **self.other_arrays, "state": state, "row_begin": self._row_begin(graph),
+            "filter_ratio": filter_ratio, "tolerance": self.options.tolerance,
+            "sub_buckets": self.sub_buckets,
+        }
+        bindings["position"] = bindings["position"][: n + 1]
+        team = team_for(graph.mean_degree)
+        dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
+        key = ("jet refinement", *graph.type_key, dtypes["sums"].name, team)
+        executable = self.space.cached_executable(key, lambda: _record(graph, dtypes, team))
+        executable.run(bindings, max(n, k))
+        self.state = self.space.to_host(state).copy()
+        return self._outcome()
+
+    @property
+    def best(self) -> Array:
+        """The best partition found, as long as the finest graph."""
+        return self.vertex_arrays["best"]
+
+    def _outcome(self) -> dict[str, int]:
+        state = self.state
+        return {
+            "cut": int(state[at.BEST_CUT]),
+            "max_block_weight": int(state[at.BEST_MAX_WEIGHT]),
+            "balanced": int(state[at.BEST_IS_BALANCED]),
+            "iterations": int(state[at.ITERATION]),
+        }
+
+    def _row_begin(self, graph: Graph) -> Array:
+        k = self.balance.num_blocks
+        capacity = self.space.empty(graph.num_vertices, np.int32)
+        self.space.parallel_for(graph.num_vertices, connectivity.row_capacity, graph.offsets, k,
+                                capacity)
+        return offsets_from_counts(self.space, capacity, graph.offsets.dtype)
+
+    def _restore(self) -> None:
+        arrays, state = self.other_arrays, self.space.asarray(self.state)
+        self.space.parallel_for(self.balance.num_blocks, restore_block, arrays["best_weight"],
+                                arrays["weight_sums"], state)
+        self.space.parallel_for(at.STRIPES, restore_cut, arrays["cut_twice"], state)
+
+    def _set_limits(self, graph: Graph) -> None:
+        state, n = self.state, graph.num_vertices
+        state[: at.CUT] = 0
+        state[at.VERTICES], state[at.BLOCKS] = n, self.balance.num_blocks
+        state[at.TILES], state[at.DIRTY] = tiles_of(n), n
+        state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
+        state[at.MAX_BLOCK_WEIGHT] = self.balance.max_block_weight
+        state[at.MEAN_BLOCK_WEIGHT] = self.balance.mean_block_weight
+        state[at.DESTINATION_WEIGHT] = self.balance.destination_weight
+        state[at.STALL_LIMIT] = self.options.stall_limit
+        state[at.ITERATION_LIMIT] = self.options.iteration_limit
+        state[at.WEAK_LIMIT] = self.options.weak_limit
+        state[at.MEAN_VERTEX_WEIGHT] = max(1, graph.total_vertex_weight // max(1, n))
+        state[at.SEED] = self.seed
+        state[at.WEIGHT_STRIPES] = self.weight_stripes
+
+
+def _record(graph: Graph, dtypes: dict[str, np.dtype], team: int) -> Program:
+    program = Program("Jet refinement")
+    graph.declare(program)
+    for name, dtype in dtypes.items():
+        if name not in program.slots:
+            program.array(name, dtype)
+    program.scalar("filter_ratio", np.float64)
+    program.scalar("tolerance", np.float64)
+    program.scalar("sub_buckets", np.int64)
+    _Recorder(program, team).record()
+    return program
+
+
+class _Recorder:
+    """Records the phases of an iteration one after the other."""
+
+    def __init__(self, program: Program, team: int) -> None:
+        self.program = program
+        self.team = team
+        self.state = program.slots["state"]
+
+    def slots(self, names: str) -> list[Slot]:
+        return [self.program.slots[name] for name in names.split()]
+
+    def record(self) -> None:
+        program, state = self.program, self.state
+        program.parallel_for(
+            state[at.VERTICES], connectivity.begin_vertex,
+            *self.slots("cached row_valid moved_in locked_in dirty dirty_list wish"),
+        )
+        self.judge()
+        with program.while_loop(state[at.RUNNING]):
+            program.parallel_for(
+                state[at.DIRTY], connectivity.refresh_destination,
+                *self.slots("dirty_list offsets targets weights part row_begin keys sums row_valid"
+                            " dirty cached gain state filter_ratio"), team=self.team,
+            )
+            with program.if_nonzero(state[at.BALANCED]):
+                self.propagate_labels()
+            with program.otherwise():
+                self.rebalance()
+            self.move()
+            self.judge()
+
+    def propagate_labels(self) -> None:
+        self.program.parallel_for(
+            self.state[at.VERTICES], wish_to_move,
+            *self.slots("cached locked_in wish active_list state"),
+        )
+        self.program.parallel_for(
+            self.state[at.ACTIVE], keep_paying_moves,
+            *self.slots("active_list offsets targets weights part wish gain moved_in locked_in"
+                        " move_list state"), team=self.team,
+        )
+
+    def rebalance(self) -> None:
+        program, state = self.program, self.state
+        program.parallel_for(1, rebalance.list_destinations,
+                             *self.slots("block_weight destinations room state"), team=256)
+        program.parallel_for(
+            state[at.VERTICES], rebalance.rate_leaving,
+            *self.slots("offsets targets weights vertex_weights part block_weight row_begin keys"
+                        " sums row_valid destinations wish slot_of histogram sub_buckets state"),
+            team=self.team,
+        )
+        program.parallel_for(
+            state[at.BLOCKS], rebalance.set_threshold,
+            *self.slots("block_weight histogram sub_buckets threshold state"), team=32,
+        )
+        with program.if_nonzero(state[at.STRONG]):
+            self.leave_strongly()
+        with program.otherwise():
+            program.parallel_for(
+                state[at.VERTICES], rebalance.leave_weakly,
+                *self.slots("part slot_of threshold moved_in move_list state"),
+            )
+
+    def leave_strongly(self) -> None:
+        program, state = self.program, self.state
+        program.parallel_for(
+            state[at.VERTICES], rebalance.weigh_leaving,
+            *self.slots("vertex_weights part slot_of threshold leaving"),
+        )
+        record_scan(program, *self.slots("leaving position tile_sums"), state[at.VERTICES],
+                    state[at.TILES])
+        program.parallel_for(
+            state[at.VERTICES], rebalance.leave_strongly,
+            *self.slots("leaving position destinations room wish moved_in move_list state"),
+        )
+
+    def move(self) -> None:
+        program, state = self.program, self.state
+        program.parallel_for(
+            state[at.MOVES], connectivity.leave_block,
+            *self.slots("move_list offsets targets weights part moved_in row_begin keys sums"
+                        " row_valid dirty dirty_list state cut_twice"), team=self.team,
+        )
+        program.parallel_for(
+            state[at.MOVES], apply_move,
+            *self.slots("move_list vertex_weights part wish weight_sums state"),
+        )
+        program.parallel_for(
+            state[at.MOVES], connectivity.enter_block,
+            *self.slots("move_list offsets targets weights part moved_in row_begin keys sums"
+                        " row_valid state cut_twice"), team=self.team,
+        )
+
+    def judge(self) -> None:
+        program, state = self.program, self.state
+        program.parallel_for(1, judge, *self.slots(
+            "weight_sums cut_twice block_weight state tolerance"), team=256)
+        program.parallel_for(state[at.SAVES], save_best, *self.slots("part best"))
+        program.parallel_for(state[at.SAVED_BLOCKS], save_weight,
+                             *self.slots("block_weight best_weight"))

@@ -1,0 +1,246 @@
+"""Jetrw and Jetrs: weak and strong rebalancing (Jet, section 4.2, algorithm 4.3).
+
+Vertices of blocks that are too heavy are sorted into buckets by what a move would lose per unit of
+weight (logarithmic, base 1.5), and within a bucket into sub-buckets by a hash.  A block gives up
+its first sub-buckets, up to the one that brings it below the limit.  Weak: every vertex goes to its
+best connected block among those with room.  Strong: the leaving vertices, in the order of their
+ids, fill the room of the blocks one after the other (the cookie cutter).
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement import state as at
+from portpart.backends.language import (
+    atomic_add,
+    device,
+    float64,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_last,
+    team_max,
+    team_scan,
+    team_size,
+    team_sum,
+    value_or,
+)
+from portpart.primitives.hashing import hash_of, pair_hash
+
+NONE = -1
+LOWEST = -(2**63)
+NOT_NEGATIVE = 2**63 - 1
+BUCKETS = 50
+BUCKET_BASE = 1.5
+
+BLOCKS = at.BLOCKS
+DESTINATION_WEIGHT = at.DESTINATION_WEIGHT
+DESTINATIONS = at.DESTINATIONS
+DIRTY = at.DIRTY
+ITERATION = at.ITERATION
+MAX_BLOCK_WEIGHT = at.MAX_BLOCK_WEIGHT
+MEAN_BLOCK_WEIGHT = at.MEAN_BLOCK_WEIGHT
+MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
+MOVES = at.MOVES
+SEED = at.SEED
+STRONG = at.STRONG
+
+
+def sub_buckets_for(num_blocks: int) -> int:
+    """Sub-buckets per bucket, a power of two: many, as long as the histogram stays small."""
+    share = 2**20 // (BUCKETS * max(1, num_blocks))
+    return 1 << max(0, min(8, share.bit_length() - 1))
+
+
+@kernel
+def list_destinations(_, block_weight, destinations, room, state):
+    """List the blocks with room in their order, and where the room of each one starts.
+
+    One team scans all blocks.
+    """
+    listed = int64(0)
+    total = int64(0)
+    base = int64(0)
+    blocks = state[BLOCKS]
+    while base < blocks:
+        b = base + lane()
+        free = int64(0)
+        if b < blocks:
+            free = max(int64(0), state[DESTINATION_WEIGHT] - block_weight[b])
+        opens = int64(0)
+        if free > 0:
+            opens = int64(1)
+        place = team_scan(opens)
+        until = team_scan(free)
+        if free > 0:
+            destinations[listed + place - 1] = int32(b)
+            room[listed + place - 1] = total + until - free
+        listed += team_last(place)
+        total += team_last(until)
+        base += team_size()
+    if lane() == 0:
+        room[listed] = total
+        state[DESTINATIONS] = listed
+
+
+@device
+def bucket_of(loss, weight, mean_weight):
+    """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
+
+    The logarithm is a product of exact IEEE multiplications, the same on every device.
+    """
+    bucket = int64(0)
+    if loss == 0:
+        bucket = int64(1)
+    if loss > 0:
+        bucket = int64(2)
+        ratio = float64(loss) * float64(mean_weight) / float64(weight)
+        bound = float64(1.0)
+        while bound <= ratio and bucket < BUCKETS - 1:
+            bound *= BUCKET_BASE
+            bucket += 1
+    return bucket
+
+
+@kernel
+def rate_leaving(
+    v, offsets, targets, weights, vertex_weights, part, block_weight, row_begin, keys, sums,
+    row_valid, destinations, wish, slot_of, histogram, sub_buckets, state,
+):
+    """Destination, loss and bucket of v if its block is too heavy and v not too heavy to leave.
+
+    Weak: the loss is measured against the best destination (equation 4.9), strong: against the
+    mean of the destinations that v touches (equation 4.10).  A vertex that touches none goes to
+    one chosen by a hash.  Atomic on the histogram, order-free.
+    """
+    if v == 0 and lane() == 0:
+        state[DIRTY] = 0
+    here = part[v]
+    weight = value_or(vertex_weights, v, 1)
+    excess = block_weight[here] - state[MEAN_BLOCK_WEIGHT]
+    fits = 2 * weight <= 3 * excess
+    if state[STRONG] != 0:
+        fits = weight <= 2 * excess
+    leaves = (
+        block_weight[here] > state[MAX_BLOCK_WEIGHT] and weight > 0 and fits
+        and state[DESTINATIONS] > 0
+    )
+    own = int64(0)
+    best = int64(0)
+    best_hash = int64(LOWEST)
+    best_block = int32(NONE)
+    touched = int64(0)
+    touched_weight = int64(0)
+    if leaves:
+        if row_valid[v] != 0:
+            for slot in range(int64(row_begin[v]) + lane(), row_begin[v + 1], team_size()):
+                block = keys[slot]
+                connection = int64(sums[slot])
+                if block == here:
+                    own = connection
+                elif block >= 0 and connection > 0:
+                    if block_weight[block] < state[DESTINATION_WEIGHT]:
+                        touched += 1
+                        touched_weight += connection
+                        hashed = pair_hash(v, block, state[SEED])
+                        if connection > best or (connection == best and hashed > best_hash):
+                            best = connection
+                            best_hash = hashed
+                            best_block = block
+        else:
+            for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+                own += value_or(weights, arc, 1)
+    own = team_sum(own)
+    touched = team_sum(touched)
+    touched_weight = team_sum(touched_weight)
+    top = team_max(best)
+    if best < top:
+        best_hash = int64(LOWEST)
+    top_hash = team_max(best_hash)
+    if best < top or best_hash < top_hash:
+        best_block = int32(NONE)
+    best_block = team_max(best_block)
+    if lane() == 0:
+        slot_of[v] = int32(NONE)
+        if leaves:
+            chance = hash_of(v, state[SEED] + state[ITERATION]) & NOT_NEGATIVE
+            if best_block == NONE:
+                best_block = destinations[chance % state[DESTINATIONS]]
+            loss = own - top
+            if state[STRONG] != 0 and touched > 0:
+                loss = own - touched_weight // touched
+            bucket = bucket_of(loss, weight, state[MEAN_VERTEX_WEIGHT])
+            slot = bucket * sub_buckets + ((chance >> 20) & (sub_buckets - 1))
+            wish[v] = best_block
+            slot_of[v] = int32(slot)
+            atomic_add(histogram, here * (BUCKETS * sub_buckets) + slot, weight)
+
+
+@kernel
+def set_threshold(b, block_weight, histogram, sub_buckets, threshold, state):
+    """threshold[b] = last slot that leaves block b; empties the block's histogram for next time."""
+    overload = block_weight[b] - state[MAX_BLOCK_WEIGHT]
+    slots = BUCKETS * sub_buckets
+    found = int64(-1)
+    if overload > 0:
+        found = slots - 1
+        running = int64(0)
+        base = int64(0)
+        while base < slots:
+            slot = base + lane()
+            weight = int64(0)
+            if slot < slots:
+                weight = histogram[b * slots + slot]
+                histogram[b * slots + slot] = 0
+            until = running + team_scan(weight)
+            if until - weight < overload and until >= overload:
+                found = slot
+            running = team_last(until)
+            base += team_size()
+        found = -team_max(-found)
+    if lane() == 0:
+        threshold[b] = found
+
+
+@device
+def leaves_block(slot, threshold):
+    """Whether a vertex in `slot` (-1: none) leaves under `threshold`."""
+    return slot != NONE and slot <= threshold
+
+
+@kernel
+def leave_weakly(v, part, slot_of, threshold, moved_in, move_list, state):
+    """Every leaving vertex moves to its own best destination."""
+    if leaves_block(int64(slot_of[v]), threshold[part[v]]):
+        moved_in[v] = int32(state[ITERATION])
+        move_list[atomic_add(state, MOVES, 1)] = int32(v)
+
+
+@kernel
+def weigh_leaving(v, vertex_weights, part, slot_of, threshold, leaving):
+    """leaving[v] = weight of v if it leaves, else 0."""
+    leaving[v] = 0
+    if leaves_block(int64(slot_of[v]), threshold[part[v]]):
+        leaving[v] = value_or(vertex_weights, v, 1)
+
+
+@kernel
+def leave_strongly(
+    v, leaving, position, destinations, room, wish, moved_in, move_list, state
+):
+    """A leaving vertex goes to the block whose room covers its position among the leaving."""
+    if leaving[v] == 0:
+        return
+    low = int64(0)
+    high = state[DESTINATIONS]
+    if position[v] >= room[high]:
+        return
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if room[middle] <= position[v]:
+            low = middle
+        else:
+            high = middle
+    wish[v] = destinations[low]
+    moved_in[v] = int32(state[ITERATION])
+    move_list[atomic_add(state, MOVES, 1)] = int32(v)

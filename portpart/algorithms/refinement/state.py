@@ -1,0 +1,50 @@
+"""Words of the refinement's state: counts, flags and limits that live in memory of the space.
+
+Kernels address them by these positions; the host writes them before a run and reads none during it.
+"""
+
+from __future__ import annotations
+
+# Work sizes.
+VERTICES = 0
+BLOCKS = 1
+TILES = 2
+ACTIVE = 3  # vertices that wish to move
+MOVES = 4  # vertices that move in this iteration
+DIRTY = 5  # vertices whose best destination is out of date
+SAVES = 6  # vertices to copy to the best partition: all or none
+SAVED_BLOCKS = 7  # blocks whose weights to copy with it
+
+# Flags.
+RUNNING = 8
+BALANCED = 9  # no block is too heavy: label propagation is next, else rebalancing
+STRONG = 10  # the next rebalancing is the strong one
+BEST_IS_BALANCED = 11
+
+# Counters.
+ITERATION = 16
+LAST_PROPAGATION = 17  # iteration of the last label propagation: its moves are locked
+STALLED = 18  # iterations since the best partition improved enough
+REBALANCINGS = 19  # weak ones since the last label propagation
+
+# Values.
+CUT = 24
+BEST_CUT = 25
+BEST_MAX_WEIGHT = 26
+
+# Limits, written by the host.
+MAX_BLOCK_WEIGHT = 32
+DESTINATION_WEIGHT = 33  # blocks below it take vertices: the dead zone lies above
+MEAN_BLOCK_WEIGHT = 34
+STALL_LIMIT = 35
+ITERATION_LIMIT = 36
+WEAK_LIMIT = 37
+MEAN_VERTEX_WEIGHT = 38
+SEED = 39
+WEIGHT_STRIPES = 40  # copies of the block weights that moves are added to
+DESTINATIONS = 41  # blocks with room
+
+SIZE = 48
+
+STRIPES = 1024
+"""Counters that many threads add to are spread over so many words."""

@@ -1,0 +1,52 @@
+"""What a run reports: seconds per phase, sizes and refinement per level."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from portpart.backends.interface import ExecutionSpace
+from portpart.graph import Graph
+
+Progress = Callable[[str, int, int], None]
+"""Called as progress(phase, level, number of levels)."""
+
+
+class Trace:
+    """Collects statistics of one run and tells the caller about progress."""
+
+    def __init__(self, space: ExecutionSpace, graph: Graph, progress: Progress | None) -> None:
+        self.space = space
+        self.progress = progress
+        self.seconds: dict[str, float] = {}
+        self.levels: list[dict[str, Any]] = [_size(graph)]
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Time a phase; it ends when the device has finished it."""
+        start = time.perf_counter()
+        yield
+        self.space.synchronize()
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    def coarse_level(self, graph: Graph) -> None:
+        """A coarser graph has been made."""
+        self.levels.append(_size(graph))
+        self._tell("coarsening", len(self.levels) - 1)
+
+    def refined_level(self, depth: int, graph: Graph, outcome: dict[str, int]) -> None:
+        """A level has been refined once."""
+        level = self.levels[depth]
+        level["iterations"] = level.get("iterations", 0) + outcome["iterations"]
+        level["cut"] = outcome["cut"]
+        self._tell("refinement", depth)
+
+    def _tell(self, phase: str, level: int) -> None:
+        if self.progress is not None:
+            self.progress(phase, level, len(self.levels))
+
+
+def _size(graph: Graph) -> dict[str, Any]:
+    return {"vertices": graph.num_vertices, "arcs": graph.num_arcs}

@@ -1,0 +1,172 @@
+"""Statements of a typed function as CUDA C++, in the style of the source."""
+
+from __future__ import annotations
+
+import ast
+
+from portpart.backends.declarations import Places, assigns
+from portpart.backends.expressions import ExpressionWriter, convert, type_name
+from portpart.backends.names import NameTable
+from portpart.backends.result_types import INT32, INT64, UINT64, binary_type
+
+_INDENT = "    "
+
+
+class StatementWriter:
+    """Writes the statements of one function."""
+
+    def __init__(self, expressions: ExpressionWriter, names: NameTable) -> None:
+        self.expressions = expressions
+        self.typed = expressions.typed
+        self.names = names
+        self.variables = self.typed.variables
+        self.places = Places(self.typed)
+
+    def body(self) -> list[str]:
+        """Lines of the whole function body."""
+        statements = self.typed.function.tree.body
+        for name in [*self.typed.arguments, *self.variables]:
+            self.names(name)
+        return self.block(statements, set(self.variables))
+
+    def block(self, statements: list[ast.stmt], pending: set[str]) -> list[str]:
+        """Lines of `statements`; the variables `pending` live in them alone, not yet declared."""
+        live = list(self.typed.live(statements))
+        lines: list[str] = []
+        for statement, front, inner in zip(live, *self.places.split(live, pending), strict=True):
+            written = self.statement(statement, inner)
+            for name in front:
+                kind = type_name(self.variables[name])
+                if assigns(statement, name):
+                    written[0] = f"{kind} {written[0]}"
+                else:
+                    lines.append(f"{kind} {self.names(name)};")
+            lines += written
+        return lines
+
+    def statement(self, node: ast.stmt, inner: set[str]) -> list[str]:
+        """Lines of one statement; it declares the variables `inner` itself."""
+        if isinstance(node, ast.Assign):
+            return [self._assignment(node)]
+        if isinstance(node, ast.AugAssign):
+            return self._augmented(node)
+        if isinstance(node, ast.If):
+            return self._branch(node, inner)
+        if isinstance(node, ast.While):
+            test = self.expressions.write(node.test)
+            return [f"while ({test}) {{", *_indented(self.block(node.body, inner)), "}"]
+        if isinstance(node, ast.For):
+            return self._loop(node, inner)
+        if isinstance(node, ast.Return):
+            return [self._return(node)]
+        if isinstance(node, ast.Expr):
+            return [f"{self.expressions.write(node.value)};"]
+        return [{ast.Break: "break;", ast.Continue: "continue;"}.get(type(node), ";")]
+
+    def _assignment(self, node: ast.Assign) -> str:
+        target = node.targets[0]
+        if isinstance(target, ast.Name):
+            value = self.expressions.converted(node.value, self.variables[target.id])
+            return f"{self.names(target.id)} = {value};"
+        element = self.expressions.type_of(target)
+        value = self.expressions.converted(node.value, element)
+        return f"{self.expressions.write(target)} = {value};"
+
+    def _augmented(self, node: ast.AugAssign) -> list[str]:
+        target = node.target
+        if isinstance(target, ast.Name):
+            read = ast.Name(target.id, ast.Load())
+            dtype = self.typed.types[read] = self.variables[target.id]
+            return [f"{self.names(target.id)} = {self._updated(node, read, dtype)};"]
+        assert isinstance(target, ast.Subscript)
+        dtype = self.expressions.type_of(target)
+        if isinstance(target.slice, (ast.Name, ast.Constant)):
+            return [f"{self.expressions.write(target)} = {self._updated(node, target, dtype)};"]
+        place = self.names.fresh("at")
+        index = ast.Name(place, ast.Load())
+        self.names(place)
+        read_at = ast.Subscript(target.value, index, ast.Load())
+        self.typed.types[index], self.typed.types[read_at] = INT64, dtype
+        kept = self.expressions.write(target.slice)
+        update = f"{self.expressions.write(read_at)} = {self._updated(node, read_at, dtype)};"
+        return ["{", *_indented([f"const int64 {place} = {kept};", update]), "}"]
+
+    def _updated(self, node: ast.AugAssign, read: ast.expr, dtype: object) -> str:
+        text = self.expressions.binary(node.op, read, node.value)
+        known = self.typed.types
+        return convert(text, binary_type(node.op, known[read], known[node.value]), known[read])
+
+    def _branch(self, node: ast.If, inner: set[str]) -> list[str]:
+        then, orelse = self.block(node.body, inner), self.block(node.orelse, inner)
+        lines = [f"if ({self.expressions.write(node.test)}) {{", *_indented(then)]
+        if not orelse:
+            return [*lines, "}"]
+        if len(node.orelse) == 1 and orelse[0].startswith("if ("):
+            return [*lines, f"}} else {orelse[0]}", *orelse[1:]]
+        return [*lines, "} else {", *_indented(orelse), "}"]
+
+    def _return(self, node: ast.Return) -> str:
+        if node.value is None:
+            return "return;"
+        assert self.typed.returns is not None
+        return f"return {self.expressions.converted(node.value, self.typed.returns)};"
+
+    # for loops ----------------------------------------------------------------------------
+
+    def _loop(self, node: ast.For, inner: set[str]) -> list[str]:
+        assert isinstance(node.target, ast.Name) and isinstance(node.iter, ast.Call)
+        name = node.target.id
+        kind = self.expressions.type_of(node.iter)
+        start, stop, step, forward = self._bounds(node.iter)
+        one = step in ("1LL", "-1LL", "1ULL")
+        counter = INT64 if kind == INT32 and not one else kind
+        # The C++ counter may be the variable itself if nothing can tell the difference.
+        own = name in inner and counter == self.variables[name]
+        known = self.names(name)
+        plain = known if own else self.names.fresh(f"{known}_next")
+        end = self.names.fresh(f"{known}_end")
+        first = [f"{plain} = {start}", f"{end} = {stop}"]
+        if forward is None:
+            step_name = self.names.fresh(f"{known}_step")
+            first.append(f"{step_name} = {step}")
+            step = step_name
+        condition = {True: f"{plain} < {end}", False: f"{plain} > {end}"}.get(
+            forward, f"pp::in_range({plain}, {end}, {step})"  # type: ignore[arg-type]
+        )
+        head = f"for ({counter} {', '.join(first)}; {condition}; {_advance(plain, step, counter)})"
+        lines = self.block(node.body, inner - {name})
+        if not own:
+            declared = f"{self.variables[name]} " if name in inner else ""
+            lines.insert(0, f"{declared}{known} = "
+                            f"{convert(plain, counter, self.variables[name])};")
+        return [f"{head} {{", *_indented(lines), "}"]
+
+    def _bounds(self, call: ast.Call) -> tuple[str, str, str, bool | None]:
+        """start, stop, step, and whether the loop runs upwards (None: not known)."""
+        kind = self.expressions.type_of(call)
+        written = [self.expressions.converted(argument, kind) for argument in call.args]
+        zero, one = ("0ULL", "1ULL") if kind == UINT64 else ("0LL", "1LL")
+        if len(written) == 1:
+            return zero, written[0], one, True
+        if len(written) == 2:
+            return written[0], written[1], one, True
+        step = call.args[2]
+        constant = self.typed.constants.get(step)
+        if constant is not None:
+            return written[0], written[1], written[2], None if constant == 0 else constant > 0
+        upwards = kind == UINT64 or "pp::team_size<TEAM>()" == written[2]
+        return written[0], written[1], written[2], True if upwards else None
+
+
+def _advance(name: str, step: str, counter: object) -> str:
+    if step in ("1LL", "1ULL"):
+        return f"{name} += 1"
+    if step == "-1LL":
+        return f"{name} -= 1"
+    if counter == UINT64:
+        return f"{name} += {step}"
+    return f"{name} = pp::add({name}, {step})"
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [_INDENT + line for line in lines]

@@ -1,0 +1,142 @@
+"""From a kernel to CUDA C++.
+
+Each kernel, for one set of argument types and one width of team, becomes a namespace with its device
+functions and its body, and one or two entry points: the direct one, whose parameters are the work
+size and the arguments, and the packed one of programs, which reads both from a row of 8-byte words
+in memory (`packing`).  The text compiles behind either prelude of `cuda_words`: NVRTC's or, for the
+tests, the host compiler's.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from portpart.backends.expressions import ExpressionWriter, type_name
+from portpart.backends.language import Kernel
+from portpart.backends.names import NameTable
+from portpart.backends.result_types import ABSENT, ArgumentType, ArrayType, type_of
+from portpart.backends.statements import StatementWriter
+from portpart.backends.type_rules import infer
+from portpart.backends.typed import TypedFunction
+
+_SYMBOL = "@symbol@"
+DIRECT, PACKED = "direct", "packed"
+
+
+@dataclass(frozen=True)
+class Translation:
+    """CUDA C++ of one kernel for one set of argument types.
+
+    Attributes
+    ----------
+    symbol : str
+        Name of the direct entry point.
+    text : str
+        The source; needs the prelude in front.
+    """
+
+    symbol: str
+    text: str
+
+    @property
+    def packed_symbol(self) -> str:
+        """Name of the entry point that reads its arguments from a row."""
+        return f"{self.symbol}_packed"
+
+
+def kernel_source(kernel: Kernel, arguments: Sequence[Any], *, team: int = 1) -> str:
+    """CUDA C++ of `kernel` for arguments like the given ones, with both entry points."""
+    return translate(kernel, tuple(map(type_of, arguments)), team, (DIRECT, PACKED)).text
+
+
+@functools.lru_cache(maxsize=4096)
+def translate(
+    kernel: Kernel, arguments: tuple[ArgumentType, ...], team: int, entries: tuple[str, ...]
+) -> Translation:
+    """Translate `kernel` for `arguments` and teams of `team` lanes, with the entry points asked.
+
+    Raises
+    ------
+    KernelTypeError
+        If the types do not fit the kernel language.
+    """
+    typed = infer(kernel, arguments)
+    parts = [_namespace(typed, team)]
+    if DIRECT in entries:
+        parts.append(_direct_entry(typed))
+    if PACKED in entries:
+        parts.append(_packed_entry(typed))
+    text = "\n\n".join(parts) + "\n"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    symbol = f"{NameTable()(kernel.name)}_{digest}"
+    return Translation(symbol, text.replace(_SYMBOL, symbol))
+
+
+def _namespace(typed: TypedFunction, team: int) -> str:
+    names = NameTable()
+    devices = {device: names.fresh(device.function.name) for device in typed.devices}
+    parts = [f"namespace {_SYMBOL}_ {{\n\nconstexpr int TEAM = {team};"]
+    for device, name in devices.items():
+        parts.append(_function(device, name, devices))
+    parts.append(_function(typed, "body", devices))
+    return "\n\n".join([*parts, f"}}  // namespace {_SYMBOL}_"])
+
+
+def _function(typed: TypedFunction, name: str, devices: dict[TypedFunction, str]) -> str:
+    names = NameTable(set(devices.values()))
+    expressions = ExpressionWriter(typed, names, devices.__getitem__)
+    lines = StatementWriter(expressions, names).body()
+    where = f"{os.path.basename(typed.function.filename)}:{typed.function.first_line}"
+    head = f"__device__ __forceinline__ {type_name(typed.returns)} {name}"
+    body = "".join(f"\n    {line}" for line in lines)
+    parameters = ", ".join(_parameters(typed, names))
+    return f"// {typed.function.name} in {where}\n{head}({parameters})\n{{{body}\n}}"
+
+
+def _parameters(typed: TypedFunction, names: NameTable) -> list[str]:
+    return [
+        f"{_declared(kind)} {names(name)}"
+        for name, kind in typed.arguments.items() if kind is not ABSENT
+    ]
+
+
+def _declared(kind: ArgumentType) -> str:
+    return f"{kind.dtype}*" if isinstance(kind, ArrayType) else str(kind)
+
+
+def _direct_entry(typed: TypedFunction) -> str:
+    names = NameTable()
+    _, *parameters = _parameters(typed, names)
+    head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}'
+    return f"{head}({', '.join(['int64 count', *parameters])})\n{{\n{_items(typed, names)}\n}}"
+
+
+def _packed_entry(typed: TypedFunction) -> str:
+    names = NameTable()
+    lines = ["    const int64 count = *pp::argument<int64*>(row, 0);"]
+    for position, (name, kind) in enumerate(typed.arguments.items()):
+        if position > 0 and kind is not ABSENT:
+            value = f"pp::argument<{_declared(kind)}>(row, {position})"
+            lines.append(f"    const {_declared(kind)} {names(name)} = {value};"
+                         if not isinstance(kind, ArrayType) else
+                         f"    {_declared(kind)} const {names(name)} = {value};")
+    head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}_packed(const int64* row)'
+    return "\n".join([head, "{", *lines, _items(typed, names), "}"])
+
+
+def _items(typed: TypedFunction, names: NameTable) -> str:
+    """The loop of a team over its work items."""
+    _, *rest = typed.arguments.items()
+    passed = ", ".join(["item", *(names(name) for name, kind in rest if kind is not ABSENT)])
+    team = f"{_SYMBOL}_::TEAM"
+    return (
+        f"    for (int64 item = pp::first_item<{team}>(); item < count;"
+        f" item += pp::item_stride<{team}>()) {{\n"
+        f"        {_SYMBOL}_::body({passed});\n"
+        "    }"
+    )

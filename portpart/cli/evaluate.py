@@ -1,0 +1,39 @@
+"""``portpart evaluate``: measure a partition, whoever made it."""
+
+from __future__ import annotations
+
+import click
+
+from portpart.cli import files, options
+from portpart.cli.exits import INFEASIBLE, OK
+from portpart.cli.output import print_json
+
+
+@click.command("evaluate")
+@options.graph_argument
+@click.argument("part", metavar="PART")
+@click.option("-k", "k", type=click.IntRange(min=1), help="Default: largest block number + 1.")
+@options.imbalance_option
+@options.symmetrize_option
+@options.format_option
+@options.json_option
+def command(
+    graph: str, part: str, k: int | None, imbalance: float, symmetrize: bool,
+    file_format: str | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Measure the partition PART (one block number a line) of GRAPH.
+
+    The exit code is 1 if a block is heavier than the imbalance allows.
+    """
+    from portpart import metrics
+
+    loaded = files.read_graph(graph, file_format, symmetrize)
+    evaluation = metrics.evaluate(loaded, files.read_partition(part), k)
+    feasible = evaluation.is_balanced(imbalance)
+    if as_json:
+        print_json(evaluation.as_dict() | {"feasible": feasible, "requested_imbalance": imbalance})
+    else:
+        click.echo(str(evaluation))
+        verdict = "kept" if feasible else "NOT kept"
+        click.echo(f"{'balance':<14}{verdict} (imbalance at most {imbalance:g})")
+    return OK if feasible else INFEASIBLE

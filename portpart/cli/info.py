@@ -1,0 +1,76 @@
+"""``portpart info``: describe a graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from portpart.cli import files, options
+from portpart.cli.output import grouped, print_facts, print_json
+
+if TYPE_CHECKING:
+    from portpart.graph import Graph
+
+
+@click.command("info")
+@options.graph_argument
+@options.symmetrize_option
+@options.format_option
+@options.json_option
+def command(graph: str, symmetrize: bool, file_format: str | None, as_json: bool) -> None:
+    """Describe GRAPH: size, degrees, weights, components."""
+    facts = describe(files.read_graph(graph, file_format, symmetrize))
+    if as_json:
+        print_json({"graph": graph, **facts})
+        return
+    print_facts(
+        {
+            "vertices": grouped(facts["num_vertices"]),
+            "edges": grouped(facts["num_edges"]),
+            "degrees": f"{facts['min_degree']} to {grouped(facts['max_degree'])}, "
+            f"mean {facts['mean_degree']:.2f}",
+            "isolated": f"{grouped(facts['isolated_vertices'])} vertices",
+            "components": f"{grouped(facts['components'])}, the largest of "
+            f"{grouped(facts['largest_component'])} vertices",
+            "edge weights": _range(facts["edge_weights"]),
+            "vertex weights": _range(facts["vertex_weights"]),
+            "CSR memory": f"{facts['bytes'] / 1e6:,.1f} MB",
+        }
+    )
+
+
+def describe(graph: Graph) -> dict[str, Any]:
+    """Return the facts about a graph in host memory as plain values."""
+    from scipy.sparse.csgraph import connected_components
+
+    degrees = np.diff(graph.offsets)
+    _, labels = connected_components(graph.to_scipy(), directed=False)
+    sizes = np.bincount(labels) if len(labels) else np.zeros(0, int)
+    arrays = (graph.offsets, graph.targets, graph.weights, graph.vertex_weights)
+    return {
+        "num_vertices": graph.num_vertices,
+        "num_edges": graph.num_edges,
+        "min_degree": int(degrees.min(initial=0 if not len(degrees) else degrees[0])),
+        "mean_degree": graph.mean_degree,
+        "max_degree": int(degrees.max(initial=0)),
+        "isolated_vertices": int((degrees == 0).sum()),
+        "components": len(sizes),
+        "largest_component": int(sizes.max(initial=0)),
+        "edge_weights": _weights(graph.weights),
+        "vertex_weights": _weights(graph.vertex_weights),
+        "bytes": sum(array.nbytes for array in arrays if array is not None),
+    }
+
+
+def _weights(weights: np.ndarray | None) -> dict[str, int] | None:
+    """Return smallest, largest and total weight, None if all are one."""
+    if weights is None or len(weights) == 0:
+        return None
+    total = int(weights.sum(dtype=np.int64))
+    return {"min": int(weights.min()), "max": int(weights.max()), "total": total}
+
+
+def _range(weights: dict[str, int] | None) -> str:
+    return "none" if weights is None else f"{weights['min']} to {grouped(weights['max'])}"

@@ -1,0 +1,42 @@
+"""Arguments and options that several commands share; names are those of the API."""
+
+from __future__ import annotations
+
+import click
+
+graph_argument = click.argument("graph", metavar="GRAPH")
+
+format_option = click.option(
+    "--format",
+    "file_format",
+    metavar="NAME",
+    help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz); default: by its name.",
+)
+
+symmetrize_option = click.option(
+    "--symmetrize", is_flag=True, help="Take the arcs of a directed graph without direction."
+)
+
+imbalance_option = click.option(
+    "--imbalance",
+    default="0.03",
+    show_default=True,
+    metavar="FRACTION",
+    callback=lambda _ctx, _param, text: fraction(text),
+    help="A block weighs at most (1 + FRACTION) times the average.",
+)
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
+)
+
+
+def fraction(text: str) -> float:
+    """Return the value of ``0.03`` or ``3%``."""
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number") from None
+    if not 0 <= value < float("inf"):
+        raise click.BadParameter(f"{text} is not a finite number of at least 0")
+    return value

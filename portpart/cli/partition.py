@@ -1,0 +1,106 @@
+"""``portpart partition``: divide a graph and write the block of every vertex."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from portpart.cli import files, options
+from portpart.cli.exits import INFEASIBLE, OK
+from portpart.cli.output import grouped, print_facts, print_json, timings
+from portpart.cli.progress import phase_display
+
+if TYPE_CHECKING:
+    from portpart.api import PartitionResult
+
+
+@click.command("partition")
+@options.graph_argument
+@click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
+@click.option("-o", "--output", metavar="FILE", help="Write one block number a line.")
+@options.imbalance_option
+@click.option("--algorithm", default="jet", show_default=True)
+@click.option("--preset", default="default", show_default=True, help="fast, default or ultra.")
+@click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: all cores.")
+@options.symmetrize_option
+@options.format_option
+@options.json_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+def command(
+    graph: str, k: int, output: str | None, file_format: str | None, symmetrize: bool,
+    as_json: bool, quiet: bool, **settings: Any,
+) -> int:  # fmt: skip
+    """Divide GRAPH into k blocks of nearly equal weight, cutting few edges.
+
+    The same seed gives the same blocks on any number of threads and on a GPU.  The exit code is 1
+    if a single vertex is too heavy for the balance bound to be kept.
+    """
+    if as_json and output == files.STANDARD:
+        raise click.UsageError("--json and -o - both want standard output")
+    # only a command that partitions pays for importing the library
+    from portpart.api import partition
+
+    with phase_display(quiet) as progress:
+        if progress:
+            progress("reading", 0, 0)
+        begin = time.perf_counter()
+        loaded = files.read_graph(graph, file_format, symmetrize)
+        read_seconds = time.perf_counter() - begin
+        result = partition(loaded, k, progress=progress, **settings)
+    if output:
+        files.write_partition(result.part, output)
+    report = {
+        "graph": graph,
+        "num_vertices": loaded.num_vertices,
+        "num_edges": loaded.num_edges,
+        "read_seconds": read_seconds,
+        "output": output,
+        **settings,
+    }
+    if as_json:
+        print_json(_as_object(result, report))
+    else:
+        print_facts(_as_facts(result, report), to_stderr=output == files.STANDARD)
+    return OK if result.feasible else INFEASIBLE
+
+
+def _as_object(result: PartitionResult, report: dict[str, Any]) -> dict[str, Any]:
+    """Return the object of --json: the fields of the result, then what was asked for."""
+    requested = {f"requested_{name}" if name == "imbalance" else name: value
+                 for name, value in report.items()}  # fmt: skip
+    return {
+        "k": result.k,
+        "cut": result.cut,
+        "imbalance": result.imbalance,
+        "feasible": result.feasible,
+        "seconds": result.seconds,
+        "phases": result.stats.get("phases", {}),
+        "num_levels": len(result.stats.get("levels", [])),
+        "block_weights": result.block_weights,
+        **requested,
+    }
+
+
+def _as_facts(result: PartitionResult, report: dict[str, Any]) -> dict[str, str]:
+    """Return what people want to see."""
+    name = Path(report["graph"]).name if report["graph"] != files.STANDARD else "standard input"
+    weights = result.block_weights
+    facts = {
+        "graph": f"{name}, {grouped(report['num_vertices'])} vertices, "
+        f"{grouped(report['num_edges'])} edges (read in {report['read_seconds']:.2f} s)",
+        "blocks": f"{grouped(result.k)}, weighing {grouped(weights.min())} to "
+        f"{grouped(weights.max())}",
+        "cut": grouped(result.cut),
+        "imbalance": f"{result.imbalance:.4f} (at most {report['imbalance']:g})",
+        "time": timings(result.seconds, result.stats.get("phases", {})),
+    }
+    if not result.feasible:
+        facts["balance"] = "NOT KEPT: see the warning"
+    if report["output"]:
+        facts["written"] = report["output"]
+    return facts

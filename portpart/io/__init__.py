@@ -1,0 +1,158 @@
+"""Graphs and partitions in files: METIS, Matrix Market, edge lists, DIMACS, npz; packed or not."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from portpart.errors import InputError
+from portpart.graph import Graph
+from portpart.io import dimacs, edge_list, matrix_market, metis, npz
+from portpart.io.edge_list import NamedGraph, read_edge_list
+from portpart.io.files import COMPRESSIONS, PathLike, Source, read_source, write_chunks
+from portpart.io.partition_file import read_partition, write_partition
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import ExecutionSpace
+
+__all__ = [
+    "FORMATS",
+    "NamedGraph",
+    "read",
+    "read_edge_list",
+    "read_partition",
+    "write",
+    "write_partition",
+]
+
+FORMATS: dict[str, tuple[ModuleType, tuple[str, ...], tuple[str, ...]]] = {
+    "metis": (metis, (".graph", ".metis", ".chaco"), ("symmetrize",)),
+    "matrix-market": (matrix_market, (".mtx", ".mm"), ("weights",)),
+    "edge-list": (
+        edge_list,
+        (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
+        ("weights", "relabel"),
+    ),
+    "dimacs": (dimacs, (".gr", ".dimacs", ".col"), ("weights",)),
+    "npz": (npz, (".npz",), ("symmetrize",)),
+}
+"""Module, file suffixes and reading options of each format."""
+
+
+def read(
+    path: PathLike,
+    format: str | None = None,
+    *,
+    symmetrize: bool | None = None,
+    weights: bool | None = None,
+    relabel: bool | None = None,
+    space: ExecutionSpace | None = None,
+) -> Graph:
+    """Read a graph file.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Plain or packed with gzip, xz or bzip2; ``-`` reads standard input.
+    format : {"metis", "matrix-market", "edge-list", "dimacs", "npz"}, optional
+        Default: by the suffix (``.graph``, ``.mtx``, ``.txt``, ``.gr``, ``.npz`` ..., before
+        ``.gz``, ``.xz`` or ``.bz2``), else by the first bytes.
+    symmetrize : bool, optional
+        METIS and npz: accept edges that stand in one direction only.  The other formats list
+        edges without direction.
+    weights : bool, optional
+        Matrix Market, edge list and DIMACS: whether the third number of a line is the edge's
+        weight.  Default: if there is one, but not in a real matrix.
+    relabel : bool, optional
+        Edge list: number the vertices that occur in ascending order (default), instead of
+        taking names as numbers from 0.  :func:`read_edge_list` also returns the names.
+    space : ExecutionSpace, optional
+        Where the graph is to live; default: the CPU.
+
+    Returns
+    -------
+    Graph
+        Self loops are left out.  METIS files keep parallel edges, the others merge them (weights
+        of a repeated pair add up; of the two directions of an edge the larger weight counts).
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of the first deviation and what would be right.
+    InputError
+        If the file cannot be read, or an option does not apply to the format.
+
+    Notes
+    -----
+    Text is read by compiled code in parallel, O(bytes); memory is about the size of the text plus
+    16 bytes per arc.
+    """
+    source = read_source(path)
+    name = format or format_of_name(source.name) or format_of_bytes(source)
+    if name not in FORMATS:
+        raise InputError(f"unknown format {name!r}; known are {', '.join(FORMATS)}")
+    module, _, applicable = FORMATS[name]
+    given = {"symmetrize": symmetrize, "weights": weights, "relabel": relabel}
+    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    for option in options:
+        if option not in applicable:
+            raise InputError(f"{option} does not apply to {name} files")
+    result = module.parse(source, **options)
+    graph: Graph = result.graph if isinstance(result, NamedGraph) else result
+    return graph if space is None else graph.to(space)
+
+
+def write(graph: Graph, path: PathLike, format: str | None = None) -> None:
+    """Write a graph file, packed if the suffix says so; ``-`` writes to standard output.
+
+    Parameters
+    ----------
+    graph : Graph
+        A graph on a GPU is copied to the host.
+    path : str or PathLike
+    format : str, optional
+        As for :func:`read`; needed for ``-``.
+
+    Raises
+    ------
+    InputError
+        If the format cannot hold the graph's vertex weights, or the file cannot be written.
+
+    Notes
+    -----
+    The file is written under a temporary name in the same folder and then renamed: it is complete
+    or not there.  METIS and npz files keep parallel edges; the other formats list them, but reading
+    merges them.
+    """
+    from portpart import backends
+
+    name = format or format_of_name(os.fspath(path))
+    if name not in FORMATS:
+        suffixes = ", ".join(suffix for _, many, _ in FORMATS.values() for suffix in many[:1])
+        raise InputError(f"no format is known for {os.fspath(path)!r}; end it with one of "
+                         f"{suffixes} or give format=")
+    write_chunks(path, FORMATS[name][0].text(graph.to(backends.space("cpu"))))
+
+
+def format_of_name(name: str) -> str | None:
+    """Format that a file name's suffix stands for."""
+    stem, suffix = os.path.splitext(name.lower())
+    if suffix in COMPRESSIONS:
+        suffix = os.path.splitext(stem)[1]
+    for format_name, (_, suffixes, _) in FORMATS.items():
+        if suffix in suffixes:
+            return format_name
+    return None
+
+
+def format_of_bytes(source: Source) -> str:
+    """Format that the first bytes of a file look like (standard input, unknown suffixes)."""
+    if source.data.startswith(b"PK"):
+        return "npz"
+    if source.data[:14].lower() == matrix_market.BANNER:
+        return "matrix-market"
+    first = source.data[:1]
+    if first == b"#":
+        return "edge-list"
+    return "dimacs" if first in (b"c", b"p", b"a", b"e") else "metis"

@@ -1,0 +1,63 @@
+"""Partition files: the block of vertex i alone on line i, as METIS writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.errors import GraphFormatError
+from portpart.io.files import PathLike, read_source, write_chunks
+from portpart.io.render import rendered_rows
+from portpart.io.tokens import LineSyntax, read_lines
+from portpart.metrics.view import checked_part
+
+SYNTAX = LineSyntax(comments=b"%#")
+
+MAX_INT32 = 2**31 - 1
+
+
+def read_partition(path: PathLike, num_vertices: int | None = None) -> np.ndarray:
+    """Read a partition file.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Plain, ``.gz``, ``.xz`` or ``.bz2``; ``-`` reads standard input.
+    num_vertices : int, optional
+        Number of lines that must be there.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of what is no block number, or the wrong number of lines.
+    """
+    source = read_source(path)
+    lines = read_lines(source.data, SYNTAX)
+    if lines.bad_byte is not None:
+        source.refuse_word(lines.bad_byte)
+    part = lines.values
+    several = np.diff(lines.starts) != 1
+    if several.any():
+        row = int(several.argmax())
+        source.refuse(source.line_of_row(SYNTAX, 0, row), "expected one block number per line")
+    bad = (part < 0) | (part > MAX_INT32)
+    if bad.any():
+        row = int(bad.argmax())
+        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{part[row]} is no block number")
+    if num_vertices is not None and len(part) != num_vertices:
+        raise GraphFormatError(f"{source.name}: {len(part)} lines for {num_vertices} vertices")
+    return part.astype(np.int32)
+
+
+def write_partition(part: Any, path: PathLike) -> None:
+    """Write the block of each vertex, one per line; ``-`` writes to standard output.
+
+    Device arrays are copied to the host.  The file is complete or not there.
+    """
+    blocks = checked_part(part, len(part), None)
+    write_chunks(path, [rendered_rows(blocks, np.arange(len(blocks) + 1))])

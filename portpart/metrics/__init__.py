@@ -1,0 +1,33 @@
+"""What a partition is worth, computed plainly and independently of the partitioners.
+
+Everything here works on the host with NumPy and SciPy and shares no code with the algorithms, so
+that it can judge them.  Graphs and part arrays on a GPU are copied to the host first.
+"""
+
+from __future__ import annotations
+
+from portpart.metrics.balance import (
+    block_weight_limit,
+    block_weights,
+    imbalance,
+    is_balanced,
+    max_block_weight,
+)
+from portpart.metrics.evaluation import Evaluation, evaluate
+from portpart.metrics.quality import boundary_vertices, communication_volume, cut
+from portpart.metrics.structure import components_per_block, quotient_graph
+
+__all__ = [
+    "Evaluation",
+    "block_weight_limit",
+    "block_weights",
+    "boundary_vertices",
+    "communication_volume",
+    "components_per_block",
+    "cut",
+    "evaluate",
+    "imbalance",
+    "is_balanced",
+    "max_block_weight",
+    "quotient_graph",
+]

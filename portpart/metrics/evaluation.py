@@ -1,0 +1,132 @@
+"""All metrics of one partition in one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from portpart.metrics.balance import block_weight_limit, block_weights_of, imbalance_of
+from portpart.metrics.quality import boundary_of, cut_of, volume_of
+from portpart.metrics.structure import components_of, quotient_of
+from portpart.metrics.view import PartitionView
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a partition is worth; made by :func:`evaluate`, prints readably.
+
+    Attributes
+    ----------
+    num_vertices, num_edges, k : int
+    cut : int
+        Weight of the edges between blocks, each once.
+    imbalance : float
+        Heaviest block over ``ceil(W / k)``, less one.
+    block_weights : ndarray of int64, shape (k,)
+    max_block_weight, min_block_weight : int
+    boundary : int
+        Number of vertices with a neighbour in another block.
+    communication_volume, max_communication_volume : int
+        In total, and of the busiest block.
+    components : ndarray of int64, shape (k,)
+        Connected components of each block.
+    neighbour_pairs : int
+        Pairs of blocks with an edge between them.
+    """
+
+    num_vertices: int
+    num_edges: int
+    k: int
+    cut: int
+    imbalance: float
+    block_weights: np.ndarray
+    max_block_weight: int
+    min_block_weight: int
+    boundary: int
+    communication_volume: int
+    max_communication_volume: int
+    components: np.ndarray
+    neighbour_pairs: int
+
+    @property
+    def disconnected_blocks(self) -> int:
+        """Number of blocks with more than one component."""
+        return int((self.components > 1).sum())
+
+    @property
+    def empty_blocks(self) -> int:
+        """Number of blocks without a vertex."""
+        return int((self.components == 0).sum())
+
+    def is_balanced(self, imbalance: Any = 0.03) -> bool:
+        """True if no block is above the limit for `imbalance` (exact)."""
+        total = int(self.block_weights.sum())
+        return self.max_block_weight <= block_weight_limit(total, max(1, self.k), imbalance)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields as plain Python values (arrays become lists), ready for JSON."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in values.items()
+        }
+
+    def __str__(self) -> str:
+        rows = [
+            ("graph", f"{self.num_vertices:,} vertices, {self.num_edges:,} edges"),
+            ("blocks", f"{self.k:,} ({self.empty_blocks} empty, {self.disconnected_blocks} "
+                       "disconnected)"),
+            ("cut", f"{self.cut:,}"),
+            ("imbalance", f"{self.imbalance:.4f}"),
+            ("block weights", f"{self.min_block_weight:,} ... {self.max_block_weight:,}"),
+            ("boundary", f"{self.boundary:,} vertices"),
+            ("volume", f"{self.communication_volume:,} (busiest block "
+                       f"{self.max_communication_volume:,})"),
+            ("neighbours", f"{self.neighbour_pairs:,} pairs of blocks"),
+        ]
+        return "\n".join(f"{name:<14}{text}" for name, text in rows)
+
+
+def evaluate(graph: Any, part: Any, k: int | None = None) -> Evaluation:
+    """Compute every metric of a partition.
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes
+    part : array_like of int, shape (n,)
+        Block of each vertex, 0 ... k - 1; device arrays are copied to the host.
+    k : int, optional
+        Number of blocks; default: the largest block number plus one.
+
+    Raises
+    ------
+    InputError
+        If `part` does not fit the graph or names a block outside 0 ... k - 1.
+
+    Examples
+    --------
+    >>> from portpart.metrics import evaluate
+    >>> result = evaluate([(0, 1), (1, 2), (2, 3), (3, 0)], [0, 0, 1, 1])
+    >>> result.cut, result.imbalance, result.boundary
+    (2, 0.0, 4)
+    """
+    view = PartitionView(graph, part, k)
+    weights = block_weights_of(view)
+    volume = volume_of(view)
+    return Evaluation(
+        num_vertices=view.graph.num_vertices,
+        num_edges=view.graph.num_edges,
+        k=view.k,
+        cut=cut_of(view),
+        imbalance=imbalance_of(weights),
+        block_weights=weights,
+        max_block_weight=int(weights.max(initial=0)),
+        min_block_weight=int(weights.min()) if len(weights) else 0,
+        boundary=len(boundary_of(view)),
+        communication_volume=volume.total,
+        max_communication_volume=volume.max,
+        components=components_of(view),
+        neighbour_pairs=quotient_of(view).num_edges,
+    )

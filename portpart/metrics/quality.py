@@ -1,0 +1,79 @@
+"""Cut, boundary and communication volume of a partition."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.metrics.view import PartitionView
+
+
+class CommunicationVolume(NamedTuple):
+    """Total communication volume and that of the busiest block."""
+
+    total: int
+    max: int
+
+
+def cut(graph: Any, part: Any) -> int:
+    """Total weight of the edges between different blocks, each undirected edge once.
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes
+    part : array_like of int, shape (n,)
+        Block of each vertex; device arrays are copied to the host.
+
+    Examples
+    --------
+    >>> from portpart.metrics import cut
+    >>> cut([(0, 1), (1, 2), (2, 3), (3, 0)], [0, 0, 1, 1])
+    2
+    """
+    return cut_of(PartitionView(graph, part))
+
+
+def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
+    """Vertices with a neighbour in another block, ascending.
+
+    Parameters are those of :func:`cut`.
+    """
+    return boundary_of(PartitionView(graph, part))
+
+
+def communication_volume(graph: Any, part: Any, k: int | None = None) -> CommunicationVolume:
+    """Number of (vertex, foreign block that holds a neighbour of it) pairs.
+
+    A block that owns v sends v's value once to each foreign block with a neighbour of v.
+
+    Parameters
+    ----------
+    graph, part
+        As for :func:`cut`.
+    k : int, optional
+        Number of blocks.
+
+    Returns
+    -------
+    CommunicationVolume
+        ``total`` over all blocks and ``max``, what the busiest block sends.
+    """
+    return volume_of(PartitionView(graph, part, k))
+
+
+def cut_of(view: PartitionView) -> int:
+    """:func:`cut` of a view."""
+    return int(view.cut_arc_weights.sum()) // 2
+
+
+def boundary_of(view: PartitionView) -> np.ndarray:
+    """:func:`boundary_vertices` of a view."""
+    return np.unique(view.cut_arc_tails)
+
+
+def volume_of(view: PartitionView) -> CommunicationVolume:
+    """:func:`communication_volume` of a view."""
+    pairs = np.unique(view.cut_arc_tails * view.k + view.part[view.cut_arc_heads])
+    sent = np.bincount(view.part[pairs // max(1, view.k)], minlength=view.k)
+    return CommunicationVolume(len(pairs), int(sent.max(initial=0)))

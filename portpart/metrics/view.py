@@ -1,0 +1,100 @@
+"""A graph and a partition of it on the host, checked, with the arrays that several metrics need."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.graph import Graph, as_graph
+
+
+class PartitionView:
+    """Host arrays of a graph and a partition.
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes
+    part : array_like of int, shape (n,)
+        Block of each vertex, 0 ... k - 1.
+    k : int, optional
+        Number of blocks; default: the largest block number plus one.
+
+    Raises
+    ------
+    InputError
+        If `part` has the wrong length or type, or names a block outside 0 ... k - 1.
+    """
+
+    def __init__(self, graph: Any, part: Any, k: int | None = None) -> None:
+        self.graph = graph if isinstance(graph, Graph) else as_graph(graph)
+        self.part = checked_part(part, self.graph.num_vertices, k)
+        self.k = int(self.part.max(initial=-1)) + 1 if k is None else int(k)
+        to_host = self.graph.space.to_host
+        self.offsets: np.ndarray = to_host(self.graph.offsets)
+        self.targets: np.ndarray = to_host(self.graph.targets)
+
+    @cached_property
+    def arc_weights(self) -> np.ndarray | None:
+        """Weights of the arcs, None if all are one."""
+        weights = self.graph.weights
+        return None if weights is None else self.graph.space.to_host(weights)
+
+    @cached_property
+    def vertex_weights(self) -> np.ndarray | None:
+        """Weights of the vertices, None if all are one."""
+        weights = self.graph.vertex_weights
+        return None if weights is None else self.graph.space.to_host(weights)
+
+    @cached_property
+    def cut_arcs(self) -> np.ndarray:
+        """Positions of the arcs whose ends lie in different blocks."""
+        tails = np.repeat(self.part, np.diff(self.offsets))
+        return np.flatnonzero(tails != self.part[self.targets])
+
+    @cached_property
+    def cut_arc_tails(self) -> np.ndarray:
+        """The vertex that each of the cut arcs leaves."""
+        return np.searchsorted(self.offsets, self.cut_arcs, side="right") - 1
+
+    @cached_property
+    def cut_arc_heads(self) -> np.ndarray:
+        """The vertex that each of the cut arcs enters."""
+        return self.targets[self.cut_arcs]
+
+    @cached_property
+    def cut_arc_weights(self) -> np.ndarray:
+        """Weights of the cut arcs, as int64."""
+        if self.arc_weights is None:
+            return np.ones(len(self.cut_arcs), np.int64)
+        return self.arc_weights[self.cut_arcs].astype(np.int64)
+
+
+def checked_part(part: Any, n: int, k: int | None) -> np.ndarray:
+    """`part` as a host array of integers, after checking its length and range."""
+    array = _on_host(part)
+    if array.ndim != 1 or len(array) != n:
+        raise InputError(
+            f"part has shape {tuple(array.shape)} for a graph of {n} vertices; shape ({n},) is "
+            "needed"
+        )
+    if array.dtype.kind not in "iub" and n:
+        raise InputError(f"part is of type {array.dtype}; block numbers must be integers")
+    if k is not None and k < 1:
+        raise InputError(f"k is {k}; it must be at least 1")
+    bad = array < 0 if k is None else (array < 0) | (array >= k)
+    if bad.any():
+        vertex = int(bad.argmax())
+        allowed = "must be >= 0" if k is None else f"must lie in 0 ... {k - 1}"
+        raise InputError(f"part[{vertex}] is {array[vertex]}; block numbers {allowed}")
+    return array.astype(np.int64, copy=False)
+
+
+def _on_host(values: Any) -> np.ndarray:
+    """NumPy array of `values`; copies what lies on a GPU (CuPy's get, torch's cpu)."""
+    for method in ("get", "cpu"):
+        if hasattr(values, method) and hasattr(values, "__cuda_array_interface__"):
+            return np.asarray(getattr(values, method)())
+    return np.asarray(values)

@@ -1,0 +1,76 @@
+"""What `import portpart` offers, and that all of it is documented."""
+
+from __future__ import annotations
+
+import inspect
+from importlib.metadata import version
+from pathlib import Path
+
+import portpart
+
+PUBLIC = {
+    "DeviceUnavailable",
+    "Graph",
+    "GraphFormatError",
+    "InputError",
+    "InternalError",
+    "KernelSyntaxError",
+    "KernelTypeError",
+    "OutOfMemory",
+    "PartitionResult",
+    "PortpartError",
+    "__version__",
+    "as_graph",
+    "compat",
+    "generators",
+    "io",
+    "metrics",
+    "partition",
+    "space",
+}
+
+PARTITION_PARAMETERS = {
+    "graph": inspect.Parameter.empty,
+    "k": inspect.Parameter.empty,
+    "imbalance": 0.03,
+    "vertex_weights": None,
+    "edge_weights": None,
+    "algorithm": "jet",
+    "preset": "default",
+    "device": "auto",
+    "seed": 0,
+    "threads": None,
+    "symmetrize": False,
+    "progress": None,
+}
+
+
+def test_public_names_are_these() -> None:
+    assert set(portpart.__all__) == PUBLIC
+
+
+def test_every_public_name_exists_and_is_documented() -> None:
+    for name in PUBLIC - {"__version__"}:
+        assert (getattr(portpart, name).__doc__ or "").strip(), name
+
+
+def test_partition_has_the_promised_parameters_and_defaults() -> None:
+    parameters = inspect.signature(portpart.partition).parameters
+    assert {name: parameter.default for name, parameter in parameters.items()} == (
+        PARTITION_PARAMETERS
+    )
+
+
+def test_every_error_is_a_portpart_error() -> None:
+    errors = [value for name in PUBLIC if inspect.isclass(value := getattr(portpart, name))
+              and issubclass(value, Exception)]  # fmt: skip
+    assert len(errors) == 8
+    assert all(issubclass(error, portpart.PortpartError) for error in errors)
+
+
+def test_version_is_that_of_the_installed_package() -> None:
+    assert portpart.__version__ == version("portpart")
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (Path(portpart.__file__).parent / "py.typed").exists()
