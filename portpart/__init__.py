@@ -1,0 +1,73 @@
+"""portpart: balanced graph partitioning on GPUs and multicore CPUs, the same bits on both.
+
+>>> import portpart
+>>> result = portpart.partition([(0, 1), (1, 2), (2, 3), (3, 0)], 2)
+>>> result.cut
+2
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from portpart.errors import (
+    DeviceUnavailable,
+    GraphFormatError,
+    InputError,
+    OutOfMemory,
+    PortpartError,
+)
+
+if TYPE_CHECKING:
+    from portpart import compat, generators, io, metrics
+    from portpart.algorithms.jet import JetConfig
+    from portpart.api import partition
+    from portpart.backends import space
+    from portpart.graph import Graph, as_graph
+    from portpart.result import PartitionResult
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DeviceUnavailable",
+    "Graph",
+    "GraphFormatError",
+    "InputError",
+    "JetConfig",
+    "OutOfMemory",
+    "PartitionResult",
+    "PortpartError",
+    "as_graph",
+    "compat",
+    "generators",
+    "io",
+    "metrics",
+    "partition",
+    "space",
+]
+
+_MODULES = ("compat", "generators", "io", "metrics")
+_HOMES = {
+    "Graph": "portpart.graph",
+    "JetConfig": "portpart.algorithms.jet",
+    "PartitionResult": "portpart.result",
+    "as_graph": "portpart.graph",
+    "partition": "portpart.api",
+    "space": "portpart.backends",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names on first use, so that importing portpart costs next to nothing."""
+    if name in _MODULES:
+        return importlib.import_module(f"portpart.{name}")
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'portpart' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

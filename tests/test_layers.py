@@ -21,6 +21,7 @@ LAYERS = {
     "portpart.primitives": 2,
     "portpart.graph": 2,
     "portpart.algorithms.teams": 2,
+    "portpart.algorithms.tracing": 2,
     "portpart.metrics": 3,
     "portpart.io": 3,
     "portpart.generators": 3,

@@ -14,7 +14,9 @@ from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.metis import metis_partition
-from portpart.algorithms.refinement.jet_refinement import Balance, JetRefiner, RefinementOptions
+from portpart.algorithms.initial.trivial import trivial_partition
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.graph import Graph
@@ -73,6 +75,9 @@ def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, see
     array of int32, shape (n,)
         In the space of the graph.
     """
+    trivial = trivial_partition(graph, balance.num_blocks)
+    if trivial is not None:
+        return trivial
     levels = _coarsen(graph, balance, config, seed, trace)
     refiner = JetRefiner(graph.space, graph, balance, config.refinement, seed)
     coarsest = levels[-1].graph

@@ -22,6 +22,19 @@ class Trace:
         self.progress = progress
         self.seconds: dict[str, float] = {}
         self.levels: list[dict[str, Any]] = [_size(graph)]
+        self._launches = space.counters.launches
+        self._synchronizations = space.counters.synchronizations
+
+    def summary(self) -> dict[str, Any]:
+        """The statistics, as `PartitionResult.stats` documents them."""
+        counters = self.space.counters
+        return {
+            "device": self.space.name,
+            "phases": self.seconds,
+            "levels": self.levels,
+            "launches": counters.launches - self._launches,
+            "synchronizations": counters.synchronizations - self._synchronizations,
+        }
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

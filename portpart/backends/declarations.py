@@ -31,12 +31,18 @@ class Places:
             users = [i for i, node in enumerate(live) if name in pending & self.mentioned(node)]
             if not users:
                 continue
-            if not assigns(live[users[0]], name) and all(self._holds(live[i], name) for i in users):
+            if self._inside(name, [live[i] for i in users]):
                 for i in users:
                     inner[i].add(name)
             else:
                 front[users[0]].append(name)
         return front, inner
+
+    def _inside(self, name: str, users: list[ast.stmt]) -> bool:
+        """True if `name` can be declared inside the statements that mention it."""
+        if len(users) == 1:
+            return self._passes_on(users[0], name)
+        return not assigns(users[0], name) and all(self._holds(node, name) for node in users)
 
     def mentioned(self, node: ast.AST) -> frozenset[str]:
         """Names that occur in `node`."""
@@ -46,26 +52,29 @@ class Places:
             )
         return self._cache[node]
 
-    def _block_holds(self, statements: list[ast.stmt], name: str) -> bool:
-        users = [node for node in self.typed.live(statements) if name in self.mentioned(node)]
-        if not users:
-            return True
-        return assigns(users[0], name) or all(self._holds(node, name) for node in users)
+    def _passes_on(self, node: ast.stmt, name: str) -> bool:
+        """True if only blocks inside `node` mention `name`, or it is a loop over `name`."""
+        if isinstance(node, ast.For):
+            if name in self.mentioned(node.target):
+                stored = any(_stores(child, name) for child in node.body)
+                return not stored and name not in self.mentioned(node.iter)
+            return name not in self.mentioned(node.iter)
+        return isinstance(node, (ast.If, ast.While)) and name not in self.mentioned(node.test)
 
     def _holds(self, node: ast.stmt, name: str) -> bool:
-        """True if every block inside `node` can hold `name`, and nothing else mentions it."""
-        if isinstance(node, ast.For):
-            if name in self.mentioned(node.iter):
-                return False
-            if name in self.mentioned(node.target):
-                return not any(_stores(child, name) for child in node.body)
-            return self._block_holds(node.body, name)
-        if isinstance(node, (ast.If, ast.While)):
-            blocks = [node.body, node.orelse]
-            return name not in self.mentioned(node.test) and all(
-                self._block_holds(block, name) for block in blocks
-            )
-        return False
+        """True if, besides, each of these blocks gives `name` a value of its own first."""
+        if not self._passes_on(node, name):
+            return False
+        if isinstance(node, ast.For) and name in self.mentioned(node.target):
+            return True
+        assert isinstance(node, (ast.For, ast.If, ast.While))
+        return self._block_holds(node.body, name) and self._block_holds(node.orelse, name)
+
+    def _block_holds(self, statements: list[ast.stmt], name: str) -> bool:
+        users = [node for node in self.typed.live(statements) if name in self.mentioned(node)]
+        if users and assigns(users[0], name):
+            return True
+        return all(self._holds(node, name) for node in users)
 
 
 def assigns(node: ast.stmt, name: str) -> bool:

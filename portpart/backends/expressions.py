@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from portpart.backends.language import CASTS, Word
 from portpart.backends.result_types import (
     ABSENT,
     BOOL,
-    FLOAT32,
     FLOAT64,
     INT64,
     UINT64,
@@ -78,6 +78,21 @@ def _float_literal(value: Any, dtype: np.dtype) -> str:
     return text if dtype == FLOAT64 else f"float32({text})"
 
 
+@dataclass(frozen=True)
+class Value:
+    """A piece of C++ with its type and, if it is known, its value."""
+
+    text: str
+    dtype: np.dtype
+    constant: bool | int | float | None = None
+
+    def converted(self, dtype: np.dtype) -> str:
+        """The value as an expression of exactly the type `dtype`."""
+        if isinstance(self.constant, int) or (self.constant is not None and dtype.kind == "f"):
+            return literal(self.constant, dtype)
+        return self.text if self.dtype == dtype else f"{dtype}({self.text})"
+
+
 class ExpressionWriter:
     """Writes the expressions of one typed function.
 
@@ -105,13 +120,13 @@ class ExpressionWriter:
             return literal(self.typed.constants[node], self.type_of(node))
         return str(getattr(self, type(node).__name__.lower())(node))
 
+    def value(self, node: ast.expr) -> Value:
+        """`node` with what is known of it."""
+        return Value(self.write(node), self.type_of(node), self.typed.constants.get(node))
+
     def converted(self, node: ast.expr, dtype: np.dtype) -> str:
         """`node` as an expression of exactly the type `dtype`."""
-        constant = self.typed.constants.get(node)
-        exact = isinstance(constant, int) or (constant is not None and dtype.kind == "f")
-        if exact:
-            return literal(constant, dtype)
-        return convert(self.write(node), self.type_of(node), dtype)
+        return self.value(node).converted(dtype)
 
     def operand(self, node: ast.expr) -> str:
         """`node` as an operand of an infix operator."""
@@ -124,30 +139,7 @@ class ExpressionWriter:
         return f"{self.write(node.value)}[{self.write(node.slice)}]"
 
     def binop(self, node: ast.BinOp) -> str:
-        return self.binary(node.op, node.left, node.right)
-
-    def binary(self, op: ast.operator, left: ast.expr, right: ast.expr) -> str:
-        """``left op right`` in the type Numba gives it."""
-        dtype = binary_type(op, self.type_of(left), self.type_of(right))
-        kind = type(op)
-        if kind in _WRAPPING and dtype == INT64:
-            return f"pp::{_WRAPPING[kind]}({self.write(left)}, {self.write(right)})"
-        if kind in _TEMPLATES:
-            return f"pp::{_TEMPLATES[kind]}<{dtype}>({self.write(left)}, {self.write(right)})"
-        text = self.infix(_INFIX[kind], left, right, dtype)
-        return f"bool({text})" if dtype == BOOL else text
-
-    def infix(self, symbol: str, left: ast.expr, right: ast.expr, common: np.dtype) -> str:
-        """Both operands brought to the type `common`; C++ converts one if the other has it."""
-        first, second = self.type_of(left), self.type_of(right)
-        known = self.typed.constants
-        if left in known:
-            return f"{self.converted(left, common)} {symbol} {self.operand(right)}"
-        if right in known:
-            return f"{self.operand(left)} {symbol} {self.converted(right, common)}"
-        if first == common or second == common or first == second == BOOL:
-            return f"{self.operand(left)} {symbol} {self.operand(right)}"
-        return f"{self.converted(left, common)} {symbol} {self.operand(right)}"
+        return binary(node.op, self.value(node.left), self.value(node.right)).text
 
     def unaryop(self, node: ast.UnaryOp) -> str:
         dtype, operand = self.type_of(node), self.operand(node.operand)
@@ -165,12 +157,9 @@ class ExpressionWriter:
         return f" {_INFIX[type(node.op)]} ".join(self.operand(value) for value in node.values)
 
     def compare(self, node: ast.Compare) -> str:
-        left, right = node.left, node.comparators[0]
-        known = self.typed.constants
-        common = compared_type(
-            self.type_of(left), self.type_of(right), known.get(left), known.get(right)
-        )
-        return self.infix(_INFIX[type(node.ops[0])], left, right, common)
+        left, right = self.value(node.left), self.value(node.comparators[0])
+        common = compared_type(left.dtype, right.dtype, left.constant, right.constant)
+        return _infix(_INFIX[type(node.ops[0])], left, right, common)
 
     def ifexp(self, node: ast.IfExp) -> str:
         if node.test in self.typed.constants:
@@ -229,11 +218,6 @@ class ExpressionWriter:
         return f"int64({self.name_of(array.id)}[{self.write(index)}])"
 
 
-def convert(text: str, source: np.dtype, target: np.dtype) -> str:
-    """The expression `text` of type `source` as an expression of type `target`."""
-    return text if source == target else f"{target}({text})"
-
-
 def grouped(text: str) -> str:
     """`text` in parentheses if it has an operator outside of all brackets."""
     depth = 0
@@ -242,3 +226,26 @@ def grouped(text: str) -> str:
         if character == " " and depth == 0:
             return f"({text})"
     return text
+
+
+def binary(op: ast.operator, left: Value, right: Value) -> Value:
+    """``left op right`` in the type Numba gives it."""
+    dtype, kind = binary_type(op, left.dtype, right.dtype), type(op)
+    if kind in _WRAPPING and dtype == INT64:
+        return Value(f"pp::{_WRAPPING[kind]}({left.text}, {right.text})", dtype)
+    if kind in _TEMPLATES:
+        return Value(f"pp::{_TEMPLATES[kind]}<{dtype}>({left.text}, {right.text})", dtype)
+    text = _infix(_INFIX[kind], left, right, dtype)
+    return Value(f"bool({text})" if dtype == BOOL else text, dtype)
+
+
+def _infix(symbol: str, left: Value, right: Value, common: np.dtype) -> str:
+    """Both operands brought to the type `common`; C++ converts one if the other has it."""
+    first, second = left.text, right.text
+    if left.constant is not None:
+        first = left.converted(common)
+    elif right.constant is not None:
+        second = right.converted(common)
+    elif common not in (left.dtype, right.dtype):
+        first = left.converted(common)
+    return f"{grouped(first)} {symbol} {grouped(second)}"

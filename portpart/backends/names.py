@@ -23,14 +23,14 @@ _RESERVED = frozenset(
 class NameTable:
     """Gives every Python name one C++ name of its own."""
 
-    def __init__(self, reserved: set[str] = frozenset()) -> None:  # type: ignore[assignment]
+    def __init__(self, reserved: frozenset[str] = frozenset()) -> None:
         self._given: dict[str, str] = {}
         self._taken = set(_RESERVED | reserved)
 
-    def __call__(self, name: str) -> str:
-        """The C++ name that stands for `name`, always the same."""
+    def __call__(self, name: str, wish: str | None = None) -> str:
+        """The C++ name that stands for `name`, always the same; like `wish` if that is given."""
         if name not in self._given:
-            self._given[name] = self.fresh(name)
+            self._given[name] = self.fresh(wish or name)
         return self._given[name]
 
     def fresh(self, wish: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from portpart.backends.declarations import Places, assigns
-from portpart.backends.expressions import ExpressionWriter, convert, type_name
+from portpart.backends.expressions import ExpressionWriter, Value, binary, type_name
 from portpart.backends.names import NameTable
-from portpart.backends.result_types import INT32, INT64, UINT64, binary_type
+from portpart.backends.result_types import INT32, INT64, UINT64
 
 _INDENT = "    "
 
@@ -75,26 +77,25 @@ class StatementWriter:
     def _augmented(self, node: ast.AugAssign) -> list[str]:
         target = node.target
         if isinstance(target, ast.Name):
-            read = ast.Name(target.id, ast.Load())
-            dtype = self.typed.types[read] = self.variables[target.id]
-            return [f"{self.names(target.id)} = {self._updated(node, read, dtype)};"]
+            return [self._update(node, self.names(target.id), self.variables[target.id])]
         assert isinstance(target, ast.Subscript)
-        dtype = self.expressions.type_of(target)
+        place, dtype = self.expressions.write(target), self.expressions.type_of(target)
         if isinstance(target.slice, (ast.Name, ast.Constant)):
-            return [f"{self.expressions.write(target)} = {self._updated(node, target, dtype)};"]
-        place = self.names.fresh("at")
-        index = ast.Name(place, ast.Load())
-        self.names(place)
-        read_at = ast.Subscript(target.value, index, ast.Load())
-        self.typed.types[index], self.typed.types[read_at] = INT64, dtype
-        kept = self.expressions.write(target.slice)
-        update = f"{self.expressions.write(read_at)} = {self._updated(node, read_at, dtype)};"
-        return ["{", *_indented([f"const int64 {place} = {kept};", update]), "}"]
+            return [self._update(node, place, dtype)]
+        # The index must be evaluated once.
+        at = self._helper("at")
+        index = self.expressions.write(target.slice)
+        array = self.expressions.write(target.value)
+        update = self._update(node, f"{array}[{at}]", dtype)
+        return ["{", *_indented([f"const int64 {at} = {index};", update]), "}"]
 
-    def _updated(self, node: ast.AugAssign, read: ast.expr, dtype: object) -> str:
-        text = self.expressions.binary(node.op, read, node.value)
-        known = self.typed.types
-        return convert(text, binary_type(node.op, known[read], known[node.value]), known[read])
+    def _update(self, node: ast.AugAssign, place: str, dtype: np.dtype) -> str:
+        result = binary(node.op, Value(place, dtype), self.expressions.value(node.value))
+        return f"{place} = {result.converted(dtype)};"
+
+    def _helper(self, name: str) -> str:
+        """Name of a helper variable; scopes that use the same one may be nested."""
+        return self.names(f"{name} (helper)", wish=name)
 
     def _branch(self, node: ast.If, inner: set[str]) -> list[str]:
         then, orelse = self.block(node.body, inner), self.block(node.orelse, inner)
@@ -114,7 +115,8 @@ class StatementWriter:
     # for loops ----------------------------------------------------------------------------
 
     def _loop(self, node: ast.For, inner: set[str]) -> list[str]:
-        assert isinstance(node.target, ast.Name) and isinstance(node.iter, ast.Call)
+        assert isinstance(node.target, ast.Name)
+        assert isinstance(node.iter, ast.Call)
         name = node.target.id
         kind = self.expressions.type_of(node.iter)
         start, stop, step, forward = self._bounds(node.iter)
@@ -123,11 +125,11 @@ class StatementWriter:
         # The C++ counter may be the variable itself if nothing can tell the difference.
         own = name in inner and counter == self.variables[name]
         known = self.names(name)
-        plain = known if own else self.names.fresh(f"{known}_next")
-        end = self.names.fresh(f"{known}_end")
+        plain = known if own else self._helper(f"{known}_next")
+        end = self._helper(f"{known}_end")
         first = [f"{plain} = {start}", f"{end} = {stop}"]
         if forward is None:
-            step_name = self.names.fresh(f"{known}_step")
+            step_name = self._helper(f"{known}_step")
             first.append(f"{step_name} = {step}")
             step = step_name
         condition = {True: f"{plain} < {end}", False: f"{plain} > {end}"}.get(
@@ -137,8 +139,8 @@ class StatementWriter:
         lines = self.block(node.body, inner - {name})
         if not own:
             declared = f"{self.variables[name]} " if name in inner else ""
-            lines.insert(0, f"{declared}{known} = "
-                            f"{convert(plain, counter, self.variables[name])};")
+            value = Value(plain, counter).converted(self.variables[name])
+            lines.insert(0, f"{declared}{known} = {value};")
         return [f"{head} {{", *_indented(lines), "}"]
 
     def _bounds(self, call: ast.Call) -> tuple[str, str, str, bool | None]:
@@ -158,7 +160,7 @@ class StatementWriter:
         return written[0], written[1], written[2], True if upwards else None
 
 
-def _advance(name: str, step: str, counter: object) -> str:
+def _advance(name: str, step: str, counter: np.dtype) -> str:
     if step in ("1LL", "1ULL"):
         return f"{name} += 1"
     if step == "-1LL":

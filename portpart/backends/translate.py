@@ -1,10 +1,10 @@
 """From a kernel to CUDA C++.
 
-Each kernel, for one set of argument types and one width of team, becomes a namespace with its device
-functions and its body, and one or two entry points: the direct one, whose parameters are the work
-size and the arguments, and the packed one of programs, which reads both from a row of 8-byte words
-in memory (`packing`).  The text compiles behind either prelude of `cuda_words`: NVRTC's or, for the
-tests, the host compiler's.
+Each kernel, for one set of argument types and one width of team, becomes a namespace with its
+device functions and its body, and one or two entry points: the direct one, whose parameters are the
+work size and the arguments, and the packed one of programs, which reads both from a row of 8-byte
+words in memory (`packing`).  The text compiles behind either prelude: `cuda_words` for NVRTC or, for
+the tests, `host_words` for the host's compiler.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _namespace(typed: TypedFunction, team: int) -> str:
 
 
 def _function(typed: TypedFunction, name: str, devices: dict[TypedFunction, str]) -> str:
-    names = NameTable(set(devices.values()))
+    names = NameTable(frozenset(devices.values()))
     expressions = ExpressionWriter(typed, names, devices.__getitem__)
     lines = StatementWriter(expressions, names).body()
     where = f"{os.path.basename(typed.function.filename)}:{typed.function.first_line}"

@@ -122,9 +122,9 @@ class ExpressionTyper:
 
     def smallest_integer(self, node: ast.UnaryOp) -> int | None:
         """-2**63, which Python writes as the negative of a number that is no int64."""
-        operand = node.operand
-        smallest = isinstance(node.op, ast.USub) and isinstance(operand, ast.Constant)
-        return -(2**63) if smallest and operand.value == 2**63 else None
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            return -(2**63) if node.operand.value == 2**63 else None
+        return None
 
     def folded(
         self, node: ast.expr, dtype: np.dtype, op: ast.AST, *operands: ast.expr

@@ -68,8 +68,10 @@ def refuse(function: CheckedFunction, node: ast.AST, problem: str, remedy: str) 
     """Raise the type error for `node` of `function`, with its source marked."""
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
     text = linecache.getline(function.filename, line).rstrip()
-    end = node.end_col_offset if getattr(node, "end_lineno", None) == line else len(text)
-    marked = f"    {text}\n    {' ' * column}{'^' * max(1, (end or 0) - column)}"
+    end = len(text)
+    if getattr(node, "end_lineno", None) == line:
+        end = getattr(node, "end_col_offset", end)
+    marked = f"    {text}\n    {' ' * column}{'^' * max(1, end - column)}"
     raise KernelTypeError(
         f"{function.filename}:{line}: {problem} (in {function.name}); {remedy}\n{marked}"
     )

@@ -11,21 +11,28 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 STREAM_FORMAT = "metis"
-"""Format of a graph on standard input or output unless the call says otherwise."""
+"""Format of a graph on standard output unless the call says otherwise."""
 
 
 def read_graph(name: str, file_format: str | None = None, symmetrize: bool = False) -> Graph:
-    """Read the graph in file `name`; `file_format` None goes by the name."""
+    """Read the graph in file `name`; `file_format` None goes by the name, then by the content.
+
+    `symmetrize` matters to the formats that store both directions of an edge; the others take
+    edges without direction anyway.
+    """
     from portpart import io
 
-    return io.read(name, format=_format(name, file_format), symmetrize=symmetrize)
+    known = io.FORMATS.get(file_format or io.format_of_name(name) or "")
+    directed = known is None or "symmetrize" in known[2]
+    return io.read(name, file_format, symmetrize=True if symmetrize and directed else None)
 
 
 def write_graph(graph: Graph, name: str, file_format: str | None = None) -> None:
     """Write `graph` to file `name`; `file_format` None goes by the name."""
     from portpart import io
 
-    io.write(graph, name, format=_format(name, file_format))
+    standard = STREAM_FORMAT if name == STANDARD else None
+    io.write(graph, name, file_format or standard)
 
 
 def read_partition(name: str) -> np.ndarray:
@@ -40,7 +47,3 @@ def write_partition(part: Any, name: str) -> None:
     from portpart import io
 
     io.write_partition(part, name)
-
-
-def _format(name: str, file_format: str | None) -> str | None:
-    return STREAM_FORMAT if name == STANDARD and file_format is None else file_format

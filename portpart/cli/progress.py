@@ -43,11 +43,15 @@ def phase_display(quiet: bool, console: Console | None = None) -> Iterator[Repor
         task = progress.add_task("starting", total=None, place="")
 
         def report(phase: str, level: int, num_levels: int) -> None:
-            place = f"level {level}" + (f" of {num_levels}" if num_levels else "")
-            # levels are counted from the finest, so refinement walks down to level 0
-            done = num_levels - level if num_levels else None
+            # refinement walks from the coarsest level down to level 0; how many levels coarsening
+            # will make nobody knows before
+            total = num_levels if phase == "refinement" else None
             progress.update(
-                task, description=phase, total=num_levels or None, completed=done, place=place
+                task,
+                description=phase,
+                total=total,
+                completed=num_levels - level,
+                place=f"level {level} of {num_levels}" if num_levels else "",
             )
 
         yield report

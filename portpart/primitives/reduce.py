@@ -1,4 +1,7 @@
-"""Reductions to one number, in two steps: one team per tile, then one team over the tiles."""
+"""Reductions of integers to one number: one team per tile, then teams over the results of tiles.
+
+All values are looked at as int64, so that no sum depends on how it is split.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import numpy as np
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
-    atomic_min,
     int64,
     kernel,
     lane,
@@ -16,6 +18,7 @@ from portpart.backends.language import (
     team_size,
     team_sum,
 )
+from portpart.errors import InputError
 
 TILE = 8192
 """Elements that one team reduces."""
@@ -31,32 +34,64 @@ def sum_of(space: ExecutionSpace, values: Array) -> int:
 
 def max_of(space: ExecutionSpace, values: Array) -> int:
     """Largest integer; the smallest int64 for none.  Synchronises."""
-    return _reduce(space, values, max_tile) if len(values) else INT64_MIN
+    return _reduce(space, values, max_tile)
 
 
 def min_of(space: ExecutionSpace, values: Array) -> int:
     """Smallest integer; the largest int64 for none.  Synchronises."""
-    return _reduce(space, values, min_tile) if len(values) else INT64_MAX
+    return _reduce(space, values, min_tile)
+
+
+def count_nonzero(space: ExecutionSpace, values: Array) -> int:
+    """Number of elements that are not zero.  Synchronises."""
+    if not len(values):
+        return 0
+    counts = _tile_results(space, values, count_tile)
+    return sum_of(space, counts)
+
+
+def any_of(space: ExecutionSpace, values: Array) -> bool:
+    """True if some element is not zero.  Synchronises."""
+    return count_nonzero(space, values) > 0
+
+
+def all_of(space: ExecutionSpace, values: Array) -> bool:
+    """True if no element is zero.  Synchronises."""
+    return count_nonzero(space, values) == len(values)
 
 
 def argmax_of(space: ExecutionSpace, values: Array) -> int:
     """Position of the largest integer, the first one of equals; -1 for none.  Synchronises."""
     if not len(values):
         return -1
-    top = max_of(space, values)
-    first = space.full(1, len(values), np.int64)
+    _require_integers(values)
     tiles = -(-len(values) // TILE)
-    space.parallel_for(tiles, first_equal_in_tile, values, top, len(values), first, team=256)
-    return int(space.to_host(first)[0])
+    tops = space.empty(tiles, np.int64)
+    places = space.empty(tiles, np.int64)
+    space.parallel_for(tiles, find_top_of_tile, values, len(values), tops, places, team=256)
+    if tiles > 1:
+        space.parallel_for(1, choose_top, tops, places, tiles, team=256)
+    return int(space.to_host(places[:1])[0])
 
 
 def _reduce(space: ExecutionSpace, values: Array, tile_kernel: Kernel) -> int:
+    _require_integers(values)
     while len(values) != 1:
-        tiles = max(1, -(-len(values) // TILE))
-        result = space.empty(tiles, np.int64)
-        space.parallel_for(tiles, tile_kernel, values, len(values), result, team=256)
-        values = result
+        values = _tile_results(space, values, tile_kernel)
     return int(space.to_host(values)[0])
+
+
+def _tile_results(space: ExecutionSpace, values: Array, tile_kernel: Kernel) -> Array:
+    tiles = max(1, -(-len(values) // TILE))
+    result = space.empty(tiles, np.int64)
+    space.parallel_for(tiles, tile_kernel, values, len(values), result, team=256)
+    return result
+
+
+def _require_integers(values: Array) -> None:
+    if values.dtype.kind not in "iub":
+        raise InputError(f"only integers are reduced here, not {values.dtype}: sums of floats "
+                         "would depend on the device")
 
 
 @kernel
@@ -65,6 +100,18 @@ def sum_tile(tile, values, size, result):
     total = int64(0)
     for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
         total += int64(values[i])
+    total = team_sum(total)
+    if lane() == 0:
+        result[tile] = total
+
+
+@kernel
+def count_tile(tile, values, size, result):
+    """result[tile] = number of nonzero elements of the tile."""
+    total = int64(0)
+    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
+        if values[i] != 0:
+            total += 1
     total = team_sum(total)
     if lane() == 0:
         result[tile] = total
@@ -93,12 +140,33 @@ def min_tile(tile, values, size, result):
 
 
 @kernel
-def first_equal_in_tile(tile, values, wanted, size, first):
-    """first[0] = least position whose value is `wanted`; atomic, order-free."""
-    found = size
-    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
-        if int64(values[i]) == wanted:
-            found = min(found, i)
-    found = team_min(found)
-    if lane() == 0 and found < size:
-        atomic_min(first, 0, found)
+def find_top_of_tile(tile, values, size, tops, places):
+    """tops[tile], places[tile] = largest value of the tile and its first position."""
+    begin = tile * TILE
+    place = begin + lane()
+    top = int64(INT64_MIN)
+    for i in range(begin + lane(), min(begin + TILE, size), team_size()):
+        value = int64(values[i])
+        if value > top:
+            top = value
+            place = i
+    best = team_max(top)
+    first = team_min(place if top == best else int64(INT64_MAX))
+    if lane() == 0:
+        tops[tile] = best
+        places[tile] = first
+
+
+@kernel
+def choose_top(_, tops, places, tiles):
+    """places[0] = first position of the largest value of all tiles."""
+    top = int64(INT64_MIN)
+    place = int64(INT64_MAX)
+    for tile in range(lane(), tiles, team_size()):
+        if tops[tile] > top or (tops[tile] == top and places[tile] < place):
+            top = tops[tile]
+            place = places[tile]
+    best = team_max(top)
+    first = team_min(place if top == best else int64(INT64_MAX))
+    if lane() == 0:
+        places[0] = first

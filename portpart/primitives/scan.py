@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int64, kernel, lane, team_last, team_scan, team_size, team_sum
+from portpart.backends.language import (
+    int64,
+    kernel,
+    lane,
+    team_last,
+    team_scan,
+    team_size,
+    team_sum,
+    value_or,
+)
 from portpart.backends.program import Element, Program, Slot
 
 TILE = 4096
@@ -31,8 +40,15 @@ def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: Any = np.in
     -------
     array, shape (n + 1,)
     """
-    result = space.empty(len(counts) + 1, dtype)
-    _scan(space, counts, result)
+    n = len(counts)
+    result = space.empty(n + 1, dtype)
+    tiles = tiles_of(n)
+    sums = None
+    if tiles > 1:
+        sums = space.empty(tiles, np.int64)
+        space.parallel_for(tiles, sum_tile, counts, sums, None, n, team=256)
+        space.parallel_for(1, scan_tile_sums, sums, None, tiles, team=256)
+    space.parallel_for(tiles, scan_tile, counts, sums, result, None, n, team=256)
     return result
 
 
@@ -60,21 +76,15 @@ def tiles_of(n: int) -> int:
     return max(1, -(-n // TILE))
 
 
-def _scan(space: ExecutionSpace, values: Array, result: Array) -> None:
-    n = len(values)
-    tiles = tiles_of(n)
-    sizes = space.asarray(np.array([n, tiles], np.int64))
-    sums = space.empty(tiles, np.int64)
-    space.parallel_for(tiles, sum_tile, values, sums, sizes, 0, team=256)
-    space.parallel_for(1, scan_tile_sums, sums, sizes, 1, team=256)
-    space.parallel_for(tiles, scan_tile, values, sums, result, sizes, 0, team=256)
+# In the kernels below the number of elements (or tiles) is ``sizes[size_at]``, or ``size_at`` itself
+# if `sizes` is absent: a program reads sizes from memory, a direct launch knows them.
 
 
 @kernel
 def sum_tile(tile, values, sums, sizes, size_at):
     """sums[tile] = sum of the elements of the tile."""
     total = int64(0)
-    end = min((tile + 1) * TILE, sizes[size_at])
+    end = min((tile + 1) * TILE, value_or(sizes, size_at, size_at))
     for i in range(tile * TILE + lane(), end, team_size()):
         total += int64(values[i])
     total = team_sum(total)
@@ -85,15 +95,16 @@ def sum_tile(tile, values, sums, sizes, size_at):
 @kernel
 def scan_tile_sums(_, sums, sizes, tiles_at):
     """Turn the sums of the tiles into exclusive prefix sums, in place."""
+    tiles = value_or(sizes, tiles_at, tiles_at)
     running = int64(0)
     base = int64(0)
-    while base < sizes[tiles_at]:
+    while base < tiles:
         i = base + lane()
         value = int64(0)
-        if i < sizes[tiles_at]:
+        if i < tiles:
             value = sums[i]
         inclusive = team_scan(value)
-        if i < sizes[tiles_at]:
+        if i < tiles:
             sums[i] = running + inclusive - value
         running += team_last(inclusive)
         base += team_size()
@@ -101,9 +112,12 @@ def scan_tile_sums(_, sums, sizes, tiles_at):
 
 @kernel
 def scan_tile(tile, values, sums, result, sizes, size_at):
-    """Write the exclusive prefix sums of the tile; the last tile writes the total too."""
-    running = sums[tile]
-    size = sizes[size_at]
+    """Write the exclusive prefix sums of the tile; the last tile writes the total too.
+
+    Absent `sums` stand for a single tile.
+    """
+    running = value_or(sums, tile, 0)
+    size = value_or(sizes, size_at, size_at)
     base = tile * TILE
     end = min(base + TILE, size)
     while base < end:

@@ -5,24 +5,73 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int32, int64, kernel
-from portpart.primitives.scan import offsets_from_counts
+from portpart.backends.language import (
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_last,
+    team_scan,
+    team_size,
+    team_sum,
+)
+from portpart.primitives.basic import gather
+from portpart.primitives.scan import TILE, scan_tile_sums, tiles_of
 
 
 def positions_of(space: ExecutionSpace, flags: Array) -> Array:
-    """Ascending positions of the nonzero elements of `flags` (int8 0 or 1), as int32.
+    """Ascending positions of the nonzero elements of `flags` (integers or bool), as int32.
 
     Synchronises once to learn how many there are.
     """
-    places = offsets_from_counts(space, flags, np.int32)
-    count = int(space.to_host(places[-1:])[0])
-    result = space.empty(count, np.int32)
-    space.parallel_for(len(flags), place_flagged, flags, places, result)
+    n = len(flags)
+    tiles = tiles_of(n)
+    places = space.empty(tiles + 1, np.int64)
+    space.parallel_for(tiles, count_flagged, flags, places, n, tiles, team=256)
+    space.parallel_for(1, scan_tile_sums, places, None, tiles + 1, team=256)
+    result = space.empty(int(space.to_host(places[tiles:])[0]), np.int32)
+    space.parallel_for(tiles, place_flagged, flags, places, n, result, team=256)
     return result
 
 
+def compact(space: ExecutionSpace, values: Array, flags: Array) -> Array:
+    """``values[flags != 0]``, in order.  Synchronises once."""
+    return gather(space, values, positions_of(space, flags))
+
+
 @kernel
-def place_flagged(i, flags, places, result):
-    """Write the position of a nonzero flag to its place."""
-    if flags[i] != 0:
-        result[int64(places[i])] = int32(i)
+def count_flagged(tile, flags, counts, size, tiles):
+    """counts[tile] = nonzero flags of the tile; counts[tiles] = 0."""
+    total = int64(0)
+    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
+        if flags[i] != 0:
+            total += 1
+    total = team_sum(total)
+    if lane() == 0:
+        counts[tile] = total
+        if tile == tiles - 1:
+            counts[tiles] = 0
+
+
+@kernel
+def place_flagged(tile, flags, places, size, result):
+    """Write the positions of the tile's nonzero flags to places[tile] ... places[tile + 1] - 1.
+
+    A lone lane writes every position, where the next flagged one overwrites it: a store costs less
+    than a branch that nobody can predict.
+    """
+    running = places[tile]
+    stop = places[tile + 1]
+    base = tile * TILE
+    end = min(base + TILE, size)
+    while base < end:
+        i = base + lane()
+        flag = int64(0)
+        if i < end:
+            flag = int64(flags[i] != 0)
+        inclusive = team_scan(flag)
+        place = running + inclusive - flag
+        if place < stop and (team_size() == 1 or flag != 0):
+            result[place] = int32(i)
+        running += team_last(inclusive)
+        base += team_size()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.state import STRIPES
+from portpart.algorithms.teams import team_for
+from portpart.backends.interface import Array
 from portpart.backends.language import (
     atomic_add,
     float64,
@@ -15,6 +19,8 @@ from portpart.backends.language import (
     team_sum,
     value_or,
 )
+from portpart.graph import Graph
+from portpart.primitives.reduce import sum_of
 
 ACTIVE = at.ACTIVE
 BALANCED = at.BALANCED
@@ -40,19 +46,32 @@ WEAK_LIMIT = at.WEAK_LIMIT
 WEIGHT_STRIPES = at.WEIGHT_STRIPES
 
 
+def cut_of(graph: Graph, part: Array) -> int:
+    """Weight of the edges between blocks, each edge once.  Synchronises."""
+    space = graph.space
+    cut_twice = space.zeros(STRIPES, np.int64)
+    space.parallel_for(graph.num_vertices, add_outside_arcs, graph.offsets, graph.targets,
+                       graph.weights, part, cut_twice, team=team_for(graph.mean_degree))
+    return sum_of(space, cut_twice) // 2
+
+
 @kernel
-def add_vertex(v, offsets, targets, weights, vertex_weights, part, weight_sums, cut_twice, state):
-    """Add v to the weight of its block and its arcs out of the block to the cut; order-free."""
+def add_outside_arcs(v, offsets, targets, weights, part, cut_twice):
+    """Add v's arcs into other blocks to the cut; atomic, order-free."""
     outside = int64(0)
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
         if part[targets[arc]] != part[v]:
             outside += value_or(weights, arc, 1)
     outside = team_sum(outside)
-    if lane() == 0:
-        stripe = v % state[WEIGHT_STRIPES]
-        atomic_add(weight_sums, stripe * state[BLOCKS] + part[v], value_or(vertex_weights, v, 1))
-        if outside > 0:
-            atomic_add(cut_twice, v % STRIPES, outside)
+    if lane() == 0 and outside > 0:
+        atomic_add(cut_twice, v % STRIPES, outside)
+
+
+@kernel
+def add_vertex_weight(v, vertex_weights, part, weight_sums, state):
+    """Add v to the weight of its block; atomic, order-free."""
+    stripe = v % state[WEIGHT_STRIPES]
+    atomic_add(weight_sums, stripe * state[BLOCKS] + part[v], value_or(vertex_weights, v, 1))
 
 
 @kernel

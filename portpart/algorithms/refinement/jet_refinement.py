@@ -12,8 +12,10 @@ import numpy as np
 
 from portpart.algorithms.refinement import connectivity, rebalance
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import (
-    add_vertex,
+    add_outside_arcs,
+    add_vertex_weight,
     apply_move,
     judge,
     project,
@@ -54,21 +56,6 @@ class RefinementOptions:
     stall_limit: int = 12
     iteration_limit: int = 1000
     weak_limit: int = 2
-
-
-@dataclass(frozen=True)
-class Balance:
-    """What the weights of blocks are measured against."""
-
-    num_blocks: int
-    max_block_weight: int
-    mean_block_weight: int
-
-    @property
-    def destination_weight(self) -> int:
-        """Blocks below this weight take vertices; the dead zone up to the limit stays closed."""
-        limit = self.max_block_weight
-        return max(limit - min(100, limit // 100), min(limit, self.mean_block_weight + 1))
 
 
 class JetRefiner:
@@ -124,11 +111,11 @@ class JetRefiner:
         for name in ("weight_sums", "cut_twice"):
             arrays[name] = space.zeros(len(arrays[name]), np.int64)
         self._set_limits(graph)
-        space.parallel_for(
-            n, add_vertex, *graph.arrays.values(), self.vertex_arrays["part"],
-            arrays["weight_sums"], arrays["cut_twice"], space.asarray(self.state),
-            team=team_for(graph.mean_degree),
-        )
+        part = self.vertex_arrays["part"]
+        space.parallel_for(n, add_vertex_weight, graph.vertex_weights, part,
+                           arrays["weight_sums"], space.asarray(self.state))
+        space.parallel_for(n, add_outside_arcs, graph.offsets, graph.targets, graph.weights, part,
+                           arrays["cut_twice"], team=team_for(graph.mean_degree))
 
     def project(self, graph: Graph, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`."""

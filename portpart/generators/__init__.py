@@ -1,0 +1,22 @@
+"""Graphs to try things on: the same for everyone who uses the same arguments.
+
+Random numbers are drawn by ``numpy.random.default_rng(seed)`` in the documented order; the default
+seeds are those of the project's published measurements.  All graphs live on the host.
+"""
+
+from __future__ import annotations
+
+from portpart.generators.airfoil import airfoil_mesh
+from portpart.generators.geometric import delaunay, random_geometric, triangulation
+from portpart.generators.grid import grid_2d, grid_3d
+from portpart.generators.rmat import rmat
+
+__all__ = [
+    "airfoil_mesh",
+    "delaunay",
+    "grid_2d",
+    "grid_3d",
+    "random_geometric",
+    "rmat",
+    "triangulation",
+]

@@ -1,0 +1,81 @@
+"""Graphs of points in the unit square."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.graph import Graph
+from portpart.ingest import edges_graph
+
+
+def delaunay(num_vertices: int, seed: int = 1) -> Graph:
+    """Delaunay triangulation of random points, in the order in which they were drawn.
+
+    The points are ``numpy.random.default_rng(seed).random((num_vertices, 2))``.
+    """
+    return triangulation(_points(num_vertices, seed))
+
+
+def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = None) -> Graph:
+    """Random points, joined when they are closer than `radius`.
+
+    Parameters
+    ----------
+    num_vertices : int
+    seed : int
+        The points are ``numpy.random.default_rng(seed).random((num_vertices, 2))``.
+    radius : float, optional
+        Default ``0.55 * sqrt(ln(n) / n)``: mean degree about 0.95 ln n.
+    """
+    from scipy.spatial import cKDTree
+
+    points = _points(num_vertices, seed)
+    if radius is None:
+        radius = 0.55 * math.sqrt(math.log(max(2, num_vertices)) / max(1, num_vertices))
+    if num_vertices == 0:
+        return edges_graph(0, np.empty(0, np.int64), np.empty(0, np.int64))
+    pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
+    return edges_graph(num_vertices, pairs[:, 0], pairs[:, 1])
+
+
+def triangulation(points: Any) -> Graph:
+    """Delaunay triangulation of points in the plane.
+
+    Parameters
+    ----------
+    points : array_like of float, shape (n, 2)
+
+    Notes
+    -----
+    Fewer than three points are joined in a row.
+    """
+    points = np.asarray(points, float)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise InputError(f"points have shape {points.shape}; shape (n, 2) is needed")
+    if len(points) < 3:
+        ends = np.arange(max(0, len(points) - 1))
+        return edges_graph(len(points), ends, ends + 1)
+    return edges_of_triangles(len(points), triangles_of(points))
+
+
+def triangles_of(points: np.ndarray) -> np.ndarray:
+    """Corners of the Delaunay triangles, shape (count, 3)."""
+    from scipy.spatial import Delaunay
+
+    corners: np.ndarray = Delaunay(points).simplices
+    return corners
+
+
+def edges_of_triangles(n: int, corners: np.ndarray) -> Graph:
+    """The graph of the sides of triangles."""
+    return edges_graph(n, corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1))
+
+
+def _points(num_vertices: int, seed: int) -> np.ndarray:
+    if num_vertices < 0:
+        raise InputError(f"{num_vertices} vertices are not possible")
+    return np.random.default_rng(seed).random((num_vertices, 2))

@@ -1,0 +1,55 @@
+"""What a partitioner returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartitionResult:
+    """A partition of a graph.  Unpacks as ``cut, part``, like pymetis's result.
+
+    Attributes
+    ----------
+    part : array of int32, shape (n,)
+        Block of each vertex, in the kind of array the graph came in.
+    cut : int
+        Weight of the edges between blocks, each edge once.
+    imbalance : float
+        Weight of the heaviest block over ``ceil(W / k)``, minus one.
+    block_weights : numpy.ndarray of int64, shape (k,)
+    max_block_weight_allowed : int
+        The limit ``floor((1 + imbalance) * ceil(W / k))``.
+    feasible : bool
+        Whether every block keeps the limit.
+    k : int
+    seconds : float
+        Wall time of the call.
+    stats : dict
+        ``phases`` (seconds by name), ``levels`` (a dict per level, finest first: vertices, arcs,
+        iterations, cut), ``launches``, ``synchronizations``, ``device``.
+    """
+
+    part: Any
+    cut: int
+    imbalance: float
+    block_weights: np.ndarray
+    max_block_weight_allowed: int
+    feasible: bool
+    k: int
+    seconds: float
+    stats: dict[str, Any] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.cut, self.part))
+
+    def __repr__(self) -> str:
+        state = "" if self.feasible else ", too heavy"
+        return (
+            f"<PartitionResult: {len(self.part):,} vertices in {self.k:,} blocks, "
+            f"cut {self.cut:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>"
+        )
