@@ -19,7 +19,8 @@ BENCH ?=
 .PHONY: help demo test lint bench gpu-test gpu-bench sanitize clean
 
 ifeq ($(strip $(VENV)),)
-PY := PYTHONPATH="$(CURDIR)" $(PYTHON)
+export PYTHONPATH := $(CURDIR)
+PY := $(PYTHON)
 with =
 else
 PY := $(VENV)/bin/python
@@ -33,7 +34,7 @@ help:
 demo: $(call with,plot)
 	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
 
-test: lint
+test: lint $(call with,plot)
 	$(PY) -m pytest -m "not gpu"
 
 lint: $(call with,dev)
@@ -41,12 +42,14 @@ lint: $(call with,dev)
 	$(PY) -m mypy
 
 bench: $(call with,bench dev)
+	$(PY) -m pytest bench/pieces.py --benchmark-columns=min,median,rounds
 	$(PY) -m bench.compare $(BENCH)
 
 gpu-test: $(call with,dev cuda$(CUDA))
 	$(PY) -m pytest -m gpu
 
-gpu-bench: $(call with,bench cuda$(CUDA))
+gpu-bench: $(call with,bench dev cuda$(CUDA))
+	$(PY) -m pytest bench/pieces.py -k cuda --benchmark-columns=min,median,rounds
 	$(PY) -m bench.gpu $(BENCH)
 
 sanitize: $(call with,dev cuda$(CUDA))

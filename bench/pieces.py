@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.instances import delaunay, rmat
+from bench.instances import by_name
 from portpart import backends
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
 from portpart.backends.interface import ExecutionSpace
@@ -30,7 +30,7 @@ from portpart.primitives.sort import sort_by_key
 SIZES = (100, 100_000, 10_000_000)
 TINY_STEPS = 1000
 
-GRAPHS = {"delaunay_2^17": lambda: delaunay(17), "rmat_2^14": lambda: rmat(14)}
+GRAPHS = ("delaunay_2^17", "rmat_2^14")
 
 
 @kernel
@@ -144,7 +144,7 @@ def test_sort_by_key(benchmark: Any, space: ExecutionSpace, size: int) -> None:
 @pytest.mark.parametrize("name", GRAPHS)
 def test_contraction(benchmark: Any, space: ExecutionSpace, name: str) -> None:
     """Contract pairs of consecutive vertices."""
-    graph = GRAPHS[name]().portable.to(space)
+    graph = by_name(name).portable.to(space)
     mate = space.asarray((np.arange(graph.num_vertices) ^ 1).astype(np.int32))
     clusters = clusters_of_matching(space, mate)
     arc_bytes = 8 * graph.num_arcs

@@ -32,6 +32,7 @@ def markdown(records: Iterable[Record]) -> str:
     sections = [
         _summary("Cut over METIS (geometric mean)", good, algorithms, "cut"),
         _summary("Time over METIS (geometric mean)", good, algorithms, "seconds"),
+        _summary("Processor time over METIS (geometric mean)", good, algorithms, "cpu_seconds"),
         *(_graph_table(good, algorithms, k) for k in sorted({record["k"] for record in good})),
         _compile_times(good),
         _failures(records),

@@ -21,6 +21,7 @@ import numpy as np
 from bench.peers import HostGraph, Unavailable, load
 
 WARM_UP_ARCS = 400_000  # smaller graphs warm up for every k, larger ones once
+ROOT = Path(__file__).resolve().parents[1]
 QUIET = {"OPENBLAS_NUM_THREADS": "1"}  # its threads spin and count as processor time
 START_LIMIT = 300.0  # seconds to read the graph and build the peer's own
 
@@ -82,7 +83,7 @@ class Worker:
     def _start(self) -> dict[str, Any]:
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self.log, text=True, env=os.environ | QUIET,
+            stderr=self.log, text=True, env=os.environ | QUIET, cwd=ROOT,
         )  # fmt: skip
         return self._exchange(None, START_LIMIT)
 

@@ -71,9 +71,10 @@ def merged_arcs(
     if weights is None:
         keys.sort()
         return keys[first_of_run(keys)], None
+    weights = weights.astype(np.int64, copy=False)
     exact_total((weights >> 32).sum(), (weights & LOW_HALF).sum(), "edge weights")
     keys, order = space.sort_keys(keys)
-    sums = weights[order].cumsum(dtype=np.int64)
+    sums = weights[order].cumsum()
     first = first_of_run(keys)
     last = first.copy()
     last[:-1] = first[1:]

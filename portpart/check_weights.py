@@ -42,10 +42,8 @@ def _integers_of_floats(space: ExecutionSpace, values: Array, what: str) -> Arra
     value = float(space.to_host(values[place : place + 1])[0])
     if not abs(value) <= LARGEST_EXACT:
         raise InputError(f"{what}[{place}] is {value}; it must be finite and at most 2**62")
-    raise InputError(
-        f"{what}[{place}] is {value}; weights must be integers: scale and round them, for "
-        "example numpy.rint(1000 * weights)"
-    )
+    remedy = ": scale and round, for example numpy.rint(1000 * weights)" if "weight" in what else ""
+    raise InputError(f"{what}[{place}] is {value}; {what} must be integers{remedy}")
 
 
 def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tuple[Array, int]:

@@ -88,7 +88,8 @@ def csr_graph(
         offsets, targets, weights = undirected_rows(here, n, sources, targets, weights)
     elif facts.num_loops:
         offsets, targets, weights = without_loops(here, offsets, targets, weights)
-    return _finished(here, offsets, targets, weights, vertex_weights)
+    totals = {"arc": facts.total_weight} if facts.symmetric else {}
+    return _finished(here, offsets, targets, weights, vertex_weights, totals)
 
 
 def edges_graph(
@@ -112,7 +113,7 @@ def edges_graph(
     offsets, targets, weights = undirected_rows(here, n, sources, targets, weights)
     if weights is not None and len(weights) and int(weights.min()) == 1 == int(weights.max()):
         weights = None
-    return _finished(here, offsets, targets, weights, vertex_weights)
+    return _finished(here, offsets, targets, weights, vertex_weights, {})
 
 
 def space_of(values: Any) -> ExecutionSpace:
@@ -151,13 +152,17 @@ def weight_array(space: ExecutionSpace, values: Any, count: int, of_what: str) -
 def _array(space: ExecutionSpace, values: Any, what: str) -> Array:
     try:
         if space_of(values).kind == "cpu" and not isinstance(values, np.ndarray):
-            values = _host_array(values)
+            values = host_array(values)
         return space.asarray(values)
     except (TypeError, ValueError) as problem:
         raise InputError(f"{what} cannot be read as an array: {problem}") from problem
 
 
-def _host_array(values: Any) -> np.ndarray:
+def host_array(values: Any) -> np.ndarray:
+    """NumPy array of `values`, sharing memory where it can; copies what lies on a GPU."""
+    for method in ("get", "cpu"):  # of CuPy arrays, of torch tensors
+        if hasattr(values, method) and hasattr(values, "__cuda_array_interface__"):
+            values = getattr(values, method)()
     if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         return np.from_dlpack(values)
     return np.asarray(values)
@@ -177,12 +182,12 @@ def _item(space: ExecutionSpace, array: Array, place: int) -> int:
 
 def _finished(
     space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None,
-    vertex_weights: Any,
+    vertex_weights: Any, totals: dict[str, int],
 ) -> Graph:
     """The graph of checked rows, in the library's types."""
     offset_type = np.int32 if len(targets) <= MAX_INT32_ARCS else np.int64
     graph = Graph(offsets.astype(offset_type, copy=False), targets.astype(np.int32, copy=False),
-                  weights, None, space)
+                  weights, None, space, totals)
     return graph if vertex_weights is None else with_vertex_weights(graph, vertex_weights)
 
 

@@ -228,6 +228,11 @@ def test_generate_writes_a_graph(tmp_path: Path, capsys: pytest.CaptureFixture) 
     assert (report["num_vertices"], report["num_edges"]) == (12, 17)
 
 
+def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture) -> None:
+    assert main(["--version"]) == 0
+    assert portpart.__version__ in capsys.readouterr().out
+
+
 def test_unknown_command_and_no_command_are_usage_errors() -> None:
     assert main(["fly"]) == 2
     assert main([]) in (0, 2)

@@ -17,6 +17,8 @@ FILES = sorted(
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
 LONGEST_KERNEL = 40
+# kernels that read better in one piece, each with its reason
+LONG_KERNELS: dict[str, str] = {}
 MEDIAN_FUNCTION = 15
 LONG_FUNCTION = 40  # at most a tenth of the functions are longer
 
@@ -57,7 +59,8 @@ def test_file_is_short(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_functions_are_short(path: Path) -> None:
     for function in functions(path):
-        limit = LONGEST_KERNEL if is_kernel(function) else LONGEST_FUNCTION
+        short = is_kernel(function) and function.name not in LONG_KERNELS
+        limit = LONGEST_KERNEL if short else LONGEST_FUNCTION
         # the signature of a public function may list one documented parameter a line
         signature = function.body[0].lineno - function.lineno
         length = body_lines(function) - signature

@@ -32,9 +32,13 @@ class JetConfig:
         Filter ratios c (inequality 4.3), one refinement loop each, on all but the finest level.
     finest_temperatures : tuple of float
         The same on the finest level.
-    small_coarsest, large_coarsest : int
-        Coarsening stops at 8 k vertices if that is at most `small_coarsest`, else at
-        ``max(large_coarsest, 2 k)``.
+    least_coarsest, most_coarsest : int
+        Coarsening stops at 8 k vertices, but not below `least_coarsest`; and if that is above
+        `most_coarsest`, at the larger of `most_coarsest` and 2 k.
+    starts, start_blocks : int
+        Initial partitions, each refined on the coarsest graph; the best one is used.  At most
+        `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with k,
+        the gain falls.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
     max_matchmaker_degree : int
@@ -44,25 +48,36 @@ class JetConfig:
 
     temperatures: tuple[float, ...] = (0.75,)
     finest_temperatures: tuple[float, ...] = (0.25,)
-    small_coarsest: int = 1024
-    large_coarsest: int = 1024
+    least_coarsest: int = 512
+    most_coarsest: int = 1024
+    starts: int = 8
+    start_blocks: int = 128
     least_shrink: float = 0.98
     max_matchmaker_degree: int = 1000
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
 
     def coarsest_vertices(self, num_blocks: int) -> int:
         """Number of vertices at which coarsening stops."""
-        if 8 * num_blocks <= self.small_coarsest:
-            return 8 * num_blocks
-        return max(self.large_coarsest, 2 * num_blocks)
+        wanted = max(8 * num_blocks, self.least_coarsest)
+        return wanted if wanted <= self.most_coarsest else max(self.most_coarsest, 2 * num_blocks)
+
+
+    def num_starts(self, num_blocks: int) -> int:
+        """Number of initial partitions."""
+        return max(1, min(self.starts, self.start_blocks // num_blocks))
 
 
 ULTRA_TEMPERATURES = tuple(round(0.85 - 0.05 * i, 2) for i in range(17))
 
 PRESETS = {
-    "fast": JetConfig(refinement=RefinementOptions(tolerance=0.99)),
+    "fast": JetConfig(starts=1, refinement=RefinementOptions(tolerance=0.99)),
     "default": JetConfig(),
-    "ultra": JetConfig(temperatures=ULTRA_TEMPERATURES, finest_temperatures=ULTRA_TEMPERATURES),
+    "ultra": JetConfig(
+        temperatures=ULTRA_TEMPERATURES,
+        finest_temperatures=ULTRA_TEMPERATURES,
+        starts=16,
+        start_blocks=2048,
+    ),
 }
 
 
@@ -80,10 +95,8 @@ def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, see
         return trivial
     levels = _coarsen(graph, balance, config, seed, trace)
     refiner = JetRefiner(graph.space, graph, balance, config.refinement, seed)
-    coarsest = levels[-1].graph
     with trace.phase("initial"):
-        part = metis_partition(coarsest, balance.num_blocks, imbalance, seed)
-        refiner.start(coarsest, graph.space.asarray(part))
+        _start(refiner, levels[-1].graph, imbalance, config, seed)
     with trace.phase("refinement"):
         for depth in reversed(range(len(levels))):
             _refine_level(refiner, levels, depth, config, trace)
@@ -104,6 +117,28 @@ def _coarsen(graph: Graph, balance: Balance, config: JetConfig, seed: int,
     with trace.phase("coarsening"):
         return coarsen(space, graph, find_clusters, stop_at=stop_at,
                        least_shrink=config.least_shrink, on_level=trace.coarse_level)
+
+
+def _start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: JetConfig,
+           seed: int) -> None:
+    """Start from the best of several METIS partitions, each refined."""
+    space = coarsest.space
+    matrix = coarsest.to_scipy()
+    weights = coarsest.vertex_weights
+    host_weights = None if weights is None else space.to_host(weights)
+    best, best_rank = None, None
+    starts = config.num_starts(refiner.balance.num_blocks)
+    for start in range(starts):
+        part = metis_partition(matrix, host_weights, refiner.balance.num_blocks, imbalance,
+                               seed + start)
+        refiner.start(coarsest, space.asarray(part))
+        if starts == 1:
+            return
+        outcome = refiner.refine(coarsest, config.temperatures[0])
+        rank = (-outcome["balanced"], outcome["cut"])
+        if best_rank is None or rank < best_rank:
+            best, best_rank = space.copy(refiner.best[: coarsest.num_vertices]), rank
+    refiner.start(coarsest, best)
 
 
 def _refine_level(refiner: JetRefiner, levels: list[Level], depth: int, config: JetConfig,

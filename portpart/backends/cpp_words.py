@@ -33,7 +33,14 @@ template <class T> __device__ __forceinline__ T wrapped_sum(T a, T b)
 __device__ __forceinline__ int64 add(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
 __device__ __forceinline__ int64 subtract(int64 a, int64 b) { return int64(uint64(a) - uint64(b)); }
 __device__ __forceinline__ int64 multiply(int64 a, int64 b) { return int64(uint64(a) * uint64(b)); }
-__device__ __forceinline__ int64 negate(int64 a) { return int64(0ULL - uint64(a)); }
+
+// Numba negates and inverts in the operand's own width, before it widens.
+template <class T> __device__ __forceinline__ T negate(T a)
+{
+    typedef typename Bits<T>::type U;
+    return T(U(0) - U(a));
+}
+template <class T> __device__ __forceinline__ T invert(T a) { return T(~a); }
 
 // Shifts take their amount modulo 64, as processors do.
 template <class T> __device__ __forceinline__ T shift_left(T a, uint64 amount)

@@ -6,7 +6,6 @@ Results never depend on the number of threads.
 from __future__ import annotations
 
 import struct
-import threading
 from typing import Any
 
 import numba
@@ -14,6 +13,8 @@ import numpy as np
 
 from portpart.backends.cpu_compile import compiled
 from portpart.backends.cpu_driver import MOST_ARGUMENTS, PARALLEL_WORK, launch_objects
+from portpart.backends.cpu_memory import allocate
+from portpart.backends.cpu_threads import Workers
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.packing import DATA_POINTER, tag_of, word_of
@@ -22,9 +23,6 @@ from portpart.errors import InputError, OutOfMemory
 
 ITEM_WEIGHT = {1: 1, 8: 8, 32: 32, 256: 2048}
 """Rough work of one item by the width of its team, in units of a light item."""
-
-_parallel_region = threading.Lock()
-"""Numba's thread pools are not safe to enter from two threads: one parallel region at a time."""
 
 
 class CpuSpace(ExecutionSpace):
@@ -50,11 +48,13 @@ class CpuSpace(ExecutionSpace):
         self.threads = threads or available
 
     def empty(self, n: int, dtype: Any) -> Array:
-        return _allocated(np.empty, n, dtype)
+        try:
+            return allocate(n, dtype)
+        except MemoryError as error:
+            needed = n * np.dtype(dtype).itemsize / 2**20
+            raise OutOfMemory(f"{needed:.0f} MiB of main memory are not to be had") from error
 
     def full(self, n: int, value: Any, dtype: Any) -> Array:
-        if value == 0:
-            return _allocated(np.zeros, n, dtype)
         result = self.empty(n, dtype)
         result.fill(value)
         return result
@@ -93,23 +93,6 @@ class CpuSpace(ExecutionSpace):
         from portpart.backends.cpu_program import CpuExecutable
 
         return CpuExecutable(self, program)
-
-
-class Workers:
-    """Enters the parallel region with a number of threads; one thread needs no region."""
-
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
-
-    def __enter__(self) -> int:
-        if self.threads > 1:
-            _parallel_region.acquire()
-            numba.set_num_threads(self.threads)
-        return self.threads
-
-    def __exit__(self, *_: object) -> None:
-        if self.threads > 1:
-            _parallel_region.release()
 
 
 _pack = [struct.Struct(f"{n}q").pack for n in range(MOST_ARGUMENTS + 1)]
@@ -154,11 +137,3 @@ def _compiled(kernel: Kernel, key: list[Any], args: tuple[Any, ...]) -> int:
     function = compiled(kernel, tuple(map(tag_of, args)))
     _functions[tuple(key)] = function
     return function
-
-
-def _allocated(allocate: Any, n: int, dtype: Any) -> np.ndarray:
-    try:
-        return allocate(n, dtype)  # type: ignore[no-any-return]
-    except MemoryError as error:
-        needed = n * np.dtype(dtype).itemsize
-        raise OutOfMemory(f"{needed / 2**20:.0f} MiB of main memory are not to be had") from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from portpart.backends.cpu_threads import start_threads
 from portpart.backends.cpu_words import (
     STACK_WORDS,
     call_chunk,
@@ -30,6 +31,8 @@ CHUNK_WORK = 8_192
 """Work of one chunk: what a thread takes at a time."""
 
 MOST_ARGUMENTS = STACK_WORDS - 1
+
+start_threads()  # before the parallel loop below is loaded, which would start them its own way
 
 
 @njit("void(int64, int64, int64, int64, int64)", cache=True, nogil=True, parallel=True)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.cpu import ITEM_WEIGHT, Workers
+from portpart.backends.cpu import ITEM_WEIGHT
 from portpart.backends.cpu_compile import compiled
 from portpart.backends.cpu_driver import FIELDS, JUMP, JUMP_IF_ZERO, LAUNCH, walk
+from portpart.backends.cpu_threads import Workers
 from portpart.backends.packing import Table, address_of, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
 

@@ -8,10 +8,12 @@ and code as short as C's.  Atomics are LLVM's, sequentially consistent.
 
 from __future__ import annotations
 
+import operator
+
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
 _INT64 = ir.IntType(64)
 
@@ -27,10 +29,33 @@ def argument_bits(typingctx, row, position):
     return types.int64(types.intp, types.intp), codegen
 
 
+class BoolPointer(types.CPointer):
+    """Pointer to bytes that are 0 or 1; Numba's own pointers confuse them with single bits."""
+
+    def __init__(self):
+        super().__init__(types.boolean)
+
+
+register_model(BoolPointer)(models.PointerModel)
+
+
+@lower_builtin(operator.getitem, BoolPointer, types.Integer)
+def _load_bool(context, builder, signature, args):
+    byte = builder.load(builder.gep(args[0], [args[1]]))
+    return cgutils.is_not_null(builder, byte)
+
+
+@lower_builtin(operator.setitem, BoolPointer, types.Integer, types.Any)
+def _store_bool(context, builder, signature, args):
+    byte = builder.zext(args[2], ir.IntType(8))
+    builder.store(byte, builder.gep(args[0], [args[1]]))
+
+
 @intrinsic
 def pointer(typingctx, address, element):
     """`address` as a pointer to elements of the type `element`."""
-    result = types.CPointer(element.instance_type)
+    is_bool = element.instance_type is types.boolean
+    result = BoolPointer() if is_bool else types.CPointer(element.instance_type)
 
     def codegen(context, builder, signature, args):
         return builder.inttoptr(args[0], context.get_value_type(result))

@@ -142,16 +142,16 @@ class ExpressionWriter:
         return binary(node.op, self.value(node.left), self.value(node.right)).text
 
     def unaryop(self, node: ast.UnaryOp) -> str:
-        dtype, operand = self.type_of(node), self.operand(node.operand)
+        operand, dtype = self.value(node.operand), self.type_of(node)
         if isinstance(node.op, ast.Not):
-            return f"!{operand}"
-        if isinstance(node.op, ast.USub):
-            if dtype == INT64:
-                return f"pp::negate({self.write(node.operand)})"
-            text = self.converted(node.operand, dtype)
-            return f"-({text})" if text.startswith("-") else f"-{grouped(text)}"
-        wide = grouped(self.converted(node.operand, dtype))
-        return f"~{wide}" if isinstance(node.op, ast.Invert) else wide
+            return f"!{grouped(operand.text)}"
+        if isinstance(node.op, ast.UAdd):
+            return operand.converted(dtype)
+        if dtype.kind == "f":
+            return f"-({operand.text})"
+        word = "negate" if isinstance(node.op, ast.USub) else "invert"
+        narrow = f"pp::{word}<{operand.dtype}>({operand.text})"
+        return Value(narrow, operand.dtype).converted(dtype)
 
     def boolop(self, node: ast.BoolOp) -> str:
         return f" {_INFIX[type(node.op)]} ".join(self.operand(value) for value in node.values)

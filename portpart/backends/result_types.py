@@ -203,11 +203,11 @@ def range_type(arguments: list[np.dtype]) -> np.dtype:
 def widens(source: np.dtype, target: np.dtype) -> bool:
     """True if a variable of type `target` may be given a value of type `source`.
 
-    Only steps to a wider integer of the same sign: after any other lossless step Numba, which
-    types each assignment for itself, would go on computing in the narrower type.
+    Only steps to a wider signed integer: after any other lossless step Numba, which types each
+    assignment for itself, would go on computing in the narrower type.
     """
-    same_kind = source.kind == target.kind and is_integer(source)
-    return source == target or (same_kind and source.itemsize < target.itemsize)
+    signed = source.kind == target.kind == "i"
+    return source == target or (signed and source.itemsize < target.itemsize)
 
 
 def check_store(source: np.dtype, element: np.dtype) -> None:

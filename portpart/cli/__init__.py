@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 
+from portpart import __version__
 from portpart.cli.exits import BAD_INPUT, DEFECT, INTERRUPTED, OK, UNAVAILABLE
 from portpart.errors import DeviceUnavailable, InputError
 
@@ -66,7 +67,7 @@ class LazyGroup(click.Group):
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="portpart")
+@click.version_option(__version__)
 def command_line() -> None:
     """Graph partitioning on every CPU core and on CUDA GPUs.
 

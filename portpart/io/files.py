@@ -9,7 +9,7 @@ import lzma
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -52,19 +52,17 @@ class Source:
 
     def line_of_row(self, syntax: LineSyntax, begin: int, row: int) -> int:
         """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
-        number = self.data.count(b"\n", 0, begin)
-        for line in self.data[begin:].split(b"\n"):
-            number += 1
-            words = line.strip()
-            if words[:1] and words[:1] in syntax.comments:
-                continue
-            if words or syntax.keep_blank:
+        last = 1
+        for number, _, words in self.lines(begin):
+            last = number
+            comment = bool(words) and words[:1] in syntax.comments
+            if not comment and (words or syntax.keep_blank):
                 row -= 1
                 if row < 0:
                     break
-        return number
+        return last
 
-    def lines(self, begin: int = 0) -> Iterable[tuple[int, int, bytes]]:
+    def lines(self, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
         """Line number, position of the following line and stripped text of each line."""
         number = self.data.count(b"\n", 0, begin)
         while begin < len(self.data):

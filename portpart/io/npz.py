@@ -53,7 +53,8 @@ def _graph_of(source: Source, arrays: dict[str, np.ndarray], symmetrize: bool) -
         return as_graph(load_npz(io.BytesIO(source.data)), symmetrize=symmetrize)
     for names in (OWN_NAMES, BARE_NAMES):
         if names[0] in arrays and names[1] in arrays:
-            return csr_graph(*map(arrays.get, names), symmetrize)
+            offsets, targets, weights, vertex_weights = map(arrays.get, names)
+            return csr_graph(offsets, targets, weights, vertex_weights, symmetrize)
     raise GraphFormatError(
         f"{source.name}: holds {', '.join(arrays) or 'nothing'}; expected offsets and targets, "
         "indptr and indices, or a matrix saved by scipy.sparse.save_npz"

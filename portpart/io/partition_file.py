@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError
+from portpart.errors import GraphFormatError, InputError
+from portpart.ingest import host_array
 from portpart.io.files import PathLike, read_source, write_chunks
 from portpart.io.render import rendered_rows
 from portpart.io.tokens import LineSyntax, read_lines
-from portpart.metrics.view import checked_part
 
 SYNTAX = LineSyntax(comments=b"%#")
 
@@ -59,5 +59,8 @@ def write_partition(part: Any, path: PathLike) -> None:
 
     Device arrays are copied to the host.  The file is complete or not there.
     """
-    blocks = checked_part(part, len(part), None)
-    write_chunks(path, [rendered_rows(blocks, np.arange(len(blocks) + 1))])
+    blocks = host_array(part)
+    if blocks.ndim != 1 or (len(blocks) and blocks.dtype.kind not in "iub"):
+        raise InputError(f"part is an array of {blocks.dtype} and shape {blocks.shape}; a "
+                         "one-dimensional array of integers is needed")
+    write_chunks(path, [rendered_rows(blocks.astype(np.int64), np.arange(len(blocks) + 1))])

@@ -9,6 +9,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graph import Graph, as_graph
+from portpart.ingest import host_array
 
 
 class PartitionView:
@@ -74,7 +75,7 @@ class PartitionView:
 
 def checked_part(part: Any, n: int, k: int | None) -> np.ndarray:
     """`part` as a host array of integers, after checking its length and range."""
-    array = _on_host(part)
+    array = host_array(part)
     if array.ndim != 1 or len(array) != n:
         raise InputError(
             f"part has shape {tuple(array.shape)} for a graph of {n} vertices; shape ({n},) is "
@@ -90,11 +91,3 @@ def checked_part(part: Any, n: int, k: int | None) -> np.ndarray:
         allowed = "must be >= 0" if k is None else f"must lie in 0 ... {k - 1}"
         raise InputError(f"part[{vertex}] is {array[vertex]}; block numbers {allowed}")
     return array.astype(np.int64, copy=False)
-
-
-def _on_host(values: Any) -> np.ndarray:
-    """NumPy array of `values`; copies what lies on a GPU (CuPy's get, torch's cpu)."""
-    for method in ("get", "cpu"):
-        if hasattr(values, method) and hasattr(values, "__cuda_array_interface__"):
-            return np.asarray(getattr(values, method)())
-    return np.asarray(values)

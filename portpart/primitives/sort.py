@@ -1,8 +1,9 @@
 """Stable radix sort of integer keys, least significant digit first.
 
-One work item sorts one tile by one digit: it counts its digits, the counts are scanned over all
-digits and tiles, and it moves its elements in order.  Passes in which all keys share the digit are
-skipped by looking at the span of the keys first.
+A key and its position are packed into one 64-bit word, so that a pass moves one stream; keys that
+span more than 32 bits are sorted by their low half, then by their high half.  In a pass every work
+item owns one tile of the words: it counts its digits, one item turns the counts of all tiles into
+places, and every item moves its words in order.  The number of digits follows the span of the keys.
 """
 
 from __future__ import annotations
@@ -10,14 +11,24 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int64, kernel, uint64
-from portpart.primitives.basic import iota
-from portpart.primitives.reduce import max_of, min_of
-from portpart.primitives.scan import offsets_from_counts
+from portpart.backends.language import device, int32, int64, kernel, lane, uint64, value_or
+from portpart.errors import InputError
+from portpart.primitives.basic import gather
+from portpart.primitives.reduce import INT64_MIN, max_of, min_of
 
-RADIX_BITS = 8
-RADIX = 1 << RADIX_BITS
-SORT_TILE = 16384
+SMALL = 4096
+"""Up to this many keys one work item sorts alone, in a single launch."""
+
+TILE = 8192
+"""Least number of words of a tile."""
+
+MOST_TILES = 64
+
+DIGIT_BITS = 10
+"""Most bits of a digit: 8, 9 and 10 cost the same per pass, 11 twice as much (measured)."""
+
+HALF = 32
+"""Bits of a word that hold the position; the key stands above."""
 
 
 def sort_by_key(space: ExecutionSpace, keys: Array, values: Array) -> tuple[Array, Array]:
@@ -25,11 +36,9 @@ def sort_by_key(space: ExecutionSpace, keys: Array, values: Array) -> tuple[Arra
 
     Parameters
     ----------
-    keys : array of integers, shape (n,)
+    keys : array of integers, shape (n,), fewer than 2^31
     values : array, shape (n,)
     """
-    from portpart.primitives.basic import gather
-
     ordered, permutation = space.sort_keys(keys)
     return ordered, gather(space, values, permutation)
 
@@ -37,43 +46,202 @@ def sort_by_key(space: ExecutionSpace, keys: Array, values: Array) -> tuple[Arra
 def radix_sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
     """Sorted copy of `keys` and the stable permutation that sorts them (int32)."""
     n = len(keys)
-    order = iota(space, n)
-    if n < 2:
-        return space.copy(keys), order
+    if keys.dtype.kind not in "iub":
+        raise InputError(f"only integers are sorted here, not {keys.dtype}")
+    if n >= 2**31:
+        raise InputError(f"at most 2^31 - 1 keys can be sorted, not {n}")
+    if keys.dtype == np.uint64:
+        return _sort_unsigned(space, keys)
+    if n <= SMALL:
+        return _sort_small(space, keys)
     low = min_of(space, keys)
-    span = max_of(space, keys) - low
-    tiles = -(-n // SORT_TILE)
-    counts = space.empty(tiles * RADIX, np.int64)
-    ordered, spare, spare_order = keys, space.empty(n, keys.dtype), space.empty(n, np.int32)
-    first = True
-    for shift in range(0, max(1, span.bit_length()), RADIX_BITS):
-        space.parallel_for(tiles, count_digits, ordered, n, low, shift, tiles, counts)
-        places = offsets_from_counts(space, counts)
-        space.parallel_for(tiles, move_by_digit, ordered, order, n, low, shift, tiles, places,
-                           spare, spare_order)
-        ordered, spare = spare, space.empty(n, keys.dtype) if first else ordered
-        order, spare_order = spare_order, order
-        first = False
+    bits = (max_of(space, keys) - low).bit_length()
+    words = _sorted_words(space, keys, None, low, 0, min(bits, HALF))
+    order = space.empty(n, np.int32)
+    if bits > HALF:
+        space.parallel_for(n, unpack_order, words, order)
+        words = _sorted_words(space, keys, order, low, HALF, bits - HALF)
+        space.parallel_for(n, unpack_order, words, order)
+        return gather(space, keys, order), order
+    ordered = space.empty(n, keys.dtype)
+    space.parallel_for(n, unpack, words, low, ordered, order)
     return ordered, order
 
 
-@kernel
-def count_digits(tile, keys, size, low, shift, tiles, counts):
-    """counts[digit * tiles + tile] = occurrences of the digit in the tile."""
-    for digit in range(RADIX):
-        counts[digit * tiles + tile] = 0
-    for i in range(tile * SORT_TILE, min((tile + 1) * SORT_TILE, size)):
-        rest = (uint64(int64(keys[i])) - uint64(low)) >> uint64(shift)
-        counts[int64(rest & uint64(RADIX - 1)) * tiles + tile] += 1
+def _sort_unsigned(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
+    """Sort uint64 keys as the int64 numbers that stand in the same order."""
+    signed = space.empty(len(keys), np.int64)
+    space.parallel_for(len(keys), flip_sign_bit, keys, signed)
+    _, order = radix_sort_keys(space, signed)
+    return gather(space, keys, order), order
+
+
+def _sort_small(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
+    n = len(keys)
+    ordered = space.empty(n, keys.dtype)
+    order = space.empty(n, np.int32)
+    scratch = space.empty(2 * n, np.int32)
+    counts = space.empty(256, np.int64)
+    space.parallel_for(1, sort_small, keys, n, scratch, counts, ordered, order)
+    return ordered, order
+
+
+def _sorted_words(
+    space: ExecutionSpace, keys: Array, order: Array | None, low: int, shift: int, bits: int
+) -> Array:
+    """Words of `keys` (taken in `order`), stably sorted by `bits` bits of key - low from `shift`."""
+    n = len(keys)
+    words, spare = space.empty(n, np.uint64), space.empty(n, np.uint64)
+    space.parallel_for(n, pack, keys, order, low, shift, words)
+    passes = -(-bits // DIGIT_BITS)
+    tiles = min(MOST_TILES, -(-n // TILE))
+    done = HALF
+    for left in range(passes, 0, -1):
+        digit = -(-(HALF + bits - done) // left)
+        counts = space.empty(tiles << digit, np.int64)
+        space.parallel_for(tiles, count_digits, words, n, tiles, done, digit, counts, team=256)
+        space.parallel_for(1, place_digits, counts, tiles, digit, team=256)
+        space.parallel_for(tiles, move_words, words, n, tiles, done, digit, counts, spare, team=256)
+        words, spare = spare, words
+        done += digit
+    return words
+
+
+@device
+def digit_of(word, shift, digit):
+    """The digit of `digit` bits that begins at bit `shift`."""
+    return int64((word >> uint64(shift)) & uint64((1 << digit) - 1))
 
 
 @kernel
-def move_by_digit(tile, keys, order, size, low, shift, tiles, places, new_keys, new_order):
-    """Move the tile's elements behind those of smaller digits and earlier tiles; uses up places."""
-    for i in range(tile * SORT_TILE, min((tile + 1) * SORT_TILE, size)):
-        rest = (uint64(int64(keys[i])) - uint64(low)) >> uint64(shift)
-        slot = int64(rest & uint64(RADIX - 1)) * tiles + tile
-        place = places[slot]
-        places[slot] = place + 1
-        new_keys[place] = keys[i]
-        new_order[place] = order[i]
+def flip_sign_bit(i, keys, signed):
+    """signed[i] = keys[i] - 2^63."""
+    signed[i] = int64(keys[i]) ^ int64(INT64_MIN)
+
+
+@kernel
+def pack(i, keys, order, low, shift, words):
+    """Word of the i-th key in order: 32 bits of key - low from `shift` on, above its position."""
+    position = value_or(order, i, i)
+    rest = (uint64(int64(keys[position])) - uint64(low)) >> uint64(shift)
+    words[i] = (rest << uint64(HALF)) | uint64(position)
+
+
+@kernel
+def unpack_order(i, words, order):
+    """order[i] = position in the word."""
+    order[i] = int32(int64(words[i] & uint64(0xFFFFFFFF)))
+
+
+@kernel
+def unpack(i, words, low, ordered, order):
+    """Key and position of the word, where the key is at most 32 bits above `low`."""
+    word = words[i]
+    ordered[i] = int64(word >> uint64(HALF)) + low
+    order[i] = int32(int64(word & uint64(0xFFFFFFFF)))
+
+
+# One lane does the work of a tile: a word must not overtake another of the same digit.
+
+
+@kernel
+def count_digits(tile, words, size, tiles, shift, digit, counts):
+    """counts[tile * radix + d] = occurrences of the digit d in the tile."""
+    if lane() == 0:
+        first = tile << digit
+        for slot in range(first, first + (1 << digit)):
+            counts[slot] = 0
+        share = (size + tiles - 1) // tiles
+        for i in range(tile * share, min((tile + 1) * share, size)):
+            counts[first + digit_of(words[i], shift, digit)] += 1
+
+
+@kernel
+def place_digits(_, counts, tiles, digit):
+    """Turn counts into places: smaller digits first, then earlier tiles."""
+    if lane() == 0:
+        place = int64(0)
+        radix = 1 << digit
+        for first in range(radix):
+            for slot in range(first, tiles * radix, radix):
+                count = counts[slot]
+                counts[slot] = place
+                place += count
+
+
+@kernel
+def move_words(tile, words, size, tiles, shift, digit, places, result):
+    """Move the words of the tile to the places of their digits, which are used up."""
+    if lane() == 0:
+        first = tile << digit
+        share = (size + tiles - 1) // tiles
+        for i in range(tile * share, min((tile + 1) * share, size)):
+            word = words[i]
+            slot = first + digit_of(word, shift, digit)
+            place = places[slot]
+            places[slot] = place + 1
+            result[place] = word
+
+
+@device
+def least(keys, size):
+    """Smallest of the keys."""
+    low = int64(keys[0])
+    for i in range(1, size):
+        low = min(low, int64(keys[i]))
+    return low
+
+
+@device
+def span_of(keys, size, low):
+    """Largest key minus the smallest one."""
+    span = uint64(0)
+    for i in range(size):
+        span = max(span, uint64(int64(keys[i])) - uint64(low))
+    return span
+
+
+@device
+def byte_of(key, low, shift):
+    """Byte of key - low that begins at bit `shift`."""
+    return int64(((uint64(int64(key)) - uint64(low)) >> uint64(shift)) & uint64(255))
+
+
+@device
+def move_by_byte(keys, low, shift, scratch, source, target, size, counts):
+    """One pass: the positions at scratch[source ...] go to scratch[target ...]."""
+    for byte in range(256):
+        counts[byte] = 0
+    for i in range(size):
+        counts[byte_of(keys[i], low, shift)] += 1
+    place = target
+    for byte in range(256):
+        count = counts[byte]
+        counts[byte] = place
+        place += count
+    for i in range(source, source + size):
+        byte = byte_of(keys[int64(scratch[i])], low, shift)
+        place = counts[byte]
+        counts[byte] = place + 1
+        scratch[place] = scratch[i]
+    return 0
+
+
+@kernel
+def sort_small(_, keys, size, scratch, counts, ordered, order):
+    """Sort few keys on one lane; `scratch` holds 2 * size positions, `counts` 256 numbers."""
+    if lane() == 0 and size > 0:
+        low = least(keys, size)
+        span = span_of(keys, size, low)
+        for i in range(size):
+            scratch[i] = int32(i)
+        source = int64(0)
+        shift = int64(0)
+        while shift < 64 and (span >> uint64(shift)) != 0:
+            move_by_byte(keys, low, shift, scratch, source, size - source, size, counts)
+            source = size - source
+            shift += 8
+        for i in range(size):
+            position = scratch[source + i]
+            order[i] = position
+            ordered[i] = keys[int64(position)]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from portpart.graph import Graph
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MAX_METIS_SUM = 2**30
 """METIS adds weights in 32 bits; totals are scaled below this."""
 
 
-def metis_partition(graph: Graph, num_blocks: int, imbalance: float, seed: int) -> np.ndarray:
-    """Partition a small graph by METIS's k-way method.
+def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_blocks: int,
+                    imbalance: float, seed: int) -> np.ndarray:
+    """Partition a small graph on the host by METIS's k-way method.
 
-    The graph goes to METIS in canonical order (rows sorted), so the result depends on the graph
-    and the seed only.  Weights whose sums would overflow METIS's 32 bits are scaled down.
+    The vertices are shuffled by the seed and the rows sorted before METIS sees them: the result
+    depends on the graph and the seed only, and METIS's own seed alone hardly changes it.  Weights whose sums would overflow METIS's 32 bits are scaled down.
 
     Returns
     -------
@@ -23,23 +27,20 @@ def metis_partition(graph: Graph, num_blocks: int, imbalance: float, seed: int) 
     """
     import pymetis
 
-    n = graph.num_vertices
-    if num_blocks == 1 or n == 0:
-        return np.zeros(n, np.int32)
-    if num_blocks >= n:
-        return np.arange(n, dtype=np.int32)
-    matrix = graph.to_scipy()
-    matrix.sort_indices()
-    adjacency = pymetis.CSRAdjacency(matrix.indptr.astype(np.int32), matrix.indices)
-    vertex_weights = None
-    if graph.vertex_weights is not None:
-        vertex_weights = scaled(graph.space.to_host(graph.vertex_weights))
-    options = pymetis.Options(seed=seed, ufactor=max(1, round(1000 * imbalance)))
-    _, part = pymetis.part_graph(
-        num_blocks, adjacency, vweights=vertex_weights, eweights=scaled(matrix.data),
+    n = matrix.shape[0]
+    order = np.random.default_rng(seed).permutation(n)
+    shuffled = matrix[order][:, order]
+    shuffled.sort_indices()
+    adjacency = pymetis.CSRAdjacency(shuffled.indptr, shuffled.indices)
+    options = pymetis.Options(seed=seed % 2**31, ufactor=max(1, round(1000 * imbalance)))
+    _, shuffled_part = pymetis.part_graph(
+        num_blocks, adjacency, eweights=scaled(shuffled.data),
+        vweights=None if vertex_weights is None else scaled(vertex_weights[order]),
         recursive=False, options=options,
     )
-    return np.asarray(part, np.int32)
+    part = np.empty(n, np.int32)
+    part[order] = shuffled_part
+    return part
 
 
 def scaled(weights: np.ndarray) -> np.ndarray:

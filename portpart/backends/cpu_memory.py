@@ -1,0 +1,120 @@
+"""Memory of the CPU space: large blocks are kept when their arrays die, and used again.
+
+Fresh memory costs a page fault per page on first touch, which takes longer than what most primitives
+do with it: a sort of a million keys took 2.1 ms in used memory and 5 to 8 ms in fresh memory.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from bisect import bisect_left, insort
+from typing import Any
+
+import numpy as np
+
+LEAST_BLOCK = 1 << 17
+"""Bytes from which an array gets a block; the C library reuses smaller ones itself."""
+
+MOST_WASTE = 2
+"""A kept block serves an array of at least half its size."""
+
+MOST_BLOCKS = 256
+"""Blocks kept at most."""
+
+MOST_KEPT = 4 << 30
+"""Bytes kept at most; an eighth of the main memory if that is less."""
+
+
+class BlockCache:
+    """Freed blocks in the order of their sizes.  Safe to use from several threads.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes to keep at most; the block freed first goes first.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.kept = 0
+        self._free: list[tuple[int, int, np.ndarray]] = []  # size, time of freeing, memory
+        self._time = 0
+        # A lease may end in a garbage collection that starts while its own thread holds the lock.
+        self._lock = threading.RLock()
+
+    def empty(self, n: int, dtype: np.dtype) -> np.ndarray:
+        """Array of `n` elements in a kept block, or in a new one."""
+        lease = _Lease(self, self._take(n * dtype.itemsize))
+        lease.__array_interface__ = {
+            "shape": (n,), "typestr": dtype.str, "version": 3,
+            "data": (lease.block.ctypes.data, False),
+        }
+        return np.asarray(lease)
+
+    def keep(self, block: np.ndarray) -> None:
+        """Keep a block that no array uses any more."""
+        if block.nbytes > self.limit:
+            return
+        with self._lock:
+            self._time += 1
+            insort(self._free, (block.nbytes, self._time, block))
+            self.kept += block.nbytes
+            while self.kept > self.limit or len(self._free) > MOST_BLOCKS:
+                self._remove(min(range(len(self._free)), key=lambda i: self._free[i][1]))
+
+    def clear(self) -> None:
+        """Return all kept memory to the system."""
+        with self._lock:
+            self._free.clear()
+            self.kept = 0
+
+    def _take(self, size: int) -> np.ndarray:
+        with self._lock:
+            position = bisect_left(self._free, (size,))
+            if position < len(self._free) and self._free[position][0] <= MOST_WASTE * size:
+                return self._remove(position)
+        return np.empty(size, np.uint8)
+
+    def _remove(self, position: int) -> np.ndarray:
+        size, _, block = self._free.pop(position)
+        self.kept -= size
+        return block
+
+
+class _Lease:
+    """Owner of a block while arrays use it; they hold it as their base."""
+
+    __slots__ = ("__array_interface__", "block", "cache")
+
+    def __init__(self, cache: BlockCache, block: np.ndarray) -> None:
+        self.cache = cache
+        self.block = block
+
+    def __del__(self) -> None:
+        self.cache.keep(self.block)
+
+
+def default_limit() -> int:
+    """Bytes that the cache of this process keeps at most."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return MOST_KEPT // 8
+    return min(MOST_KEPT, memory // 8)
+
+
+blocks = BlockCache(default_limit())
+"""The cache of this process, shared by all CPU spaces."""
+
+
+def allocate(n: int, dtype: Any) -> np.ndarray:
+    """Uninitialised array of `n` elements; raises MemoryError as NumPy does."""
+    dtype = np.dtype(dtype)
+    if n * dtype.itemsize < LEAST_BLOCK:
+        return np.empty(n, dtype)
+    try:
+        return blocks.empty(n, dtype)
+    except MemoryError:
+        blocks.clear()
+        return blocks.empty(n, dtype)

@@ -1,0 +1,113 @@
+"""``portpart generate``: write a synthetic graph; the kinds are those of `portpart.generators`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from portpart.cli import files
+from portpart.cli.output import grouped
+
+if TYPE_CHECKING:
+    from portpart.graph import Graph
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+count = click.IntRange(min=1)
+
+
+@click.group("generate")
+def command() -> None:
+    """Make a synthetic graph; the same arguments always give the same graph."""
+
+
+def _outputs(function: Function) -> Function:
+    """Add the options that say where the graph goes."""
+    to = click.option("--format", "file_format", metavar="NAME", help="Default: by the name.")
+    name = click.option("-o", "--output", metavar="FILE", required=True, help="- for stdout.")
+    return name(to(function))
+
+
+def _seed(default: int) -> Callable[[Function], Function]:
+    return click.option("--seed", type=click.IntRange(min=0), default=default, show_default=True)
+
+
+@command.command("grid")
+@click.argument("sides", type=count, nargs=-1, required=True)
+@_outputs
+def grid(sides: tuple[int, ...], output: str, file_format: str | None) -> None:
+    """Lattice of the given SIDES: two for a 5-point, three for a 7-point stencil."""
+    from portpart import generators
+
+    makers: dict[int, Callable[..., Graph]] = {2: generators.grid_2d, 3: generators.grid_3d}
+    if len(sides) not in makers:
+        raise click.UsageError(f"a grid has 2 or 3 sides, not {len(sides)}")
+    _write(makers[len(sides)](*sides), output, file_format)
+
+
+@command.command("delaunay")
+@click.argument("vertices", type=count)
+@_seed(1)
+@_outputs
+def delaunay(vertices: int, seed: int, output: str, file_format: str | None) -> None:
+    """Delaunay triangulation of random points of the unit square."""
+    from portpart import generators
+
+    _write(generators.delaunay(vertices, seed), output, file_format)
+
+
+@command.command("rgg")
+@click.argument("vertices", type=count)
+@_seed(2)
+@click.option("--radius", type=click.FloatRange(min=0), help="Default: 0.55 sqrt(ln n / n).")
+@_outputs
+def rgg(
+    vertices: int, seed: int, radius: float | None, output: str, file_format: str | None
+) -> None:
+    """Random geometric graph: points of the unit square joined when closer than a radius."""
+    from portpart import generators
+
+    _write(generators.random_geometric(vertices, seed, radius), output, file_format)
+
+
+@command.command("rmat")
+@click.argument("scale", type=click.IntRange(min=0))
+@click.option("--edge-factor", type=count, default=16, show_default=True)
+@_seed(3)
+@_outputs
+def rmat(
+    scale: int, edge_factor: int, seed: int, output: str, file_format: str | None
+) -> None:
+    """R-MAT graph of 2^SCALE vertices: skewed degrees, as in social networks."""
+    from portpart import generators
+
+    _write(generators.rmat(scale, edge_factor, seed), output, file_format)
+
+
+@command.command("airfoil")
+@click.argument("vertices", type=count)
+@_seed(0)
+@click.option("--points", metavar="FILE", help="Also write the coordinates as a .npy file.")
+@_outputs
+def airfoil(
+    vertices: int, seed: int, points: str | None, output: str, file_format: str | None
+) -> None:
+    """Unstructured mesh around an airfoil, graded towards it."""
+    from portpart import generators
+
+    mesh = generators.airfoil_mesh(vertices, seed)
+    if points:
+        import numpy as np
+
+        np.save(points, mesh.points)
+    _write(mesh.graph, output, file_format)
+
+
+def _write(graph: Graph, output: str, file_format: str | None) -> None:
+    files.write_graph(graph, output, file_format)
+    click.echo(
+        f"{output}: {grouped(graph.num_vertices)} vertices, {grouped(graph.num_edges)} edges",
+        err=True,
+    )

@@ -1,0 +1,58 @@
+"""Fixtures of all tests: execution spaces, and the folder of real graphs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Two threads everywhere, also on one core: results must not depend on their number.
+os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, os.cpu_count() or 1)))
+
+from portpart import backends
+from portpart.backends.interface import ExecutionSpace
+from portpart.errors import DeviceUnavailable
+from tests import data_folder as real_graphs
+
+SPACES: dict[str, Any] = {
+    "cpu-1": lambda: backends.space("cpu", threads=1),
+    "cpu-2": lambda: backends.space("cpu", threads=2),
+    "host-cuda": lambda: host_cuda_space(),
+    "cuda": lambda: cuda_space(),
+}
+
+
+def host_cuda_space() -> ExecutionSpace:
+    """The space that runs generated CUDA C++ on the host; skips without a compiler."""
+    from tests.backends import host_cuda
+
+    if host_cuda.COMPILER is None:
+        pytest.skip(host_cuda.NO_COMPILER)
+    return host_cuda.HostCudaSpace()
+
+
+def cuda_space() -> ExecutionSpace:
+    """The current GPU; skips without one."""
+    try:
+        return backends.space("cuda")
+    except DeviceUnavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(
+    params=[pytest.param(name, marks=[pytest.mark.gpu] if name == "cuda" else [])
+            for name in SPACES],
+    scope="session",
+)
+def space(request: pytest.FixtureRequest) -> ExecutionSpace:
+    """Every execution space; the tests of a primitive or an algorithm are written once."""
+    made: ExecutionSpace = SPACES[request.param]()
+    return made
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real graphs; skips if there is none."""
+    return real_graphs.require(real_graphs.DATA)

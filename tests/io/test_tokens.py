@@ -1,0 +1,118 @@
+"""Text to integers and back, against Python's own int, float and str."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portpart.io import tokens
+from portpart.io.decimal import NOT_AN_INTEGER
+from portpart.io.render import rendered_rows
+from portpart.io.tokens import LineSyntax, read_lines
+from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
+
+integers = st.integers(-(4 * 10**18), 4 * 10**18)
+
+
+def rows_of(lines: tokens.Lines) -> list[list[int]]:
+    return [lines.values[a:b].tolist() for a, b in zip(lines.starts, lines.starts[1:])]
+
+
+@given(st.lists(st.lists(integers, max_size=4), max_size=6), st.sampled_from(" \t,;"),
+       st.sampled_from(["\n", "\r\n", " \n"]), st.booleans())
+def test_written_rows_are_read(
+    rows: list[list[int]], gap: str, newline: str, last_newline: bool
+) -> None:
+    text = newline.join(gap.join(map(str, row)) for row in rows)
+    if last_newline or (rows and not rows[-1]):
+        text += newline
+    lines = read_lines(text.encode(), LineSyntax(b"%", keep_blank=True))
+    assert rows_of(lines) == rows or (not any(rows) and len(rows) <= 1)
+    assert lines.bad_byte is None
+
+
+def test_comments_and_blanks_among_numbers() -> None:
+    text = b"% one\n1 22 333\n\n 4444 5 \n%two\n666666\n7 8"
+    expected = [[1, 22, 333], [], [4444, 5], [666666], [7, 8]]
+    pieces = bytearray()
+    for repeat in range(40):
+        pieces += text + b"\n" * (1 + (repeat == 39))
+    lines = read_lines(bytes(pieces), LineSyntax(b"%", keep_blank=True))
+    assert rows_of(lines) == expected * 40 + [[]]
+
+
+def test_lines_longer_than_a_piece_and_many_pieces() -> None:
+    values = np.random.default_rng(1).integers(0, 10**9, 60_000)
+    starts = np.array([0, 3, 3, 50_000, 50_001, 60_000])
+    text = bytes(rendered_rows(values, starts))
+    assert len(text) > 5 * tokens.BYTES_PER_ITEM
+    lines = read_lines(text, LineSyntax(b"#", keep_blank=True))
+    assert (lines.values == values).all()
+    assert (lines.starts == starts).all()
+
+
+def test_blank_lines_count_only_where_they_mean_something() -> None:
+    text = b"\n1\n \n# no\n2\n"
+    assert rows_of(read_lines(text, LineSyntax(b"#"))) == [[1], [2]]
+    assert rows_of(read_lines(text, LineSyntax(b"#", keep_blank=True))) == [[], [1], [], [2]]
+
+
+def test_columns_beyond_the_last_one_are_not_read() -> None:
+    lines = read_lines(b"1 2 x\n3 4 5.5 6\n", LineSyntax(b"#", columns=2))
+    assert rows_of(lines) == [[1, 2], [3, 4]]
+    assert lines.bad_byte is None
+
+
+def test_first_word_of_a_line_is_left_out() -> None:
+    lines = read_lines(b"c x\na 1 2\ne 3 4\n5 6\n", LineSyntax(b"c", word_first=True))
+    assert rows_of(lines) == [[1, 2], [3, 4], [5, 6]]
+
+
+def test_reading_begins_in_the_middle() -> None:
+    assert rows_of(read_lines(b"x y\n1 2\n", LineSyntax(b"#"), begin=4)) == [[1, 2]]
+
+
+def test_no_text_has_no_lines() -> None:
+    assert rows_of(read_lines(b"", LineSyntax(b"#", keep_blank=True))) == []
+
+
+@given(st.integers(-(10**17), 10**17), st.integers(0, 6), st.sampled_from("eE"))
+def test_integers_in_other_clothes_are_exact(value: int, zeros: int, letter: str) -> None:
+    words = [f"{value}.{'0' * zeros}", f"{value}{letter}0", f"{value * 10**0}.0{letter}+00",
+             f"{value}0{letter}-1", f"+{abs(value)}"]
+    lines = read_lines(" ".join(words).encode(), LineSyntax(b"#"))
+    assert lines.values.tolist() == [value] * 4 + [abs(value)]
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-10**6,
+                   max_value=10**6))
+def test_decimals_are_integers_or_refused(value: Decimal) -> None:
+    word = f"{value:e}"
+    lines = read_lines(word.encode(), LineSyntax(b"#"))
+    if value == int(value):
+        assert lines.values.tolist() == [int(value)]
+    else:
+        assert lines.bad_byte == 0
+
+
+@pytest.mark.parametrize("word", [
+    "x", "-", "+", ".", "1x", "1.5", "0.1e0", "1e", "1e+", "1e1234", "1e19", "--1", "1.2.3",
+    "nan", "inf", "5000000000000000000", "99999999999999999999999", "1e-1", "0x10", "1_000",
+])
+def test_words_that_are_no_integers_are_found(word: str) -> None:
+    lines = read_lines(f"12 {word} 7".encode(), LineSyntax(b"#"))
+    assert lines.bad_byte == 3
+    assert lines.values.tolist() == [12, NOT_AN_INTEGER, 7]
+
+
+@given(st.lists(st.lists(integers, max_size=4), max_size=6), st.sampled_from(["", "a"]))
+def test_rendered_rows_equal_pythons(rows: list[list[int]], word: str) -> None:
+    starts = np.cumsum([0, *map(len, rows)])
+    values = np.array([value for row in rows for value in row], np.int64)
+    expected = "".join(" ".join([*([word] if word else []), *map(str, row)]) + "\n"
+                       for row in rows)
+    assert bytes(rendered_rows(values, starts, word)) == expected.encode()

@@ -1,0 +1,122 @@
+"""What is written is read again; a failure leaves no file behind."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from portpart import io as graph_io
+from portpart.errors import GraphFormatError, InputError
+from portpart.graph import Graph
+from tests import oracles
+from tests.graphs import drawn_graphs, graphs
+
+
+def round_trip(graph: Graph, suffix: str) -> Graph:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"g.{suffix}"
+        graph_io.write(graph, path)
+        assert os.listdir(folder) == [path.name]
+        return graph_io.read(path)
+
+
+@given(graphs(large_weights=True))
+def test_metis_and_npz_keep_everything(graph: Graph) -> None:
+    for suffix in ("graph", "npz", "graph.gz"):
+        oracles.assert_same_graph(round_trip(graph, suffix), graph)
+
+
+@given(graphs(parallel=False))
+def test_edge_formats_keep_simple_graphs(graph: Graph) -> None:
+    bare = Graph(graph.offsets, graph.targets, graph.weights, None, graph.space)
+    for suffix in ("mtx", "txt", "gr", "csv.bz2"):
+        oracles.assert_same_graph(round_trip(bare, suffix), bare)
+
+
+@pytest.mark.parametrize("suffix", ["graph.xz", "mtx.gz", "txt.bz2", "gr.xz"])
+def test_suffix_packs(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"g.{suffix}"
+    graph_io.write(drawn_graphs()["weighted"], path)
+    assert path.read_bytes()[:2] in (b"\xfd7", b"\x1f\x8b", b"BZ")
+    oracles.assert_same_graph(graph_io.read(path), drawn_graphs()["weighted"])
+
+
+def test_metis_text_is_as_the_manual_says(tmp_path: Path) -> None:
+    graph_io.write(drawn_graphs()["all_weights"], tmp_path / "g.graph")
+    assert (tmp_path / "g.graph").read_text() == (
+        f"5 3 11\n0 2 3\n{2**41} 3 {2**40} 1 3\n1 2 {2**40}\n1 5 9\n5 4 9\n")
+    graph_io.write(drawn_graphs()["isolated"], tmp_path / "g.graph")
+    assert (tmp_path / "g.graph").read_text() == "4 1\n\n3\n2\n\n"
+
+
+@pytest.mark.parametrize("suffix", ["mtx", "txt", "gr"])
+def test_vertex_weights_are_not_lost_silently(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"g.{suffix}"
+    path.write_text("before")
+    with pytest.raises(InputError, match=r"cannot hold vertex weights; write .graph or .npz"):
+        graph_io.write(drawn_graphs()["heavy_vertex"], path)
+    assert path.read_text() == "before"
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_unknown_suffix_and_missing_folder_are_refused(tmp_path: Path) -> None:
+    graph = drawn_graphs()["path"]
+    with pytest.raises(InputError, match=r"end it with one of .graph, .mtx"):
+        graph_io.write(graph, tmp_path / "g.xyz")
+    with pytest.raises(InputError, match="cannot be written: No such file"):
+        graph_io.write(graph, tmp_path / "none" / "g.graph")
+    graph_io.write(graph, tmp_path / "g.xyz", format="metis")
+    assert graph_io.read(tmp_path / "g.xyz").num_edges == 5
+
+
+def test_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=out))
+    graph_io.write(drawn_graphs()["one_edge"], "-", format="metis")
+    graph_io.write_partition([0, 1], "-")
+    assert out.getvalue() == b"2 1\n2\n1\n0\n1\n"
+
+
+def test_new_files_have_ordinary_permissions(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("")
+    graph_io.write_partition([0], tmp_path / "part")
+    assert (tmp_path / "part").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize("name", ["p", "p.gz", "p.xz"])
+def test_partition_round_trip(name: str, tmp_path: Path) -> None:
+    part = np.random.default_rng(1).integers(0, 1000, 5000)
+    graph_io.write_partition(part, tmp_path / name)
+    again = graph_io.read_partition(tmp_path / name, 5000)
+    assert again.dtype == np.int32
+    assert (again == part).all()
+
+
+def test_empty_partition(tmp_path: Path) -> None:
+    graph_io.write_partition([], tmp_path / "p")
+    assert len(graph_io.read_partition(tmp_path / "p")) == 0
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("0\n1 2\n", "p:2: expected one block number per line"),
+    ("0\n-1\n", "p:2: -1 is no block number"),
+    ("0\nx\n", "p:2: 'x' is not an integer"),
+    ("0\n1\n", "p: 2 lines for 3 vertices"),
+])
+def test_bad_partition_files(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "p").write_text(text)
+    with pytest.raises(GraphFormatError, match=message):
+        graph_io.read_partition(tmp_path / "p", 3)
+
+
+def test_bad_partitions_are_not_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="one-dimensional array of integers"):
+        graph_io.write_partition([0.5], tmp_path / "p")
+    assert not (tmp_path / "p").exists()

@@ -1,0 +1,69 @@
+"""Reductions against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from tests.primitives.oracle import (
+    INTEGERS,
+    SIGNED,
+    any_array,
+    drawn,
+    random_array,
+    sizes_around,
+)
+
+from portpart.errors import InputError
+from portpart.primitives import reduce
+
+SIZES = sizes_around(reduce.TILE)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sum_max_min_equal_numpy(space, size):
+    values = random_array(size, np.int32)
+    array = space.asarray(values)
+    assert reduce.sum_of(space, array) == values.sum(dtype=np.int64)
+    assert reduce.max_of(space, array) == (values.max() if size else reduce.INT64_MIN)
+    assert reduce.min_of(space, array) == (values.min() if size else reduce.INT64_MAX)
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS[:-1], "bool"])
+def test_every_dtype_reduces_as_int64(space, dtype):
+    values = (np.arange(20_000) * 7 % 100).astype(dtype)
+    array = space.asarray(values)
+    assert reduce.sum_of(space, array) == values.sum(dtype=np.int64)
+    assert reduce.max_of(space, array) == values.max()
+    assert reduce.min_of(space, array) == values.min()
+
+
+@drawn
+@given(any_array(SIGNED))
+def test_reductions_of_drawn_arrays(space, values):
+    array = space.asarray(values)
+    with np.errstate(over="ignore"):
+        assert reduce.sum_of(space, array) == values.sum(dtype=np.int64)
+    assert reduce.count_nonzero(space, array) == np.count_nonzero(values)
+    assert reduce.any_of(space, array) == values.any()
+    assert reduce.all_of(space, array) == values.all()
+    assert reduce.argmax_of(space, array) == (values.argmax() if len(values) else -1)
+
+
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_argmax_is_the_first_of_equals(space, size):
+    values = random_array(size, np.int8) // 16
+    assert reduce.argmax_of(space, space.asarray(values)) == values.argmax()
+
+
+@pytest.mark.parametrize("place", [0, 1, reduce.TILE - 1, reduce.TILE, 3 * reduce.TILE + 5])
+def test_argmax_finds_a_lone_top_and_the_smallest_integer(space, place):
+    values = np.full(4 * reduce.TILE, -(2**63))
+    assert reduce.argmax_of(space, space.asarray(values)) == 0
+    values[place:] = -(2**63) + 1
+    assert reduce.argmax_of(space, space.asarray(values)) == place
+
+
+def test_floats_are_refused(space):
+    with pytest.raises(InputError, match="float64"):
+        reduce.sum_of(space, space.zeros(3, np.float64))

@@ -1,0 +1,163 @@
+"""The comparison harness: peers in processes of their own, resumable runs, the tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bench import compare, gpu, report
+from bench.instances import by_name, select
+from bench.peers import ALGORITHMS, HostGraph
+from bench.worker import Worker
+
+# Children that stand in for a peer: each answers like bench.worker until it misbehaves.
+DIES_AT_THE_SECOND_JOB = """
+import json, sys
+import numpy as np
+print(json.dumps({"ready": True}), flush=True)
+job = json.loads(sys.stdin.readline())
+np.save(job["part_file"], np.zeros(4, np.int32))
+print(json.dumps({"seconds": 1.0}), flush=True)
+sys.stdin.readline()
+sys.exit("out of luck")
+"""
+DIES_AT_ONCE = DIES_AT_THE_SECOND_JOB.replace("np.save", "sys.exit('no'); np.save")
+SLEEPS = "import time; print('{\"ready\": true}', flush=True); time.sleep(60)"
+MISSING = "print('{\"unavailable\": \"not installed\"}', flush=True)"
+
+
+@pytest.fixture
+def graph_file(tmp_path: Path) -> Path:
+    path = tmp_path / "graph.npz"
+    by_name("cube_20").save(path)
+    return path
+
+
+def stand_in(script: str, graph_file: Path) -> Worker:
+    worker = Worker("pymetis", graph_file, 1)
+    worker.command = [sys.executable, "-c", script, "pymetis"]
+    return worker
+
+
+def test_worker_returns_part_and_times(graph_file: Path) -> None:
+    with Worker("pymetis", graph_file, 1) as worker:
+        answers = [worker.run(8, 0.03, seed, 60) for seed in (1, 1, 2)]
+    assert all(answer["seconds"] > 0 and answer["cpu_seconds"] > 0 for answer in answers)
+    assert np.array_equal(answers[0]["part"], answers[1]["part"])
+    assert set(answers[0]["part"]) == set(range(8))
+
+
+def test_a_peer_that_survives_one_call_only_gets_a_fresh_process(graph_file: Path) -> None:
+    with stand_in(DIES_AT_THE_SECOND_JOB, graph_file) as worker:
+        for seed in (1, 2, 3):
+            assert worker.run(2, 0.03, seed, 60)["part"].tolist() == [0, 0, 0, 0]
+
+
+def test_a_peer_that_always_crashes_is_reported_with_its_last_words(graph_file: Path) -> None:
+    with stand_in(DIES_AT_ONCE, graph_file) as worker:
+        assert worker.run(2, 0.03, 1, 60) == {"died": "crashed (1) no"}
+
+
+def test_a_peer_that_hangs_is_ended(graph_file: Path) -> None:
+    with stand_in(SLEEPS, graph_file) as worker:
+        assert worker.run(2, 0.03, 1, 0.5) == {"error": "over 0 s"}
+
+
+def test_a_missing_peer_says_so(graph_file: Path) -> None:
+    with stand_in(MISSING, graph_file) as worker:
+        assert worker.run(2, 0.03, 1, 60) == {"unavailable": "not installed"}
+
+
+def run_compare(output: Path, *options: str) -> tuple[str, list[dict[str, Any]]]:
+    arguments = ["--graphs", "cube_20", "--algorithms", "pymetis", "--k", "2,4",
+                 "--output", str(output), *options]  # fmt: skip
+    outcome = CliRunner().invoke(compare.main, arguments, catch_exceptions=False)
+    assert outcome.exit_code == 0
+    return outcome.output, compare.read_records(output)
+
+
+def test_comparison_is_resumed_where_it_stopped(tmp_path: Path) -> None:
+    output = tmp_path / "results.jsonl"
+    _, first = run_compare(output, "--seeds", "1")
+    _, second = run_compare(output, "--seeds", "1,2")
+    assert len(first) == 2
+    assert second[:2] == first
+    assert [(record["k"], record["seed"]) for record in second[2:]] == [(2, 2), (4, 2)]
+
+
+def test_comparison_judges_with_our_metrics(tmp_path: Path) -> None:
+    text, records = run_compare(tmp_path / "results.jsonl", "--seeds", "1")
+    assert all(record["feasible"] and record["cut"] >= 400 for record in records)
+    assert "k = 2: cut / seconds" in text
+
+
+def test_report_shows_geometric_means_of_ratios_to_metis() -> None:
+    base = {"family": "road (OSM)", "k": 2, "seed": 1, "feasible": True, "reached_imbalance": 0.0,
+            "first_seconds": None, "seconds": 1.0, "cpu_seconds": 1.0}  # fmt: skip
+    cuts = {"a": (10, 5), "b": (10, 20), "c": (100, 25)}
+    records = [
+        base | {"graph": graph, "algorithm": algorithm, "cut": cut}
+        for graph, pair in cuts.items()
+        for algorithm, cut in zip(("pymetis", "portpart"), pair)
+    ]
+    text = report.markdown([*records, base | {"graph": "a", "algorithm": "x", "error": "crashed"}])
+    assert f"| road | 1.000 (3) | {(0.5 * 2 * 0.25) ** (1 / 3):.3f} (3) |" in text
+    assert "| a | x | 2 | crashed |" in text
+
+
+def test_report_marks_what_breaks_the_bound() -> None:
+    record = {"family": "grid", "graph": "g", "algorithm": "pymetis", "k": 2, "seed": 1, "cut": 5,
+              "feasible": False, "reached_imbalance": 0.055, "first_seconds": None,
+              "seconds": 1.0, "cpu_seconds": 1.0}  # fmt: skip
+    assert "5 / 1 imb 0.055" in report.markdown([record])
+
+
+def test_geometric_mean_of_nothing_is_nan() -> None:
+    assert math.isnan(report.geometric_mean([]))
+
+
+def test_classes_of_the_catalogue_map_to_groups() -> None:
+    groups = {"FE 3-D dual": "mesh", "road, length weights": "road", "road-like dual": "road",
+              "bio/DNA matrix": "bio", "web": "social, web", "unknown sparse real": "other",
+              "SAT/CSP primal graph": "SAT, optimisation"}  # fmt: skip
+    assert {family: report.group_of(family) for family in groups} == groups
+
+
+def test_instances_are_selected_by_name_family_and_size() -> None:
+    names = [instance.name for instance in select(["grid", "rmat_2^1?"], max_edges=300_000)]
+    assert names == ["rmat_2^12", "grid_300x300", "rmat_2^14"]
+
+
+def test_host_graph_survives_its_file(tmp_path: Path) -> None:
+    graph = HostGraph(np.array([0, 1, 2]), np.array([1, 0]), np.array([7, 7]))
+    graph.save(tmp_path / "g.npz")
+    again = HostGraph.load(tmp_path / "g.npz")
+    assert again.vertex_weights is None
+    assert again.weights.tolist() == [7, 7]
+
+
+@pytest.mark.parametrize("peer", ["kaminpar", "mtkahypar", "kahip-eco"])
+def test_other_peers_answer_where_they_are_installed(peer: str, graph_file: Path) -> None:
+    assert peer in ALGORITHMS
+    with Worker(peer, graph_file, 2) as worker:
+        answer = worker.run(4, 0.03, 1, 60)
+    if "unavailable" in answer:
+        pytest.skip(answer["unavailable"])
+    assert set(answer["part"]) == set(range(4))
+
+
+def test_gpu_report_runs_on_the_cpu_too(tmp_path: Path) -> None:
+    arguments = ["--graphs", "cube_20", "--k", "8", "--runs", "1", "--device", "cpu",
+                 "--output", str(tmp_path / "gpu.json")]  # fmt: skip
+    outcome = CliRunner().invoke(gpu.main, arguments, catch_exceptions=False)
+    assert "| cube_20 | 8,000 / 22,800 | 8 | default |" in outcome.output
+    saved = json.loads((tmp_path / "gpu.json").read_text())
+    assert saved["results"][0]["feasible"]
+    assert saved["results"][0]["launches"] > 0

@@ -1,0 +1,38 @@
+"""The demo of ``make demo`` runs on a small mesh and on a file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PNG = b"\x89PNG"
+
+
+def run_demo(*arguments: str) -> str:
+    command = [sys.executable, "examples/demo.py", *arguments]
+    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout
+
+
+def test_demo_compares_with_metis_and_draws_the_mesh(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "mesh.png"
+    text = run_demo("--points", "3000", "-k", "8", "--output", str(picture))
+    for word in ("portpart ", "METIS ", "by phase: coarsening", "compiling", "3,000 vertices"):
+        assert word in text
+    assert picture.read_bytes().startswith(PNG)
+
+
+def test_demo_takes_a_file_and_draws_its_blocks(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    graph, picture = tmp_path / "cycle.graph", tmp_path / "blocks.png"
+    lines = [f"{(v - 1) % 40 + 1} {(v + 1) % 40 + 1}" for v in range(40)]
+    graph.write_text("\n".join(["40 40", *lines]) + "\n")
+    text = run_demo(str(graph), "-k", "4", "--output", str(picture))
+    assert "40 vertices, 40 edges" in text
+    assert picture.read_bytes().startswith(PNG)
