@@ -10,6 +10,7 @@ import ast
 import inspect
 import textwrap
 import types
+from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from portpart.errors import KernelSyntaxError
@@ -62,9 +63,11 @@ Checked = TypeVar("Checked", bound=CheckedFunction)
 
 
 def check_function(
-    function: types.FunctionType, result: type[Checked], *, is_kernel: bool
+    function: Callable[..., Any], result: type[Checked], *, is_kernel: bool
 ) -> Checked:
     """Check `function` and return it with its tree and its resolved names."""
+    if not isinstance(function, types.FunctionType) or function.__name__ == "<lambda>":
+        raise KernelSyntaxError(f"{function!r} is not a plain function; write it with def")
     source, tree = _parse(function)
     checker = _Checker(function, tree, source, is_kernel)
     checker.run()
@@ -82,16 +85,23 @@ def refuse(filename: str, source_line: str, node: ast.AST, problem: str, remedy:
 
 
 def _parse(function: types.FunctionType) -> tuple[list[str], ast.FunctionDef]:
-    lines, first = inspect.getsourcelines(function)
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except OSError:
+        raise KernelSyntaxError(
+            f"the source of {function.__name__} cannot be read; write kernels in a file"
+        ) from None
     indent = len(lines[0]) - len(lines[0].lstrip())
     module = ast.parse(textwrap.dedent("".join(lines)))
     tree = module.body[0]
-    assert isinstance(tree, ast.FunctionDef)
+    if not isinstance(tree, ast.FunctionDef):
+        refuse(function.__code__.co_filename, lines[0], tree,
+               f"{type(tree).__name__} is not a plain function", "write it with def")
     ast.increment_lineno(tree, first - 1)
     for node in ast.walk(tree):
-        if hasattr(node, "col_offset"):
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg)):
             node.col_offset += indent
-            if getattr(node, "end_col_offset", None) is not None:
+            if node.end_col_offset is not None:
                 node.end_col_offset += indent
     if ast.get_docstring(tree) is not None:
         tree.body = tree.body[1:] or [ast.Pass(lineno=tree.lineno, col_offset=indent)]
@@ -363,9 +373,10 @@ class _DefiniteAssignment:
 
     def reads(self, node: ast.AST) -> None:
         for name in ast.walk(node):
-            loads = isinstance(name, ast.Name) and (
-                isinstance(name.ctx, ast.Load)
-                or (isinstance(node, ast.AugAssign) and name is node.target)
+            if not isinstance(name, ast.Name):
+                continue
+            loads = isinstance(name.ctx, ast.Load) or (
+                isinstance(node, ast.AugAssign) and name is node.target
             )
             if loads and name.id in self.checker.assigned and name.id not in self.known:
                 self.checker.refuse(name, f"{name.id!r} may be used before it has a value",

@@ -106,7 +106,7 @@ _functions: dict[tuple[Any, ...], int] = {}
 def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers: int) -> None:
     """One launch; every step here is paid by each of the many small ones."""
     key: list[Any] = [kernel]
-    words = []
+    words: list[int] = []
     arrays = 0
     for argument in args:
         kind = type(argument)

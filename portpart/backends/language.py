@@ -14,7 +14,6 @@ lane does, so that a kernel can be stepped through in a debugger.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -79,7 +78,7 @@ class Kernel(_Compilable):
         return kernel_source(self, arguments, team=team)
 
 
-def kernel(function: types.FunctionType) -> Kernel:
+def kernel(function: Callable[..., Any]) -> Kernel:
     """Check `function` against the kernel language and make it launchable.
 
     Raises
@@ -90,7 +89,7 @@ def kernel(function: types.FunctionType) -> Kernel:
     return check_function(function, Kernel, is_kernel=True)
 
 
-def device(function: types.FunctionType) -> DeviceFunction:
+def device(function: Callable[..., Any]) -> DeviceFunction:
     """Check `function` and make it callable from kernels and other device functions."""
     return check_function(function, DeviceFunction, is_kernel=False)
 

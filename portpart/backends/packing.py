@@ -1,7 +1,7 @@
 """Packed kernel arguments: 8-byte words that hold addresses of arrays and bits of scalars.
 
-A row is what one launch reads: ``[address of the work size, argument, argument, ...]``.  The rows of
-a program stand in one table, so that binding a program to other arrays means rewriting the table.
+A row is what one launch reads: ``[address of the work size, argument, argument, ...]``.  The rows
+of a program stand in one table, so that binding it to other arrays means rewriting the table.
 """
 
 from __future__ import annotations

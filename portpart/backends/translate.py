@@ -3,8 +3,8 @@
 Each kernel, for one set of argument types and one width of team, becomes a namespace with its
 device functions and its body, and one or two entry points: the direct one, whose parameters are the
 work size and the arguments, and the packed one of programs, which reads both from a row of 8-byte
-words in memory (`packing`).  The text compiles behind either prelude: `cuda_words` for NVRTC or, for
-the tests, `host_words` for the host's compiler.
+words in memory (`packing`).  The text compiles behind either prelude: `cuda_words` for NVRTC, or
+`host_words` for the host's compiler in the tests.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ def tiles_of(n: int) -> int:
     return max(1, -(-n // TILE))
 
 
-# In the kernels below the number of elements (or tiles) is ``sizes[size_at]``, or ``size_at`` itself
-# if `sizes` is absent: a program reads sizes from memory, a direct launch knows them.
+# In the kernels below the number of elements (or tiles) is ``sizes[size_at]``, or ``size_at``
+# itself if `sizes` is absent: a program reads sizes from memory, a direct launch knows them.
 
 
 @kernel

@@ -52,6 +52,9 @@ def radix_sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
         raise InputError(f"at most 2^31 - 1 keys can be sorted, not {n}")
     if keys.dtype == np.uint64:
         return _sort_unsigned(space, keys)
+    if keys.dtype == np.bool_:
+        ordered, order = radix_sort_keys(space, keys.view(np.uint8))
+        return ordered.view(np.bool_), order
     if n <= SMALL:
         return _sort_small(space, keys)
     low = min_of(space, keys)
@@ -89,7 +92,7 @@ def _sort_small(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
 def _sorted_words(
     space: ExecutionSpace, keys: Array, order: Array | None, low: int, shift: int, bits: int
 ) -> Array:
-    """Words of `keys` (taken in `order`), stably sorted by `bits` bits of key - low from `shift`."""
+    """Words of `keys` (taken in `order`) sorted by the `bits` bits of key - low from bit `shift`."""
     n = len(keys)
     words, spare = space.empty(n, np.uint64), space.empty(n, np.uint64)
     space.parallel_for(n, pack, keys, order, low, shift, words)

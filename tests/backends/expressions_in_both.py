@@ -17,12 +17,12 @@ from typing import Any
 import numba.cpython.numbers
 import numpy as np
 import pytest
-from tests.backends.host_cuda import HostCudaSpace
-from tests.backends.numba_types import dtype_of
 
 from portpart.backends.result_types import SCALARS
 from portpart.backends.type_rules import infer
 from portpart.errors import KernelTypeError
+from tests.backends.host_cuda import HostCudaSpace
+from tests.backends.numba_types import dtype_of
 
 OPERANDS = {"b": "bool", "i8": "int8", "i32": "int32", "i64": "int64", "u8": "uint8",
             "u32": "uint32", "u64": "uint64", "f32": "float32", "f64": "float64"}

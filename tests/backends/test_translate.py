@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.backends import host_cuda
-from tests.backends.expressions_in_both import OPERANDS, assert_same_in_both
 
 from portpart.backends.result_types import SCALARS
+from tests.backends import host_cuda
+from tests.backends.expressions_in_both import OPERANDS, assert_same_in_both
 
 pytestmark = pytest.mark.skipif(host_cuda.COMPILER is None, reason=host_cuda.NO_COMPILER)
 

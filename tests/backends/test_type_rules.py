@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.backends.numba_types import dtype_of, numba_type, result_of, unified
 
 from portpart.backends.language import (
     atomic_add,
@@ -44,6 +43,7 @@ from portpart.backends.result_types import (
 )
 from portpart.backends.type_rules import infer
 from portpart.errors import KernelTypeError
+from tests.backends.numba_types import dtype_of, numba_type, result_of, unified
 
 BINARY: dict[type[ast.operator], tuple[Any, Any]] = {
     ast.Add: (operator.add, operator.iadd), ast.Sub: (operator.sub, operator.isub),
@@ -206,11 +206,12 @@ def counts_in_its_own_width(i, values):
 def becomes_float(i, values):
     value = 0
     value = 0.5  # fault
+    values[i] = value
 
 
 @kernel
 def mixes_signs(i, values):
-    value = uint64(3) + values[i]  # fault
+    values[i] = uint64(3) + values[i]  # fault
 
 
 @kernel

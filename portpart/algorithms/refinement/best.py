@@ -10,6 +10,7 @@ from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     atomic_add,
+    device,
     float64,
     int64,
     kernel,
@@ -22,15 +23,17 @@ from portpart.backends.language import (
 from portpart.graph import Graph
 from portpart.primitives.reduce import sum_of
 
+NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
+
 ACTIVE = at.ACTIVE
 BALANCED = at.BALANCED
 BEST_CUT = at.BEST_CUT
 BEST_IS_BALANCED = at.BEST_IS_BALANCED
 BEST_MAX_WEIGHT = at.BEST_MAX_WEIGHT
 BLOCKS = at.BLOCKS
-CUT = at.CUT
 ITERATION = at.ITERATION
 ITERATION_LIMIT = at.ITERATION_LIMIT
+LEAVERS = at.LEAVERS
 LAST_PROPAGATION = at.LAST_PROPAGATION
 MAX_BLOCK_WEIGHT = at.MAX_BLOCK_WEIGHT
 MOVES = at.MOVES
@@ -99,16 +102,69 @@ def apply_move(i, move_list, vertex_weights, part, wish, weight_sums, state):
     part[v] = wish[v]
 
 
-@kernel
-def judge(_, weight_sums, cut_twice, block_weight, state, tolerance):
-    """Sum up weights and cut; decide what is best so far, and what to do next.  One team.
+@device
+def compare_with_best(cut, heaviest, state, tolerance):
+    """How the partition compares with the best: NOT_BETTER, BETTER or MUCH_BETTER.
 
     Iteration -1 judges the partition that refinement starts from, which is the best so far.
     """
+    result = int64(NOT_BETTER)
+    best_cut = state[BEST_CUT]
+    if state[ITERATION] < 0:
+        result = int64(MUCH_BETTER)
+    elif state[BEST_IS_BALANCED] == 0:
+        if heaviest <= state[MAX_BLOCK_WEIGHT] or heaviest < state[BEST_MAX_WEIGHT]:
+            result = int64(MUCH_BETTER)
+    elif heaviest <= state[MAX_BLOCK_WEIGHT] and cut < best_cut:
+        result = int64(BETTER)
+        if float64(cut) < tolerance * float64(best_cut):
+            result = int64(MUCH_BETTER)
+    return result
+
+
+@device
+def keep_if_better(improvement, cut, heaviest, state):
+    """Record the values of a new best partition, and how many elements are to be copied."""
+    state[SAVES] = 0
+    state[SAVED_BLOCKS] = 0
+    if improvement != NOT_BETTER:
+        state[BEST_CUT] = cut
+        state[BEST_MAX_WEIGHT] = heaviest
+        state[BEST_IS_BALANCED] = int64(heaviest <= state[MAX_BLOCK_WEIGHT])
+        state[SAVES] = state[VERTICES]
+        state[SAVED_BLOCKS] = state[BLOCKS]
+    return improvement
+
+
+@device
+def plan_next(improvement, balanced, state):
+    """Count what was done and set the flags of the next iteration."""
+    iteration = state[ITERATION]
+    if iteration >= 0 and state[BALANCED] != 0:
+        state[LAST_PROPAGATION] = iteration
+        state[REBALANCINGS] = 0
+    elif iteration >= 0:
+        state[REBALANCINGS] += 1
+    state[STALLED] = 0 if improvement == MUCH_BETTER else state[STALLED] + 1
+    state[ITERATION] = iteration + 1
+    state[BALANCED] = int64(balanced)
+    state[STRONG] = int64(state[REBALANCINGS] >= state[WEAK_LIMIT])
+    state[RUNNING] = int64(
+        state[STALLED] < state[STALL_LIMIT] and iteration + 1 < state[ITERATION_LIMIT]
+    )
+    state[ACTIVE] = 0
+    state[MOVES] = 0
+    state[LEAVERS] = 0
+    return iteration
+
+
+@kernel
+def judge(_, weight_sums, cut_twice, block_weight, state, tolerance):
+    """Sum up weights and cut, then decide what is best so far and what to do next.  One team."""
     twice = int64(0)
     for stripe in range(lane(), STRIPES, team_size()):
         twice += cut_twice[stripe]
-    cut = team_sum(twice) // 2
+    twice = team_sum(twice)
     heaviest = int64(0)
     for b in range(lane(), state[BLOCKS], team_size()):
         weight = int64(0)
@@ -118,41 +174,9 @@ def judge(_, weight_sums, cut_twice, block_weight, state, tolerance):
         heaviest = max(heaviest, weight)
     heaviest = team_max(heaviest)
     if lane() == 0:
-        balanced = heaviest <= state[MAX_BLOCK_WEIGHT]
-        iteration = state[ITERATION]
-        if iteration >= 0:
-            if state[BALANCED] != 0:
-                state[LAST_PROPAGATION] = iteration
-                state[REBALANCINGS] = 0
-            else:
-                state[REBALANCINGS] += 1
-        better = iteration < 0
-        much_better = iteration < 0
-        if balanced and iteration >= 0:
-            first = state[BEST_IS_BALANCED] == 0
-            better = first or cut < state[BEST_CUT]
-            much_better = first or float64(cut) < tolerance * float64(state[BEST_CUT])
-        if not balanced and iteration >= 0 and state[BEST_IS_BALANCED] == 0:
-            better = heaviest < state[BEST_MAX_WEIGHT]
-            much_better = better
-        state[SAVES] = 0
-        state[SAVED_BLOCKS] = 0
-        if better:
-            state[BEST_CUT] = cut
-            state[BEST_MAX_WEIGHT] = heaviest
-            state[BEST_IS_BALANCED] = int64(balanced)
-            state[SAVES] = state[VERTICES]
-            state[SAVED_BLOCKS] = state[BLOCKS]
-        state[STALLED] = 0 if much_better else state[STALLED] + 1
-        state[CUT] = cut
-        state[ITERATION] = iteration + 1
-        state[BALANCED] = int64(balanced)
-        state[STRONG] = int64(state[REBALANCINGS] >= state[WEAK_LIMIT])
-        state[RUNNING] = int64(
-            state[STALLED] < state[STALL_LIMIT] and iteration + 1 < state[ITERATION_LIMIT]
-        )
-        state[ACTIVE] = 0
-        state[MOVES] = 0
+        improvement = compare_with_best(twice // 2, heaviest, state, tolerance)
+        keep_if_better(improvement, twice // 2, heaviest, state)
+        plan_next(improvement, heaviest <= state[MAX_BLOCK_WEIGHT], state)
 
 
 @kernel

@@ -148,28 +148,19 @@ def mark_dirty(v, dirty, dirty_list, state):
 
 
 @kernel
-def refresh_destination(
-    i, dirty_list, offsets, targets, weights, part, row_begin, keys, sums, row_valid, dirty,
-    cached, gain, state, filter_ratio,
-):
-    """Find the best destination of v, counting its row first if it has none.
-
-    A destination that fails Jet's first filter
-    (inequality 4.3) is not kept.  Equal connectivity: a hash of vertex and block decides.
-    """
+def count_row(i, dirty_list, offsets, targets, weights, part, row_begin, keys, sums, row_valid):
+    """Count the row of v if it has none and v is on a boundary."""
     v = dirty_list[i]
-    own_block = part[v]
-    begin = int64(row_begin[v])
-    end = int64(row_begin[v + 1])
-    valid = row_valid[v] != 0
+    missing = row_valid[v] == 0
     outside = int64(0)
-    if not valid:
+    if missing:
         for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            if part[targets[arc]] != own_block:
+            if part[targets[arc]] != part[v]:
                 outside += value_or(weights, arc, 1)
     outside = team_sum(outside)
-    on_boundary = valid or outside > 0
-    if on_boundary and not valid:
+    if missing and outside > 0:
+        begin = int64(row_begin[v])
+        end = int64(row_begin[v + 1])
         for slot in range(begin + lane(), end, team_size()):
             keys[slot] = int32(NEVER_USED)
             sums[slot] = 0
@@ -177,20 +168,32 @@ def refresh_destination(
         for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
             weight = value_or(weights, arc, 1)
             if weight > 0:
-                place = claim_block_in_team(keys, begin, end, part[targets[arc]])
-                team_atomic_add(sums, place, weight)
-        team_sync()
+                slot = claim_block_in_team(keys, begin, end, part[targets[arc]])
+                team_atomic_add(sums, slot, weight)
+        if lane() == 0:
+            row_valid[v] = int8(1)
+
+
+@kernel
+def choose_destination(
+    i, dirty_list, part, row_begin, keys, sums, row_valid, dirty, cached, gain, state, filter_ratio
+):
+    """Cache the best destination of v and its gain, if it passes Jet's first filter (4.3).
+
+    Equal connectivity: a hash of vertex and block decides.
+    """
+    v = dirty_list[i]
     own = int64(0)
     best = int64(0)
     best_hash = int64(LOWEST)
     best_block = int32(NONE)
-    if on_boundary:
-        for slot in range(begin + lane(), end, team_size()):
+    if row_valid[v] != 0:
+        for slot in range(int64(row_begin[v]) + lane(), row_begin[v + 1], team_size()):
             block = keys[slot]
             weight = int64(sums[slot])
-            if block == own_block:
+            if block == part[v]:
                 own = weight
-            elif block >= 0 and weight > 0 and weight >= best:
+            elif block >= 0 and weight >= best and weight > 0:
                 hashed = pair_hash(v, block, state[SEED])
                 if weight > best or hashed > best_hash:
                     best = weight
@@ -205,12 +208,10 @@ def refresh_destination(
         best_block = int32(NONE)
     best_block = team_max(best_block)
     if lane() == 0:
-        difference = top - own
-        passes = difference >= 0 or -difference < int64(filter_ratio * float64(own))
+        passes = top >= own or own - top < int64(filter_ratio * float64(own))
         cached[v] = best_block if passes else int32(NONE)
-        gain[v] = difference
+        gain[v] = top - own
         dirty[v] = int32(0)
-        row_valid[v] = int8(on_boundary)
 
 
 @kernel

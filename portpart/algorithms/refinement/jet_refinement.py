@@ -77,13 +77,13 @@ class JetRefiner:
         n, k = finest.num_vertices, balance.num_blocks
         sum_type = np.int32 if finest.total_arc_weight <= MAX_INT32 else np.int64
         row_slots = min(finest.num_arcs, n * k)
-        self.sub_buckets = rebalance.sub_buckets_for(k)
         self.weight_stripes = max(1, WEIGHT_COPIES // k)
         vertex_arrays = {
             "part": np.int32, "best": np.int32, "cached": np.int32, "gain": np.int64,
             "wish": np.int32, "row_valid": np.int8, "moved_in": np.int32, "locked_in": np.int32,
             "dirty": np.int32, "dirty_list": np.int32, "active_list": np.int32,
-            "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64,
+            "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64, "loss": np.int64,
+            "leave_list": np.int32,
         }
         self.vertex_arrays = {name: space.empty(n, t) for name, t in vertex_arrays.items()}
         self.other_arrays = {
@@ -98,7 +98,7 @@ class JetRefiner:
             "destinations": space.empty(k, np.int32),
             "room": space.empty(k + 1, np.int64),
             "threshold": space.empty(k, np.int64),
-            "histogram": space.zeros(k * rebalance.BUCKETS * self.sub_buckets, np.int64),
+            "histogram": space.zeros(k * rebalance.BUCKETS * rebalance.sub_buckets_for(k, n), np.int64),
         }
         self.state = np.zeros(at.SIZE, np.int64)
 
@@ -150,7 +150,7 @@ class JetRefiner:
             **graph.arrays, **{name: a[:n] for name, a in self.vertex_arrays.items()},
             **self.other_arrays, "state": state, "row_begin": self._row_begin(graph),
             "filter_ratio": filter_ratio, "tolerance": self.options.tolerance,
-            "sub_buckets": self.sub_buckets,
+            "sub_buckets": rebalance.sub_buckets_for(k, n),
         }
         bindings["position"] = bindings["position"][: n + 1]
         team = team_for(graph.mean_degree)
@@ -190,7 +190,7 @@ class JetRefiner:
 
     def _set_limits(self, graph: Graph) -> None:
         state, n = self.state, graph.num_vertices
-        state[: at.CUT] = 0
+        state[: at.BEST_CUT] = 0
         state[at.VERTICES], state[at.BLOCKS] = n, self.balance.num_blocks
         state[at.TILES], state[at.DIRTY] = tiles_of(n), n
         state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
@@ -237,17 +237,26 @@ class _Recorder:
         )
         self.judge()
         with program.while_loop(state[at.RUNNING]):
-            program.parallel_for(
-                state[at.DIRTY], connectivity.refresh_destination,
-                *self.slots("dirty_list offsets targets weights part row_begin keys sums row_valid"
-                            " dirty cached gain state filter_ratio"), team=self.team,
-            )
+            self.refresh()
             with program.if_nonzero(state[at.BALANCED]):
                 self.propagate_labels()
             with program.otherwise():
                 self.rebalance()
             self.move()
             self.judge()
+
+    def refresh(self) -> None:
+        dirty = self.state[at.DIRTY]
+        self.program.parallel_for(
+            dirty, connectivity.count_row,
+            *self.slots("dirty_list offsets targets weights part row_begin keys sums row_valid"),
+            team=self.team,
+        )
+        self.program.parallel_for(
+            dirty, connectivity.choose_destination,
+            *self.slots("dirty_list part row_begin keys sums row_valid dirty cached gain state"
+                        " filter_ratio"), team=self.team,
+        )
 
     def propagate_labels(self) -> None:
         self.program.parallel_for(
@@ -265,10 +274,17 @@ class _Recorder:
         program.parallel_for(1, rebalance.list_destinations,
                              *self.slots("block_weight destinations room state"), team=256)
         program.parallel_for(
-            state[at.VERTICES], rebalance.rate_leaving,
-            *self.slots("offsets targets weights vertex_weights part block_weight row_begin keys"
-                        " sums row_valid destinations wish slot_of histogram sub_buckets state"),
-            team=self.team,
+            state[at.VERTICES], rebalance.list_leavers,
+            *self.slots("vertex_weights part block_weight slot_of leave_list state"),
+        )
+        program.parallel_for(
+            state[at.LEAVERS], rebalance.rate_leaving,
+            *self.slots("leave_list offsets targets weights part block_weight row_begin keys sums"
+                        " row_valid destinations wish loss state"), team=self.team,
+        )
+        program.parallel_for(
+            state[at.LEAVERS], rebalance.fill_buckets,
+            *self.slots("leave_list vertex_weights part loss slot_of histogram sub_buckets state"),
         )
         program.parallel_for(
             state[at.BLOCKS], rebalance.set_threshold,
@@ -278,8 +294,8 @@ class _Recorder:
             self.leave_strongly()
         with program.otherwise():
             program.parallel_for(
-                state[at.VERTICES], rebalance.leave_weakly,
-                *self.slots("part slot_of threshold moved_in move_list state"),
+                state[at.LEAVERS], rebalance.leave_weakly,
+                *self.slots("leave_list part slot_of threshold moved_in move_list state"),
             )
 
     def leave_strongly(self) -> None:

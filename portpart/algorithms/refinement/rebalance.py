@@ -38,6 +38,7 @@ DESTINATION_WEIGHT = at.DESTINATION_WEIGHT
 DESTINATIONS = at.DESTINATIONS
 DIRTY = at.DIRTY
 ITERATION = at.ITERATION
+LEAVERS = at.LEAVERS
 MAX_BLOCK_WEIGHT = at.MAX_BLOCK_WEIGHT
 MEAN_BLOCK_WEIGHT = at.MEAN_BLOCK_WEIGHT
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
@@ -46,9 +47,12 @@ SEED = at.SEED
 STRONG = at.STRONG
 
 
-def sub_buckets_for(num_blocks: int) -> int:
-    """Sub-buckets per bucket, a power of two: many, as long as the histogram stays small."""
-    share = 2**20 // (BUCKETS * max(1, num_blocks))
+def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
+    """Sub-buckets per bucket, a power of two, about one for 8 vertices of a block.
+
+    No more than keep the histogram small.
+    """
+    share = min(2**20 // (BUCKETS * num_blocks), num_vertices // (8 * num_blocks))
     return 1 << max(0, min(8, share.bit_length() - 1))
 
 
@@ -103,56 +107,82 @@ def bucket_of(loss, weight, mean_weight):
 
 
 @kernel
+def list_leavers(v, vertex_weights, part, block_weight, slot_of, leave_list, state):
+    """List v if its block is too heavy and v not too heavy to leave it; in any order."""
+    if v == 0:
+        state[DIRTY] = 0
+    slot_of[v] = int32(NONE)
+    here = block_weight[part[v]]
+    if here > state[MAX_BLOCK_WEIGHT] and state[DESTINATIONS] > 0:
+        weight = value_or(vertex_weights, v, 1)
+        excess = here - state[MEAN_BLOCK_WEIGHT]
+        halves = 3 + state[STRONG]  # at most 1.5 times the excess, 2 times in strong rebalancing
+        if weight > 0 and 2 * weight <= halves * excess:
+            leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
+
+
+@device
+def is_destination(block, block_weight, state):
+    """Whether `block`, the key of a slot, is a block with room."""
+    result = block >= 0
+    if result:
+        result = block_weight[block] < state[DESTINATION_WEIGHT]
+    return result
+
+
+@device
+def chance(v, state):
+    """A number drawn for v in this iteration."""
+    return hash_of(v, state[SEED] + state[ITERATION]) & NOT_NEGATIVE
+
+
+@device
+def compared_with(best, total, touched, state):
+    """The connectivity that a loss is measured against."""
+    result = best
+    if state[STRONG] != 0 and touched > 0:
+        result = total // touched
+    return result
+
+
+@kernel
 def rate_leaving(
-    v, offsets, targets, weights, vertex_weights, part, block_weight, row_begin, keys, sums,
-    row_valid, destinations, wish, slot_of, histogram, sub_buckets, state,
+    i, leave_list, offsets, targets, weights, part, block_weight, row_begin, keys, sums,
+    row_valid, destinations, wish, loss, state,
 ):
-    """Destination, loss and bucket of v if its block is too heavy and v not too heavy to leave.
+    """Destination and loss of a vertex that may leave.
 
     Weak: the loss is measured against the best destination (equation 4.9), strong: against the
     mean of the destinations that v touches (equation 4.10).  A vertex that touches none goes to
-    one chosen by a hash.  Atomic on the histogram, order-free.
+    one chosen by a hash.
     """
-    if v == 0 and lane() == 0:
-        state[DIRTY] = 0
-    here = part[v]
-    weight = value_or(vertex_weights, v, 1)
-    excess = block_weight[here] - state[MEAN_BLOCK_WEIGHT]
-    fits = 2 * weight <= 3 * excess
-    if state[STRONG] != 0:
-        fits = weight <= 2 * excess
-    leaves = (
-        block_weight[here] > state[MAX_BLOCK_WEIGHT] and weight > 0 and fits
-        and state[DESTINATIONS] > 0
-    )
+    v = leave_list[i]
     own = int64(0)
     best = int64(0)
     best_hash = int64(LOWEST)
     best_block = int32(NONE)
     touched = int64(0)
-    touched_weight = int64(0)
-    if leaves:
-        if row_valid[v] != 0:
-            for slot in range(int64(row_begin[v]) + lane(), row_begin[v + 1], team_size()):
-                block = keys[slot]
-                connection = int64(sums[slot])
-                if block == here:
-                    own = connection
-                elif block >= 0 and connection > 0:
-                    if block_weight[block] < state[DESTINATION_WEIGHT]:
-                        touched += 1
-                        touched_weight += connection
-                        hashed = pair_hash(v, block, state[SEED])
-                        if connection > best or (connection == best and hashed > best_hash):
-                            best = connection
-                            best_hash = hashed
-                            best_block = block
-        else:
-            for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-                own += value_or(weights, arc, 1)
+    total = int64(0)
+    if row_valid[v] != 0:
+        for slot in range(int64(row_begin[v]) + lane(), row_begin[v + 1], team_size()):
+            block = keys[slot]
+            weight = int64(sums[slot])
+            if block == part[v]:
+                own = weight
+            elif is_destination(block, block_weight, state) and weight > 0:
+                touched += 1
+                total += weight
+                hashed = pair_hash(v, block, state[SEED])
+                if weight > best or (weight == best and hashed > best_hash):
+                    best = weight
+                    best_hash = hashed
+                    best_block = block
+    else:
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            own += value_or(weights, arc, 1)
     own = team_sum(own)
     touched = team_sum(touched)
-    touched_weight = team_sum(touched_weight)
+    total = team_sum(total)
     top = team_max(best)
     if best < top:
         best_hash = int64(LOWEST)
@@ -161,19 +191,21 @@ def rate_leaving(
         best_block = int32(NONE)
     best_block = team_max(best_block)
     if lane() == 0:
-        slot_of[v] = int32(NONE)
-        if leaves:
-            chance = hash_of(v, state[SEED] + state[ITERATION]) & NOT_NEGATIVE
-            if best_block == NONE:
-                best_block = destinations[chance % state[DESTINATIONS]]
-            loss = own - top
-            if state[STRONG] != 0 and touched > 0:
-                loss = own - touched_weight // touched
-            bucket = bucket_of(loss, weight, state[MEAN_VERTEX_WEIGHT])
-            slot = bucket * sub_buckets + ((chance >> 20) & (sub_buckets - 1))
-            wish[v] = best_block
-            slot_of[v] = int32(slot)
-            atomic_add(histogram, here * (BUCKETS * sub_buckets) + slot, weight)
+        if best_block == NONE:
+            best_block = destinations[chance(v, state) % state[DESTINATIONS]]
+        wish[v] = best_block
+        loss[v] = own - compared_with(top, total, touched, state)
+
+
+@kernel
+def fill_buckets(i, leave_list, vertex_weights, part, loss, slot_of, histogram, sub_buckets, state):
+    """Put v into its bucket and sub-bucket; atomic, order-free."""
+    v = leave_list[i]
+    weight = value_or(vertex_weights, v, 1)
+    bucket = bucket_of(loss[v], weight, state[MEAN_VERTEX_WEIGHT])
+    slot = bucket * sub_buckets + ((chance(v, state) >> 20) & (sub_buckets - 1))
+    slot_of[v] = int32(slot)
+    atomic_add(histogram, int64(part[v]) * (BUCKETS * sub_buckets) + slot, weight)
 
 
 @kernel
@@ -209,11 +241,12 @@ def leaves_block(slot, threshold):
 
 
 @kernel
-def leave_weakly(v, part, slot_of, threshold, moved_in, move_list, state):
+def leave_weakly(i, leave_list, part, slot_of, threshold, moved_in, move_list, state):
     """Every leaving vertex moves to its own best destination."""
+    v = leave_list[i]
     if leaves_block(int64(slot_of[v]), threshold[part[v]]):
         moved_in[v] = int32(state[ITERATION])
-        move_list[atomic_add(state, MOVES, 1)] = int32(v)
+        move_list[atomic_add(state, MOVES, 1)] = v
 
 
 @kernel

@@ -15,11 +15,13 @@ DIRTY = 5  # vertices whose best destination is out of date
 SAVES = 6  # vertices to copy to the best partition: all or none
 SAVED_BLOCKS = 7  # blocks whose weights to copy with it
 
+LEAVERS = 8  # vertices that may leave a block that is too heavy
+
 # Flags.
-RUNNING = 8
-BALANCED = 9  # no block is too heavy: label propagation is next, else rebalancing
-STRONG = 10  # the next rebalancing is the strong one
-BEST_IS_BALANCED = 11
+RUNNING = 9
+BALANCED = 10  # no block is too heavy: label propagation is next, else rebalancing
+STRONG = 11  # the next rebalancing is the strong one
+BEST_IS_BALANCED = 12
 
 # Counters.
 ITERATION = 16
@@ -27,8 +29,7 @@ LAST_PROPAGATION = 17  # iteration of the last label propagation: its moves are 
 STALLED = 18  # iterations since the best partition improved enough
 REBALANCINGS = 19  # weak ones since the last label propagation
 
-# Values.
-CUT = 24
+# Values.  Those of the best partition outlive a run.
 BEST_CUT = 25
 BEST_MAX_WEIGHT = 26
 

@@ -1,0 +1,180 @@
+"""The CUDA space: CuPy arrays, kernels translated to CUDA C++ and compiled by NVRTC.
+
+All work goes to CuPy's current stream of the calling thread, so it is ordered with whatever else
+that thread does with CuPy: arrays handed in are complete when a kernel reads them, and results can
+be used at once.  A thread that wants to overlap work enters a stream of its own (``with stream:``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.cuda_compile import KernelCache, blocks_for
+from portpart.backends.cuda_words import BLOCK
+from portpart.backends.interface import Array, Executable, ExecutionSpace
+from portpart.backends.language import Kernel
+from portpart.backends.packing import tag_of
+from portpart.backends.program import Program
+from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
+
+OLDEST_CAPABILITY = 70
+"""Teams within a warp need the independent thread scheduling of compute capability 7.0."""
+
+MAX_BLOCKS = 1 << 16
+"""Blocks of a launch from Python; more items than that are taken in strides."""
+
+
+class CudaSpace(ExecutionSpace):
+    """Execution on one CUDA device.
+
+    Parameters
+    ----------
+    device : int or None
+        Number of the device; None takes CuPy's current one.
+
+    Attributes
+    ----------
+    use_graphs : bool
+        Run programs as CUDA graphs.  Set to False where the driver or ``cuda.bindings`` lacks
+        conditional nodes; programs are then walked on the host, with the same results.
+
+    Raises
+    ------
+    DeviceUnavailable
+        If CuPy, the driver or the device is missing; the message says which.
+    """
+
+    kind = "cuda"
+
+    def __init__(self, device: int | None = None) -> None:
+        super().__init__()
+        self.cupy = import_cupy()
+        self.device_id = _usable_device(self.cupy, device)
+        self.name = f"cuda:{self.device_id}"
+        with self.cupy.cuda.Device(self.device_id) as current:
+            self.multiprocessors = int(current.attributes["MultiProcessorCount"])
+        self.kernels = KernelCache(self.cupy)
+        from portpart.backends.cuda_graph import missing_for_graphs
+
+        self.use_graphs = missing_for_graphs(self.cupy) is None
+
+    def empty(self, n: int, dtype: Any) -> Array:
+        with self.active(), self._allocating(n, dtype):
+            return self.cupy.empty(n, dtype)
+
+    def full(self, n: int, value: Any, dtype: Any) -> Array:
+        with self.active(), self._allocating(n, dtype):
+            return self.cupy.full(n, value, dtype)
+
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        elsewhere = getattr(getattr(values, "device", None), "id", self.device_id)
+        size = getattr(values, "size", 0)
+        with self.active(), self._allocating(size if isinstance(size, int) else 0, dtype):
+            if elsewhere != self.device_id:
+                values = self.cupy.array(values, dtype)
+            return self.cupy.ascontiguousarray(self.cupy.asarray(values, dtype))
+
+    def to_host(self, array: Array) -> np.ndarray:
+        if isinstance(array, np.ndarray):
+            return array
+        self.counters.synchronizations += 1
+        with self.active():
+            return self.cupy.asnumpy(array)
+
+    def owns(self, array: Any) -> bool:
+        return isinstance(array, self.cupy.ndarray)
+
+    def synchronize(self) -> None:
+        self.counters.synchronizations += 1
+        with self.active():
+            self.cupy.cuda.get_current_stream().synchronize()
+
+    def sort_keys(self, keys: Array) -> tuple[Array, Array]:
+        with self.active(), self._allocating(2 * len(keys), np.int64):
+            order = self.cupy.argsort(keys, kind="stable").astype(np.int32)
+            return keys[order], order
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        if n <= 0:
+            return
+        tags = tuple(map(tag_of, args))
+        given = [np.int64(n)]
+        for argument, tag in zip(args, tags, strict=True):
+            if tag.startswith("*"):
+                self.check_array(argument)
+                given.append(argument)
+            elif argument is not None:
+                given.append(np.dtype(tag).type(argument))
+        with self.active():
+            function = self.kernels.direct(kernel, tags, team)
+            self.counters.launches += 1
+            function((blocks_for(n, team, MAX_BLOCKS),), (BLOCK,), tuple(given))
+
+    def executable(self, program: Program) -> Executable:
+        from portpart.backends.cuda_program import CudaExecutable
+
+        with self.active():
+            return CudaExecutable(self, program)
+
+    def check_array(self, array: Any) -> None:
+        """Refuse an array that a kernel on this device cannot read."""
+        if not self.owns(array):
+            raise InputError(
+                f"an array of the host was given to a kernel on {self.name}; "
+                "bring it there with space.asarray"
+            )
+
+    def active(self) -> Any:
+        """Context in which this space's device is CuPy's current one."""
+        if self.cupy.cuda.runtime.getDevice() == self.device_id:
+            return contextlib.nullcontext()
+        return self.cupy.cuda.Device(self.device_id)
+
+    @contextlib.contextmanager
+    def _allocating(self, n: int, dtype: Any) -> Iterator[None]:
+        try:
+            yield
+        except self.cupy.cuda.memory.OutOfMemoryError as error:
+            needed = n * np.dtype(dtype or np.float64).itemsize
+            free = self.cupy.cuda.runtime.memGetInfo()[0]
+            free += self.cupy.get_default_memory_pool().free_bytes()
+            raise OutOfMemory(
+                f"{needed / 2**20:.0f} MiB of memory on {self.name} were needed and "
+                f"{free / 2**20:.0f} MiB were free"
+            ) from error
+
+
+def import_cupy() -> ModuleType:
+    """CuPy, or an error that says how to get it."""
+    try:
+        import cupy
+    except Exception as error:
+        raise DeviceUnavailable(
+            f"CuPy cannot be imported ({error}); install cupy-cuda13x or cupy-cuda12x, "
+            "whichever fits the driver"
+        ) from error
+    return cupy
+
+
+def _usable_device(cupy: ModuleType, device: int | None) -> int:
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+        current = cupy.cuda.runtime.getDevice() if count else 0
+    except Exception as error:
+        raise DeviceUnavailable(f"the CUDA driver cannot be used: {error}") from error
+    if count == 0:
+        raise DeviceUnavailable("this machine has no CUDA device")
+    number = current if device is None else device
+    if number >= count:
+        raise DeviceUnavailable(f"there is no device cuda:{number}; the last is cuda:{count - 1}")
+    capability = int(cupy.cuda.Device(number).compute_capability)
+    if capability < OLDEST_CAPABILITY:
+        raise DeviceUnavailable(
+            f"cuda:{number} has compute capability {capability / 10}; 7.0 or newer is needed"
+        )
+    return int(number)

@@ -1,0 +1,124 @@
+"""Programs on CUDA: a graph that runs by itself, or a walk that launches step by step.
+
+Both read the arguments of every launch from one table in device memory, which `run` rewrites; so
+one captured graph serves any arrays.  The number of blocks is fixed when a graph is captured: there
+are two graphs at most, one for small work sizes and one for all others.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.backends.cuda_compile import blocks_for
+from portpart.backends.cuda_words import BLOCK
+from portpart.backends.packing import Table, tag_of
+from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+
+if TYPE_CHECKING:
+    from portpart.backends.cuda import CudaSpace
+
+SMALL_SIZE = 1 << 15
+"""Largest work size that runs with the small grid."""
+
+SMALL_WAVES, FULL_WAVES = 2, 16
+"""Blocks per multiprocessor at most, in the small and the full grid."""
+
+
+class CudaExecutable:
+    """A program compiled for one device."""
+
+    def __init__(self, space: CudaSpace, program: Program) -> None:
+        self.space = space
+        self.program = program
+        self.layout = Table(program.slots)
+        self.launches: dict[int, tuple[Any, int]] = {}
+        self.flags: dict[Element, int] = {}
+        self._compile(program.launches())
+        self._place_flags(program.steps)
+        self.table = space.cupy.empty(max(1, len(self.layout)), np.int64)
+        self._graphs: dict[bool, Any] = {}
+        self._lock = threading.RLock()
+        self._last: tuple[Any, Any] | None = None
+
+    def run(self, bindings: dict[str, Any], size: int) -> None:
+        """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
+        for name, slot in self.program.slots.items():
+            if slot.is_array and bindings.get(name) is not None:
+                self.space.check_array(bindings[name])
+        small = size <= SMALL_SIZE
+        with self._lock, self.space.active():
+            stream = self.space.cupy.cuda.get_current_stream()
+            self._wait_for_last(stream)
+            words = self.layout.fill(bindings, self.table.data.ptr)
+            # From pageable memory the call returns when the words have been read.
+            self.table.data.copy_from_host_async(words.ctypes.data, words.nbytes, stream)
+            if self.space.use_graphs:
+                self.space.counters.launches += 1
+                self._graph(small).launch(stream)
+            else:
+                self._walk(self.program.steps, bindings, small)
+            self._last = stream, stream.record()
+
+    def launch_step(self, step: Launch, small: bool) -> None:
+        """Launch one step on the current stream; it reads its row when it starts."""
+        function, row = self.launches[id(step)]
+        address = np.uint64(self.table.data.ptr + 8 * row)
+        function((self._blocks(step, small),), (BLOCK,), (address,))
+
+    def _compile(self, launches: list[Launch]) -> None:
+        functions = self.space.kernels.packed(
+            (step.kernel, tuple(map(tag_of, step.args)), step.team) for step in launches
+        )
+        for step, function in zip(launches, functions, strict=True):
+            self.launches[id(step)] = function, self.layout.add_row(step)
+
+    def _place_flags(self, steps: list[Step]) -> None:
+        for step in steps:
+            if isinstance(step, Launch):
+                continue
+            if step.flag not in self.flags:
+                self.flags[step.flag] = self.layout.add_address(step.flag)
+            if isinstance(step, While):
+                self._place_flags(step.steps)
+            else:
+                self._place_flags(step.then + step.orelse)
+
+    def _blocks(self, step: Launch, small: bool) -> int:
+        waves = SMALL_WAVES if small else FULL_WAVES
+        limit = waves * self.space.multiprocessors
+        if isinstance(step.count, Element):
+            return blocks_for(SMALL_SIZE, step.team, limit) if small else limit
+        return blocks_for(int(step.count), step.team, limit)
+
+    def _wait_for_last(self, stream: Any) -> None:
+        """The table must not change under a run on another stream."""
+        if self._last is not None and self._last[0] != stream:
+            stream.wait_event(self._last[1])
+
+    def _graph(self, small: bool) -> Any:
+        if small not in self._graphs:
+            from portpart.backends.cuda_graph import capture
+
+            self._graphs[small] = capture(self, small)
+        return self._graphs[small]
+
+    # walking on the host ------------------------------------------------------------------
+
+    def _walk(self, steps: list[Step], bindings: dict[str, Any], small: bool) -> None:
+        for step in steps:
+            if isinstance(step, Launch):
+                self.space.counters.launches += 1
+                self.launch_step(step, small)
+            elif isinstance(step, While):
+                while self._is_set(step.flag, bindings):
+                    self._walk(step.steps, bindings, small)
+            elif isinstance(step, Branch):
+                side = step.then if self._is_set(step.flag, bindings) else step.orelse
+                self._walk(side, bindings, small)
+
+    def _is_set(self, flag: Element, bindings: dict[str, Any]) -> bool:
+        self.space.counters.synchronizations += 1
+        return int(bindings[flag.slot.name][flag.index]) != 0

@@ -1,0 +1,210 @@
+"""What the kernel language refuses, and how it says so: at import, with file, line and remedy."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import pytest
+
+from portpart.errors import KernelSyntaxError
+
+HEADER = """\
+from portpart.backends.language import device, int64, kernel, lane, team_size, team_sum
+
+LIMIT = 10
+NAMES = ["a", "b"]
+
+
+def ordinary(x):
+    return x
+
+
+@device
+def summed(x):
+    return team_sum(x)
+
+
+"""
+FIRST_LINE = HEADER.count("\n") + 1
+
+_numbers = itertools.count()
+
+
+def load(folder: Path, source: str):
+    """Import a module that holds the header and `source`."""
+    path = folder / f"kernels_{next(_numbers)}.py"
+    path.write_text(HEADER + source)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def refusal(folder: Path, source: str) -> str:
+    with pytest.raises(KernelSyntaxError) as caught:
+        load(folder, source)
+    return str(caught.value)
+
+
+def assert_refused(folder: Path, source: str, line: int, problem: str, remedy: str) -> None:
+    """The message names file:line, problem and remedy, and marks the piece of source."""
+    message = refusal(folder, source)
+    head, shown, marks = message.splitlines()
+    assert f".py:{FIRST_LINE + line}: " in head
+    assert problem in head
+    assert remedy in head
+    assert shown.strip() == source.splitlines()[line].strip()
+    assert marks.strip("^ ") == ""
+    assert "^" in marks
+
+
+STATEMENTS = [
+    ("a, b = 1, 2", "cannot be assigned to", "array[index]"),
+    ("x = y = 1", "several targets", "one line per target"),
+    ("x: int = 1", "AnnAssign", "kernel-language.md"),
+    ("i = 1", "parameter 'i' is assigned to", "new name"),
+    ("values.size = 3", "cannot be assigned to", "array[index]"),
+    ("values[0:2] = 1", "no slices", "one integer"),
+    ("values[0, 1] = 1", "no slices", "one integer"),
+    ("values[0] **= 2", "operator Pow", "use + - *"),
+    ("del values", "Delete", "kernel-language.md"),
+    ("assert i > 0", "Assert", "kernel-language.md"),
+    ("raise ValueError", "Raise", "kernel-language.md"),
+    ("import math", "Import", "kernel-language.md"),
+    ("global LIMIT", "Global", "kernel-language.md"),
+    ("values[0]", "not used", "assign it"),
+    ("i + 1", "not used", "assign it"),
+    ("'a late string'", "not used", "assign it"),
+    ("return i", "a kernel returns nothing", "in an array"),
+    ("for x in values: pass", "must run over range", "range(start, stop, step)"),
+    ("for x in range(1, 2, 3, 4): pass", "must run over range", "range(start, stop, step)"),
+    ("for x, y in range(3): pass", "loop variable must be a name", "for x in range"),
+    ("for i in range(3): pass", "parameter 'i' is assigned to", "new name"),
+    ("with values: pass", "With", "kernel-language.md"),
+    ("try: pass\n    finally: pass", "Try", "kernel-language.md"),
+    ("def inner(): pass", "FunctionDef", "kernel-language.md"),
+    ("class Inner: pass", "ClassDef", "kernel-language.md"),
+    ("match i:\n        case 1: pass", "Match", "kernel-language.md"),
+]
+
+EXPRESSIONS = [
+    ("i ** 2", "operator Pow", "use + - *"),
+    ("i @ i", "operator MatMult", "use + - *"),
+    ("0 < i < 3", "chained comparison", "a < b and b < c"),
+    ("values is None", "comparison is outside", "value_or"),
+    ("i in values", "comparison is outside", "value_or"),
+    ("values[i:]", "no slices", "one integer"),
+    ("LIMIT[0]", "only a parameter can be indexed", "pass the array"),
+    ("NAMES", "'NAMES' is not a number", "pass it as an argument"),
+    ("missing + 1", "name 'missing' is not known", "define or import"),
+    ("missing(i)", "name 'missing' is not known", "define or import"),
+    ("'text'", "not a number", "use numbers only"),
+    ("None", "not a number", "use numbers only"),
+    ("1j", "not a number", "use numbers only"),
+    ("2 ** 1", "operator Pow", "use + - *"),
+    ("18446744073709551616", "beyond 64 bits", "smaller constant"),
+    ("ordinary(i)", "not a device function", "@device"),
+    ("len(values)", "not a device function", "@device"),
+    ("values.sum()", "only plain names can be called", "by name"),
+    ("values.size", "Attribute", "kernel-language.md"),
+    ("min(i, key=1)", "keyword and starred", "by position"),
+    ("min(*values)", "keyword and starred", "by position"),
+    ("(i, i)", "Tuple", "kernel-language.md"),
+    ("[i]", "List", "kernel-language.md"),
+    ("{i: i}", "Dict", "kernel-language.md"),
+    ("[x for x in range(3)]", "ListComp", "kernel-language.md"),
+    ("lambda: i", "Lambda", "kernel-language.md"),
+    ("(y := i)", "NamedExpr", "kernel-language.md"),
+    ("f'{i}'", "JoinedStr", "kernel-language.md"),
+    ("(yield i)", "Yield", "kernel-language.md"),
+]
+
+
+@pytest.mark.parametrize(("statement", "problem", "remedy"), STATEMENTS,
+                         ids=[s.splitlines()[0] for s, *_ in STATEMENTS])
+def test_statement_is_refused(tmp_path, statement, problem, remedy):
+    source = f"@kernel\ndef f(i, values):\n    values[i] = 0\n    {statement}\n"
+    assert_refused(tmp_path, source, 3, problem, remedy)
+
+
+@pytest.mark.parametrize(("expression", "problem", "remedy"), EXPRESSIONS,
+                         ids=[e for e, *_ in EXPRESSIONS])
+def test_expression_is_refused(tmp_path, expression, problem, remedy):
+    source = f"@kernel\ndef f(i, values):\n    x = 1\n    x = {expression}\n"
+    assert_refused(tmp_path, source, 3, problem, remedy)
+
+
+@pytest.mark.parametrize("loop", ["for x in range(3):", "while values[0] < 3:"])
+def test_loop_else_is_refused(tmp_path, loop):
+    source = f"@kernel\ndef f(i, values):\n    {loop}\n        pass\n    else:\n        pass\n"
+    assert_refused(tmp_path, source, 5, "a loop has no else", "use a flag")
+
+
+@pytest.mark.parametrize("parameters", ["i, *rest", "i, **rest", "i, x=1", "i, *, x", "i, /, x"])
+def test_only_plain_parameters(tmp_path, parameters):
+    source = f"@kernel\ndef f({parameters}):\n    pass\n"
+    assert_refused(tmp_path, source, 1, "only plain parameters", "without defaults")
+
+
+def test_kernel_needs_a_work_index(tmp_path):
+    assert_refused(tmp_path, "@kernel\ndef f():\n    pass\n", 1, "work index", "def name(i, ...)")
+
+
+@pytest.mark.parametrize("word", ["lane()", "team_sum(i)", "summed(i)"])
+def test_kernel_with_team_words_must_not_return_early(tmp_path, word):
+    source = ("@kernel\ndef f(i, values):\n    if i == 3:\n        return\n"
+              f"    values[i] = {word}\n")
+    assert_refused(tmp_path, source, 3, "must not return early", "under an if")
+
+
+UNASSIGNED = {
+    "one branch": "if i > 0:\n        x = 1\n    values[i] = x",
+    "a loop that may not run": "for j in range(i):\n        x = j\n    values[i] = x",
+    "the loop variable afterwards": "for x in range(i):\n        pass\n    values[i] = x",
+    "itself": "values[i] = 0\n    x = 1 if i == 0 else x",
+    "augmented": "values[i] = 0\n    values[i] = 0\n    x += 1",
+    "in a while test": "values[i] = 0\n    values[i] = 1\n    while x > 0:\n        x = 1",
+}
+
+
+@pytest.mark.parametrize("body", UNASSIGNED.values(), ids=UNASSIGNED)
+def test_variable_must_have_a_value(tmp_path, body):
+    message = refusal(tmp_path, f"@kernel\ndef f(i, values):\n    {body}\n")
+    assert "'x' may be used before it has a value" in message
+    assert "assign it on every path first" in message
+
+
+ASSIGNED = {
+    "both branches": "if i > 0:\n        x = 1\n    else:\n        x = 2\n    values[i] = x",
+    "the other branch leaves": "if i > 0:\n        return\n    else:\n        x = 2\n"
+                               "    values[i] = x",
+    "a loop body that continues": "for j in range(3):\n        if j == 1:\n            continue\n"
+                                  "        x = j\n        values[i] = x",
+    "before a loop": "x = 0\n    while x < 3:\n        x += 1\n    values[i] = x",
+}
+
+
+@pytest.mark.parametrize("body", ASSIGNED.values(), ids=ASSIGNED)
+def test_variable_with_a_value_on_every_path_is_accepted(tmp_path, body):
+    assert load(tmp_path, f"@kernel\ndef f(i, values):\n    {body}\n").f.name == "f"
+
+
+def test_indented_kernels_are_marked_at_their_column(tmp_path):
+    source = "if True:\n    @kernel\n    def f(i, values):\n        values[i] = 'x'\n"
+    _, shown, marks = refusal(tmp_path, source).splitlines()
+    assert shown[marks.index("^"):marks.rindex("^") + 1] == "'x'"
+
+
+def test_lambdas_and_builtins_are_refused(tmp_path):
+    assert "def" in refusal(tmp_path, "f = kernel(lambda i: i)\n")
+    assert "def" in refusal(tmp_path, "f = kernel(len)\n")
+    assert "def" in refusal(tmp_path, "@kernel\nasync def f(i, values):\n    pass\n")
+
+
+def test_kernel_without_source_is_refused():
+    scope: dict[str, object] = {}
+    text = "from portpart.backends.language import kernel\n@kernel\ndef f(i, values): pass\n"
+    with pytest.raises(KernelSyntaxError, match="source"):
+        exec(text, scope)
