@@ -338,7 +338,10 @@ class _DefiniteAssignment:
 
     def block(self, statements: list[ast.stmt]) -> bool:
         """Walk `statements`; True if control never reaches their end."""
-        return any([self.statement(statement) for statement in statements])
+        leaves = False
+        for statement in statements:
+            leaves = self.statement(statement) or leaves
+        return leaves
 
     def statement(self, node: ast.stmt) -> bool:
         if isinstance(node, ast.If):

@@ -43,7 +43,8 @@ def _load(kernel: Kernel, tags: tuple[str, ...]) -> ModuleType:
     if not path.exists():
         _write(path, text)
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

@@ -65,13 +65,10 @@ def argmax_of(space: ExecutionSpace, values: Array) -> int:
     if not len(values):
         return -1
     _require_integers(values)
-    tiles = -(-len(values) // TILE)
-    tops = space.empty(tiles, np.int64)
-    places = space.empty(tiles, np.int64)
-    space.parallel_for(tiles, find_top_of_tile, values, len(values), tops, places, team=256)
-    if tiles > 1:
-        space.parallel_for(1, choose_top, tops, places, tiles, team=256)
-    return int(space.to_host(places[:1])[0])
+    tops = _tile_results(space, values, max_tile)
+    place = space.empty(1, np.int64)
+    space.parallel_for(1, place_top, values, len(values), tops, len(tops), place, team=256)
+    return int(space.to_host(place)[0])
 
 
 def _reduce(space: ExecutionSpace, values: Array, tile_kernel: Kernel) -> int:
@@ -140,33 +137,20 @@ def min_tile(tile, values, size, result):
 
 
 @kernel
-def find_top_of_tile(tile, values, size, tops, places):
-    """tops[tile], places[tile] = largest value of the tile and its first position."""
-    begin = tile * TILE
-    place = begin + lane()
+def place_top(_, values, size, tops, tiles, place):
+    """place[0] = first position of the largest value; it lies in the first tile that has it."""
     top = int64(INT64_MIN)
-    for i in range(begin + lane(), min(begin + TILE, size), team_size()):
-        value = int64(values[i])
-        if value > top:
-            top = value
-            place = i
-    best = team_max(top)
-    first = team_min(place if top == best else int64(INT64_MAX))
-    if lane() == 0:
-        tops[tile] = best
-        places[tile] = first
-
-
-@kernel
-def choose_top(_, tops, places, tiles):
-    """places[0] = first position of the largest value of all tiles."""
-    top = int64(INT64_MIN)
-    place = int64(INT64_MAX)
+    first = int64(INT64_MAX)
     for tile in range(lane(), tiles, team_size()):
-        if tops[tile] > top or (tops[tile] == top and places[tile] < place):
+        if tops[tile] > top or first == INT64_MAX:
             top = tops[tile]
-            place = places[tile]
+            first = tile
     best = team_max(top)
-    first = team_min(place if top == best else int64(INT64_MAX))
+    winner = team_min(first if top == best else int64(INT64_MAX))
+    here = int64(INT64_MAX)
+    for i in range(winner * TILE + lane(), min((winner + 1) * TILE, size), team_size()):
+        if int64(values[i]) == best:
+            here = min(here, i)
+    here = team_min(here)
     if lane() == 0:
-        places[0] = first
+        place[0] = here

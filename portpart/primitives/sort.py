@@ -92,7 +92,7 @@ def _sort_small(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
 def _sorted_words(
     space: ExecutionSpace, keys: Array, order: Array | None, low: int, shift: int, bits: int
 ) -> Array:
-    """Words of `keys` (taken in `order`) sorted by the `bits` bits of key - low from bit `shift`."""
+    """Words of `keys` (taken in `order`) sorted by `bits` bits of key - low from bit `shift`."""
     n = len(keys)
     words, spare = space.empty(n, np.uint64), space.empty(n, np.uint64)
     space.parallel_for(n, pack, keys, order, low, shift, words)

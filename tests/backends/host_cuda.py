@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends.cuda_compile import Key
 from portpart.backends.host_words import HOST_PRELUDE
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
@@ -35,10 +36,15 @@ _entries: dict[str, Any] = {}
 """Compiled entry points by symbol; the symbol holds a digest of the text."""
 
 
+seen: dict[Key, None] = {}
+"""Every kernel that was asked for, with its types and width, so that NVRTC can be given them too."""
+
+
 def translated(kernel: Kernel, arguments: Iterable[Any], team: int) -> Translation:
     """The text of `kernel` for launch arguments or slots of a program."""
-    types = tuple(type_of(tag_of(argument)) for argument in arguments)
-    return translate(kernel, types, team, (PACKED,))
+    tags = tuple(map(tag_of, arguments))
+    seen[kernel, tags, team] = None
+    return translate(kernel, tuple(map(type_of, tags)), team, (PACKED,))
 
 
 def compile_all(translations: Iterable[Translation]) -> None:

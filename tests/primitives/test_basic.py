@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.primitives.oracle import INTEGERS, any_array, assert_same, drawn, random_array
 
 from portpart.primitives import basic
+from tests.primitives.oracle import INTEGERS, any_array, assert_same, drawn, random_array
 
 SIZES = (0, 1, 100, 29_999, 30_001, 200_000)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.primitives.oracle import assert_same
 
 from portpart.primitives.histogram import MOST_STRIPES, STRIPE_ITEMS, histogram
+from tests.primitives.oracle import assert_same
 
 SIZES = [0, 1, 100, 2 * STRIPE_ITEMS - 1, 2 * STRIPE_ITEMS, 200_001,
          (MOST_STRIPES + 3) * STRIPE_ITEMS]

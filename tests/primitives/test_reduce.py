@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+
+from portpart.errors import InputError
+from portpart.primitives import reduce
 from tests.primitives.oracle import (
     INTEGERS,
     SIGNED,
@@ -13,9 +16,6 @@ from tests.primitives.oracle import (
     random_array,
     sizes_around,
 )
-
-from portpart.errors import InputError
-from portpart.primitives import reduce
 
 SIZES = sizes_around(reduce.TILE)
 

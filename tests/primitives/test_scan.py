@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+
+from portpart.backends.program import Program
+from portpart.primitives import scan, select
 from tests.primitives.oracle import (
     INTEGERS,
     SIGNED,
@@ -14,9 +17,6 @@ from tests.primitives.oracle import (
     random_array,
     sizes_around,
 )
-
-from portpart.backends.program import Program
-from portpart.primitives import scan, select
 
 SIZES = sizes_around(scan.TILE)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.primitives.oracle import any_array, assert_same, drawn, random_array
 
 from portpart.primitives import segments
 from portpart.primitives.reduce import INT64_MAX, INT64_MIN
+from tests.primitives.oracle import any_array, assert_same, drawn, random_array
 
 LENGTHS = {
     "one lane": lambda rng: rng.integers(0, 5, 20_000),
@@ -27,7 +29,7 @@ def offsets_of(lengths, dtype=np.int32):
 
 
 def per_segment(offsets, values, function, empty):
-    pairs = zip(offsets[:-1], offsets[1:])
+    pairs = itertools.pairwise(offsets)
     return np.array([function(values[a:b]) if a < b else empty for a, b in pairs], np.int64)
 
 
@@ -44,7 +46,7 @@ def assert_reductions(space, offsets, values):
 
 def assert_scans(space, offsets, values):
     arrays = space.asarray(offsets), space.asarray(values)
-    parts = [np.cumsum(values[a:b], dtype=np.int64) for a, b in zip(offsets[:-1], offsets[1:])]
+    parts = [np.cumsum(values[a:b], dtype=np.int64) for a, b in itertools.pairwise(offsets)]
     inclusive = np.concatenate([np.zeros(0, np.int64), *parts])
     assert_same(space, segments.segment_scan(space, *arrays, inclusive=True), inclusive)
     assert_same(space, segments.segment_scan(space, *arrays), inclusive - values)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.primitives.oracle import INTEGERS, any_array, assert_same, drawn, random_array
 
 from portpart.errors import InputError
 from portpart.primitives import sort
+from tests.primitives.oracle import INTEGERS, any_array, assert_same, drawn, random_array
 
 SIZES = [0, 1, 2, 100, sort.SMALL - 1, sort.SMALL, sort.SMALL + 1, 3 * sort.TILE, 150_001]
 

@@ -18,7 +18,8 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
     """Partition a small graph on the host by METIS's k-way method.
 
     The vertices are shuffled by the seed and the rows sorted before METIS sees them: the result
-    depends on the graph and the seed only, and METIS's own seed alone hardly changes it.  Weights whose sums would overflow METIS's 32 bits are scaled down.
+    depends on the graph and the seed only, and METIS's own seed alone hardly changes it.
+    Arcs of weight zero count one, for METIS may hang on them.  Weights whose sums would overflow METIS's 32 bits are scaled down.
 
     Returns
     -------
@@ -34,7 +35,7 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
     adjacency = pymetis.CSRAdjacency(shuffled.indptr, shuffled.indices)
     options = pymetis.Options(seed=seed % 2**31, ufactor=max(1, round(1000 * imbalance)))
     _, shuffled_part = pymetis.part_graph(
-        num_blocks, adjacency, eweights=scaled(shuffled.data),
+        num_blocks, adjacency, eweights=scaled(np.maximum(shuffled.data, 1)),
         vweights=None if vertex_weights is None else scaled(vertex_weights[order]),
         recursive=False, options=options,
     )

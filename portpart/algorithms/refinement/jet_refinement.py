@@ -50,12 +50,16 @@ class RefinementOptions:
         Iterations after which a level ends in any case.
     weak_limit : int
         Weak rebalancings before strong ones.
+    coarse_slack : float
+        On coarse levels a block may exceed the limit by this share of the mean vertex weight
+        there: with few vertices per block the limit itself leaves refinement no room.
     """
 
     tolerance: float = 0.999
     stall_limit: int = 12
     iteration_limit: int = 1000
     weak_limit: int = 2
+    coarse_slack: float = 0.5
 
 
 class JetRefiner:
@@ -194,9 +198,12 @@ class JetRefiner:
         state[at.VERTICES], state[at.BLOCKS] = n, self.balance.num_blocks
         state[at.TILES], state[at.DIRTY] = tiles_of(n), n
         state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
-        state[at.MAX_BLOCK_WEIGHT] = self.balance.max_block_weight
+        slack = 0
+        if n < len(self.vertex_arrays["part"]):
+            slack = int(self.options.coarse_slack * (graph.total_vertex_weight // n))
+        state[at.MAX_BLOCK_WEIGHT] = self.balance.max_block_weight + slack
         state[at.MEAN_BLOCK_WEIGHT] = self.balance.mean_block_weight
-        state[at.DESTINATION_WEIGHT] = self.balance.destination_weight
+        state[at.DESTINATION_WEIGHT] = self.balance.destination_weight + slack
         state[at.STALL_LIMIT] = self.options.stall_limit
         state[at.ITERATION_LIMIT] = self.options.iteration_limit
         state[at.WEAK_LIMIT] = self.options.weak_limit

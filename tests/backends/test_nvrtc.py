@@ -1,0 +1,67 @@
+"""Every kernel of the library compiles to PTX, for the oldest and the newest architecture."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import pytest
+
+import portpart
+from portpart import backends
+from portpart.backends.cpp_words import TYPES
+from portpart.backends.cuda_compile import module_text
+from portpart.backends.cuda_words import SET_CONDITION
+from portpart.backends.program import TEAM_WIDTHS
+from portpart.backends.result_types import type_of
+from portpart.backends.translate import DIRECT, PACKED, Translation, translate
+from portpart.generators import grid_2d
+from tests.backends import host_cuda, nvrtc
+from tests.backends.sample_kernels import SAMPLES
+
+ENDS = [0, -1]
+IDS = ["oldest", "newest"]
+
+
+def test_the_oldest_architecture_is_one_that_the_library_supports():
+    assert nvrtc.architectures()[0] >= 70
+
+
+@pytest.mark.parametrize("end", ENDS, ids=IDS)
+def test_every_word_compiles_at_every_width(end):
+    translations = [
+        translate(kernel, tuple(map(type_of, tags)), team, (DIRECT, PACKED))
+        for kernel, tags in SAMPLES for team in TEAM_WIDTHS
+    ]
+    text = nvrtc.ptx(module_text(translations), nvrtc.architectures()[end])
+    for translation in translations:
+        assert f".entry {translation.symbol}(" in text
+        assert f".entry {translation.packed_symbol}(" in text
+
+
+@pytest.mark.parametrize("end", ENDS, ids=IDS)
+def test_the_kernel_behind_conditional_nodes_compiles(end):
+    text = nvrtc.ptx(TYPES + SET_CONDITION, nvrtc.architectures()[end])
+    assert ".entry set_condition(" in text
+
+
+@pytest.mark.parametrize("end", ENDS, ids=IDS)
+def test_the_kernels_of_a_partition_compile(end):
+    nvrtc.library()
+    if host_cuda.COMPILER is None:
+        pytest.skip(host_cuda.NO_COMPILER)
+    translations = kernels_of_a_partition()
+    assert len(translations) > 40
+    nvrtc.ptx(module_text(translations), nvrtc.architectures()[end])
+
+
+def kernels_of_a_partition() -> list[Translation]:
+    """Translations of all kernels that partitioning a graph launches."""
+    host_cuda.seen.clear()
+    space = host_cuda.HostCudaSpace()
+    with mock.patch.object(backends, "space", lambda *_, **__: space):
+        portpart.partition(grid_2d(80, 80), 5, seed=1)
+    return [
+        translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
+        for kernel, tags, team in host_cuda.seen
+        for width in ({team, 32, 256} if kernel.uses_team_words else {team})
+    ]

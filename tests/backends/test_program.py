@@ -1,0 +1,248 @@
+"""Programs: loops, branches and launches that never return to Python, on every space."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from portpart.backends.language import int64, kernel, lane, team_size, team_sum, value_or
+from portpart.backends.program import Branch, Launch, Program, While
+from portpart.errors import InputError, KernelTypeError
+
+
+@kernel
+def add_to_all(i, values, amount):
+    """values[i] += amount."""
+    values[i] += amount
+
+
+@kernel
+def add_to_one(_, values, place, amount):
+    """values[place] += amount."""
+    values[place] += amount
+
+
+@kernel
+def copy_word(_, source, source_at, target, target_at):
+    """target[target_at] = source[source_at]."""
+    target[target_at] = source[source_at]
+
+
+@kernel
+def note_parity(_, state, number_at, flag_at):
+    """Set a flag to the parity of a number."""
+    state[flag_at] = state[number_at] & 1
+
+
+@kernel
+def collatz(_, state):
+    """One step of Collatz's sequence; state = [number, steps, not one, odd]."""
+    if state[3] != 0:
+        state[0] = 3 * state[0] + 1
+    else:
+        state[0] = state[0] // 2
+
+
+@kernel
+def look_at(_, state):
+    """Count a step and set the flags for the next one."""
+    state[1] += 1
+    state[2] = int64(state[0] != 1)
+    state[3] = state[0] & 1
+
+
+@kernel
+def weigh(i, offsets, weights, factor, result):
+    """result[i] = factor * weight of row i, where absent weights are 1."""
+    total = int64(0)
+    for arc in range(offsets[i] + lane(), offsets[i + 1], team_size()):
+        total += value_or(weights, arc, 1)
+    total = team_sum(total)
+    if lane() == 0:
+        result[i] = total * factor
+
+
+def run(space, program, size=1, **bindings):
+    bound = {
+        name: space.asarray(value.copy()) if isinstance(value, np.ndarray) else value
+        for name, value in bindings.items()
+    }
+    space.executable(program).run(bound, size=size)
+    return {name: space.to_host(value) for name, value in bound.items()
+            if isinstance(bindings[name], np.ndarray)}
+
+
+def test_launches_run_in_order_with_sizes_from_memory(space):
+    program = Program("order")
+    values, sizes = program.array("values", np.int64), program.array("sizes", np.int64)
+    program.parallel_for(sizes[0], add_to_all, values, 1)
+    program.parallel_for(sizes[1], add_to_all, values, 10)
+    program.parallel_for(2, add_to_all, values, 100)
+    program.parallel_for(1, copy_word, values, 0, sizes, 2)
+    program.parallel_for(sizes[2], add_to_all, values, 1000)
+    found = run(space, program, 200, values=np.zeros(200, np.int64), sizes=np.array([4, 3, 0]))
+    assert found["values"][:5].tolist() == [1111, 1111, 1011, 1001, 1000]
+    assert np.count_nonzero(found["values"]) == 111
+
+
+@pytest.mark.parametrize("size", [0, -3])
+def test_a_size_of_nothing_launches_nothing(space, size):
+    program = Program("nothing")
+    values, sizes = program.array("values", np.int64), program.array("sizes", np.int64)
+    program.parallel_for(sizes[0], add_to_all, values, 1)
+    program.parallel_for(0, add_to_all, values, 1)
+    found = run(space, program, values=np.zeros(3, np.int64), sizes=np.array([size]))
+    assert found["values"].tolist() == [0, 0, 0]
+
+
+def test_empty_program_runs(space):
+    assert run(space, Program("empty")) == {}
+
+
+@pytest.mark.parametrize("start", [1, 2, 27])
+def test_loop_with_a_branch_inside(space, start):
+    program = Program("collatz")
+    state = program.array("state", np.int64)
+    program.parallel_for(1, look_at, state)
+    with program.while_loop(state[2]):
+        with program.if_nonzero(state[3]):
+            program.parallel_for(1, collatz, state)
+        with program.otherwise():
+            program.parallel_for(1, collatz, state)
+        program.parallel_for(1, look_at, state)
+    number, steps = start, 1
+    while number != 1:
+        number = 3 * number + 1 if number % 2 else number // 2
+        steps += 1
+    found = run(space, program, state=np.array([start, 0, 0, 0]))
+    assert found["state"].tolist() == [1, steps, 0, 1]
+
+
+def nested_loops() -> Program:
+    """Loops over state[0] x state[1]; counts rounds in state[3], odd ones in state[4]."""
+    program = Program("nested")
+    state = program.array("state", np.int64)
+    with program.while_loop(state[0]):
+        program.parallel_for(1, copy_word, state, 1, state, 2)
+        with program.while_loop(state[2]):
+            program.parallel_for(1, add_to_one, state, 3, 1)
+            program.parallel_for(1, note_parity, state, 2, 5)
+            with program.if_nonzero(state[5]):
+                program.parallel_for(1, add_to_one, state, 4, 1)
+            program.parallel_for(1, add_to_one, state, 2, -1)
+        with program.if_nonzero(state[1]), program.if_nonzero(state[4]):
+            program.parallel_for(1, add_to_one, state, 6, 1)
+        program.parallel_for(1, add_to_one, state, 0, -1)
+    return program
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(0, 5), (3, 0), (1, 1), (4, 7)])
+def test_nested_loops_and_branches(space, outer, inner):
+    found = run(space, nested_loops(), state=np.array([outer, inner, 0, 0, 0, 0, 0]))
+    odd = outer * ((inner + 1) // 2)
+    assert found["state"][[0, 2, 3, 4]].tolist() == [0, 0, outer * inner, odd]
+    assert found["state"][6] == (outer if odd else 0)
+
+
+def test_otherwise_runs_on_zero_only(space):
+    program = Program("sides")
+    state = program.array("state", np.int64)
+    for flag in (0, 1):
+        with program.if_nonzero(state[flag]):
+            program.parallel_for(1, add_to_one, state, 2, 1)
+        with program.otherwise():
+            program.parallel_for(1, add_to_one, state, 3, 1)
+    assert run(space, program, state=np.array([0, 9, 0, 0]))["state"][2:].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("team", [1, 8, 32, 256])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scalars_teams_and_absent_arrays(space, team, weighted):
+    offsets = np.array([0, 0, 3, 300, 301], np.int32)
+    weights = np.arange(301, dtype=np.int32) if weighted else None
+    program = Program("weigh")
+    slots = (program.array("offsets", np.int32),
+             program.array("weights", np.int32 if weighted else None),
+             program.scalar("factor"), program.array("result", np.int64))
+    program.parallel_for(4, weigh, *slots, team=team)
+    for factor in (1, -5):
+        found = run(space, program, 4, offsets=offsets, weights=weights, factor=factor,
+                    result=np.zeros(4, np.int64))
+        rows = np.add.reduceat(np.append(weights if weighted else np.ones(301, int), 0), offsets)
+        rows[0] = 0
+        assert found["result"].tolist() == (rows[:4] * factor).tolist()
+
+
+def test_constants_and_scalars_keep_their_dtypes(space):
+    program = Program("dtypes")
+    values, amount = program.array("values", np.float32), program.scalar("amount", np.float32)
+    program.parallel_for(1, add_to_all, values, amount)
+    program.parallel_for(1, add_to_all, values, np.float32(0.25))
+    found = run(space, program, values=np.zeros(1, np.float32), amount=0.5)
+    assert found["values"].tolist() == [0.75]
+
+
+def test_one_executable_serves_other_arrays(space):
+    program = Program("again")
+    values, size = program.array("values", np.int64), program.array("size", np.int64)
+    program.parallel_for(size[0], add_to_all, values, 1)
+    executable = space.executable(program)
+    for n in (5, 70_000, 1):
+        arrays = {"values": space.zeros(n, np.int64), "size": space.full(1, n, np.int64)}
+        executable.run(arrays, size=n)
+        assert space.to_host(arrays["values"]).tolist() == [1] * n
+
+
+def test_executables_are_compiled_once_per_key(space):
+    made = []
+
+    def record() -> Program:
+        made.append(Program("cached"))
+        return made[-1]
+
+    key = ("test_executables_are_compiled_once_per_key", space.name)
+    assert space.cached_executable(key, record) is space.cached_executable(key, record)
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize(("bindings", "error", "message"), [
+    ({}, InputError, "'values' is not bound"),
+    ({"values": None}, KernelTypeError, "wants an array of int64, not no array"),
+    ({"values": np.zeros(2, np.int32)}, KernelTypeError, "wants an array of int64.*int32"),
+])
+def test_wrong_bindings_are_refused(space, bindings, error, message):
+    program = Program("bindings")
+    program.parallel_for(1, add_to_all, program.array("values", np.int64), 1)
+    with pytest.raises(error, match=message):
+        run(space, program, **bindings)
+
+
+def test_recording_makes_a_tree():
+    program = nested_loops()
+    (outer,) = program.steps
+    assert isinstance(outer, While)
+    first, inner, branch, last = outer.steps
+    assert isinstance(first, Launch)
+    assert isinstance(inner, While)
+    assert isinstance(branch, Branch)
+    assert isinstance(branch.then[0], Branch)
+    assert isinstance(last, Launch)
+    assert len(program.launches()) == 7
+
+
+def test_recording_mistakes_are_refused():
+    program = Program("mistakes")
+    values = program.array("values", np.int64)
+    assert program.array("values", np.int64) == values
+    with pytest.raises(ValueError, match="declared twice"):
+        program.scalar("values")
+    with pytest.raises(ValueError, match="team must be one of"):
+        program.parallel_for(1, add_to_all, values, 1, team=7)
+    with pytest.raises(ValueError, match="must follow"), program.otherwise():
+        pass
+    with program.if_nonzero(values[0]):
+        program.parallel_for(1, add_to_all, values, 1)
+    with program.otherwise():
+        program.parallel_for(1, add_to_all, values, 1)
+    with pytest.raises(ValueError, match="must follow"), program.otherwise():
+        pass
