@@ -1,7 +1,7 @@
 """Timings of the pieces: launches, programs, primitives, phases; reported, never asserted.
 
     python -m pytest bench/pieces.py                        # every space that works here
-    python -m pytest bench/pieces.py -k "scan and cpu"
+    python -m pytest bench/pieces.py -k scan --space cpu --space cpu-1 --size 100000000
 
 Throughput counts the bytes that an ideal implementation moves.
 """
@@ -21,13 +21,14 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable
-from portpart.primitives.basic import gather, iota, scatter
+from portpart.primitives.basic import copy, fill, gather, iota, scatter
+from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import argmax_of, sum_of
 from portpart.primitives.scan import exclusive_scan
+from portpart.primitives.segments import segment_scan, segment_sum, unique_of
 from portpart.primitives.select import positions_of
 from portpart.primitives.sort import sort_by_key
 
-SIZES = (100, 100_000, 10_000_000)
 TINY_STEPS = 1000
 
 GRAPHS = ("delaunay_2^17", "rmat_2^14")
@@ -40,23 +41,25 @@ def touch(i, values):
 
 
 @kernel
+def touch_many(i, a, b, c, d, e, f, g, h, x, y):
+    """Read many arguments."""
+    a[i] += b[i] + c[i] + d[i] + e[i] + f[i] + g[i] + h[i] + x * y
+
+
+@kernel
 def count_down(_, left, values):
     """Decrease left[0] and touch a value."""
     left[0] -= 1
     values[0] += 1
 
 
-@pytest.fixture(params=["cpu", "cuda"])
-def space(request: pytest.FixtureRequest) -> ExecutionSpace:
+@pytest.fixture
+def space(space_name: str) -> ExecutionSpace:
+    device, _, threads = space_name.partition("-")
     try:
-        return backends.space(request.param)
+        return backends.space(device, threads=int(threads) if threads else None)
     except (DeviceUnavailable, ImportError) as error:
         pytest.skip(str(error))
-
-
-@pytest.fixture(params=SIZES, ids=lambda size: f"n={size}")
-def size(request: pytest.FixtureRequest) -> int:
-    return int(request.param)
 
 
 def measure(
@@ -79,6 +82,10 @@ def random_integers(space: ExecutionSpace, size: int, high: int = 1 << 30) -> An
     return space.asarray(np.random.default_rng(1).integers(0, high, size).astype(np.int32))
 
 
+def rows_of_ten(space: ExecutionSpace, size: int) -> Any:
+    return space.asarray(np.append(np.arange(0, size, 10), size).astype(np.int32))
+
+
 def test_launch(benchmark: Any, space: ExecutionSpace, size: int) -> None:
     values = space.zeros(size, np.int32)
     measure(benchmark, space, lambda: space.parallel_for(size, touch, values), 8 * size)
@@ -99,6 +106,31 @@ def test_program_loop(benchmark: Any, space: ExecutionSpace) -> None:
 
     benchmark.extra_info["kernels"] = TINY_STEPS
     measure(benchmark, space, run)
+
+
+def test_launch_with_ten_arguments(benchmark: Any, space: ExecutionSpace) -> None:
+    """What a launch costs in Python, mostly."""
+    values = [space.zeros(1, np.int32) for _ in range(8)]
+    measure(benchmark, space, lambda: space.parallel_for(1, touch_many, *values, 3, 4))
+
+
+def test_program_start(benchmark: Any, space: ExecutionSpace) -> None:
+    """A program of one tiny kernel: what binding and starting cost."""
+    program = Program("one kernel")
+    program.parallel_for(1, touch, program.array("values", np.int64))
+    executable = space.executable(program)
+    values = space.zeros(1, np.int64)
+    measure(benchmark, space, lambda: executable.run({"values": values}, size=1))
+
+
+def test_fill(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    values = space.zeros(size, np.int32)
+    measure(benchmark, space, lambda: fill(space, values, 7), 4 * size)
+
+
+def test_copy(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    values = random_integers(space, size)
+    measure(benchmark, space, lambda: copy(space, values), 8 * size)
 
 
 def test_iota(benchmark: Any, space: ExecutionSpace, size: int) -> None:
@@ -139,6 +171,26 @@ def test_compaction(benchmark: Any, space: ExecutionSpace, size: int) -> None:
 def test_sort_by_key(benchmark: Any, space: ExecutionSpace, size: int) -> None:
     keys, values = random_integers(space, size), random_integers(space, size)
     measure(benchmark, space, lambda: sort_by_key(space, keys, values), 16 * size)
+
+
+def test_histogram(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    keys = random_integers(space, size, 256)
+    measure(benchmark, space, lambda: histogram(space, keys, 256), 4 * size)
+
+
+def test_segment_sum(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    offsets, values = rows_of_ten(space, size), random_integers(space, size)
+    measure(benchmark, space, lambda: segment_sum(space, offsets, values), 5 * size)
+
+
+def test_segment_scan(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    offsets, values = rows_of_ten(space, size), random_integers(space, size)
+    measure(benchmark, space, lambda: segment_scan(space, offsets, values), 12 * size)
+
+
+def test_unique(benchmark: Any, space: ExecutionSpace, size: int) -> None:
+    keys, _ = space.sort_keys(random_integers(space, size, size // 4 + 1))
+    measure(benchmark, space, lambda: unique_of(space, keys), 6 * size)
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import time
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from portpart.result import PartitionResult
 
 MAX_BLOCKS = 2**31 - 1
 MAX_SEED = 2**63 - 1
+MAX_IMBALANCE = 2**31
+"""From here on a limit is none, whatever k is."""
 
 
 def partition(
@@ -101,12 +104,18 @@ def partition(
     start = time.perf_counter()
     k = _checked_integer("k", k, 1, MAX_BLOCKS)
     seed = _checked_integer("seed", seed, 0, MAX_SEED)
+    if threads is not None:
+        threads = _checked_integer("threads", threads, 1, MAX_BLOCKS)
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is {progress!r}; it must be callable")
     run, config = lookup(algorithm, preset)
     working = _graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
     total = working.total_vertex_weight
-    balance = Balance(k, block_weight_limit(total, k, imbalance), total // k)
+    limit = block_weight_limit(total, k, imbalance)
+    # no block is heavier than the total, which keeps a large limit within 64 bits
+    balance = Balance(k, min(limit, total), total // k)
     trace = Trace(working.space, working, progress)
-    part = run(working, balance, float(imbalance), config, seed, trace)
+    part = run(working, balance, _as_float(imbalance), config, seed, trace)
     with trace.phase("finish"):
         part, weights = repaired(working, part, balance)
         cut = cut_of(working, part)
@@ -116,7 +125,7 @@ def partition(
     return PartitionResult(
         part=part if _is_on_device(graph) else working.space.to_host(part),
         cut=cut, imbalance=imbalance_of(weights), block_weights=weights,
-        max_block_weight_allowed=balance.max_block_weight, feasible=feasible, k=k,
+        max_block_weight_allowed=limit, feasible=feasible, k=k,
         seconds=time.perf_counter() - start, stats=trace.summary(),
     )
 
@@ -131,9 +140,16 @@ def _checked_integer(name: str, value: Any, low: int, high: int) -> int:
     return number
 
 
+def _as_float(imbalance: Any) -> float:
+    """An imbalance that `block_weight_limit` has accepted, which may be a text, as a number."""
+    return float(min(Fraction(str(imbalance)), MAX_IMBALANCE))
+
+
 def _graph_on_device(graph: Any, vertex_weights: Any, edge_weights: Any, symmetrize: bool,
                      device: str, threads: int | None) -> Graph:
     """The checked graph in the memory of the space that will work on it."""
+    if not isinstance(device, str):
+        raise InputError(f"device is {device!r}; it must be 'auto', 'cpu', 'cuda' or 'cuda:N'")
     if device == "auto":
         device = "cuda" if _is_on_device(graph) else "cpu"
         space = None if device == "cuda" else backends.space(device, threads=threads)

@@ -25,7 +25,7 @@ ALGORITHMS: dict[str, Algorithm] = {
 
 def lookup(algorithm: str, preset: Any) -> tuple[Callable[..., Any], Any]:
     """The partitioner and its configuration; `preset` may be a configuration itself."""
-    if algorithm not in ALGORITHMS:
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise InputError(f"algorithm is {algorithm!r}; it must be one of {_names(ALGORITHMS)}")
     found = ALGORITHMS[algorithm]
     if not isinstance(preset, str):

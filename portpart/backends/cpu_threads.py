@@ -30,17 +30,25 @@ def start_threads() -> None:
 
 
 class Workers:
-    """Enters the parallel region with a number of threads; one thread needs no region."""
+    """Enters the parallel region with a number of threads; one thread needs no region.
+
+    The number that the caller has set for Numba's own loops is put back in the end.
+    """
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
+        self.before = threads
 
     def __enter__(self) -> int:
         if self.threads > 1:
             _parallel_region.acquire()
-            numba.set_num_threads(self.threads)
+            self.before = numba.get_num_threads()
+            if self.before != self.threads:
+                numba.set_num_threads(self.threads)
         return self.threads
 
     def __exit__(self, *_: object) -> None:
         if self.threads > 1:
+            if self.before != self.threads:
+                numba.set_num_threads(self.before)
             _parallel_region.release()

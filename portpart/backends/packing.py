@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 import sys
 from ctypes import c_int64
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,16 @@ ABSENT = "absent"
 """Type tag of an absent array.  Other tags: ``int32`` for a scalar, ``*int32`` for an array."""
 
 _SCALAR_FORMATS = {
-    "bool": "?7x", "int8": "b7x", "uint8": "B7x", "int16": "h6x", "uint16": "H6x", "int32": "i4x",
-    "uint32": "I4x", "int64": "q", "uint64": "Q", "float32": "f4x", "float64": "d",
+    "bool": "?7x", "int8": "b7x", "uint8": "B7x", "int32": "i4x", "uint32": "I4x",
+    "int64": "q", "uint64": "Q", "float32": "f4x", "float64": "d",
 }
+
+_SCALAR_TAGS = {
+    kind: name for name in _SCALAR_FORMATS for kind in (np.dtype(name).type, np.longlong,
+                                                        np.ulonglong)
+    if np.dtype(kind).name == name
+}
+"""Tags of NumPy scalars; asking one for the name of its dtype takes two microseconds."""
 
 
 def tag_of(argument: Any) -> str:
@@ -40,21 +46,18 @@ def tag_of(argument: Any) -> str:
         return "int64"
     if isinstance(argument, float):
         return "float64"
-    if isinstance(argument, np.generic):
-        return _scalar_tag(type(argument))
-    if hasattr(argument, "dtype") and hasattr(argument, "ndim"):
+    if type(argument) in _SCALAR_TAGS:
+        return _SCALAR_TAGS[type(argument)]
+    if hasattr(argument, "dtype") and not isinstance(argument, np.generic):
         if argument.ndim != 1 or not argument.flags.c_contiguous:
             raise KernelTypeError("a kernel takes contiguous arrays of one dimension only")
         if not argument.dtype.isnative:
             raise KernelTypeError(f"a kernel takes native byte order only, not {argument.dtype!r}")
+        if argument.dtype.name not in _SCALAR_FORMATS:
+            raise KernelTypeError(f"a kernel cannot take an array of {argument.dtype}; convert it "
+                                  f"to one of {', '.join(_SCALAR_FORMATS)}")
         return f"*{argument.dtype.name}"
     raise KernelTypeError(f"a kernel cannot take an argument of type {type(argument).__name__}")
-
-
-@cache
-def _scalar_tag(kind: type[np.generic]) -> str:
-    """Name of the dtype; asking NumPy for it takes two microseconds each time."""
-    return str(np.dtype(kind).name)
 
 
 def bits_of(value: Any, dtype: Any) -> int:

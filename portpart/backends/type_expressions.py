@@ -157,7 +157,17 @@ class ExpressionTyper:
         self.condition(node.test)
         if node.test in self.typed.constants:
             return self.value(node.body if self.typed.constants[node.test] else node.orelse)
-        return unified_type(self.value(node.body), self.value(node.orelse))
+        sides = self.value(node.body), self.value(node.orelse)
+        # Numba drops a side that a comparison of constants rules out, and with it its type.
+        if sides[0] != sides[1] and any(map(self.compares_constants, ast.walk(node.test))):
+            raise Refusal(f"constants choose between {sides[0]} and {sides[1]}", "cast one side")
+        return unified_type(*sides)
+
+    def compares_constants(self, node: ast.AST) -> bool:
+        """True for a comparison whose two sides are known."""
+        if not isinstance(node, ast.Compare):
+            return False
+        return all(side in self.typed.constants for side in (node.left, *node.comparators))
 
     def call(self, node: ast.Call) -> ArgumentType | None:
         assert isinstance(node.func, ast.Name)

@@ -39,7 +39,7 @@ def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
         raise InputError(f"k is {k}; it must be at least 1")
     try:
         excess = Fraction(str(imbalance))
-    except ValueError as problem:
+    except (ValueError, ZeroDivisionError) as problem:
         raise InputError(f"imbalance is {imbalance!r}; it must be a finite number") from problem
     if excess < 0:
         raise InputError(f"imbalance is {imbalance}; it must be >= 0")

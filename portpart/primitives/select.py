@@ -57,21 +57,21 @@ def count_flagged(tile, flags, counts, size, tiles):
 def place_flagged(tile, flags, places, size, result):
     """Write the positions of the tile's nonzero flags to places[tile] ... places[tile + 1] - 1.
 
-    A lone lane writes every position, where the next flagged one overwrites it: a store costs less
-    than a branch that nobody can predict.
+    A lone lane writes every position until all flagged ones are found; one that is not flagged is
+    overwritten by the next: a store costs less than a branch that nobody can predict.
     """
     running = places[tile]
     stop = places[tile + 1]
     base = tile * TILE
     end = min(base + TILE, size)
-    while base < end:
+    while base < end and running < stop:
         i = base + lane()
         flag = int64(0)
         if i < end:
             flag = int64(flags[i] != 0)
         inclusive = team_scan(flag)
         place = running + inclusive - flag
-        if place < stop and (team_size() == 1 or flag != 0):
+        if team_size() == 1 or flag != 0:
             result[place] = int32(i)
         running += team_last(inclusive)
         base += team_size()

@@ -37,7 +37,7 @@ _entries: dict[str, Any] = {}
 
 
 seen: dict[Key, None] = {}
-"""Every kernel that was asked for, with its types and width, so that NVRTC can be given them too."""
+"""Every kernel that was asked for, with types and width, so that NVRTC can be given them too."""
 
 
 def translated(kernel: Kernel, arguments: Iterable[Any], team: int) -> Translation:

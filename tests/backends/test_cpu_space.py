@@ -11,6 +11,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -172,6 +173,15 @@ def test_launches_from_many_threads_are_safe(cpu):
 
     with ThreadPoolExecutor(6) as pool:
         assert all(pool.map(launch, range(6)))
+
+
+def test_numbas_own_thread_count_is_left_alone(cpu):
+    numba.set_num_threads(1)
+    try:
+        cpu.parallel_for(100_000, write_square, np.zeros(100_000, np.int64))
+        assert numba.get_num_threads() == 1
+    finally:
+        numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
 
 
 WORK = """

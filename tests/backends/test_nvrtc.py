@@ -58,7 +58,7 @@ def kernels_of_a_partition() -> list[Translation]:
     """Translations of all kernels that partitioning a graph launches."""
     host_cuda.seen.clear()
     space = host_cuda.HostCudaSpace()
-    with mock.patch.object(backends, "space", lambda *_, **__: space):
+    with mock.patch.object(backends, "space", return_value=space):
         portpart.partition(grid_2d(80, 80), 5, seed=1)
     return [
         translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))

@@ -26,7 +26,8 @@ def nothing(i, a, b, c, d):
 
 @pytest.mark.parametrize(("argument", "tag"), [
     (None, "absent"), (True, "bool"), (np.bool_(True), "bool"), (3, "int64"), (3.0, "float64"),
-    (np.int32(3), "int32"), (np.uint64(3), "uint64"), (np.float32(3), "float32"),
+    (np.int32(3), "int32"), (np.longlong(3), "int64"), (np.uint64(3), "uint64"),
+    (np.float32(3), "float32"),
     (np.zeros(3, np.int8), "*int8"), (np.zeros(0, bool), "*bool"),
     (ARRAY, "*int32"), (SCALAR, "float32"), (ABSENT, "absent"),
 ])
@@ -36,6 +37,7 @@ def test_tags(argument, tag):
 
 @pytest.mark.parametrize("argument", [
     "x", [1], np.zeros((1, 1)), np.zeros(9)[::3], np.zeros(3, ">f8"), object(), 1j,
+    np.complex64(1), np.str_("x"), np.int16(1), np.zeros(3, np.int16), np.zeros(3, complex),
 ])
 def test_other_arguments_have_no_tag(argument):
     with pytest.raises(KernelTypeError):

@@ -91,10 +91,8 @@ def test_atomics_within_a_team(space, team):
     bits = 2 * (np.arange(ROWS) % 20)
     assert np.array_equal(words[0::2], 2**bits - 1)
     assert np.array_equal(words[1::2], bits)
-    assert np.array_equal(counts, np.minimum(bits, 64 - np.arange(ROWS) % 50).clip(0) * 0 + [
-        min(bit, 64) for bit in bits])
-    assert zeros[0] == 64
-    assert np.array_equal(zeros[21:], np.where(bits == 0, 64, np.arange(ROWS) % 50)[21:])
+    assert np.array_equal(counts, bits)
+    assert np.array_equal(zeros, np.where(bits == 0, 64, np.arange(ROWS) % 50))
 
 
 def test_statements_do_what_numba_does(space):

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 MAX_METIS_SUM = 2**30
 """METIS adds weights in 32 bits; totals are scaled below this."""
 
+MAX_METIS_IMBALANCE = 1000
+"""METIS takes thousandths in 32 bits; more than this is no limit anyway."""
+
 
 def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_blocks: int,
                     imbalance: float, seed: int) -> np.ndarray:
@@ -33,7 +36,8 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
     shuffled = matrix[order][:, order]
     shuffled.sort_indices()
     adjacency = pymetis.CSRAdjacency(shuffled.indptr, shuffled.indices)
-    options = pymetis.Options(seed=seed % 2**31, ufactor=max(1, round(1000 * imbalance)))
+    ufactor = max(1, round(1000 * min(imbalance, MAX_METIS_IMBALANCE)))
+    options = pymetis.Options(seed=seed % 2**31, ufactor=ufactor)
     _, shuffled_part = pymetis.part_graph(
         num_blocks, adjacency, eweights=scaled(np.maximum(shuffled.data, 1)),
         vweights=None if vertex_weights is None else scaled(vertex_weights[order]),

@@ -91,38 +91,35 @@ def find_slot(keys, begin, end, block):
 
 
 @device
-def free_slot(keys, begin, end, block):
-    """First slot on the way of `block` that can take a new key, or -1."""
+def place_for(keys, begin, end, block):
+    """First slot on the way of `block` that is free or, by now, holds the block."""
     slot = home_slot(block, begin, end)
-    result = int64(-1)
-    for _ in range(end - begin):
-        key = atomic_load(keys, slot)
-        if key == NEVER_USED or key == FREED:
-            result = slot
-            break
+    key = atomic_load(keys, slot)
+    while key != NEVER_USED and key != FREED and key != block:
         slot += 1
         if slot == end:
             slot = begin
-    return result
+        key = atomic_load(keys, slot)
+    return slot
 
 
 @device
 def claim_block(keys, begin, end, block):
     """Slot of `block` in the row, claimed if new.  All threads agree on it.
 
-    Threads that look for one block try the same free slots in the same order, and no slot is
-    freed meanwhile, so a block never gets two slots.
+    No slot is freed meanwhile, and threads that look for one block try the same free slots in the
+    same order, looking out for the block in each: so a block never gets two slots.
     """
     slot = find_slot(keys, begin, end, block)
     while slot < 0:
-        candidate = free_slot(keys, begin, end, block)
-        key = atomic_load(keys, candidate)
+        place = place_for(keys, begin, end, block)
+        key = atomic_load(keys, place)
         if key == NEVER_USED or key == FREED:
-            found = atomic_cas(keys, candidate, key, block)
-            if found == key or found == block:
-                slot = candidate
-        if slot < 0:
-            slot = find_slot(keys, begin, end, block)
+            key = atomic_cas(keys, place, key, block)
+            if key == NEVER_USED or key == FREED:
+                key = block
+        if key == block:
+            slot = place
     return slot
 
 

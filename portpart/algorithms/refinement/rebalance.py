@@ -116,8 +116,9 @@ def list_leavers(v, vertex_weights, part, block_weight, slot_of, leave_list, sta
     if here > state[MAX_BLOCK_WEIGHT] and state[DESTINATIONS] > 0:
         weight = value_or(vertex_weights, v, 1)
         excess = here - state[MEAN_BLOCK_WEIGHT]
-        halves = 3 + state[STRONG]  # at most 1.5 times the excess, 2 times in strong rebalancing
-        if weight > 0 and 2 * weight <= halves * excess:
+        # at most 1.5 times the excess, 2 times in strong rebalancing; no product may overflow
+        most = excess + (excess if state[STRONG] != 0 else excess // 2)
+        if weight > 0 and weight <= most:
             leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
 
 

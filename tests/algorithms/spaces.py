@@ -1,0 +1,48 @@
+"""How the tests of algorithms bring graphs to a space, launch kernels and read results."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Kernel
+from portpart.graph import Graph
+from tests.graphs import drawn_graphs, random_graph
+
+NO_LIMIT = 2**62
+
+
+def reference() -> ExecutionSpace:
+    """The space whose results all others must give: one thread."""
+    return backends.space("cpu", threads=1)
+
+
+def launch(space: ExecutionSpace, count: int, kernel: Kernel, arrays: dict[str, Any],
+           team: int = 1) -> None:
+    """Launch `kernel` with the arrays that its parameters are named after."""
+    names = list(inspect.signature(kernel.function).parameters)[1:]
+    space.parallel_for(count, kernel, *(arrays[name] for name in names), team=team)
+
+
+def some_graphs() -> dict[str, Graph]:
+    """Drawn graphs, and random ones for each width of a team, large enough for two threads."""
+    return {
+        **drawn_graphs(),
+        "sparse": random_graph(3000, 3000, 1, weighted=True),
+        "medium": random_graph(3000, 16_000, 2, weighted=True, vertex_weighted=True),
+        "dense": random_graph(1200, 24_000, 3),
+        "skewed": random_graph(2500, 14_000, 4, weighted=True, skewed=True),
+    }
+
+
+def with_int64_offsets(graph: Graph) -> Graph:
+    """The same graph as one with more than 2**31 arcs would be stored."""
+    offsets = graph.space.asarray(graph.offsets, np.int64)
+    return Graph(offsets, graph.targets, graph.weights, graph.vertex_weights, graph.space)
+
+
+GRAPHS = some_graphs()

@@ -1,0 +1,124 @@
+"""The hierarchy ends when it should, on graphs that refuse to shrink too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
+from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
+from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.algorithms.coarsening.two_hop import two_hop_matching
+from portpart.backends.interface import ExecutionSpace
+from portpart.graph import Graph
+from tests import oracles
+from tests.algorithms.spaces import GRAPHS, reference
+from tests.graphs import random_graph, raw_graph
+
+SPACE = reference()
+
+
+def groups_of(size: int) -> ClusterRule:
+    """Clusters of so many consecutive vertices."""
+    def clusters(graph: Graph, depth: int) -> Clusters:
+        n = graph.num_vertices
+        return Clusters((np.arange(n) // size).astype(np.int32), -(-n // size))
+
+    return clusters
+
+
+def two_hop_rule(space: ExecutionSpace, limit: int) -> ClusterRule:
+    def clusters(graph: Graph, depth: int) -> Clusters:
+        mate = heavy_edge_matching(space, graph, limit, depth)
+        two_hop_matching(space, graph, mate, limit, depth, 1000)
+        return clusters_of_matching(space, mate)
+
+    return clusters
+
+
+def sizes(levels: list[Level]) -> list[int]:
+    return [level.graph.num_vertices for level in levels]
+
+
+def coarse_sizes(graph: Graph, rule: ClusterRule, stop_at: int) -> list[int]:
+    return sizes(coarsen(SPACE, graph, rule, stop_at=stop_at, least_shrink=0.95))
+
+
+def test_coarsening_ends_at_the_first_small_enough_graph() -> None:
+    graph = random_graph(640, 2000, 1)
+    assert coarse_sizes(graph, groups_of(2), 160) == [640, 320, 160]
+    assert coarse_sizes(graph, groups_of(2), 159) == [640, 320, 160, 80]
+    assert coarse_sizes(graph, groups_of(2), 640) == [640]
+
+
+def test_a_level_below_a_quarter_of_the_target_is_dropped() -> None:
+    graph = random_graph(640, 2000, 1)
+    assert coarse_sizes(graph, groups_of(8), 320) == [640, 80]
+    assert coarse_sizes(graph, groups_of(8), 321) == [640]
+
+
+def test_a_stalled_rule_ends_coarsening() -> None:
+    graph = random_graph(600, 2000, 1)
+    calls: list[int] = []
+
+    def hardly(graph: Graph, depth: int) -> Clusters:
+        calls.append(depth)
+        n = graph.num_vertices
+        return Clusters(np.maximum(np.arange(n) - 3, 0).astype(np.int32), n - 3)
+
+    assert coarse_sizes(graph, hardly, 10) == [600]
+    assert calls == [0]
+
+
+def test_the_rule_sees_graph_and_depth_and_levels_are_reported() -> None:
+    graph = random_graph(640, 2000, 1)
+    seen: list[tuple[int, int]] = []
+    reported: list[int] = []
+
+    def rule(graph: Graph, depth: int) -> Clusters:
+        seen.append((graph.num_vertices, depth))
+        return groups_of(2)(graph, depth)
+
+    coarsen(SPACE, graph, rule, stop_at=200, least_shrink=0.95,
+            on_level=lambda coarse: reported.append(coarse.num_vertices))
+    assert seen == [(640, 0), (320, 1)]
+    assert reported == [320, 160]
+
+
+@pytest.mark.parametrize("name", ["medium", "skewed"])
+def test_levels_are_quotients_of_each_other(space: ExecutionSpace, name: str) -> None:
+    graph = GRAPHS[name].to(space)
+    levels = coarsen(space, graph, two_hop_rule(space, 500), stop_at=200, least_shrink=0.95)
+    assert len(levels) > 2
+    for fine, coarse in zip(levels, levels[1:]):
+        cluster = oracles.host(fine.cluster)
+        expected = oracles.quotient(fine.graph, cluster, coarse.graph.num_vertices)
+        oracles.assert_same_graph(coarse.graph, expected)
+        assert coarse.graph.total_vertex_weight == graph.total_vertex_weight
+    assert levels[-1].cluster is None
+
+
+STUBBORN: dict[str, Callable[[], Graph]] = {
+    "star": lambda: raw_graph(3000, [(0, i) for i in range(1, 3000)]).graph(),
+    "two stars": lambda: raw_graph(
+        3000, [(i % 2, i) for i in range(2, 3000)] + [(0, 1)]).graph(),
+    "isolated": lambda: raw_graph(3000, []).graph(),
+    "bipartite": lambda: raw_graph(
+        1004, [(i, j) for i in range(4) for j in range(4, 1004)]).graph(),
+    "path": lambda: raw_graph(3000, [(i, i + 1) for i in range(2999)]).graph(),
+}
+
+
+@pytest.mark.parametrize("name", STUBBORN)
+def test_two_hops_shrink_what_matching_cannot(space: ExecutionSpace, name: str) -> None:
+    graph = STUBBORN[name]().to(space)
+    levels = coarsen(space, graph, two_hop_rule(space, 1500), stop_at=64, least_shrink=0.98)
+    assert sizes(levels)[-1] <= 64
+
+
+def test_nothing_merges_above_the_weight_limit(space: ExecutionSpace) -> None:
+    graph = GRAPHS["medium"].to(space)
+    levels = coarsen(space, graph, two_hop_rule(space, 40), stop_at=10, least_shrink=0.98)
+    assert max(oracles.vertex_weights(levels[-1].graph)) <= 40

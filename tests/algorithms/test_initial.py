@@ -1,0 +1,89 @@
+"""The start: METIS on the coarsest graph within its 32 bits, and partitions that are obvious."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portpart import metrics
+from portpart.algorithms.initial.metis import MAX_METIS_SUM, metis_partition, scaled
+from portpart.algorithms.initial.trivial import trivial_partition
+from portpart.backends.interface import ExecutionSpace
+from portpart.generators import grid_2d
+from tests import oracles
+from tests.graphs import raw_graph
+
+
+@given(st.lists(st.integers(0, 2**55), min_size=1, max_size=50))
+def test_scaled_weights_fit_metis(values: list[int]) -> None:
+    weights = np.array(values)
+    result = scaled(weights)
+    assert result.dtype == np.int32
+    assert result.sum(dtype=np.int64) < 2**31
+    assert ((result > 0) == (weights > 0)).all()
+    assert (np.argsort(result[np.argsort(weights)], kind="stable") == np.arange(len(values))).all()
+    if sum(values) <= MAX_METIS_SUM:
+        assert np.array_equal(result, weights)
+
+
+def test_huge_weights_partition_like_small_ones() -> None:
+    matrix = grid_2d(12).to_scipy().astype(np.int64)
+    ones = np.ones(144, np.int64)
+    small = metis_partition(matrix, ones, 4, 0.03, 1)
+    huge = metis_partition(matrix * 2**50, ones * 2**54, 4, 0.03, 1)
+    assert np.bincount(huge, minlength=4).max() <= 40
+    assert metrics.cut(grid_2d(12), huge) <= 1.5 * metrics.cut(grid_2d(12), small)
+
+
+def test_the_start_depends_on_the_seed_and_not_on_the_order_of_arcs() -> None:
+    random = np.random.default_rng(0)
+    edges = random.integers(0, 200, (800, 2))
+    plain, shuffled = (
+        raw_graph(200, edges[edges[:, 0] != edges[:, 1]], shuffle=s).graph().to_scipy()
+        for s in (None, 5)
+    )
+    starts = [metis_partition(m, None, 5, 0.03, seed) for m, seed in
+              ((plain, 1), (plain, 1), (shuffled, 1), (plain, 2))]
+    assert np.array_equal(starts[0], starts[1])
+    assert np.array_equal(starts[0], starts[2])
+    assert not np.array_equal(starts[0], starts[3])
+
+
+@pytest.mark.parametrize("imbalance", [0.0, 1e-9, 0.03, 50.0, 1e300])
+def test_any_imbalance_is_taken(imbalance: float) -> None:
+    part = metis_partition(grid_2d(10).to_scipy(), None, 3, imbalance, 0)
+    assert set(part.tolist()) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("seed", [0, 2**31, 2**63 - 1, 2**64])
+def test_any_seed_is_taken(seed: int) -> None:
+    assert len(metis_partition(grid_2d(10).to_scipy(), None, 3, 0.03, seed)) == 100
+
+
+def test_arcs_of_weight_zero_and_vertices_of_weight_zero() -> None:
+    matrix = grid_2d(10).to_scipy()
+    matrix.data[:] = 0
+    part = metis_partition(matrix, np.zeros(100, np.int64), 4, 0.03, 0)
+    assert ((part >= 0) & (part < 4)).all()
+
+
+def test_a_graph_without_edges() -> None:
+    matrix = raw_graph(20, []).graph().to_scipy()
+    assert np.bincount(metis_partition(matrix, None, 4, 0.03, 0), minlength=4).max() <= 6
+
+
+def test_obvious_partitions(space: ExecutionSpace) -> None:
+    path = raw_graph(3, [(0, 1), (1, 2)]).graph().to(space)
+    empty = raw_graph(0, []).graph().to(space)
+
+    def trivial(graph, k):
+        part = trivial_partition(graph, k)
+        return None if part is None else oracles.host(part).tolist()
+
+    assert trivial(path, 1) == [0, 0, 0]
+    assert trivial(path, 2) is None
+    assert sorted(trivial(path, 3)) == [0, 1, 2]
+    assert len(set(trivial(path, 8))) == 3
+    assert trivial(empty, 4) == []

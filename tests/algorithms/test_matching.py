@@ -1,0 +1,108 @@
+"""Heavy-edge matching: valid, and every edge left out lies beside one at least as heavy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.backends.interface import ExecutionSpace
+from portpart.graph import Graph
+from tests import oracles
+from tests.algorithms.spaces import GRAPHS, NO_LIMIT, reference, with_int64_offsets
+from tests.graphs import graphs, random_graph, raw_graph
+
+
+def matched(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT, seed: int = 0) -> Any:
+    return oracles.host(heavy_edge_matching(space, graph.to(space), limit, seed))
+
+
+def eligible_edges(graph: Graph, limit: int) -> dict[tuple[int, int], int]:
+    """Weight of each edge whose ends together keep the limit; of parallel ones the heaviest."""
+    weights = oracles.vertex_weights(graph)
+    edges: dict[tuple[int, int], int] = {}
+    for u, v, weight in oracles.arcs(graph):
+        if weights[u] + weights[v] <= limit:
+            edges[u, v] = max(weight, edges.get((u, v), 0))
+    return edges
+
+
+def assert_locally_dominant(graph: Graph, mate: np.ndarray, limit: int) -> None:
+    """The matching that a greedy choice of heaviest edges makes, whatever it does about ties.
+
+    So it is maximal, holds a heaviest edge of each component of the eligible edges, and weighs at
+    least half of the heaviest matching.
+    """
+    edges = eligible_edges(graph, limit)
+    weight_at = [-1] * graph.num_vertices
+    for v, u in enumerate(mate.tolist()):
+        if u >= 0:
+            assert u != v
+            assert mate[u] == v
+            weight_at[v] = edges[v, u]
+    for (u, v), weight in edges.items():
+        assert max(weight_at[u], weight_at[v]) >= weight, (u, v)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 12, NO_LIMIT])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_no_eligible_edge_is_heavier_than_the_matched_ones_beside_it(
+    space: ExecutionSpace, name: str, limit: int
+) -> None:
+    graph = GRAPHS[name]
+    mate = matched(space, graph, limit, 5)
+    assert_locally_dominant(graph, mate, limit)
+    assert np.array_equal(mate, matched(reference(), graph, limit, 5))
+
+
+@given(graph=graphs(14), limit=st.integers(0, 30), seed=st.integers(0, 2**63 - 1))
+@settings(max_examples=60)
+def test_random_graphs_are_matched_by_local_dominance(
+    space: ExecutionSpace, graph: Graph, limit: int, seed: int
+) -> None:
+    assert_locally_dominant(graph, matched(space, graph, limit, seed), limit)
+
+
+def test_weights_beyond_32_bits_decide(space: ExecutionSpace) -> None:
+    graph = raw_graph(4, [(0, 1), (1, 2), (2, 3)], [2**50, 2**50 + 1, 2**50]).graph()
+    assert matched(space, graph).tolist() == [-1, 2, 1, -1]
+
+
+def test_a_chain_of_growing_weights_is_matched_from_its_heavy_end(space: ExecutionSpace) -> None:
+    n = 101
+    graph = raw_graph(n, [(i, i + 1) for i in range(n - 1)], np.arange(1, n)).graph()
+    mate = matched(space, graph)
+    assert mate[0] == -1
+    assert all(mate[v] == v + (1 if v % 2 else -1) for v in range(1, n))
+
+
+def test_edges_of_weight_zero_are_matched_too(space: ExecutionSpace) -> None:
+    graph = raw_graph(2, [(0, 1)], [0]).graph()
+    assert matched(space, graph).tolist() == [1, 0]
+
+
+def test_the_order_of_arcs_does_not_matter(space: ExecutionSpace) -> None:
+    random = np.random.default_rng(0)
+    edges = random.integers(0, 300, (900, 2))
+    weights = random.integers(0, 4, 900)
+    plain, shuffled = (
+        matched(space, raw_graph(300, edges, weights, shuffle=shuffle).graph(), seed=3)
+        for shuffle in (None, 8)
+    )
+    assert np.array_equal(plain, shuffled)
+
+
+def test_wide_offsets_change_nothing(space: ExecutionSpace) -> None:
+    graph = GRAPHS["medium"]
+    assert np.array_equal(matched(space, graph), matched(space, with_int64_offsets(graph)))
+
+
+def test_the_seed_breaks_ties(space: ExecutionSpace) -> None:
+    graph = random_graph(500, 2500, 1)
+    first, again, other = (matched(space, graph, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)

@@ -1,0 +1,36 @@
+namespace count_internal_arcs_7460fbae_ {
+
+constexpr int TEAM = 1;
+
+// count_internal_arcs in golden_kernels.py:20
+__device__ __forceinline__ void body(int64 v, int32* offsets, int32* targets, int32* part, int64* internal)
+{
+    int64 same = 0LL;
+    for (int32 e = offsets[v], e_end = offsets[pp::add(v, 1LL)]; e < e_end; e += 1) {
+        if (part[targets[e]] == part[v]) {
+            same = pp::add(same, 1LL);
+        }
+    }
+    internal[v] = same;
+}
+
+}  // namespace count_internal_arcs_7460fbae_
+
+extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_7460fbae(int64 count, int32* offsets, int32* targets, int32* part, int64* internal)
+{
+    for (int64 item = pp::first_item<count_internal_arcs_7460fbae_::TEAM>(); item < count; item += pp::item_stride<count_internal_arcs_7460fbae_::TEAM>()) {
+        count_internal_arcs_7460fbae_::body(item, offsets, targets, part, internal);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_7460fbae_packed(const int64* row)
+{
+    const int64 count = *pp::argument<int64*>(row, 0);
+    int32* const offsets = pp::argument<int32*>(row, 1);
+    int32* const targets = pp::argument<int32*>(row, 2);
+    int32* const part = pp::argument<int32*>(row, 3);
+    int64* const internal = pp::argument<int64*>(row, 4);
+    for (int64 item = pp::first_item<count_internal_arcs_7460fbae_::TEAM>(); item < count; item += pp::item_stride<count_internal_arcs_7460fbae_::TEAM>()) {
+        count_internal_arcs_7460fbae_::body(item, offsets, targets, part, internal);
+    }
+}
