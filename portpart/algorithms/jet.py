@@ -110,8 +110,9 @@ def _coarsen(graph: Graph, balance: Balance, config: JetConfig, seed: int,
     limit = max(balance.max_block_weight // 4, 1)
 
     def find_clusters(fine: Graph, depth: int) -> Clusters:
-        mate = heavy_edge_matching(space, fine, limit, seed + depth)
-        two_hop_matching(space, fine, mate, limit, seed + depth, config.max_matchmaker_degree)
+        level_seed = (seed + depth) % 2**63
+        mate = heavy_edge_matching(space, fine, limit, level_seed)
+        two_hop_matching(space, fine, mate, limit, level_seed, config.max_matchmaker_degree)
         return clusters_of_matching(space, mate)
 
     with trace.phase("coarsening"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SMALL_SIZE = 1 << 15
 """Largest work size that runs with the small grid."""
 
-SMALL_WAVES, FULL_WAVES = 2, 16
+SMALL_WAVES, FULL_WAVES = 1, 8
 """Blocks per multiprocessor at most, in the small and the full grid."""
 
 

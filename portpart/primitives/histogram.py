@@ -12,6 +12,7 @@ from portpart.backends.language import (
     lane,
     team_atomic_add,
     team_size,
+    value_or,
 )
 
 STRIPE_ITEMS = 8192
@@ -20,8 +21,12 @@ STRIPE_ITEMS = 8192
 MOST_STRIPES = 256
 
 
-def histogram(space: ExecutionSpace, keys: Array, bins: int) -> Array:
+def histogram(
+    space: ExecutionSpace, keys: Array, bins: int, weights: Array | None = None
+) -> Array:
     """Occurrences of 0 ... bins-1 among the integers `keys`, which must lie in that range.
+
+    With `weights` (integers, one per key) their sums instead.
 
     Returns
     -------
@@ -36,27 +41,27 @@ def histogram(space: ExecutionSpace, keys: Array, bins: int) -> Array:
     stripes = min(MOST_STRIPES, n // max(bins, STRIPE_ITEMS))
     if stripes < 2:
         counts = space.zeros(bins, np.int64)
-        space.parallel_for(n, count_key, keys, counts)
+        space.parallel_for(n, count_key, keys, weights, counts)
         return counts
     striped = space.zeros(stripes * bins, np.int64)
-    space.parallel_for(stripes, count_stripe, keys, n, stripes, bins, striped, team=256)
+    space.parallel_for(stripes, count_stripe, keys, weights, n, stripes, bins, striped, team=256)
     counts = space.empty(bins, np.int64)
     space.parallel_for(bins, add_stripes, striped, stripes, bins, counts)
     return counts
 
 
 @kernel
-def count_key(i, keys, counts):
-    """counts[keys[i]] += 1; atomic, order-free."""
-    atomic_add(counts, int64(keys[i]), int64(1))
+def count_key(i, keys, weights, counts):
+    """counts[keys[i]] += 1 or the weight; atomic, order-free."""
+    atomic_add(counts, int64(keys[i]), value_or(weights, i, 1))
 
 
 @kernel
-def count_stripe(stripe, keys, size, stripes, bins, striped):
+def count_stripe(stripe, keys, weights, size, stripes, bins, striped):
     """Count the keys of one stripe into its own counters; the lanes of the team compete."""
     share = (size + stripes - 1) // stripes
     for i in range(stripe * share + lane(), min((stripe + 1) * share, size), team_size()):
-        team_atomic_add(striped, stripe * bins + int64(keys[i]), int64(1))
+        team_atomic_add(striped, stripe * bins + int64(keys[i]), value_or(weights, i, 1))
 
 
 @kernel

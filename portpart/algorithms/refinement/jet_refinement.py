@@ -102,7 +102,9 @@ class JetRefiner:
             "destinations": space.empty(k, np.int32),
             "room": space.empty(k + 1, np.int64),
             "threshold": space.empty(k, np.int64),
-            "histogram": space.zeros(k * rebalance.BUCKETS * rebalance.sub_buckets_for(k, n), np.int64),
+            "bucket_weight": space.zeros(k * rebalance.BUCKETS, np.int64),
+            "slot_weight": space.zeros(
+                k * rebalance.BUCKETS * rebalance.sub_buckets_for(k, n), np.int64),
         }
         self.state = np.zeros(at.SIZE, np.int64)
 
@@ -291,11 +293,17 @@ class _Recorder:
         )
         program.parallel_for(
             state[at.LEAVERS], rebalance.fill_buckets,
-            *self.slots("leave_list vertex_weights part loss slot_of histogram sub_buckets state"),
+            *self.slots("leave_list vertex_weights part loss slot_of bucket_weight slot_weight"
+                        " sub_buckets state"),
         )
         program.parallel_for(
             state[at.BLOCKS], rebalance.set_threshold,
-            *self.slots("block_weight histogram sub_buckets threshold state"), team=32,
+            *self.slots("block_weight bucket_weight slot_weight sub_buckets threshold state"),
+            team=32,
+        )
+        program.parallel_for(
+            state[at.LEAVERS], rebalance.empty_buckets,
+            *self.slots("leave_list part slot_of bucket_weight slot_weight sub_buckets"),
         )
         with program.if_nonzero(state[at.STRONG]):
             self.leave_strongly()

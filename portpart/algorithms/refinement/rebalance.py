@@ -20,6 +20,7 @@ from portpart.backends.language import (
     lane,
     team_last,
     team_max,
+    team_min,
     team_scan,
     team_size,
     team_sum,
@@ -199,40 +200,66 @@ def rate_leaving(
 
 
 @kernel
-def fill_buckets(i, leave_list, vertex_weights, part, loss, slot_of, histogram, sub_buckets, state):
-    """Put v into its bucket and sub-bucket; atomic, order-free."""
+def fill_buckets(
+    i, leave_list, vertex_weights, part, loss, slot_of, bucket_weight, slot_weight, sub_buckets,
+    state,
+):
+    """Put v into its bucket and its slot, which is a sub-bucket; atomic, order-free."""
     v = leave_list[i]
     weight = value_or(vertex_weights, v, 1)
     bucket = bucket_of(loss[v], weight, state[MEAN_VERTEX_WEIGHT])
     slot = bucket * sub_buckets + ((chance(v, state) >> 20) & (sub_buckets - 1))
     slot_of[v] = int32(slot)
-    atomic_add(histogram, int64(part[v]) * (BUCKETS * sub_buckets) + slot, weight)
+    first = int64(part[v]) * BUCKETS
+    atomic_add(bucket_weight, first + bucket, weight)
+    atomic_add(slot_weight, first * sub_buckets + slot, weight)
 
 
 @kernel
-def set_threshold(b, block_weight, histogram, sub_buckets, threshold, state):
-    """threshold[b] = last slot that leaves block b; empties the block's histogram for next time."""
+def empty_buckets(i, leave_list, part, slot_of, bucket_weight, slot_weight, sub_buckets):
+    """Set to zero what `fill_buckets` added to."""
+    v = leave_list[i]
+    slot = int64(slot_of[v])
+    first = int64(part[v]) * BUCKETS
+    bucket_weight[first + slot // sub_buckets] = 0
+    slot_weight[first * sub_buckets + slot] = 0
+
+
+@device
+def first_reaching(values, begin, count, target):
+    """Least j such that values[begin] + ... + values[begin + j] >= target, else count - 1."""
+    found = count - 1
+    running = int64(0)
+    base = int64(0)
+    while base < count:
+        j = base + lane()
+        value = int64(0)
+        if j < count:
+            value = values[begin + j]
+        until = running + team_scan(value)
+        if until - value < target and until >= target:
+            found = j
+        running = team_last(until)
+        base += team_size()
+    return team_min(found)
+
+
+@kernel
+def set_threshold(b, block_weight, bucket_weight, slot_weight, sub_buckets, threshold, state):
+    """threshold[b] = last slot that leaves block b: the one that brings it below the limit."""
     overload = block_weight[b] - state[MAX_BLOCK_WEIGHT]
-    slots = BUCKETS * sub_buckets
-    found = int64(-1)
+    slot = int64(-1)
     if overload > 0:
-        found = slots - 1
-        running = int64(0)
-        base = int64(0)
-        while base < slots:
-            slot = base + lane()
-            weight = int64(0)
-            if slot < slots:
-                weight = histogram[b * slots + slot]
-                histogram[b * slots + slot] = 0
-            until = running + team_scan(weight)
-            if until - weight < overload and until >= overload:
-                found = slot
-            running = team_last(until)
-            base += team_size()
-        found = -team_max(-found)
+        bucket = first_reaching(bucket_weight, b * BUCKETS, int64(BUCKETS), overload)
+        before = int64(0)
+        for j in range(lane(), bucket, team_size()):
+            before += bucket_weight[b * BUCKETS + j]
+        before = team_sum(before)
+        first = (b * BUCKETS + bucket) * sub_buckets
+        within = first_reaching(slot_weight, first, sub_buckets, overload - before)
+        slot = bucket * sub_buckets + within
     if lane() == 0:
-        threshold[b] = found
+        threshold[b] = slot
 
 
 @device

@@ -13,6 +13,7 @@ import numpy as np
 from portpart.algorithms.refinement.balance import Balance
 from portpart.backends.interface import Array
 from portpart.graph import Graph
+from portpart.primitives.histogram import histogram
 
 
 def repaired(graph: Graph, part: Array, balance: Balance) -> tuple[Array, np.ndarray]:
@@ -31,12 +32,11 @@ def repaired(graph: Graph, part: Array, balance: Balance) -> tuple[Array, np.nda
     block_weights : numpy.ndarray of int64, shape (k,)
     """
     space = graph.space
-    host = space.to_host(part)
-    weights = _vertex_weights(graph)
-    blocks = _block_weights(host, weights, balance.num_blocks)
+    blocks = space.to_host(histogram(space, part, balance.num_blocks, graph.vertex_weights)).copy()
     if blocks.max(initial=0) <= balance.max_block_weight:
         return part, blocks
-    moved = host.copy()
+    weights = _vertex_weights(graph)
+    moved = space.to_host(part).copy()
     _move_out(moved, weights, blocks, balance.max_block_weight)
     if blocks.max() > balance.max_block_weight:
         packed = _packed(moved, weights, balance)

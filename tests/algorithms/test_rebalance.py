@@ -1,0 +1,138 @@
+"""Weak and strong rebalancing, each alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portpart.algorithms.refinement.balance import Balance
+from portpart.backends.interface import ExecutionSpace
+from portpart.generators import delaunay
+from portpart.graph import Graph
+from tests import oracles
+from tests.algorithms.refining import balance_of, part_of, refiner_at
+from tests.algorithms.spaces import GRAPHS
+from tests.algorithms.test_refinement import lopsided_part
+from tests.graphs import raw_graph
+
+MESH = delaunay(3000)
+WEAK = {"weak_limit": 10**9}
+STRONG = {"weak_limit": 0}
+LARGE = {**{name: GRAPHS[name] for name in ("sparse", "medium", "dense", "skewed")},
+         "mesh": MESH}
+
+
+def once(space: ExecutionSpace, graph: Graph, start: np.ndarray, k: int,
+         kind: dict[str, Any]) -> np.ndarray:
+    """The partition after one rebalancing, whether it is better or not."""
+    refiner, here = refiner_at(space, graph, start, k, iteration_limit=1, **kind)
+    refiner.refine(here, 0.25)
+    return part_of(refiner, "part")
+
+
+def lopsided_weights(graph: Graph, k: int) -> tuple[np.ndarray, np.ndarray, Balance]:
+    start = lopsided_part(graph, k, seed=3)
+    before = np.array(oracles.block_weights(graph, start, k))
+    balance = balance_of(graph, k)
+    assert before.max() > balance.max_block_weight
+    return start, before, balance
+
+
+@pytest.mark.parametrize("kind", [WEAK, STRONG], ids=["weak", "strong"])
+@pytest.mark.parametrize("k", [2, 16, 100])
+@pytest.mark.parametrize("name", LARGE)
+def test_vertices_leave_heavy_blocks_for_blocks_with_room(
+    space: ExecutionSpace, name: str, k: int, kind: dict[str, Any]
+) -> None:
+    graph = LARGE[name]
+    start, before, balance = lopsided_weights(graph, k)
+    part = once(space, graph, start, k, kind)
+    moved = part != start
+    assert moved.any()
+    assert (before[start[moved]] > balance.max_block_weight).all()
+    assert (before[part[moved]] < balance.destination_weight).all()
+    assert (np.array(oracles.vertex_weights(graph))[moved] > 0).all()
+
+
+@pytest.mark.parametrize("k", [2, 16, 100])
+@pytest.mark.parametrize("name", LARGE)
+def test_weak_rebalancing_relieves_every_heavy_block(
+    space: ExecutionSpace, name: str, k: int
+) -> None:
+    graph = LARGE[name]
+    start, before, balance = lopsided_weights(graph, k)
+    part = once(space, graph, start, k, WEAK)
+    after = np.array(oracles.block_weights(graph, part, k))
+    heavy = before > balance.max_block_weight
+    if graph.vertex_weights is None:
+        assert (after[heavy] <= balance.max_block_weight).all()
+    assert (after[heavy] < before[heavy]).all()
+
+
+@pytest.mark.parametrize("k", [2, 16, 100])
+@pytest.mark.parametrize("name", LARGE)
+def test_strong_rebalancing_overfills_no_block_by_more_than_a_vertex(
+    space: ExecutionSpace, name: str, k: int
+) -> None:
+    graph = LARGE[name]
+    start, before, balance = lopsided_weights(graph, k)
+    after = np.array(oracles.block_weights(graph, once(space, graph, start, k, STRONG), k))
+    light = before < balance.destination_weight
+    heaviest_vertex = max(oracles.vertex_weights(graph))
+    assert (after[light] < balance.destination_weight + heaviest_vertex).all()
+    assert (after[~light] <= before[~light]).all()
+    assert after.max() < before.max()
+
+
+@pytest.mark.parametrize("name", ["sparse", "dense", "skewed", "mesh"])
+def test_strong_rebalancing_alone_balances_unit_weights(space: ExecutionSpace, name: str) -> None:
+    graph = LARGE[name]
+    for k in (2, 16, 100):
+        for start in (lopsided_part(graph, k), np.zeros(graph.num_vertices, np.int32)):
+            refiner, here = refiner_at(space, graph, start, k, imbalance="0", iteration_limit=8,
+                                       **STRONG)
+            assert refiner.refine(here, 0.25)["balanced"], k
+
+
+def test_weak_rebalancing_prefers_the_best_connected_block(space: ExecutionSpace) -> None:
+    """Vertex 0 hangs on block 1 by 5 and on block 2 by 1; all of the rest of block 0 is tied."""
+    clique = [(i, j) for i in range(1, 8) for j in range(1, i)]
+    edges = [*clique, (0, 8), (0, 11), (8, 9), (9, 10), (11, 12), (12, 13)]
+    weights = [9] * len(clique) + [5, 1, 3, 3, 3, 3]
+    graph = raw_graph(14, edges, weights).graph()
+    start = np.array([0] * 8 + [1] * 3 + [2] * 3)
+    refiner, here = refiner_at(space, graph, start, 3, imbalance="0.4", iteration_limit=1, **WEAK)
+    assert refiner.balance.max_block_weight == 7
+    refiner.refine(here, 0.25)
+    part = part_of(refiner, "part")
+    assert part[0] == 1
+    assert np.array_equal(part[1:], start[1:])
+
+
+def test_the_heaviest_vertex_stays_and_light_ones_make_room(space: ExecutionSpace) -> None:
+    """Vertex 0 weighs more than 1.5 times the overload: no rebalancing may throw it around."""
+    graph = raw_graph(40, [(0, i) for i in range(1, 40)],
+                      vertex_weights=[38] + [1] * 39).graph()
+    start = np.zeros(40, np.int32)
+    start[10:] = 1
+    refiner, here = refiner_at(space, graph, start, 2, iteration_limit=1, **WEAK)
+    refiner.refine(here, 0.25)
+    part = part_of(refiner, "part")
+    assert part[0] == 0
+    assert oracles.block_weights(graph, part, 2)[0] <= refiner.balance.max_block_weight
+
+
+@given(st.integers(1, 2**40), st.integers(1, 2**10), st.integers(0, 2**41))
+def test_the_dead_zone_lies_between_mean_and_limit(total: int, k: int, limit: int) -> None:
+    limit = max(limit, -(-total // k))
+    balance = Balance(k, limit, total // k)
+    below = balance.destination_weight
+    assert below <= limit
+    assert below >= limit - 100
+    # a block of mean weight can take a vertex, or there is no room at all
+    assert below > total // k or limit == total // k
+    assert k * below >= total

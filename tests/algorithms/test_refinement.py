@@ -1,0 +1,185 @@
+"""Jet refinement: what it reports is true, what it returns is no worse, and balanced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.backends.interface import ExecutionSpace
+from portpart.generators import delaunay, grid_2d
+from portpart.graph import Graph
+from tests import oracles
+from tests.algorithms.refining import balance_of, part_of, refiner_at
+from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets
+from tests.graphs import graphs, random_graph, raw_graph
+
+MESH = delaunay(2000)
+GRID = grid_2d(40)
+LARGE = {**{name: GRAPHS[name] for name in ("sparse", "medium", "dense", "skewed")},
+         "mesh": MESH, "grid": GRID}
+
+
+def balanced_part(graph: Graph, k: int) -> np.ndarray:
+    """Stripes of vertices of equal number; balanced for unit weights."""
+    return (np.arange(graph.num_vertices) * k // max(1, graph.num_vertices)).astype(np.int32)
+
+
+def lopsided_part(graph: Graph, k: int, seed: int = 0) -> np.ndarray:
+    """Most vertices in the first blocks, perhaps all."""
+    drawn = np.random.default_rng(seed).random(graph.num_vertices) ** 4
+    return (k * drawn).astype(np.int32)
+
+
+def refined(space: ExecutionSpace, graph: Graph, part: Any, k: int, ratio: float = 0.25,
+            **options: Any) -> tuple[dict[str, int], np.ndarray]:
+    refiner, here = refiner_at(space, graph, part, k, **options)
+    outcome = refiner.refine(here, ratio)
+    return outcome, part_of(refiner)
+
+
+def assert_outcome_is_true(graph: Graph, k: int, outcome: dict[str, int], part: np.ndarray,
+                           imbalance: str = "0.03") -> None:
+    weights = oracles.block_weights(graph, part, k)
+    assert outcome["cut"] == oracles.cut(graph, part)
+    assert outcome["max_block_weight"] == max(weights)
+    limit = balance_of(graph, k, imbalance).max_block_weight
+    assert bool(outcome["balanced"]) == (max(weights) <= limit)
+
+
+@pytest.mark.parametrize("k", [2, 9, 64])
+@pytest.mark.parametrize("name", LARGE)
+def test_a_balanced_start_stays_balanced_and_gets_no_worse(
+    space: ExecutionSpace, name: str, k: int
+) -> None:
+    graph = LARGE[name]
+    part = balanced_part(graph, k)
+    outcome, better = refined(space, graph, part, k)
+    assert_outcome_is_true(graph, k, outcome, better)
+    limit = balance_of(graph, k).max_block_weight
+    if max(oracles.block_weights(graph, part, k)) <= limit:
+        assert outcome["balanced"]
+        assert outcome["cut"] <= oracles.cut(graph, part)
+
+
+@pytest.mark.parametrize("k", [2, 9, 64])
+@pytest.mark.parametrize("name", LARGE)
+def test_an_unbalanced_start_ends_balanced(space: ExecutionSpace, name: str, k: int) -> None:
+    graph = LARGE[name]
+    outcome, part = refined(space, graph, lopsided_part(graph, k), k)
+    assert_outcome_is_true(graph, k, outcome, part)
+    assert outcome["balanced"]
+
+
+@given(graph=graphs(14), k=st.integers(2, 4), imbalance=st.sampled_from(["0", "0.03", "0.5"]),
+       data=st.data())
+@settings(max_examples=80)
+def test_random_starts_on_random_graphs(
+    space: ExecutionSpace, graph: Graph, k: int, imbalance: str, data: st.DataObject
+) -> None:
+    n = graph.num_vertices
+    if n == 0:
+        return
+    start = np.array(data.draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)), np.int32)
+    outcome, part = refined(space, graph, start, k, imbalance=imbalance)
+    assert_outcome_is_true(graph, k, outcome, part, imbalance)
+    limit = balance_of(graph, k, imbalance).max_block_weight
+    before = max(oracles.block_weights(graph, start, k))
+    if before <= limit:
+        assert outcome["balanced"]
+        assert outcome["cut"] <= oracles.cut(graph, start)
+    else:
+        assert outcome["max_block_weight"] <= before
+    if graph.vertex_weights is None:
+        assert outcome["balanced"]
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_every_space_finds_the_same_partition(space: ExecutionSpace, name: str) -> None:
+    graph = LARGE[name]
+    for start in (balanced_part(graph, 8), lopsided_part(graph, 8)):
+        outcome, part = refined(space, graph, start, 8)
+        wanted, expected = refined(reference(), graph, start, 8)
+        assert outcome == wanted
+        assert np.array_equal(part, expected)
+
+
+def test_wide_offsets_change_nothing(space: ExecutionSpace) -> None:
+    graph = GRAPHS["medium"]
+    start = lopsided_part(graph, 5)
+    _, plain = refined(space, graph, start, 5)
+    _, wide = refined(space, with_int64_offsets(graph), start, 5)
+    assert np.array_equal(plain, wide)
+
+
+def test_weights_whose_sums_pass_32_bits(space: ExecutionSpace) -> None:
+    graph = random_graph(600, 2500, 3, weighted=True)
+    large = Graph(graph.offsets, graph.targets, graph.weights * 2**45, None, graph.space)
+    start = lopsided_part(graph, 4)
+    outcome, part = refined(space, large, start, 4)
+    assert_outcome_is_true(large, 4, outcome, part)
+    assert outcome["balanced"]
+    assert outcome["cut"] < oracles.cut(large, start)
+
+
+def test_a_mesh_is_improved_much(space: ExecutionSpace) -> None:
+    part = np.random.default_rng(0).permutation(MESH.num_vertices) % 4
+    outcome, _ = refined(space, MESH, part, 4, 0.75)
+    assert outcome["cut"] < 0.5 * oracles.cut(MESH, part)
+
+
+def test_the_iteration_limit_is_kept(space: ExecutionSpace) -> None:
+    start = lopsided_part(MESH, 6)
+    for limit in (0, 1, 5):
+        outcome, part = refined(space, MESH, start, 6, iteration_limit=limit)
+        assert outcome["iterations"] == limit
+        assert_outcome_is_true(MESH, 6, outcome, part)
+    outcome, part = refined(space, MESH, start, 6, iteration_limit=0)
+    assert np.array_equal(part, start)
+
+
+def test_refinement_stops_once_nothing_improves(space: ExecutionSpace) -> None:
+    two_cliques = np.repeat([0, 1], 20)
+    edges = [(20 * s + i, 20 * s + j) for s in (0, 1) for i in range(20) for j in range(i)]
+    outcome, part = refined(space, raw_graph(40, [*edges, (0, 20)]).graph(), two_cliques, 2)
+    assert outcome == {"cut": 1, "max_block_weight": 20, "balanced": 1, "iterations": 12}
+    assert np.array_equal(part, two_cliques)
+
+
+def values_without_refining(refiner: JetRefiner, graph: Graph) -> dict[str, int]:
+    refiner.options = RefinementOptions(iteration_limit=0)
+    return refiner.refine(graph, 0.25)
+
+
+@pytest.mark.parametrize("start", [balanced_part, lopsided_part])
+def test_a_restart_goes_back_to_the_best(space: ExecutionSpace, start: Any) -> None:
+    refiner, graph = refiner_at(space, MESH, start(MESH, 300), 300)
+    first = refiner.refine(graph, 0.75)
+    refiner.restart(graph)
+    again = values_without_refining(refiner, graph)
+    assert {**again, "iterations": first["iterations"]} == first
+    assert_outcome_is_true(MESH, 300, again, part_of(refiner))
+
+
+@pytest.mark.parametrize("k", [3, 40])
+def test_projection_keeps_blocks_weights_and_cut(space: ExecutionSpace, k: int) -> None:
+    fine = GRAPHS["medium"].to(space)
+    n = fine.num_vertices
+    cluster = np.random.default_rng(3).permutation(n) // 3
+    count = int(cluster.max()) + 1
+    coarse = contract(space, fine, Clusters(space.asarray(cluster, np.int32), count))
+    refiner = JetRefiner(space, fine, balance_of(fine, k), RefinementOptions(), 1)
+    refiner.start(coarse, space.asarray(lopsided_part(coarse, k)))
+    outcome = refiner.refine(coarse, 0.75)
+    best = part_of(refiner)[:count]
+    refiner.project(fine, space.asarray(cluster, np.int32))
+    projected = values_without_refining(refiner, fine)
+    assert projected["cut"] == outcome["cut"]
+    assert projected["max_block_weight"] == outcome["max_block_weight"]
+    assert np.array_equal(part_of(refiner), best[cluster])
+    assert_outcome_is_true(GRAPHS["medium"], k, projected, part_of(refiner))

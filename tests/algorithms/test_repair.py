@@ -1,0 +1,89 @@
+"""The last word on balance finds a packing where greedy packing is exact, and changes little."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.repair import repaired
+from portpart.backends.interface import ExecutionSpace
+from tests import oracles
+from tests.graphs import raw_graph
+
+
+def repair(space: ExecutionSpace, weights: Any, part: Any, k: int,
+           limit: int) -> tuple[np.ndarray, list[int]]:
+    graph = raw_graph(len(weights), [], vertex_weights=weights).graph().to(space)
+    balance = Balance(k, limit, sum(weights) // k)
+    result, blocks = repaired(graph, space.asarray(np.array(part, np.int32)), balance)
+    result = oracles.host(result)
+    assert blocks.tolist() == oracles.block_weights(graph, result, k)
+    return result, blocks.tolist()
+
+
+def test_a_balanced_partition_is_returned_as_it_is(space: ExecutionSpace) -> None:
+    part, blocks = repair(space, [3, 2, 2, 3], [1, 1, 0, 0], 2, 5)
+    assert part.tolist() == [1, 1, 0, 0]
+    assert blocks == [5, 5]
+
+
+def test_one_move_is_enough(space: ExecutionSpace) -> None:
+    part, _ = repair(space, [5, 1, 1, 4], [0, 0, 0, 1], 2, 6)
+    assert (part != [0, 0, 0, 1]).sum() == 1
+
+
+def test_exact_packing_heaviest_first(space: ExecutionSpace) -> None:
+    """Only 8 + 2 and 5 + 5 fit, which no single move reaches."""
+    _, blocks = repair(space, [8, 5, 5, 2], [0, 0, 1, 1], 2, 10)
+    assert blocks == [10, 10]
+
+
+def test_an_impossible_limit_still_improves(space: ExecutionSpace) -> None:
+    part, blocks = repair(space, [9, 1, 1, 1], [0, 0, 0, 0], 2, 6)
+    assert sorted(blocks) == [3, 9]
+    assert len(set(part[1:].tolist())) == 1
+
+
+def test_empty_blocks_take_what_is_too_much(space: ExecutionSpace) -> None:
+    _, blocks = repair(space, [1] * 12, [0] * 12, 6, 2)
+    assert blocks == [2] * 6
+
+
+def greedy_fits(weights: list[int], k: int, limit: int) -> bool:
+    """Whether weights of which each divides the next fit: then greedy packing is exact."""
+    blocks = [0] * k
+    for weight in sorted(weights, reverse=True):
+        place = min(range(k), key=lambda b: blocks[b])
+        blocks[place] += weight
+    return max(blocks) <= limit
+
+
+@given(exponents=st.lists(st.integers(0, 5), min_size=1, max_size=24), k=st.integers(1, 5),
+       slack=st.integers(0, 8), seed=st.integers(0, 999))
+@settings(max_examples=150)
+def test_divisible_weights_are_packed_whenever_they_fit(
+    space: ExecutionSpace, exponents: list[int], k: int, slack: int, seed: int
+) -> None:
+    weights = [2**e for e in exponents]
+    limit = -(-sum(weights) // k) + slack
+    start = np.random.default_rng(seed).integers(0, k, len(weights))
+    before = max(np.bincount(start, weights, minlength=k))
+    _, blocks = repair(space, weights, start, k, limit)
+    assert (max(blocks) <= limit) == (greedy_fits(weights, k, limit) or before <= limit)
+    assert max(blocks) <= before
+
+
+@given(weights=st.lists(st.integers(0, 9), max_size=20), k=st.integers(1, 4),
+       slack=st.integers(0, 3), seed=st.integers(0, 999))
+def test_no_block_ends_heavier_than_the_heaviest_was(
+    space: ExecutionSpace, weights: list[int], k: int, slack: int, seed: int
+) -> None:
+    limit = -(-sum(weights) // k) + slack
+    start = np.random.default_rng(seed).integers(0, k, len(weights))
+    before = max(np.bincount(start, weights, minlength=k))
+    _, blocks = repair(space, weights, start, k, limit)
+    assert max(blocks) <= max(before, limit)
