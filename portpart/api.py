@@ -15,6 +15,7 @@ from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.repair import repaired
 from portpart.algorithms.refinement.best import cut_of
 from portpart.algorithms.tracing import Progress, Trace
+from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graph import Graph, as_graph
 from portpart.metrics.balance import block_weight_limit, imbalance_of
@@ -123,7 +124,7 @@ def partition(
     if not feasible:
         warnings.warn(_why_too_heavy(working, weights, balance), UserWarning, stacklevel=2)
     return PartitionResult(
-        part=part if _is_on_device(graph) else working.space.to_host(part),
+        part=_where_the_graph_was(part, graph, working.space),
         cut=cut, imbalance=imbalance_of(weights), block_weights=weights,
         max_block_weight_allowed=limit, feasible=feasible, k=k,
         seconds=time.perf_counter() - start, stats=trace.summary(),
@@ -166,6 +167,13 @@ def _is_on_device(graph: Any) -> bool:
         return graph.space.kind == "cuda"
     holders = graph if isinstance(graph, tuple) else (graph, getattr(graph, "data", None))
     return any(hasattr(holder, "__cuda_array_interface__") for holder in holders)
+
+
+def _where_the_graph_was(part: Any, graph: Any, space: ExecutionSpace) -> Any:
+    """`part` in the kind of memory that the caller's graph is in."""
+    if not _is_on_device(graph):
+        return space.to_host(part)
+    return part if space.kind == "cuda" else backends.space("cuda").asarray(part)
 
 
 def _why_too_heavy(graph: Graph, weights: np.ndarray, balance: Balance) -> str:

@@ -51,7 +51,7 @@ class JetConfig:
     least_coarsest: int = 512
     most_coarsest: int = 1024
     starts: int = 8
-    start_blocks: int = 128
+    start_blocks: int = 64
     least_shrink: float = 0.98
     max_matchmaker_degree: int = 1000
     refinement: RefinementOptions = field(default_factory=RefinementOptions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.rebalance import list_destinations
 from portpart.algorithms.refinement.state import STRIPES
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array
@@ -39,7 +40,6 @@ MAX_BLOCK_WEIGHT = at.MAX_BLOCK_WEIGHT
 MOVES = at.MOVES
 REBALANCINGS = at.REBALANCINGS
 RUNNING = at.RUNNING
-SAVED_BLOCKS = at.SAVED_BLOCKS
 SAVES = at.SAVES
 STALLED = at.STALLED
 STALL_LIMIT = at.STALL_LIMIT
@@ -91,17 +91,6 @@ def restore_cut(stripe, cut_twice, state):
     cut_twice[stripe] = 2 * state[BEST_CUT] if stripe == 0 else 0
 
 
-@kernel
-def apply_move(i, move_list, vertex_weights, part, wish, weight_sums, state):
-    """Move v to its wish and its weight with it; atomic, order-free."""
-    v = move_list[i]
-    weight = value_or(vertex_weights, v, 1)
-    row = (v % state[WEIGHT_STRIPES]) * state[BLOCKS]
-    atomic_add(weight_sums, row + part[v], -weight)
-    atomic_add(weight_sums, row + wish[v], weight)
-    part[v] = wish[v]
-
-
 @device
 def compare_with_best(cut, heaviest, state, tolerance):
     """How the partition compares with the best: NOT_BETTER, BETTER or MUCH_BETTER.
@@ -126,13 +115,11 @@ def compare_with_best(cut, heaviest, state, tolerance):
 def keep_if_better(improvement, cut, heaviest, state):
     """Record the values of a new best partition, and how many elements are to be copied."""
     state[SAVES] = 0
-    state[SAVED_BLOCKS] = 0
     if improvement != NOT_BETTER:
         state[BEST_CUT] = cut
         state[BEST_MAX_WEIGHT] = heaviest
         state[BEST_IS_BALANCED] = int64(heaviest <= state[MAX_BLOCK_WEIGHT])
-        state[SAVES] = state[VERTICES]
-        state[SAVED_BLOCKS] = state[BLOCKS]
+        state[SAVES] = max(state[VERTICES], state[BLOCKS])
     return improvement
 
 
@@ -159,7 +146,7 @@ def plan_next(improvement, balanced, state):
 
 
 @kernel
-def judge(_, weight_sums, cut_twice, block_weight, state, tolerance):
+def judge(_, weight_sums, cut_twice, block_weight, destinations, room, state, tolerance):
     """Sum up weights and cut, then decide what is best so far and what to do next.  One team."""
     twice = int64(0)
     for stripe in range(lane(), STRIPES, team_size()):
@@ -173,6 +160,8 @@ def judge(_, weight_sums, cut_twice, block_weight, state, tolerance):
         block_weight[b] = weight
         heaviest = max(heaviest, weight)
     heaviest = team_max(heaviest)
+    if heaviest > state[MAX_BLOCK_WEIGHT]:
+        list_destinations(block_weight, destinations, room, state)
     if lane() == 0:
         improvement = compare_with_best(twice // 2, heaviest, state, tolerance)
         keep_if_better(improvement, twice // 2, heaviest, state)
@@ -180,15 +169,12 @@ def judge(_, weight_sums, cut_twice, block_weight, state, tolerance):
 
 
 @kernel
-def save_best(v, part, best):
-    """best[v] = part[v]."""
-    best[v] = part[v]
-
-
-@kernel
-def save_weight(b, block_weight, best_weight):
-    """best_weight[b] = block_weight[b]."""
-    best_weight[b] = block_weight[b]
+def save_best(i, part, block_weight, best, best_weight, state):
+    """Copy the block of vertex i and the weight of block i to the best partition."""
+    if i < state[VERTICES]:
+        best[i] = part[i]
+    if i < state[BLOCKS]:
+        best_weight[i] = block_weight[i]
 
 
 @kernel

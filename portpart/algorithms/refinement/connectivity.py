@@ -40,11 +40,13 @@ LOWEST = -(2**63)
 REBUILD_SHARE = 10
 """Rows are rebuilt instead of updated if more than 1 / REBUILD_SHARE of the vertices move."""
 
+BLOCKS = at.BLOCKS
 DIRTY = at.DIRTY
 ITERATION = at.ITERATION
 MOVES = at.MOVES
 VERTICES = at.VERTICES
 SEED = at.SEED
+WEIGHT_STRIPES = at.WEIGHT_STRIPES
 
 
 @kernel
@@ -247,22 +249,33 @@ def leave_block(
 
 @kernel
 def enter_block(
-    i, move_list, offsets, targets, weights, part, moved_in, row_begin, keys, sums, row_valid,
-    state, cut_twice,
+    i, move_list, offsets, targets, weights, vertex_weights, part, wish, moved_in, row_begin, keys,
+    sums, row_valid, weight_sums, state, cut_twice,
 ):
-    """After the moves: add v's arcs to its neighbours' rows; the counterpart of `leave_block`."""
+    """Move v to its wish and add its arcs to its neighbours' rows; undoes `leave_block`.
+
+    The block of a neighbour that moves too is its wish: nobody reads `part` of such a vertex.
+    """
     v = move_list[i]
-    block = part[v]
+    block = wish[v]
     iteration = int32(state[ITERATION])
     inside = int64(0)
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
         u = targets[arc]
         weight = value_or(weights, arc, 1)
-        if part[u] == block:
-            inside += weight if moved_in[u] == iteration else 2 * weight
+        if moved_in[u] == iteration:
+            inside += weight if wish[u] == block else 0
+        else:
+            inside += 2 * weight if part[u] == block else 0
         if row_valid[u] != 0 and weight > 0:
             slot = claim_block(keys, int64(row_begin[u]), int64(row_begin[u + 1]), block)
             atomic_add(sums, slot, weight)
     inside = team_sum(inside)
-    if lane() == 0 and inside > 0:
-        atomic_add(cut_twice, int64(v) % STRIPES, -inside)
+    if lane() == 0:
+        weight = value_or(vertex_weights, v, 1)
+        row = (v % state[WEIGHT_STRIPES]) * state[BLOCKS]
+        atomic_add(weight_sums, row + part[v], -weight)
+        atomic_add(weight_sums, row + block, weight)
+        part[v] = block
+        if inside > 0:
+            atomic_add(cut_twice, int64(v) % STRIPES, -inside)

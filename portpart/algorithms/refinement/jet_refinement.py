@@ -16,13 +16,11 @@ from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import (
     add_outside_arcs,
     add_vertex_weight,
-    apply_move,
     judge,
     project,
     restore_block,
     restore_cut,
     save_best,
-    save_weight,
 )
 from portpart.algorithms.refinement.label_propagation import keep_paying_moves, wish_to_move
 from portpart.algorithms.teams import team_for
@@ -34,6 +32,9 @@ from portpart.primitives.scan import offsets_from_counts, record_scan, tiles_of
 MAX_INT32 = 2**31 - 1
 WEIGHT_COPIES = 256
 """Block weights are spread over about so many words."""
+
+LARGE_ARC_WEIGHT = 1000
+"""From this mean on arc weights count as large: the buckets of losses are scaled to them."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,9 @@ class JetRefiner:
             "slot_weight": space.zeros(
                 k * rebalance.BUCKETS * rebalance.sub_buckets_for(k, n), np.int64),
         }
+        # buckets end at losses of some 10**8: huge edge weights must not all meet in the last one
+        mean_arc_weight = finest.total_arc_weight // max(1, finest.num_arcs)
+        self.loss_unit = max(1, mean_arc_weight // LARGE_ARC_WEIGHT)
         self.state = np.zeros(at.SIZE, np.int64)
 
     def start(self, graph: Graph, part: Array) -> None:
@@ -210,6 +214,7 @@ class JetRefiner:
         state[at.ITERATION_LIMIT] = self.options.iteration_limit
         state[at.WEAK_LIMIT] = self.options.weak_limit
         state[at.MEAN_VERTEX_WEIGHT] = max(1, graph.total_vertex_weight // max(1, n))
+        state[at.LOSS_UNIT] = self.loss_unit
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes
 
@@ -280,11 +285,9 @@ class _Recorder:
 
     def rebalance(self) -> None:
         program, state = self.program, self.state
-        program.parallel_for(1, rebalance.list_destinations,
-                             *self.slots("block_weight destinations room state"), team=256)
         program.parallel_for(
             state[at.VERTICES], rebalance.list_leavers,
-            *self.slots("vertex_weights part block_weight slot_of leave_list state"),
+            *self.slots("vertex_weights part block_weight row_valid slot_of leaving leave_list state"),
         )
         program.parallel_for(
             state[at.LEAVERS], rebalance.rate_leaving,
@@ -301,29 +304,27 @@ class _Recorder:
             *self.slots("block_weight bucket_weight slot_weight sub_buckets threshold state"),
             team=32,
         )
-        program.parallel_for(
-            state[at.LEAVERS], rebalance.empty_buckets,
-            *self.slots("leave_list part slot_of bucket_weight slot_weight sub_buckets"),
-        )
         with program.if_nonzero(state[at.STRONG]):
             self.leave_strongly()
         with program.otherwise():
             program.parallel_for(
                 state[at.LEAVERS], rebalance.leave_weakly,
-                *self.slots("leave_list part slot_of threshold moved_in move_list state"),
+                *self.slots("leave_list part slot_of threshold bucket_weight slot_weight"
+                            " sub_buckets moved_in move_list state"),
             )
 
     def leave_strongly(self) -> None:
         program, state = self.program, self.state
         program.parallel_for(
-            state[at.VERTICES], rebalance.weigh_leaving,
-            *self.slots("vertex_weights part slot_of threshold leaving"),
+            state[at.LEAVERS], rebalance.weigh_leaving,
+            *self.slots("leave_list vertex_weights part slot_of threshold bucket_weight slot_weight"
+                        " sub_buckets leaving"),
         )
-        record_scan(program, *self.slots("leaving position tile_sums"), state[at.VERTICES],
-                    state[at.TILES])
+        leaving, position, tile_sums = self.slots("leaving position tile_sums")
+        record_scan(program, leaving, position, tile_sums, state[at.VERTICES], state[at.TILES])
         program.parallel_for(
-            state[at.VERTICES], rebalance.leave_strongly,
-            *self.slots("leaving position destinations room wish moved_in move_list state"),
+            state[at.LEAVERS], rebalance.leave_strongly,
+            *self.slots("leave_list leaving position destinations room wish moved_in move_list state"),
         )
 
     def move(self) -> None:
@@ -334,19 +335,15 @@ class _Recorder:
                         " row_valid dirty dirty_list state cut_twice"), team=self.team,
         )
         program.parallel_for(
-            state[at.MOVES], apply_move,
-            *self.slots("move_list vertex_weights part wish weight_sums state"),
-        )
-        program.parallel_for(
             state[at.MOVES], connectivity.enter_block,
-            *self.slots("move_list offsets targets weights part moved_in row_begin keys sums"
-                        " row_valid state cut_twice"), team=self.team,
+            *self.slots("move_list offsets targets weights vertex_weights part wish moved_in"
+                        " row_begin keys sums row_valid weight_sums state cut_twice"),
+            team=self.team,
         )
 
     def judge(self) -> None:
         program, state = self.program, self.state
         program.parallel_for(1, judge, *self.slots(
-            "weight_sums cut_twice block_weight state tolerance"), team=256)
-        program.parallel_for(state[at.SAVES], save_best, *self.slots("part best"))
-        program.parallel_for(state[at.SAVED_BLOCKS], save_weight,
-                             *self.slots("block_weight best_weight"))
+            "weight_sums cut_twice block_weight destinations room state tolerance"), team=256)
+        program.parallel_for(state[at.SAVES], save_best,
+                             *self.slots("part block_weight best best_weight state"))

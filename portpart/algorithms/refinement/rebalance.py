@@ -40,6 +40,7 @@ DESTINATIONS = at.DESTINATIONS
 DIRTY = at.DIRTY
 ITERATION = at.ITERATION
 LEAVERS = at.LEAVERS
+LOSS_UNIT = at.LOSS_UNIT
 MAX_BLOCK_WEIGHT = at.MAX_BLOCK_WEIGHT
 MEAN_BLOCK_WEIGHT = at.MEAN_BLOCK_WEIGHT
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
@@ -57,11 +58,11 @@ def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
     return 1 << max(0, min(8, share.bit_length() - 1))
 
 
-@kernel
-def list_destinations(_, block_weight, destinations, room, state):
+@device
+def list_destinations(block_weight, destinations, room, state):
     """List the blocks with room in their order, and where the room of each one starts.
 
-    One team scans all blocks.
+    All lanes of one team together; returns the number of blocks listed.
     """
     listed = int64(0)
     total = int64(0)
@@ -86,10 +87,11 @@ def list_destinations(_, block_weight, destinations, room, state):
     if lane() == 0:
         room[listed] = total
         state[DESTINATIONS] = listed
+    return listed
 
 
 @device
-def bucket_of(loss, weight, mean_weight):
+def bucket_of(loss, weight, state):
     """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
 
     The logarithm is a product of exact IEEE multiplications, the same on every device.
@@ -99,7 +101,8 @@ def bucket_of(loss, weight, mean_weight):
         bucket = int64(1)
     if loss > 0:
         bucket = int64(2)
-        ratio = float64(loss) * float64(mean_weight) / float64(weight)
+        relative = float64(loss) * float64(state[MEAN_VERTEX_WEIGHT]) / float64(weight)
+        ratio = relative / float64(state[LOSS_UNIT])
         bound = float64(1.0)
         while bound <= ratio and bucket < BUCKETS - 1:
             bound *= BUCKET_BASE
@@ -108,18 +111,23 @@ def bucket_of(loss, weight, mean_weight):
 
 
 @kernel
-def list_leavers(v, vertex_weights, part, block_weight, slot_of, leave_list, state):
-    """List v if its block is too heavy and v not too heavy to leave it; in any order."""
+def list_leavers(
+    v, vertex_weights, part, block_weight, row_valid, slot_of, leaving, leave_list, state
+):
+    """List v if its block is too heavy and v not too heavy to leave it; in any order.
+
+    Weak rebalancing moves vertices of the boundary only.
+    """
     if v == 0:
         state[DIRTY] = 0
     slot_of[v] = int32(NONE)
+    leaving[v] = 0
     here = block_weight[part[v]]
-    if here > state[MAX_BLOCK_WEIGHT] and state[DESTINATIONS] > 0:
+    if here > state[MAX_BLOCK_WEIGHT] and (row_valid[v] != 0 or state[STRONG] != 0):
         weight = value_or(vertex_weights, v, 1)
         excess = here - state[MEAN_BLOCK_WEIGHT]
-        # at most 1.5 times the excess, 2 times in strong rebalancing; no product may overflow
-        most = excess + (excess if state[STRONG] != 0 else excess // 2)
-        if weight > 0 and weight <= most:
+        halves = 3 + state[STRONG]  # at most 1.5 times the excess, 2 times in strong rebalancing
+        if weight > 0 and 2 * weight <= halves * excess and state[DESTINATIONS] > 0:
             leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
 
 
@@ -145,6 +153,13 @@ def compared_with(best, total, touched, state):
     if state[STRONG] != 0 and touched > 0:
         result = total // touched
     return result
+
+
+@device
+def slot_for(v, loss, weight, sub_buckets, state):
+    """Slot of v: its bucket and, by chance, a sub-bucket of it."""
+    bucket = bucket_of(loss, weight, state)
+    return bucket * sub_buckets + ((chance(v, state) >> 20) & (sub_buckets - 1))
 
 
 @kernel
@@ -204,25 +219,23 @@ def fill_buckets(
     i, leave_list, vertex_weights, part, loss, slot_of, bucket_weight, slot_weight, sub_buckets,
     state,
 ):
-    """Put v into its bucket and its slot, which is a sub-bucket; atomic, order-free."""
+    """Put v into its bucket and its slot; atomic, order-free."""
     v = leave_list[i]
     weight = value_or(vertex_weights, v, 1)
-    bucket = bucket_of(loss[v], weight, state[MEAN_VERTEX_WEIGHT])
-    slot = bucket * sub_buckets + ((chance(v, state) >> 20) & (sub_buckets - 1))
+    slot = slot_for(v, loss[v], weight, sub_buckets, state)
     slot_of[v] = int32(slot)
     first = int64(part[v]) * BUCKETS
-    atomic_add(bucket_weight, first + bucket, weight)
+    atomic_add(bucket_weight, first + slot // sub_buckets, weight)
     atomic_add(slot_weight, first * sub_buckets + slot, weight)
 
 
-@kernel
-def empty_buckets(i, leave_list, part, slot_of, bucket_weight, slot_weight, sub_buckets):
+@device
+def empty_slot(block, slot, bucket_weight, slot_weight, sub_buckets):
     """Set to zero what `fill_buckets` added to."""
-    v = leave_list[i]
-    slot = int64(slot_of[v])
-    first = int64(part[v]) * BUCKETS
+    first = int64(block) * BUCKETS
     bucket_weight[first + slot // sub_buckets] = 0
     slot_weight[first * sub_buckets + slot] = 0
+    return slot
 
 
 @device
@@ -262,39 +275,40 @@ def set_threshold(b, block_weight, bucket_weight, slot_weight, sub_buckets, thre
         threshold[b] = slot
 
 
-@device
-def leaves_block(slot, threshold):
-    """Whether a vertex in `slot` (-1: none) leaves under `threshold`."""
-    return slot != NONE and slot <= threshold
-
-
 @kernel
-def leave_weakly(i, leave_list, part, slot_of, threshold, moved_in, move_list, state):
-    """Every leaving vertex moves to its own best destination."""
+def leave_weakly(
+    i, leave_list, part, slot_of, threshold, bucket_weight, slot_weight, sub_buckets, moved_in,
+    move_list, state,
+):
+    """A vertex up to the threshold moves to its own best destination; the buckets are emptied."""
     v = leave_list[i]
-    if leaves_block(int64(slot_of[v]), threshold[part[v]]):
+    slot = empty_slot(part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
+    if slot <= threshold[part[v]]:
         moved_in[v] = int32(state[ITERATION])
         move_list[atomic_add(state, MOVES, 1)] = v
 
 
 @kernel
-def weigh_leaving(v, vertex_weights, part, slot_of, threshold, leaving):
-    """leaving[v] = weight of v if it leaves, else 0."""
-    leaving[v] = 0
-    if leaves_block(int64(slot_of[v]), threshold[part[v]]):
+def weigh_leaving(
+    i, leave_list, vertex_weights, part, slot_of, threshold, bucket_weight, slot_weight,
+    sub_buckets, leaving,
+):
+    """leaving[v] = weight of a vertex up to the threshold; the buckets are emptied."""
+    v = leave_list[i]
+    slot = empty_slot(part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
+    if slot <= threshold[part[v]]:
         leaving[v] = value_or(vertex_weights, v, 1)
 
 
 @kernel
 def leave_strongly(
-    v, leaving, position, destinations, room, wish, moved_in, move_list, state
+    i, leave_list, leaving, position, destinations, room, wish, moved_in, move_list, state
 ):
     """A leaving vertex goes to the block whose room covers its position among the leaving."""
-    if leaving[v] == 0:
-        return
+    v = leave_list[i]
     low = int64(0)
     high = state[DESTINATIONS]
-    if position[v] >= room[high]:
+    if leaving[v] == 0 or position[v] >= room[high]:
         return
     while high - low > 1:
         middle = (low + high) >> 1
@@ -304,4 +318,4 @@ def leave_strongly(
             high = middle
     wish[v] = destinations[low]
     moved_in[v] = int32(state[ITERATION])
-    move_list[atomic_add(state, MOVES, 1)] = int32(v)
+    move_list[atomic_add(state, MOVES, 1)] = v

@@ -12,10 +12,9 @@ TILES = 2
 ACTIVE = 3  # vertices that wish to move
 MOVES = 4  # vertices that move in this iteration
 DIRTY = 5  # vertices whose best destination is out of date
-SAVES = 6  # vertices to copy to the best partition: all or none
-SAVED_BLOCKS = 7  # blocks whose weights to copy with it
+SAVES = 6  # elements to copy to the best partition: all or none
 
-LEAVERS = 8  # vertices that may leave a block that is too heavy
+LEAVERS = 7  # vertices that may leave a block that is too heavy
 
 # Flags.
 RUNNING = 9
@@ -44,6 +43,7 @@ MEAN_VERTEX_WEIGHT = 38
 SEED = 39
 WEIGHT_STRIPES = 40  # copies of the block weights that moves are added to
 DESTINATIONS = 41  # blocks with room
+LOSS_UNIT = 42  # losses are counted in multiples of this when they are sorted into buckets
 
 SIZE = 48
 
