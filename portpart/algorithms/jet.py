@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
-from portpart.algorithms.coarsening.two_hop import two_hop_matching
+from portpart.algorithms.coarsening.two_hop import needs_two_hop, two_hop_matching
 from portpart.algorithms.initial.metis import metis_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.refinement.balance import Balance

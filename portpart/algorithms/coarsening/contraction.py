@@ -7,12 +7,14 @@ slot.  One team fills the whole row of a cluster: on the CPU that needs no atomi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Kernel,
     atomic_add,
     device,
     int32,
@@ -28,8 +30,10 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.backends.program import Program
 from portpart.graph import MAX_INT32_ARCS, Graph
-from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.basic import copy_one
+from portpart.primitives.scan import record_scan, tiles_of
 
 EMPTY = -1
 MAX_INT32 = 2**31 - 1
@@ -44,18 +48,28 @@ class Clusters:
 
 
 def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
-    """Number the pairs and the single vertices in the order of their smaller vertex."""
+    """Number the pairs and the single vertices in the order of their smaller vertex.
+
+    Synchronises once, to read the number of clusters.
+    """
     n = len(mate)
-    flags = space.empty(n, np.int8)
-    space.parallel_for(n, flag_leader, mate, flags)
-    number = offsets_from_counts(space, flags, np.int32)
-    cluster = space.empty(n, np.int32)
-    space.parallel_for(n, join_leader, mate, number, cluster)
+    cluster, number = space.empty(n, np.int32), space.empty(n + 1, np.int32)
+    bindings = {
+        "mate": mate,
+        "flags": space.empty(n, np.int8),
+        "number": number,
+        "cluster": cluster,
+        "sums": space.empty(tiles_of(n), np.int64),
+        "sizes": space.asarray(np.array([n, tiles_of(n)], np.int64)),
+    }
+    space.cached_executable("clusters of a matching", _record_numbering).run(bindings, n)
     return Clusters(cluster, int(space.to_host(number[-1:])[0]))
 
 
 def contract(space: ExecutionSpace, graph: Graph, clusters: Clusters) -> Graph:
     """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
+
+    Synchronises once, to read the number of coarse arcs.
 
     Returns
     -------
@@ -63,43 +77,82 @@ def contract(space: ExecutionSpace, graph: Graph, clusters: Clusters) -> Graph:
         With arc weights (int32 while the total fits, else int64) and vertex weights; the order
         of the arcs in a row may differ from run to run on a GPU.
     """
-    count = clusters.count
-    member_offsets, members, capacity = _members(space, graph, clusters)
-    begin = offsets_from_counts(space, capacity, graph.offsets.dtype)
-    keys = space.empty(graph.num_arcs, np.int32)
-    weight_type = np.int32 if graph.total_arc_weight <= MAX_INT32 else np.int64
-    sums = space.empty(graph.num_arcs, weight_type)
-    degrees = space.empty(count, np.int32)
-    vertex_weights = space.empty(count, np.int64)
+    bindings = _work_arrays(space, graph, clusters)
     team = team_for(2 * graph.mean_degree)
-    space.parallel_for(
-        count, fill_row, member_offsets, members, graph.offsets, graph.targets, graph.weights,
-        graph.vertex_weights, clusters.cluster, begin, keys, sums, degrees, vertex_weights,
-        team=team,
-    )
-    offsets = offsets_from_counts(space, degrees, np.int64)
+    key = ("contraction", *graph.type_key, bindings["row_sums"].dtype.name, team)
+    executable = space.cached_executable(key, lambda: _record_rows(graph, bindings, team))
+    executable.run(bindings, max(graph.num_vertices, 1))
+    offsets = bindings["coarse_offsets"]
     num_arcs = int(space.to_host(offsets[-1:])[0])
     if num_arcs <= MAX_INT32_ARCS:
         offsets = space.asarray(offsets, np.int32)
-    targets, weights = space.empty(num_arcs, np.int32), space.empty(num_arcs, weight_type)
-    space.parallel_for(count, extract_row, begin, keys, sums, offsets, targets, weights,
-                       team=team)
-    return Graph(offsets, targets, weights, vertex_weights, space)
+    targets = space.empty(num_arcs, np.int32)
+    weights = space.empty(num_arcs, bindings["row_sums"].dtype)
+    space.parallel_for(clusters.count, extract_row, bindings["row_begin"], bindings["row_keys"],
+                       bindings["row_sums"], offsets, targets, weights, team=team)
+    return Graph(offsets, targets, weights, bindings["coarse_vertex_weights"], space)
 
 
-def _members(
-    space: ExecutionSpace, graph: Graph, clusters: Clusters
-) -> tuple[Array, Array, Array]:
-    """Vertices of each cluster (offsets and list, in any order) and the arcs that leave them."""
-    n = graph.num_vertices
-    sizes = space.zeros(clusters.count, np.int32)
-    capacity = space.zeros(clusters.count, np.int64)
-    space.parallel_for(n, count_member, clusters.cluster, graph.offsets, sizes, capacity)
-    member_offsets = offsets_from_counts(space, sizes, np.int32)
-    cursor = space.copy(member_offsets[:-1])
-    members = space.empty(n, np.int32)
-    space.parallel_for(n, place_member, clusters.cluster, cursor, members)
-    return member_offsets, members, capacity
+def _work_arrays(space: ExecutionSpace, graph: Graph, clusters: Clusters) -> dict[str, Any]:
+    count, index_type = clusters.count, graph.offsets.dtype
+    weight_type = np.int32 if graph.total_arc_weight <= MAX_INT32 else np.int64
+    sizes = np.array([graph.num_vertices, count, tiles_of(count)], np.int64)
+    return {
+        **graph.arrays,
+        "cluster": clusters.cluster,
+        "sizes": space.asarray(sizes),
+        "tile_sums": space.empty(tiles_of(count), np.int64),
+        "num_members": space.zeros(count, np.int32),
+        "capacity": space.zeros(count, np.int64),
+        "member_offsets": space.empty(count + 1, np.int32),
+        "cursor": space.empty(count, np.int32),
+        "members": space.empty(graph.num_vertices, np.int32),
+        "row_begin": space.empty(count + 1, index_type),
+        "row_keys": space.empty(graph.num_arcs, np.int32),
+        "row_sums": space.empty(graph.num_arcs, weight_type),
+        "degrees": space.empty(count, np.int32),
+        "coarse_offsets": space.empty(count + 1, index_type),
+        "coarse_vertex_weights": space.empty(count, np.int64),
+    }
+
+
+def _record_numbering() -> Program:
+    program = Program("clusters of a matching")
+    mate, flags = program.array("mate", np.int32), program.array("flags", np.int8)
+    number, cluster = program.array("number", np.int32), program.array("cluster", np.int32)
+    sums, sizes = program.array("sums", np.int64), program.array("sizes", np.int64)
+    program.parallel_for(sizes[0], flag_leader, mate, flags)
+    record_scan(program, flags, number, sums, sizes[0], sizes[1])
+    program.parallel_for(sizes[0], join_leader, mate, number, cluster)
+    return program
+
+
+def _record_rows(graph: Graph, bindings: dict[str, Any], team: int) -> Program:
+    """List the members of the clusters, fill a row for each, and find where coarse rows start."""
+    program = Program("contraction")
+    graph.declare(program)
+    for name, array in bindings.items():
+        if name not in program.slots:
+            program.array(name, array.dtype)
+    slot = program.slots
+    sizes, sums = slot["sizes"], slot["tile_sums"]
+
+    def scan(values: str, result: str) -> None:
+        record_scan(program, slot[values], slot[result], sums, sizes[1], sizes[2])
+
+    def launch(count: int, kernel: Kernel, names: str, team: int = 1) -> None:
+        program.parallel_for(sizes[count], kernel, *(slot[name] for name in names.split()),
+                             team=team)
+
+    launch(0, count_member, "cluster offsets num_members capacity")
+    scan("num_members", "member_offsets")
+    launch(1, copy_one, "member_offsets cursor")
+    launch(0, place_member, "cluster cursor members")
+    scan("capacity", "row_begin")
+    launch(1, fill_row, "member_offsets members offsets targets weights vertex_weights cluster"
+           " row_begin row_keys row_sums degrees coarse_vertex_weights", team)
+    scan("degrees", "coarse_offsets")
+    return program
 
 
 @kernel

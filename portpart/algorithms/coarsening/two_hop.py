@@ -55,9 +55,8 @@ def two_hop_matching(
     max_matchmaker_degree : int
         Vertices of higher degree do not make relatives.
     """
-    limit = UNMATCHED_SHARE * graph.num_vertices
     for find_key in (key_of_leaf, key_of_twin, key_of_relative):
-        if _unmatched(space, mate) <= limit:
+        if _unmatched(space, mate) <= UNMATCHED_SHARE * graph.num_vertices:
             return
         keys = space.empty(graph.num_vertices, np.int64)
         space.parallel_for(
@@ -66,6 +65,11 @@ def two_hop_matching(
         )
         pair = pair_twins if find_key is key_of_twin else pair_neighbours_in_run
         _pair_by_key(space, graph, keys, mate, max_weight, pair)
+
+
+def needs_two_hop(num_vertices: int, num_clusters: int) -> bool:
+    """Whether too many vertices are single among the clusters of a matching."""
+    return 2 * num_clusters - num_vertices > UNMATCHED_SHARE * num_vertices
 
 
 def _unmatched(space: ExecutionSpace, mate: Array) -> int:

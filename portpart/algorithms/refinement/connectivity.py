@@ -50,13 +50,9 @@ WEIGHT_STRIPES = at.WEIGHT_STRIPES
 
 
 @kernel
-def row_capacity(v, offsets, num_blocks, capacity):
-    """capacity[v] = min(degree, k)."""
-    capacity[v] = min(int64(offsets[v + 1]) - int64(offsets[v]), num_blocks)
-
-
-@kernel
-def begin_vertex(v, cached, row_valid, moved_in, locked_in, dirty, dirty_list, wish):
+def begin_vertex(
+    v, offsets, cached, row_valid, moved_in, locked_in, dirty, dirty_list, wish, capacity, state
+):
     """Nothing is known of v, nothing is locked, everything is to be computed."""
     cached[v] = int32(NONE)
     wish[v] = int32(NONE)
@@ -65,6 +61,7 @@ def begin_vertex(v, cached, row_valid, moved_in, locked_in, dirty, dirty_list, w
     locked_in[v] = int32(-2)
     dirty[v] = int32(1)
     dirty_list[v] = int32(v)
+    capacity[v] = min(int64(offsets[v + 1]) - int64(offsets[v]), state[BLOCKS])
 
 
 @device

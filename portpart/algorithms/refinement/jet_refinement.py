@@ -27,7 +27,7 @@ from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program, Slot
 from portpart.graph import Graph
-from portpart.primitives.scan import offsets_from_counts, record_scan, tiles_of
+from portpart.primitives.scan import record_scan, tiles_of
 
 MAX_INT32 = 2**31 - 1
 WEIGHT_COPIES = 256
@@ -88,11 +88,14 @@ class JetRefiner:
             "wish": np.int32, "row_valid": np.int8, "moved_in": np.int32, "locked_in": np.int32,
             "dirty": np.int32, "dirty_list": np.int32, "active_list": np.int32,
             "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64, "loss": np.int64,
-            "leave_list": np.int32,
+            "leave_list": np.int32, "capacity": np.int32,
         }
         self.vertex_arrays = {name: space.empty(n, t) for name, t in vertex_arrays.items()}
-        self.other_arrays = {
+        self.longer_arrays = {
+            "row_begin": space.empty(n + 1, finest.offsets.dtype),
             "position": space.empty(n + 1, np.int64),
+        }
+        self.other_arrays = {
             "tile_sums": space.empty(tiles_of(n), np.int64),
             "keys": space.empty(row_slots, np.int32),
             "sums": space.empty(row_slots, sum_type),
@@ -111,6 +114,7 @@ class JetRefiner:
         mean_arc_weight = finest.total_arc_weight // max(1, finest.num_arcs)
         self.loss_unit = max(1, mean_arc_weight // LARGE_ARC_WEIGHT)
         self.state = np.zeros(at.SIZE, np.int64)
+        self._at_best = False
 
     def start(self, graph: Graph, part: Array) -> None:
         """Begin with a partition of `graph`, which counts as the best so far."""
@@ -120,6 +124,7 @@ class JetRefiner:
         arrays = self.other_arrays
         for name in ("weight_sums", "cut_twice"):
             arrays[name] = space.zeros(len(arrays[name]), np.int64)
+        self._at_best = False
         self._set_limits(graph)
         part = self.vertex_arrays["part"]
         space.parallel_for(n, add_vertex_weight, graph.vertex_weights, part,
@@ -132,13 +137,13 @@ class JetRefiner:
         arrays = self.vertex_arrays
         self.space.parallel_for(graph.num_vertices, project, cluster, arrays["best"],
                                 arrays["part"])
-        self._restore()
+        self._at_best = True
 
     def restart(self, graph: Graph) -> None:
         """Go back to the best partition of `graph`."""
         n = graph.num_vertices
         self.vertex_arrays["part"][:n] = self.vertex_arrays["best"][:n]
-        self._restore()
+        self._at_best = True
 
     def refine(self, graph: Graph, filter_ratio: float) -> dict[str, int]:
         """Refine the current partition of `graph` in place.
@@ -157,15 +162,18 @@ class JetRefiner:
         self._set_limits(graph)
         state = self.space.asarray(self.state)
         bindings = {
-            **graph.arrays, **{name: a[:n] for name, a in self.vertex_arrays.items()},
-            **self.other_arrays, "state": state, "row_begin": self._row_begin(graph),
-            "filter_ratio": filter_ratio, "tolerance": self.options.tolerance,
+            **graph.arrays,
+            **{name: array[:n] for name, array in self.vertex_arrays.items()},
+            **{name: array[: n + 1] for name, array in self.longer_arrays.items()},
+            **self.other_arrays,
+            "state": state,
+            "filter_ratio": filter_ratio,
+            "tolerance": self.options.tolerance,
             "sub_buckets": rebalance.sub_buckets_for(k, n),
         }
-        bindings["position"] = bindings["position"][: n + 1]
         team = team_for(graph.mean_degree)
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
-        key = ("jet refinement", *graph.type_key, dtypes["sums"].name, team)
+        key = ("jet refinement", *graph.type_key, dtypes["sums"].name, dtypes["row_begin"].name, team)
         executable = self.space.cached_executable(key, lambda: _record(graph, dtypes, team))
         executable.run(bindings, max(n, k))
         self.state = self.space.to_host(state).copy()
@@ -185,24 +193,13 @@ class JetRefiner:
             "iterations": int(state[at.ITERATION]),
         }
 
-    def _row_begin(self, graph: Graph) -> Array:
-        k = self.balance.num_blocks
-        capacity = self.space.empty(graph.num_vertices, np.int32)
-        self.space.parallel_for(graph.num_vertices, connectivity.row_capacity, graph.offsets, k,
-                                capacity)
-        return offsets_from_counts(self.space, capacity, graph.offsets.dtype)
-
-    def _restore(self) -> None:
-        arrays, state = self.other_arrays, self.space.asarray(self.state)
-        self.space.parallel_for(self.balance.num_blocks, restore_block, arrays["best_weight"],
-                                arrays["weight_sums"], state)
-        self.space.parallel_for(at.STRIPES, restore_cut, arrays["cut_twice"], state)
-
     def _set_limits(self, graph: Graph) -> None:
         state, n = self.state, graph.num_vertices
         state[: at.BEST_CUT] = 0
         state[at.VERTICES], state[at.BLOCKS] = n, self.balance.num_blocks
         state[at.TILES], state[at.DIRTY] = tiles_of(n), n
+        if self._at_best:
+            state[at.RESTORED_BLOCKS], state[at.RESTORED_STRIPES] = state[at.BLOCKS], at.STRIPES
         state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
         slack = 0
         if n < len(self.vertex_arrays["part"]):
@@ -247,8 +244,15 @@ class _Recorder:
         program, state = self.program, self.state
         program.parallel_for(
             state[at.VERTICES], connectivity.begin_vertex,
-            *self.slots("cached row_valid moved_in locked_in dirty dirty_list wish"),
+            *self.slots("offsets cached row_valid moved_in locked_in dirty dirty_list wish capacity"
+                        " state"),
         )
+        capacity, row_begin, tile_sums = self.slots("capacity row_begin tile_sums")
+        record_scan(program, capacity, row_begin, tile_sums, state[at.VERTICES], state[at.TILES])
+        program.parallel_for(state[at.RESTORED_BLOCKS], restore_block,
+                             *self.slots("best_weight weight_sums state"))
+        program.parallel_for(state[at.RESTORED_STRIPES], restore_cut,
+                             *self.slots("cut_twice state"))
         self.judge()
         with program.while_loop(state[at.RUNNING]):
             self.refresh()

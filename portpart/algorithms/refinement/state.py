@@ -13,14 +13,15 @@ ACTIVE = 3  # vertices that wish to move
 MOVES = 4  # vertices that move in this iteration
 DIRTY = 5  # vertices whose best destination is out of date
 SAVES = 6  # elements to copy to the best partition: all or none
-
 LEAVERS = 7  # vertices that may leave a block that is too heavy
+RESTORED_BLOCKS = 8  # blocks whose weights start from those of the best partition
+RESTORED_STRIPES = 9  # likewise for the words of the cut
 
 # Flags.
-RUNNING = 9
-BALANCED = 10  # no block is too heavy: label propagation is next, else rebalancing
-STRONG = 11  # the next rebalancing is the strong one
-BEST_IS_BALANCED = 12
+RUNNING = 10
+BALANCED = 11  # no block is too heavy: label propagation is next, else rebalancing
+STRONG = 12  # the next rebalancing is the strong one
+BEST_IS_BALANCED = 13
 
 # Counters.
 ITERATION = 16
