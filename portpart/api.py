@@ -24,7 +24,7 @@ from portpart.presets import lookup
 from portpart.result import PartitionResult
 
 MAX_BLOCKS = 2**31 - 1
-MAX_SEED = 2**63 - 1
+MAX_SEED = 2**62
 MAX_IMBALANCE = 2**31
 """From here on a limit is none, whatever k is."""
 

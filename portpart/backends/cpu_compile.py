@@ -20,6 +20,8 @@ from typing import Any
 
 from portpart.backends.cpu_source import module_source
 from portpart.backends.language import Kernel
+from portpart.backends.result_types import type_of
+from portpart.backends.type_rules import infer
 
 _functions: dict[tuple[int, tuple[str, ...]], tuple[Kernel, Any]] = {}
 _compiling = threading.RLock()
@@ -36,6 +38,7 @@ def compiled(kernel: Kernel, tags: tuple[str, ...]) -> int:
 
 
 def _load(kernel: Kernel, tags: tuple[str, ...]) -> ModuleType:
+    infer(kernel, tuple(map(type_of, tags)))  # what CUDA would refuse is refused here too
     text = module_source(kernel, tags)
     digest = hashlib.sha256((_versions() + text).encode()).hexdigest()[:24]
     name = f"portpart_{kernel.name}_{digest}"

@@ -15,6 +15,12 @@ def mixed(value):
 
 
 @device
+def wrapped_sum(a, b):
+    """a + b modulo 2**64, as a signed number; a plain signed sum must not overflow."""
+    return int64(uint64(a) + uint64(b))
+
+
+@device
 def hash_of(value, seed):
     """Hash of `value` under `seed`; different values never collide."""
     return mixed(int64(value) ^ mixed(seed))

@@ -9,7 +9,6 @@ import numpy as np
 from portpart.algorithms.refinement import connectivity
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.best import apply_move
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import ExecutionSpace
@@ -46,7 +45,9 @@ class Phases:
         self.refiner, self.graph = refiner_at(space, graph, part, k)
         self.n = graph.num_vertices
         self.team = team_for(graph.mean_degree)
-        self.row_begin = self.refiner._row_begin(self.graph)
+        capacity = np.minimum(np.diff(oracles.host(graph.offsets)), k)
+        begin = np.concatenate([[0], np.cumsum(capacity)])
+        self.row_begin = space.asarray(begin, graph.offsets.dtype)
         self.state = self.refiner.state
         self.state[at.ITERATION] = 0
         self.begin()
@@ -81,7 +82,6 @@ class Phases:
         arrays["move_list"] = self.space.asarray(movers)
         self.state[at.MOVES] = len(vertices)
         self.run(len(vertices), connectivity.leave_block)
-        self.run(len(vertices), apply_move, team=1)
         self.run(len(vertices), connectivity.enter_block)
         self.state[at.ITERATION] += 1
 

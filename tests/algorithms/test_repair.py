@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.packing import packed_within
 from portpart.algorithms.refinement.repair import repaired
 from portpart.backends.interface import ExecutionSpace
 from tests import oracles
@@ -87,3 +88,44 @@ def test_no_block_ends_heavier_than_the_heaviest_was(
     before = max(np.bincount(start, weights, minlength=k))
     _, blocks = repair(space, weights, start, k, limit)
     assert max(blocks) <= max(before, limit)
+
+
+def test_a_search_packs_what_greedy_packing_cannot(space: ExecutionSpace) -> None:
+    _, blocks = repair(space, [336, 508, 365, 594, 378, 0], [0, 0, 0, 0, 1, 1], 2, 1102)
+    assert sorted(blocks) == [1079, 1102]
+
+
+def fits(weights: list[int], room: list[int]) -> bool:
+    """Whether the weights fit, by trying every block for every weight."""
+    if not weights:
+        return True
+    first, *rest = weights
+    return any(
+        fits(rest, [*room[:b], room[b] - first, *room[b + 1:]])
+        for b in range(len(room)) if room[b] >= first and room[b] not in room[:b]
+    )
+
+
+@given(weights=st.lists(st.integers(1, 40), max_size=9), k=st.integers(1, 4),
+       limit=st.integers(0, 90))
+@settings(max_examples=200)
+def test_the_search_finds_a_packing_exactly_if_there_is_one(
+    weights: list[int], k: int, limit: int
+) -> None:
+    weights = sorted(weights, reverse=True)
+    found = packed_within(weights, k, limit)
+    assert (found is not None) == fits(weights, [limit] * k)
+    if found is not None:
+        assert max(np.bincount(found, weights, minlength=k), default=0) <= limit
+
+
+def test_the_search_gives_up_in_time() -> None:
+    weights = sorted((np.random.default_rng(0).integers(500, 1000, 400) * 2 + 1).tolist())[::-1]
+    limit = -(-sum(weights) // 50)
+    assert packed_within(weights, 50, limit, most_steps=1000) is None
+
+
+def test_the_search_takes_thousands_of_weights() -> None:
+    blocks = packed_within([3] * 9000 + [1] * 9000, 1000, 36)
+    assert blocks is not None
+    assert len(blocks) == 18_000

@@ -137,7 +137,7 @@ def test_numbers_beyond_64_bits_are_refused(cpu):
 
 
 def test_wrong_number_of_arguments_names_the_kernel(cpu):
-    with pytest.raises(KernelTypeError, match=r"space.py:\d+: kernel write_square takes 1"):
+    with pytest.raises(KernelTypeError, match=r"space.py:\d+: write_square takes 1"):
         cpu.parallel_for(3, write_square)
 
 

@@ -25,7 +25,7 @@ from portpart.backends.language import (
 )
 from portpart.graph import Graph
 from portpart.primitives.basic import gather
-from portpart.primitives.hashing import hash_of
+from portpart.primitives.hashing import hash_of, wrapped_sum
 from portpart.primitives.reduce import sum_of
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.select import positions_of
@@ -142,7 +142,7 @@ def key_of_twin(v, offsets, targets, mate, max_degree, seed, keys):
     digest = int64(0)
     if mate[v] == UNMATCHED and degree <= MAX_TWIN_DEGREE:
         for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            digest += hash_of(targets[arc], seed)
+            digest = wrapped_sum(digest, hash_of(targets[arc], seed))
     digest = team_sum(digest)
     if lane() == 0:
         keys[v] = NO_KEY

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 
-MOST_STEPS = 100_000
+MOST_STEPS = 200_000
 """Placements tried before the search gives up: some tenths of a second."""
 
 
@@ -29,50 +29,48 @@ def packed_within(weights: Sequence[int], num_blocks: int, limit: int,
     once, and a branch ends when the rooms that are too small for the lightest weight add up to
     more than can be spared.  Deterministic.
     """
-    if not weights:
-        return []
     search = _Search(weights, num_blocks, limit)
     for _ in range(most_steps):
+        if len(search.placed) == len(weights):
+            return [block for _, block in search.placed]
         if not search.step():
             break
-    return search.blocks if len(search.blocks) == len(weights) else None
+    return None
 
 
 class _Search:
-    """State of the depth-first search; `blocks` holds the placements of the first weights."""
+    """State of the depth-first search."""
 
     def __init__(self, weights: Sequence[int], num_blocks: int, limit: int) -> None:
         self.weights = weights
-        self.room = [limit] * num_blocks
-        self.blocks: list[int] = []
+        self.lightest = weights[-1] if weights else 0
+        self.rooms = [(limit, block) for block in range(num_blocks)]  # ascending
         self.spare = num_blocks * limit - sum(weights)
-        # choices[d]: blocks still to be tried for weight d, the best one last
-        self.choices: list[list[int]] = [self._candidates(0)]
+        self.wasted = 0
+        self.placed: list[tuple[int, int]] = []  # of each placed weight: room left there, block
+        self.tried = [-1]  # largest room tried for each placed weight and for the next one
 
     def step(self) -> bool:
-        """Place the next weight or take one back; False at the end, found or not."""
-        depth = len(self.blocks)
-        if depth == len(self.weights) or not self.choices:
-            return False
-        if self.choices[-1]:
-            block = self.choices[-1].pop()
-            self.blocks.append(block)
-            self.room[block] -= self.weights[depth]
-            if depth + 1 < len(self.weights):
-                self.choices.append(self._candidates(depth + 1))
-            return True
-        self.choices.pop()
-        if self.blocks:
-            self.room[self.blocks.pop()] += self.weights[depth - 1]
+        """Place the next weight or take one back; False when all has been tried."""
+        weight = self.weights[len(self.placed)]
+        place = bisect_left(self.rooms, (max(weight, self.tried[-1] + 1), -1))
+        if place == len(self.rooms) or self.wasted > self.spare:
+            return self._take_back()
+        room, block = self.rooms.pop(place)
+        left = room - weight
+        insort(self.rooms, (left, block))
+        self.wasted += left if left < self.lightest else 0
+        self.placed.append((left, block))
+        self.tried[-1] = room
+        self.tried.append(-1)
         return True
 
-    def _candidates(self, depth: int) -> list[int]:
-        """Blocks that have room for weight `depth`, one for each room; none in a dead branch."""
-        ordered = sorted(range(len(self.room)), key=self.room.__getitem__)
-        rooms = [self.room[block] for block in ordered]
-        wasted = sum(rooms[: bisect_right(rooms, self.weights[-1] - 1)])
-        if wasted > self.spare:
-            return []
-        first = bisect_right(rooms, self.weights[depth] - 1)
-        different = [i for i in range(first, len(rooms)) if i == first or rooms[i] != rooms[i - 1]]
-        return [ordered[i] for i in reversed(different)]
+    def _take_back(self) -> bool:
+        self.tried.pop()
+        if not self.placed:
+            return False
+        left, block = self.placed.pop()
+        self.rooms.pop(bisect_left(self.rooms, (left, block)))
+        insort(self.rooms, (left + self.weights[len(self.placed)], block))
+        self.wasted -= left if left < self.lightest else 0
+        return True

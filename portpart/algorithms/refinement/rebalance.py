@@ -126,8 +126,8 @@ def list_leavers(
     if here > state[MAX_BLOCK_WEIGHT] and (row_valid[v] != 0 or state[STRONG] != 0):
         weight = value_or(vertex_weights, v, 1)
         excess = here - state[MEAN_BLOCK_WEIGHT]
-        halves = 3 + state[STRONG]  # at most 1.5 times the excess, 2 times in strong rebalancing
-        if weight > 0 and 2 * weight <= halves * excess and state[DESTINATIONS] > 0:
+        limit = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
+        if weight > 0 and weight <= limit and state[DESTINATIONS] > 0:
             leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
 
 

@@ -1,7 +1,8 @@
 """The last word on balance: a sequential repair on the host, for what refinement left too heavy.
 
 Refinement nearly always ends balanced.  With few heavy vertices or no slack it may not; then
-vertices move one by one, and if that fails too the vertices are packed anew, heaviest first.
+vertices move one by one, and if that fails too the vertices are packed anew: heaviest first, then
+by search.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import heapq
 import numpy as np
 
 from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.packing import packed_within
 from portpart.backends.interface import Array
 from portpart.graph import Graph
 from portpart.primitives.histogram import histogram
@@ -43,6 +45,8 @@ def repaired(graph: Graph, part: Array, balance: Balance) -> tuple[Array, np.nda
         packed_blocks = _block_weights(packed, weights, balance.num_blocks)
         if packed_blocks.max() < blocks.max():
             moved, blocks = packed, packed_blocks
+    if blocks.max() > balance.max_block_weight and _search(moved, weights, balance):
+        blocks = _block_weights(moved, weights, balance.num_blocks)
     return space.asarray(moved), blocks
 
 
@@ -100,3 +104,15 @@ def _packed(part: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarr
         blocks[block] += weight
         result[v] = block
     return result
+
+
+def _search(part: np.ndarray, weights: np.ndarray, balance: Balance) -> bool:
+    """Put all vertices into blocks that a search has found for them; False if it finds none."""
+    heaviest_first = np.argsort(-weights, kind="stable")
+    heaviest_first = heaviest_first[weights[heaviest_first] > 0]
+    found = packed_within(weights[heaviest_first].tolist(), balance.num_blocks,
+                          balance.max_block_weight)
+    if found is None:
+        return False
+    part[heaviest_first] = found
+    return True
