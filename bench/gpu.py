@@ -1,190 +1,160 @@
-"""portpart on a CUDA device: phases, launches and synchronisations per level, peak memory.
+"""Everything that wants a GPU, in one call within a time budget.
 
-    python -m bench.gpu --graphs delaunay_2^20,grid_2000x4000 --k 64
+    python -m bench.gpu --minutes 9 --output results
+    python -m bench.gpu --steps table --graphs 'delaunay_2^20,grid_*' --k 64 --presets default
 
-The graph lies in device memory before the call and the answer stays there, as in published GPU
-timings.  The first call, which compiles, is shown apart.  Writes JSON and prints Markdown.
+Steps: golden (recorded digests), parity (the same partitions as on the CPU), programs and
+primitives (what launches and primitives cost), table (time, work, memory and cut of whole
+partitions, the graph lying in device memory before the call), tests (pytest -m gpu).  After each
+result report.md and results.json are written anew, so that nothing is lost when time runs out.
 """
 
 from __future__ import annotations
 
 import json
-import sys
+import os
 import time
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from statistics import median
-from typing import Any
 
 import click
 
-from bench.instances import Instance, select
+from bench import gpu_checks, gpu_costs
+from bench.device_runs import Record, Resident, device_facts, kernels_run, measure
+from bench.gpu_report import markdown
+from bench.gpu_session import Session
+from bench.instances import GRAPH_CACHE, Instance, prepare, select
+from bench.peers import HostGraph
 
-DEFAULT_OUTPUT = Path(__file__).parent / "results" / "gpu.json"
-Record = dict[str, Any]
+RESULTS = Path(__file__).parent / "results"
+TABLE_GRAPHS = "delaunay_2^20,grid_2000x4000,rmat_2^18,rgg_2^20,cube_200,rgg_2^22"
+PARITY_GRAPHS = ("delaunay_2^13,delaunay_2^15,rgg_2^13,rgg_2^15,rmat_2^12,rmat_2^14,"
+                 "grid_300x300,cube_20,real")
+SHARES = {"golden": 0.35, "parity": 0.35, "programs": 0.2, "primitives": 0.3, "table": 1.0,
+          "tests": 1.0}
+"""Share of the time left that each step may take."""
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--graphs", default="delaunay_2^20,grid_2000x4000,rgg_2^20,rmat_2^18",
-              help="Names, families or sets of graphs; comma-separated patterns.")
-@click.option("--k", "ks", default="64", help="Numbers of blocks.")
-@click.option("--presets", default="default", help="fast, default, ultra.")
+@click.option("--steps", default="golden,parity,programs,primitives,table,tests",
+              show_default=True, help="In the order of work.")
+@click.option("--graphs", default=TABLE_GRAPHS, show_default=True,
+              help="Of the table, in the order of work; names, families or the set real.")
+@click.option("--k", "ks", default="64,8,2,192", show_default=True, help="Numbers of blocks.")
+@click.option("--presets", default="default,fast,ultra", show_default=True,
+              help="ultra runs with k = 64 only, or whatever comes first in --k.")
+@click.option("--seeds", default="1,2,3,4,5", show_default=True)
+@click.option("--parity-graphs", default=PARITY_GRAPHS, help="Patterns as in --graphs.")
+@click.option("--parity-k", default="2,8,64", show_default=True)
+@click.option("--parity-edges", default=700_000, show_default=True, help="Leave out larger ones.")
+@click.option("--sizes", default="100,100000,100000000", show_default=True, help="Of primitives.")
 @click.option("--device", default="cuda", show_default=True, help="cpu works too, for a dry run.")
-@click.option("--runs", default=5, show_default=True, help="Timed calls, seeds 1, 2 ...")
-@click.option("--budget", default=480.0, show_default=True, help="Seconds for everything.")
-@click.option("--output", type=click.Path(path_type=Path), default=DEFAULT_OUTPUT)
+@click.option("--minutes", default=9.0, show_default=True, help="For everything.")
+@click.option("--compare", type=click.Path(exists=True, path_type=Path),
+              help="JSON list of reference figures: graph, k, name, cut, seconds.")
+@click.option("--output", type=click.Path(path_type=Path), default=RESULTS / "gpu",
+              show_default=True, help="Folder of the report.")
 def main(
-    graphs: str, ks: str, presets: str, device: str, runs: int, budget: float, output: Path
-) -> None:
-    deadline = time.monotonic() + budget
-    facts = device_facts(device)
-    print("\n".join(f"- {name}: {value}" for name, value in facts.items()), flush=True)
-    report: Record = {"device": facts, "results": []}
-    output.parent.mkdir(parents=True, exist_ok=True)
-    for instance in select(graphs.split(",")):
-        for record in measure_graph(instance, ks, presets, device, runs, deadline):
-            report["results"].append(record)
-            output.write_text(json.dumps(report, indent=1))
-            print(f"measured {record['graph']} k={record['k']}", file=sys.stderr, flush=True)
-    print(f"\n{markdown(report['results'])}")
-
-
-def device_facts(device: str) -> dict[str, str]:
-    """Return what identifies the device and the software under it."""
-    import portpart
-
-    facts = {"portpart": portpart.__version__, "device": device}
-    if device.startswith("cuda"):
-        import cupy
-
-        number = int(device.partition(":")[2] or cupy.cuda.runtime.getDevice())
-        properties = cupy.cuda.runtime.getDeviceProperties(number)
-        facts |= {
-            "name": properties["name"].decode(),
-            "memory": f"{properties['totalGlobalMem'] / 2**30:.0f} GiB",
-            "multiprocessors": str(properties["multiProcessorCount"]),
-            "compute capability": f"{properties['major']}.{properties['minor']}",
-            "CuPy": cupy.__version__,
-            "CUDA runtime": str(cupy.cuda.runtime.runtimeGetVersion()),
-            "CUDA driver": str(cupy.cuda.runtime.driverGetVersion()),
-        }
-    return facts
-
-
-def measure_graph(
-    instance: Instance, ks: str, presets: str, device: str, runs: int, deadline: float
-) -> Any:
-    """Yield one record for each k and preset."""
-    import portpart
-
-    host = instance.make()
-    graph = host.portable.to(portpart.space(device))
-    for k in map(int, ks.split(",")):
-        for preset in presets.split(","):
-            if time.monotonic() > deadline:
-                return
-            result = measure(graph, k, preset, device, runs)
-            evaluation = portpart.metrics.evaluate(host.portable, result.pop("part"), k)
-            yield {
-                "graph": instance.name, "n": graph.num_vertices, "m": graph.num_edges, "k": k,
-                "preset": preset, "imbalance": evaluation.imbalance,
-                "feasible": evaluation.is_balanced(0.03), **result,
-            }  # fmt: skip
-
-
-def measure(graph: Any, k: int, preset: str, device: str, runs: int) -> Record:
-    """Partition `runs` times; medians of times, counters of the last run."""
-    first = timed_call(graph, k, preset, device, seed=1)
-    calls = [timed_call(graph, k, preset, device, seed=seed) for seed in range(1, runs + 1)]
-    last = calls[-1]
-    phases = {name: median(call["phases"][name] for call in calls) for name in last["phases"]}
-    return {
-        "cut": median(call["cut"] for call in calls),
-        "cuts": [call["cut"] for call in calls],
-        "seconds": median(call["seconds"] for call in calls),
-        "first_seconds": first["seconds"],
-        "phases": phases,
-        "levels": last["levels"],
-        "launches": last["launches"],
-        "synchronizations": last["synchronizations"],
-        "peak_bytes": max(call["peak_bytes"] for call in calls),
-        "graph_bytes": graph_bytes(graph),
-        "part": graph.space.to_host(last["part"]),
+    steps: str, graphs: str, ks: str, presets: str, seeds: str, parity_graphs: str, parity_k: str,
+    parity_edges: int, sizes: str, device: str, minutes: float, compare: Path | None, output: Path,
+) -> None:  # fmt: skip
+    wanted = steps.split(",")
+    unknown = set(wanted) - set(SHARES)
+    if unknown:
+        raise click.BadParameter(f"unknown step {unknown.pop()}; known: {', '.join(SHARES)}")
+    session = Session(device, time.monotonic() + 60 * minutes, output)
+    session.report["device"] = device_facts(device)
+    session.report["reference"] = json.loads(compare.read_text()) if compare else []
+    chosen = in_order(graphs.split(",")) if "table" in wanted else []
+    pick = numbers(ks)
+    to_do: dict[str, Callable[[], Iterator[str]]] = {
+        "golden": lambda: gpu_checks.golden(session),
+        "parity": lambda: gpu_checks.parity(
+            session, select(parity_graphs.split(","), parity_edges), numbers(parity_k)),
+        "programs": lambda: gpu_costs.programs(session),
+        "primitives": lambda: gpu_costs.primitives(session, numbers(sizes)),
+        "table": lambda: table(session, chosen, pick, presets.split(","), numbers(seeds)),
+        "tests": lambda: gpu_checks.tests(session),
     }
+    with ahead_of_time(chosen):
+        for step in wanted:
+            run_step(session, step, to_do[step])
+    click.echo(f"\n{(output / 'report.md').read_text()}")
 
 
-def timed_call(graph: Any, k: int, preset: str, device: str, seed: int) -> Record:
-    """Partition once; wall seconds with the device idle before and after."""
-    import portpart
-
-    space, counters = graph.space, graph.space.counters
-    pool, used = memory_pool(device)
-    before = (counters.launches, counters.synchronizations)
-    space.synchronize()
-    begin = time.perf_counter()
-    result = portpart.partition(graph, k, preset=preset, device=device, seed=seed)
-    space.synchronize()
-    seconds = time.perf_counter() - begin
-    return {
-        "seconds": seconds,
-        "cut": result.cut,
-        "part": result.part,
-        "phases": result.stats.get("phases", {}),
-        "levels": result.stats.get("levels", []),
-        "launches": counters.launches - before[0],
-        "synchronizations": counters.synchronizations - before[1],
-        "peak_bytes": pool.total_bytes() - used if pool else 0,
-    }
+def numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
 
 
-def memory_pool(device: str) -> tuple[Any, int]:
-    """Return CuPy's pool and its bytes in use; free blocks are given back: growth is the peak."""
-    if not device.startswith("cuda"):
-        return None, 0
-    import cupy
-
-    pool = cupy.get_default_memory_pool()
-    pool.free_all_blocks()
-    return pool, pool.used_bytes()
+def in_order(patterns: list[str]) -> list[Instance]:
+    """Return the instances of each pattern in turn."""
+    found = {instance.name: instance for name in patterns for instance in select([name])}
+    return list(found.values())
 
 
-def graph_bytes(graph: Any) -> int:
-    arrays = (graph.offsets, graph.targets, graph.weights, graph.vertex_weights)
-    return sum(array.nbytes for array in arrays if array is not None)
+def run_step(session: Session, step: str, work: Callable[[], Iterator[str]]) -> None:
+    """Run one step; what goes wrong in it is reported and does not stop the others."""
+    begin = time.monotonic()
+    session.allow(SHARES[step])
+    try:
+        for line in work():
+            session.save(markdown)
+            click.echo(f"[{step} {time.monotonic() - begin:.0f} s] {line}", err=True)
+    except Exception:
+        session.report.setdefault("errors", {})[step] = traceback.format_exc(limit=-6)
+        click.echo(session.report["errors"][step], err=True)
+    session.report.setdefault("step_seconds", {})[step] = round(time.monotonic() - begin, 1)
+    session.save(markdown)
 
 
-def markdown(records: list[Record]) -> str:
-    """Return the table of phases and the table of levels of every record."""
-    head = ["graph", "n / m", "k", "preset", "cut", "imb", "total ms", "phases ms", "first call s",
-            "levels", "launches", "syncs", "peak MiB"]  # fmt: skip
-    rows = [head, ["---"] * len(head), *map(_row, records)]
-    tables = ["\n".join(f"| {' | '.join(row)} |" for row in rows)]
-    tables += [_level_table(record) for record in records if record["levels"]]
-    return "\n\n".join(tables)
+def ahead_of_time(instances: list[Instance]) -> ProcessPoolExecutor:
+    """Begin to make the graphs in other processes while this one works on the device."""
+    executor = ProcessPoolExecutor(min(3, os.cpu_count() or 1), mp_context=get_context("spawn"))
+    for instance in instances:
+        executor.submit(prepare, instance.name)
+    return executor
 
 
-def _row(record: Record) -> list[str]:
-    phases = " / ".join(f"{name} {1e3 * value:.1f}" for name, value in record["phases"].items())
-    levels = len(record["levels"])
-    per_level = f" ({record['launches'] / max(1, levels):.0f} a level)"
-    return [
-        record["graph"], f"{record['n']:,} / {record['m']:,}", str(record["k"]), record["preset"],
-        f"{record['cut']:.0f}", f"{record['imbalance']:.4f}", f"{1e3 * record['seconds']:.1f}",
-        phases, f"{record['first_seconds']:.2f}", str(levels), f"{record['launches']}{per_level}",
-        f"{record['synchronizations']}", f"{record['peak_bytes'] / 2**20:.0f}",
-    ]  # fmt: skip
+def table(session: Session, instances: list[Instance], ks: list[int], presets: list[str],
+          seeds: list[int]) -> Iterator[str]:
+    """Measure the first k of each graph first, then the rest."""
+    space = session.space()
+    here: dict[str, Resident] = {}
+    for instance, k, preset in in_turn(instances, ks, presets):
+        if session.is_late():
+            yield "the time is up"
+            return
+        if instance.name not in here:
+            here[instance.name] = Resident.of(instance.name, finished(instance, session), space)
+            yield f"{instance.name} made and brought to the device"
+        resident = here[instance.name]
+        record: Record = measure(resident, k, preset, seeds)
+        if k == ks[0] and preset == presets[0]:
+            record["kernels"] = kernels_run(resident, k, preset, seeds[-1])
+        record["upload_seconds"] = resident.upload_seconds
+        session.report.setdefault("table", []).append(record)
+        yield (f"{instance.name} k={k} {preset}: cut {record['cut']:.0f}, "
+               f"{1e3 * record['seconds']:.1f} ms")
 
 
-def _level_table(record: Record) -> str:
-    """Return all that the library says about each level."""
-    names = list(dict.fromkeys(name for level in record["levels"] for name in level))
-    rows = [names, ["---"] * len(names)]
-    rows += [[_short(level.get(name, "")) for name in names] for level in record["levels"]]
-    title = f"#### {record['graph']}, k = {record['k']}, {record['preset']}: levels"
-    return title + "\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+def in_turn(instances: list[Instance], ks: list[int],
+            presets: list[str]) -> Iterator[tuple[Instance, int, str]]:
+    """All combinations, most wanted first; the slow preset with the first k only."""
+    for k in ks:
+        for preset in presets:
+            if preset != "ultra" or k == ks[0]:
+                yield from ((instance, k, preset) for instance in instances)
 
 
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def finished(instance: Instance, session: Session) -> HostGraph:
+    """Wait for a graph that another process makes; make it here if none does."""
+    path = GRAPH_CACHE / f"{instance.name}.npz"
+    while instance.made_by_us and not path.exists() and not session.is_late():
+        time.sleep(0.2)
+    return HostGraph.load(path) if path.exists() else instance.make()
 
 
 if __name__ == "__main__":

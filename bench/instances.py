@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from portpart import Graph
 
 ROOT = Path(__file__).resolve().parents[1]
+GRAPH_CACHE = Path(__file__).parent / "results" / "graphs"
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Instance:
     family: str
     num_edges: int
     make: Callable[[], HostGraph]
+    made_by_us: bool = True
 
 
 def data_folder() -> Path:
@@ -59,7 +61,7 @@ def real() -> Iterator[Instance]:
     for path in sorted((data_folder() / "graphs").glob("*.graph*")):
         name = path.name.partition(".")[0]
         family, num_edges = catalogue.get(name, ("real", 0))
-        yield Instance(name, family, num_edges, lambda path=path: _read(path))
+        yield Instance(name, family, num_edges, lambda path=path: _read(path), made_by_us=False)
 
 
 def generated() -> Iterator[Instance]:
@@ -77,6 +79,18 @@ def generated() -> Iterator[Instance]:
         yield _generated(f"grid_{rows}x{columns}", size, lambda sides=sides: make.grid_2d(*sides))
     for side in (20, 100, 200):
         yield _generated(f"cube_{side}", 3 * side**3, lambda side=side: make.grid_3d(side))
+
+
+def prepare(name: str) -> None:
+    """Make a generated graph and keep it in a file, unless that has been done."""
+    path = GRAPH_CACHE / f"{name}.npz"
+    instance = select([name])[0]
+    if path.exists() or not instance.made_by_us:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{os.getpid()}-{path.name}")
+    instance.make().save(draft)
+    draft.replace(path)
 
 
 def by_name(name: str) -> HostGraph:

@@ -80,7 +80,7 @@ def _summary(title: str, records: list[Record], algorithms: list[str], name: str
         [row, *(_ratio(ratios.get((row, algorithm), [])) for algorithm in algorithms)]
         for row in rows
     ]
-    return f"### {title}\n{_table(['', *algorithms], body)}"
+    return f"### {title}\n{table(['', *algorithms], body)}"
 
 
 def _ratio(values: list[float]) -> str:
@@ -106,7 +106,7 @@ def _graph_table(records: list[Record], algorithms: list[str], k: int) -> str:
 
     graphs = list(dict.fromkeys(record["graph"] for record in chosen))
     body = [[graph, *(cell(graph, algorithm) for algorithm in algorithms)] for graph in graphs]
-    return f"### k = {k}: cut / seconds (means over seeds)\n{_table(['graph', *algorithms], body)}"
+    return f"### k = {k}: cut / seconds (means over seeds)\n{table(['graph', *algorithms], body)}"
 
 
 def _compile_times(records: list[Record]) -> str:
@@ -119,7 +119,7 @@ def _compile_times(records: list[Record]) -> str:
             longest[record["algorithm"]] = max(longest.get(record["algorithm"], 0.0), extra)
     body = [[algorithm, f"{seconds:.2f}"] for algorithm, seconds in sorted(longest.items())]
     title = "First call over second call, seconds (compiling or loading the cache)"
-    return f"### {title}\n{_table(['algorithm', 'longest'], body)}" if body else ""
+    return f"### {title}\n{table(['algorithm', 'longest'], body)}" if body else ""
 
 
 def _failures(records: list[Record]) -> str:
@@ -128,9 +128,10 @@ def _failures(records: list[Record]) -> str:
         for record in records
         if "error" in record
     ]
-    return f"### Failed\n{_table(['graph', 'algorithm', 'k', 'reason'], body)}" if body else ""
+    return f"### Failed\n{table(['graph', 'algorithm', 'k', 'reason'], body)}" if body else ""
 
 
-def _table(head: list[str], body: list[list[str]]) -> str:
+def table(head: list[str], body: Iterable[list[str]]) -> str:
+    """Return a Markdown table."""
     rows = [head, ["---"] * len(head), *body]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

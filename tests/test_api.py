@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ import pytest
 
 import portpart
 from portpart import metrics
+from portpart.api import MAX_SEED
 from portpart.errors import DeviceUnavailable, InputError, PortpartError
 from portpart.generators import delaunay, grid_2d
 from portpart.graph import Graph
@@ -161,14 +163,15 @@ def test_weights_are_obeyed() -> None:
 
 
 def test_seeds_are_reproducible_and_differ() -> None:
-    parts = [portpart.partition(MESH, 8, seed=seed).part for seed in (0, 0, 1, 2**63 - 1)]
+    parts = [portpart.partition(MESH, 8, seed=seed).part for seed in (0, 0, 1, MAX_SEED)]
     assert np.array_equal(parts[0], parts[1])
     assert not np.array_equal(parts[0], parts[2])
     assert not np.array_equal(parts[0], parts[3])
 
 
 @pytest.mark.parametrize(
-    "imbalance", [0, 0.0, 1e-9, 0.1 + 0.2, Fraction(1, 3), "0.05", "1/7", np.float32(0.05), 3, 1e300]
+    "imbalance",
+    [0, 0.0, 1e-9, 0.1 + 0.2, Fraction(1, 3), "0.05", "1/7", np.float32(0.05), 3, 1e300],
 )
 def test_any_number_is_an_imbalance(imbalance: Any) -> None:
     result = portpart.partition(GRID, 5, imbalance=imbalance)
@@ -230,7 +233,7 @@ BAD_OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "k too large": ({"k": 2**31}, ["2147483647"]),
     "seed negative": ({"seed": -1}, ["seed is -1"]),
     "seed float": ({"seed": 0.5}, ["seed is 0.5", "integer"]),
-    "seed too large": ({"seed": 2**63}, ["seed is 9223372036854775808"]),
+    "seed too large": ({"seed": MAX_SEED + 1}, [f"seed is {MAX_SEED + 1}"]),
     "preset unknown": ({"preset": "best"}, ["'best'", "'fast'", "'default'", "'ultra'"]),
     "preset list": ({"preset": ["fast"]}, ["preset", "JetConfig"]),
     "preset None": ({"preset": None}, ["preset", "JetConfig"]),
@@ -305,8 +308,6 @@ def test_a_missing_gpu_is_explained() -> None:
 
 
 def _environment() -> dict[str, str]:
-    import os
-
     return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 
 
@@ -337,3 +338,32 @@ def test_a_graph_on_the_gpu_returns_a_part_on_the_gpu() -> None:
     assert isinstance(on_host.part, np.ndarray)
     back = portpart.partition(arrays, 8, device="cpu")
     assert np.array_equal(back.part.get(), on_host.part)
+
+
+INTERRUPTED = """
+import _thread, random, threading, time
+import numpy as np, portpart
+mesh = portpart.generators.delaunay(20_000)
+expected = portpart.partition(mesh, 16, threads=2).part
+start = time.perf_counter()
+portpart.partition(mesh, 16, threads=2)
+duration = time.perf_counter() - start
+random.seed(1)
+for _ in range(20):
+    timer = threading.Timer(random.random() * duration, _thread.interrupt_main)
+    try:
+        timer.start()
+        portpart.partition(mesh, 16, threads=2)
+        timer.join()
+        time.sleep(0.01)
+    except KeyboardInterrupt:
+        pass
+assert np.array_equal(portpart.partition(mesh, 16, threads=2).part, expected)
+print("usable")
+"""
+
+
+def test_an_interrupt_at_any_moment_leaves_the_library_usable() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True,
+                          env={**_environment(), "NUMBA_NUM_THREADS": "2"}, timeout=120)
+    assert done.stdout.strip() == "usable", done.stderr

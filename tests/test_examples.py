@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ PNG = b"\x89PNG"
 
 def run_demo(*arguments: str) -> str:
     command = [sys.executable, "examples/demo.py", *arguments]
-    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    outcome = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert outcome.returncode == 0, outcome.stderr
     return outcome.stdout
 

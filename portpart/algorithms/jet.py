@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
-from portpart.algorithms.coarsening.two_hop import needs_two_hop, two_hop_matching
+from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.metis import metis_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.refinement.balance import Balance
@@ -32,9 +31,9 @@ class JetConfig:
         Filter ratios c (inequality 4.3), one refinement loop each, on all but the finest level.
     finest_temperatures : tuple of float
         The same on the finest level.
-    least_coarsest, most_coarsest : int
-        Coarsening stops at 8 k vertices, but not below `least_coarsest`; and if that is above
-        `most_coarsest`, at the larger of `most_coarsest` and 2 k.
+    coarsest_per_block, least_coarsest, most_coarsest : int
+        Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
+        and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
     starts, start_blocks : int
         Initial partitions, each refined on the coarsest graph; the best one is used.  At most
         `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with k,
@@ -48,8 +47,9 @@ class JetConfig:
 
     temperatures: tuple[float, ...] = (0.75,)
     finest_temperatures: tuple[float, ...] = (0.25,)
+    coarsest_per_block: int = 32
     least_coarsest: int = 512
-    most_coarsest: int = 1024
+    most_coarsest: int = 8192
     starts: int = 8
     start_blocks: int = 64
     least_shrink: float = 0.98
@@ -58,9 +58,8 @@ class JetConfig:
 
     def coarsest_vertices(self, num_blocks: int) -> int:
         """Number of vertices at which coarsening stops."""
-        wanted = max(8 * num_blocks, self.least_coarsest)
+        wanted = max(self.coarsest_per_block * num_blocks, self.least_coarsest)
         return wanted if wanted <= self.most_coarsest else max(self.most_coarsest, 2 * num_blocks)
-
 
     def num_starts(self, num_blocks: int) -> int:
         """Number of initial partitions."""
@@ -70,7 +69,12 @@ class JetConfig:
 ULTRA_TEMPERATURES = tuple(round(0.85 - 0.05 * i, 2) for i in range(17))
 
 PRESETS = {
-    "fast": JetConfig(starts=1, refinement=RefinementOptions(tolerance=0.99)),
+    "fast": JetConfig(
+        coarsest_per_block=8,
+        most_coarsest=1024,
+        starts=1,
+        refinement=RefinementOptions(tolerance=0.99),
+    ),
     "default": JetConfig(),
     "ultra": JetConfig(
         temperatures=ULTRA_TEMPERATURES,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import click
 
 graph_argument = click.argument("graph", metavar="GRAPH")
@@ -34,8 +36,9 @@ json_option = click.option(
 def fraction(text: str) -> float:
     """Return the value of ``0.03`` or ``3%``."""
     try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
+        # decimal: 2.3% is 0.023 and not the binary number below it
+        value = float(Decimal(text.removesuffix("%")) / (100 if text.endswith("%") else 1))
+    except ArithmeticError:
         raise click.BadParameter(f"{text!r} is not a number") from None
     if not 0 <= value < float("inf"):
         raise click.BadParameter(f"{text} is not a finite number of at least 0")

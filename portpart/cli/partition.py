@@ -38,7 +38,7 @@ def command(
     """Divide GRAPH into k blocks of nearly equal weight, cutting few edges.
 
     The same seed gives the same blocks on any number of threads and on a GPU.  The exit code is 1
-    if a single vertex is too heavy for the balance bound to be kept.
+    if the balance bound could not be kept, as when a single vertex is heavier than a block may be.
     """
     if as_json and output == files.STANDARD:
         raise click.UsageError("--json and -o - both want standard output")

@@ -131,7 +131,7 @@ def write(graph: Graph, path: PathLike, format: str | None = None) -> None:
     if name not in FORMATS:
         suffixes = ", ".join(suffix for _, many, _ in FORMATS.values() for suffix in many[:1])
         raise InputError(f"no format is known for {os.fspath(path)!r}; end it with one of "
-                         f"{suffixes} or give format=")
+                         f"{suffixes}, or name the format")
     write_chunks(path, FORMATS[name][0].text(graph.to(backends.space("cpu"))))
 
 

@@ -16,7 +16,7 @@ def mixed(value):
 
 @device
 def wrapped_sum(a, b):
-    """a + b modulo 2**64, as a signed number; a plain signed sum must not overflow."""
+    """Sum modulo 2**64, as a signed number; a plain signed sum must not overflow."""
     return int64(uint64(a) + uint64(b))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_levels_are_quotients_of_each_other(space: ExecutionSpace, name: str) ->
     graph = GRAPHS[name].to(space)
     levels = coarsen(space, graph, two_hop_rule(space, 500), stop_at=200, least_shrink=0.95)
     assert len(levels) > 2
-    for fine, coarse in zip(levels, levels[1:]):
+    for fine, coarse in pairwise(levels):
         cluster = oracles.host(fine.cluster)
         expected = oracles.quotient(fine.graph, cluster, coarse.graph.num_vertices)
         oracles.assert_same_graph(coarse.graph, expected)

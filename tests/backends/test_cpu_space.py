@@ -49,14 +49,14 @@ def describe(i, flags, weights, amount, factor, on, result):
 
 
 @kernel
-def compete(i, sums, lows, tops, tickets):
-    """Everybody changes the same few elements."""
+def compete(i, sums, lows, tops, tickets, one):
+    """Everybody changes the same few elements; `one` has the type of the tickets."""
     place = i % 3
     atomic_add(sums, place, int64(i))
     atomic_min(lows, place, int64(-i))
     atomic_max(tops, place, int64(i))
     old = atomic_load(tickets, 0)
-    while atomic_cas(tickets, 0, old, old + 1) != old:
+    while atomic_cas(tickets, 0, old, old + one) != old:
         old = atomic_load(tickets, 0)
 
 
@@ -152,7 +152,7 @@ def test_atomics_lose_nothing_under_contention(cpu, dtype):
     n = 60_000
     sums, tickets = np.zeros(3, np.int64), np.zeros(1, dtype)
     lows, tops = np.zeros(3, np.int64), np.zeros(3, np.int64)
-    cpu.parallel_for(n, compete, sums, lows, tops, tickets)
+    cpu.parallel_for(n, compete, sums, lows, tops, tickets, tickets.dtype.type(1))
     assert sums.tolist() == [sum(range(r, n, 3)) for r in range(3)]
     assert lows.tolist() == [-(n - 3), -(n - 2), -(n - 1)]
     assert tops.tolist() == [n - 3, n - 2, n - 1]

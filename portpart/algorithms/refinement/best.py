@@ -1,4 +1,4 @@
-"""Applying moves, judging the partition they make, and keeping the best one (Jet, algorithm 4.1)."""
+"""Judging a partition, planning the next iteration, and keeping the best (Jet, algorithm 4.1)."""
 
 from __future__ import annotations
 

@@ -173,7 +173,8 @@ class JetRefiner:
         }
         team = team_for(graph.mean_degree)
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
-        key = ("jet refinement", *graph.type_key, dtypes["sums"].name, dtypes["row_begin"].name, team)
+        row_types = dtypes["sums"].name, dtypes["row_begin"].name
+        key = ("jet refinement", *graph.type_key, *row_types, team)
         executable = self.space.cached_executable(key, lambda: _record(graph, dtypes, team))
         executable.run(bindings, max(n, k))
         self.state = self.space.to_host(state).copy()
@@ -291,7 +292,8 @@ class _Recorder:
         program, state = self.program, self.state
         program.parallel_for(
             state[at.VERTICES], rebalance.list_leavers,
-            *self.slots("vertex_weights part block_weight row_valid slot_of leaving leave_list state"),
+            *self.slots("vertex_weights part block_weight row_valid slot_of leaving leave_list"
+                        " state"),
         )
         program.parallel_for(
             state[at.LEAVERS], rebalance.rate_leaving,
@@ -328,7 +330,8 @@ class _Recorder:
         record_scan(program, leaving, position, tile_sums, state[at.VERTICES], state[at.TILES])
         program.parallel_for(
             state[at.LEAVERS], rebalance.leave_strongly,
-            *self.slots("leave_list leaving position destinations room wish moved_in move_list state"),
+            *self.slots("leave_list leaving position destinations room wish moved_in move_list"
+                        " state"),
         )
 
     def move(self) -> None:

@@ -24,7 +24,7 @@ MOVES = at.MOVES
 
 @kernel
 def wish_to_move(v, cached, locked_in, wish, active_list, state):
-    """v wishes for its cached destination unless it moved in the last propagation.
+    """Let v wish for its cached destination unless it moved in the last propagation.
 
     The list of active vertices X is in any order; no result depends on it.
     """

@@ -77,8 +77,8 @@ def _give(v: int, part: np.ndarray, weights: np.ndarray, blocks: np.ndarray, lim
           lightest: list[tuple[int, int]]) -> bool:
     """Move v to the lightest block; False if even that one has no room."""
     while lightest[0][0] != blocks[lightest[0][1]]:
-        weight, block = heapq.heappop(lightest)
-        heapq.heappush(lightest, (int(blocks[block]), block))
+        _, stale = heapq.heappop(lightest)
+        heapq.heappush(lightest, (int(blocks[stale]), stale))
     _, there = lightest[0]
     if blocks[there] + weights[v] > limit:
         return False
@@ -90,7 +90,7 @@ def _give(v: int, part: np.ndarray, weights: np.ndarray, blocks: np.ndarray, lim
 
 
 def _packed(part: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarray:
-    """All vertices packed anew, heaviest first: into the own block if it fits, else the lightest."""
+    """All vertices packed anew, heaviest first: where they were if it fits, else the lightest."""
     result = part.copy()
     blocks = [0] * balance.num_blocks
     lightest = [(0, block) for block in range(balance.num_blocks)]

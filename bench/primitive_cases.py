@@ -1,0 +1,134 @@
+"""The primitives under measurement: for each name a call, and the bytes that it must move.
+
+Shared by the piece benchmarks (pieces.py) and the report of a GPU (gpu.py).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import kernel
+from portpart.primitives.basic import copy, fill, gather, iota, scatter
+from portpart.primitives.histogram import histogram
+from portpart.primitives.reduce import argmax_of, sum_of
+from portpart.primitives.scan import exclusive_scan
+from portpart.primitives.segments import segment_scan, segment_sum, unique_of
+from portpart.primitives.select import positions_of
+from portpart.primitives.sort import sort_by_key
+
+Case = tuple[Callable[[], Any], int]
+"""What to time, and the bytes that an ideal implementation moves."""
+
+
+def launch_case(space: ExecutionSpace, size: int) -> Case:
+    values = space.zeros(size, np.int32)
+    return lambda: space.parallel_for(size, touch, values), 8 * size
+
+
+def fill_case(space: ExecutionSpace, size: int) -> Case:
+    values = space.zeros(size, np.int32)
+    return lambda: fill(space, values, 7), 4 * size
+
+
+def copy_case(space: ExecutionSpace, size: int) -> Case:
+    values = integers(space, size)
+    return lambda: copy(space, values), 8 * size
+
+
+def iota_case(space: ExecutionSpace, size: int) -> Case:
+    return lambda: iota(space, size), 4 * size
+
+
+def gather_case(space: ExecutionSpace, size: int) -> Case:
+    values, indices = integers(space, size), integers(space, size, size)
+    return lambda: gather(space, values, indices), 12 * size
+
+
+def scatter_case(space: ExecutionSpace, size: int) -> Case:
+    values, places = integers(space, size), distinct_places(space, size)
+    result = space.zeros(size, np.int32)
+    return lambda: scatter(space, values, places, result), 12 * size
+
+
+def sum_case(space: ExecutionSpace, size: int) -> Case:
+    values = integers(space, size)
+    return lambda: sum_of(space, values), 4 * size
+
+
+def argmax_case(space: ExecutionSpace, size: int) -> Case:
+    values = integers(space, size)
+    return lambda: argmax_of(space, values), 4 * size
+
+
+def scan_case(space: ExecutionSpace, size: int) -> Case:
+    values = integers(space, size)
+    return lambda: exclusive_scan(space, values), 12 * size
+
+
+def compaction_case(space: ExecutionSpace, size: int) -> Case:
+    flags = space.asarray(np.random.default_rng(1).integers(0, 2, size, dtype=np.int8))
+    return lambda: positions_of(space, flags), 3 * size
+
+
+def sort_by_key_case(space: ExecutionSpace, size: int) -> Case:
+    keys, values = integers(space, size), integers(space, size, size)
+    return lambda: sort_by_key(space, keys, values), 16 * size
+
+
+def histogram_case(space: ExecutionSpace, size: int) -> Case:
+    keys = integers(space, size, 256)
+    return lambda: histogram(space, keys, 256), 4 * size
+
+
+def segment_sum_case(space: ExecutionSpace, size: int) -> Case:
+    offsets, values = rows_of_ten(space, size), integers(space, size)
+    return lambda: segment_sum(space, offsets, values), 5 * size
+
+
+def segment_scan_case(space: ExecutionSpace, size: int) -> Case:
+    offsets, values = rows_of_ten(space, size), integers(space, size)
+    return lambda: segment_scan(space, offsets, values), 12 * size
+
+
+def unique_case(space: ExecutionSpace, size: int) -> Case:
+    keys, _ = space.sort_keys(integers(space, size, size // 4 + 1))
+    return lambda: unique_of(space, keys), 6 * size
+
+
+CASES: dict[str, Callable[[ExecutionSpace, int], Case]] = {
+    "launch": launch_case, "fill": fill_case, "copy": copy_case, "iota": iota_case,
+    "gather": gather_case, "scatter": scatter_case, "sum": sum_case, "argmax": argmax_case,
+    "scan": scan_case, "compaction": compaction_case, "sort by key": sort_by_key_case,
+    "histogram": histogram_case, "segment sum": segment_sum_case,
+    "segment scan": segment_scan_case, "unique": unique_case,
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=3)
+def integers(space: ExecutionSpace, size: int, high: int = 1 << 30) -> Any:
+    """Return drawn int32 numbers below `high`; no case writes to them."""
+    return space.asarray(np.random.default_rng(1).integers(0, high, size, dtype=np.int32))
+
+
+def distinct_places(space: ExecutionSpace, size: int) -> Any:
+    """Return 0 ... size-1 in an order of long strides, which is made faster than a shuffle."""
+    stride = int(0.618 * size) | 1
+    while math.gcd(stride, size) > 1:
+        stride += 2
+    return space.asarray((np.arange(size, dtype=np.int64) * stride % size).astype(np.int32))
+
+
+def rows_of_ten(space: ExecutionSpace, size: int) -> Any:
+    return space.asarray(np.append(np.arange(0, size, 10), size).astype(np.int32))
+
+
+@kernel
+def touch(i, values):
+    """values[i] += 1."""
+    values[i] += 1

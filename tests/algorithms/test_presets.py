@@ -1,0 +1,83 @@
+"""Presets are points of one documented configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+import portpart
+from portpart.algorithms.jet import PRESETS, JetConfig
+from portpart.algorithms.refinement.jet_refinement import RefinementOptions
+from portpart.errors import InputError
+from portpart.generators import delaunay
+from portpart.presets import ALGORITHMS, lookup
+
+
+@pytest.mark.parametrize("kind", [JetConfig, RefinementOptions])
+def test_every_parameter_is_documented_and_frozen(kind: type) -> None:
+    described = (kind.__doc__ or "").partition("----------")[2]
+    names = [part.strip() for line in described.splitlines() if " : " in line
+             for part in line.partition(" : ")[0].split(",")]
+    assert sorted(names) == sorted(field.name for field in dataclasses.fields(kind))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(kind(), names[0], None)
+
+
+def test_the_default_preset_is_the_default_configuration() -> None:
+    assert PRESETS["default"] == JetConfig()
+    assert set(PRESETS) == {"fast", "default", "ultra"}
+
+
+def test_ultra_cools_from_085_to_005_in_17_steps() -> None:
+    ultra = PRESETS["ultra"]
+    for temperatures in (ultra.temperatures, ultra.finest_temperatures):
+        assert len(temperatures) == 17
+        assert temperatures == tuple(sorted(temperatures, reverse=True))
+        assert (temperatures[0], temperatures[-1]) == (0.85, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("k", "vertices"), [(2, 512), (64, 512), (65, 520), (128, 1024), (129, 1024), (512, 1024),
+                        (513, 1026), (100_000, 200_000)]
+)
+def test_coarsening_stops_at_eight_or_two_vertices_per_block(k: int, vertices: int) -> None:
+    assert JetConfig(least_coarsest=512, most_coarsest=1024).coarsest_vertices(k) == vertices
+
+
+def test_there_is_always_a_start_and_fewer_for_more_blocks() -> None:
+    config = JetConfig(starts=8, start_blocks=64)
+    assert [config.num_starts(k) for k in (2, 8, 16, 64, 1000)] == [8, 8, 4, 1, 1]
+
+
+def test_presets_are_found_by_name_and_configurations_taken_as_they_are() -> None:
+    assert lookup("jet", "ultra")[1] is PRESETS["ultra"]
+    mine = JetConfig(starts=3)
+    assert lookup("jet", mine)[1] is mine
+    with pytest.raises(InputError, match="JetConfig"):
+        lookup("jet", RefinementOptions())
+    assert "jet" in ALGORITHMS
+
+
+def test_every_level_is_refined_once_per_temperature() -> None:
+    calls: list[int] = []
+    config = JetConfig(temperatures=(0.75, 0.25), finest_temperatures=(0.5, 0.25, 0.1))
+
+    def note(phase: str, level: int, _: int) -> None:
+        if phase == "refinement":
+            calls.append(level)
+
+    result = portpart.partition(delaunay(3000), 4, preset=config, progress=note)
+    deepest = len(result.stats["levels"]) - 1
+    assert deepest >= 2
+    assert calls == [d for d in range(deepest, 0, -1) for _ in range(2)] + [0, 0, 0]
+
+
+def test_the_cut_never_grows_from_temperature_to_temperature() -> None:
+    mesh = delaunay(2000)
+    few, many = (
+        portpart.partition(mesh, 8, preset=JetConfig(
+            temperatures=(0.75,), finest_temperatures=(0.75, 0.5, 0.25, 0.1)[:count])).cut
+        for count in (1, 4)
+    )
+    assert many <= few

@@ -1,0 +1,1 @@
+"""Partitions that every machine and every device must reproduce, kept as digests."""

@@ -1,0 +1,117 @@
+"""The cases: graphs, numbers of blocks and presets; and the digests of what comes out."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+import portpart
+from portpart import generators
+from portpart.graph import Graph
+from tests import data_folder, oracles
+
+BLOCKS = (2, 8, 64)
+SEED = 5
+
+
+def weighted(graph: Graph, seed: int, *, vertices: int = 0, edges: int = 0) -> Graph:
+    """`graph` with drawn weights from 1 to `vertices` and to `edges` (0: none)."""
+    random = np.random.default_rng(seed)
+    n = graph.num_vertices
+    sources = np.repeat(np.arange(n), np.diff(graph.offsets))
+    own = random.integers(1, 2**31, n)
+    drawn = (own[sources] ^ own[graph.targets]) % max(1, edges) + 1  # the same in both directions
+    return portpart.as_graph(
+        graph, edge_weights=drawn if edges else None,
+        vertex_weights=random.integers(1, vertices + 1, n) if vertices else None,
+    )
+
+
+GENERATED: dict[str, Callable[[], Graph]] = {
+    "delaunay-12": lambda: generators.delaunay(2**12),
+    "delaunay-15": lambda: generators.delaunay(2**15),
+    "delaunay-13-weighted": lambda: weighted(generators.delaunay(2**13), 1, vertices=9, edges=99),
+    "rgg-12-weighted": lambda: weighted(generators.random_geometric(2**12), 2, vertices=50),
+    "rgg-14": lambda: generators.random_geometric(2**14),
+    "rmat-12": lambda: generators.rmat(12, 8),
+    "rmat-14": lambda: generators.rmat(14, 8),
+    "rmat-12-weighted": lambda: weighted(generators.rmat(12, 6), 3, edges=2**40),
+    "grid-2d": lambda: generators.grid_2d(128),
+    "grid-2d-weighted": lambda: weighted(generators.grid_2d(60), 4, vertices=2**40, edges=5),
+    "grid-3d": lambda: generators.grid_3d(24),
+    "grid-3d-small": lambda: generators.grid_3d(16),
+}
+REAL = ("3elt", "4elt", "add20", "uk", "cs4", "fe_4elt2", "memplus", "rome99", "PGPgiantcompo",
+        "email-Enron")
+GRAPHS = (*GENERATED, *REAL)
+SMALL = {"delaunay-12", "rgg-12-weighted", "rmat-12", "rmat-12-weighted", "grid-2d-weighted",
+         "grid-3d-small", "3elt", "add20", "uk", "rome99"}
+"""Graphs that the slow preset runs on; the others run the fast one."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One partition."""
+
+    graph: str
+    k: int
+    preset: str
+
+    def __str__(self) -> str:
+        return f"{self.graph} k={self.k} {self.preset}"
+
+
+def cases() -> Iterator[Case]:
+    """All of them, graph by graph."""
+    for graph in GRAPHS:
+        for preset in ("default", "ultra" if graph in SMALL else "fast"):
+            for k in BLOCKS:
+                yield Case(graph, k, preset)
+
+
+@functools.lru_cache(maxsize=2)
+def graph_of(name: str) -> Graph:
+    """The graph; raises pytest's Skipped if it is a real one and not here."""
+    if name in GENERATED:
+        return GENERATED[name]()
+    graph: Graph = portpart.io.read(data_folder.graph_path(name))
+    return graph
+
+
+def digest_of_graph(graph: Graph) -> str:
+    """Digest of offsets, targets and weights, whatever their types."""
+    state = hashlib.sha256()
+    for name, array in graph.arrays.items():
+        state.update(name.encode())
+        if array is not None:
+            state.update(oracles.host(array).astype("<i8").tobytes())
+    return state.hexdigest()
+
+
+def outcome_of(case: Case, graph: Graph, device: str) -> dict[str, Any]:
+    """Cut and digest of the partition that `device` finds."""
+    result = portpart.partition(graph, case.k, preset=case.preset, seed=SEED, device=device)
+    assert result.feasible, case
+    part = oracles.host(result.part).astype("<i4")
+    return {"cut": result.cut, "part": hashlib.sha256(part.tobytes()).hexdigest()}
+
+
+@functools.cache
+def metis_in_use() -> dict[str, str]:
+    """Version of pymetis, and a digest of what its METIS answers: that may differ by platform."""
+    import pymetis
+
+    grid = generators.grid_2d(30)
+    adjacency = pymetis.CSRAdjacency(grid.offsets, grid.targets)
+    state = hashlib.sha256()
+    for k in (3, 16, 50):
+        _, part = pymetis.part_graph(k, adjacency, recursive=False,
+                                     options=pymetis.Options(seed=k))
+        state.update(np.asarray(part, "<i4").tobytes())
+    return {"pymetis": version("pymetis"), "answers": state.hexdigest()}

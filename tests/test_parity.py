@@ -1,0 +1,139 @@
+"""One partition for each graph, k, seed and preset, whatever runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart import backends, generators
+from portpart.algorithms.jet import PRESETS, jet
+from portpart.algorithms.refinement.repair import repaired
+from portpart.algorithms.tracing import Trace
+from portpart.backends.interface import ExecutionSpace
+from portpart.graph import Graph
+from tests import oracles
+from tests.algorithms.refining import balance_of
+from tests.conftest import cuda_space, host_cuda_space
+
+ROOT = Path(__file__).parents[1]
+
+
+def weighted_mesh() -> Graph:
+    """Meshes with drawn weights of vertices and edges."""
+    mesh = generators.delaunay(3000, seed=9)
+    weights = np.random.default_rng(1).integers(0, 20, 3000)
+    sources = np.repeat(np.arange(3000), np.diff(mesh.offsets))
+    return portpart.as_graph(mesh, vertex_weights=weights,
+                             edge_weights=(sources + mesh.targets) % 13)
+
+
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    "mesh": lambda: generators.delaunay(4000),
+    "weighted": weighted_mesh,
+    "rmat": lambda: generators.rmat(11, 8),
+    "grid": lambda: generators.grid_3d(14),
+}
+CASES = [(name, k, preset) for name in GRAPHS for k in (2, 24) for preset in ("fast", "default")]
+CASES += [("weighted", 7, "ultra")]
+
+
+def on_one_thread(name: str, k: int, preset: str) -> np.ndarray:
+    return portpart.partition(GRAPHS[name](), k, preset=preset, seed=4, threads=1).part
+
+
+def in_space(space: ExecutionSpace, name: str, k: int, preset: str) -> np.ndarray:
+    """What `portpart.partition` does, in any space."""
+    graph = GRAPHS[name]().to(space)
+    balance = balance_of(graph, k)
+    part = jet(graph, balance, 0.03, PRESETS[preset], 4, Trace(space, graph, None))
+    return oracles.host(repaired(graph, part, balance)[0])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
+def test_two_threads(case: Any) -> None:
+    name, k, preset = case
+    two = portpart.partition(GRAPHS[name](), k, preset=preset, seed=4, threads=2).part
+    assert np.array_equal(two, on_one_thread(*case))
+
+
+def test_two_threads_often() -> None:
+    """A race shows now and then only."""
+    graph = generators.rmat(12, 16)
+    one = portpart.partition(graph, 16, threads=1).part
+    for _ in range(5):
+        assert np.array_equal(portpart.partition(graph, 16, threads=2).part, one)
+
+
+def test_three_threads(tmp_path: Path) -> None:
+    code = (
+        "import sys, numpy as np\n"
+        "from tests.test_parity import CASES, GRAPHS\n"
+        "import portpart\n"
+        "parts = [portpart.partition(GRAPHS[name](), k, preset=preset, seed=4, threads=3).part\n"
+        "         for name, k, preset in CASES]\n"
+        "np.savez(sys.argv[1], *parts)\n"
+    )
+    result = tmp_path / "parts.npz"
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "3", "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code, str(result)], cwd=ROOT, env=environment,
+                   check=True, timeout=300)
+    for case, part in zip(CASES, np.load(result).values()):
+        assert np.array_equal(part, on_one_thread(*case)), case
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
+def test_generated_cuda_source_on_the_host(case: Any) -> None:
+    assert np.array_equal(in_space(host_cuda_space(), *case), on_one_thread(*case))
+
+
+def test_a_process_of_its_own_finds_the_same(tmp_path: Path) -> None:
+    """Neither the order of a hash table nor an address in memory may decide."""
+    code = ("from tests.test_parity import on_one_thread\n"
+            "import hashlib\n"
+            "print(hashlib.sha256(on_one_thread('rmat', 24, 'default').tobytes()).hexdigest())")
+    outputs = {
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, text=True,
+                       capture_output=True,
+                       env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+@pytest.fixture(params=["graphs", "launches"])
+def gpu(request: pytest.FixtureRequest) -> Any:
+    """The GPU, running programs as CUDA graphs or launch by launch from the host."""
+    shared: Any = cuda_space()
+    if request.param == "graphs" and not shared.use_graphs:
+        pytest.skip("this driver or cuda.bindings has no conditional graph nodes")
+    space: Any = type(shared)(shared.device_id)
+    space.use_graphs = request.param == "graphs"
+    return space
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
+def test_cuda(gpu: Any, case: Any) -> None:
+    expected = on_one_thread(*case)
+    for _ in range(2):
+        assert np.array_equal(in_space(gpu, *case), expected)
+
+
+@pytest.mark.gpu
+def test_cuda_through_the_public_function() -> None:
+    cuda_space()
+    for name, k, preset in CASES[:4]:
+        part = portpart.partition(GRAPHS[name](), k, preset=preset, seed=4, device="cuda").part
+        assert np.array_equal(part, on_one_thread(name, k, preset))
+
+
+def test_the_spaces_of_these_tests_differ() -> None:
+    assert backends.space("cpu", threads=1) is not backends.space("cpu", threads=2)
