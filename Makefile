@@ -3,6 +3,8 @@
 #   make demo [GRAPH=file] [K=64]     partition a mesh (or your graph), compare with METIS, draw it
 #   make test                         lint, types and all tests that need no GPU
 #   make gpu-test [CUDA=12]           the tests on a CUDA device
+#   make gpu-bench [BENCH=options]    report of a CUDA device: checks, costs, partitions
+#   make sanitize                     small runs under compute-sanitizer (SANITIZER=path)
 #
 # PYTHON picks the interpreter that makes the virtual environment in VENV.  `VENV=` (empty) uses
 # PYTHON as it is, for machines whose Python already has everything: make gpu-test VENV=
@@ -14,6 +16,7 @@ GRAPH ?=
 K ?= 64
 SEED ?= 0
 BENCH ?=
+SANITIZER ?= compute-sanitizer
 
 .NOTPARALLEL:
 .PHONY: help demo test lint bench gpu-test gpu-bench sanitize clean
@@ -28,7 +31,7 @@ with = $(foreach extra,$(1),$(VENV)/.has-$(extra))
 endif
 
 help:
-	@sed -n '2,9s/^# \{0,1\}//p' Makefile
+	@sed -n '2,11s/^# \{0,1\}//p' Makefile
 	@echo "targets: demo test lint bench gpu-test gpu-bench sanitize clean"
 
 demo: $(call with,plot)
@@ -49,12 +52,12 @@ gpu-test: $(call with,dev cuda$(CUDA))
 	$(PY) -m pytest -m gpu
 
 gpu-bench: $(call with,bench dev cuda$(CUDA))
-	$(PY) -m pytest bench/pieces.py -k cuda --benchmark-columns=min,median,rounds
 	$(PY) -m bench.gpu $(BENCH)
 
 sanitize: $(call with,dev cuda$(CUDA))
-	compute-sanitizer --tool memcheck --error-exitcode 1 $(PY) -m pytest -m "gpu and not slow" -x
-	compute-sanitizer --tool racecheck --error-exitcode 1 $(PY) -m pytest -m "gpu and not slow" -x
+	$(SANITIZER) --tool memcheck --error-exitcode 1 $(PY) -m bench.sanitize
+	$(SANITIZER) --tool racecheck --error-exitcode 1 $(PY) -m bench.sanitize
+	$(SANITIZER) --tool synccheck --error-exitcode 1 $(PY) -m bench.sanitize
 
 clean:
 	rm -rf $(VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis

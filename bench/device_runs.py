@@ -136,7 +136,7 @@ def peak_memory(space: Any) -> Iterator[list[int]]:
     pool = cupy.get_default_memory_pool()
     before = pool.used_bytes()
 
-    class Watch(cupy.cuda.memory_hook.MemoryHook):
+    class Watch(cupy.cuda.MemoryHook):
         name = "peak"
 
         def malloc_postprocess(self, **_: Any) -> None:

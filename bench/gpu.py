@@ -16,7 +16,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -26,13 +26,15 @@ from bench import gpu_checks, gpu_costs
 from bench.device_runs import Record, Resident, device_facts, kernels_run, measure
 from bench.gpu_report import markdown
 from bench.gpu_session import Session
-from bench.instances import GRAPH_CACHE, Instance, prepare, select
-from bench.peers import HostGraph
+from bench.instances import Instance, cached, prepare, select
 
 RESULTS = Path(__file__).parent / "results"
 TABLE_GRAPHS = "delaunay_2^20,grid_2000x4000,rmat_2^18,rgg_2^20,cube_200,rgg_2^22"
 PARITY_GRAPHS = ("delaunay_2^13,delaunay_2^15,rgg_2^13,rgg_2^15,rmat_2^12,rmat_2^14,"
                  "grid_300x300,cube_20,real")
+Making = dict[Instance, "Future[None]"]
+"""Graphs in the order of work, with the process that makes each."""
+
 SHARES = {"golden": 0.35, "parity": 0.35, "programs": 0.2, "primitives": 0.3, "table": 1.0,
           "tests": 1.0}
 """Share of the time left that each step may take."""
@@ -68,20 +70,18 @@ def main(
     session = Session(device, time.monotonic() + 60 * minutes, output)
     session.report["device"] = device_facts(device)
     session.report["reference"] = json.loads(compare.read_text()) if compare else []
-    chosen = in_order(graphs.split(",")) if "table" in wanted else []
-    pick = numbers(ks)
+    chosen = ahead_of_time(in_order(graphs.split(","))) if "table" in wanted else {}
     to_do: dict[str, Callable[[], Iterator[str]]] = {
         "golden": lambda: gpu_checks.golden(session),
         "parity": lambda: gpu_checks.parity(
             session, select(parity_graphs.split(","), parity_edges), numbers(parity_k)),
         "programs": lambda: gpu_costs.programs(session),
         "primitives": lambda: gpu_costs.primitives(session, numbers(sizes)),
-        "table": lambda: table(session, chosen, pick, presets.split(","), numbers(seeds)),
+        "table": lambda: table(session, chosen, numbers(ks), presets.split(","), numbers(seeds)),
         "tests": lambda: gpu_checks.tests(session),
     }
-    with ahead_of_time(chosen):
-        for step in wanted:
-            run_step(session, step, to_do[step])
+    for step in wanted:
+        run_step(session, step, to_do[step])
     click.echo(f"\n{(output / 'report.md').read_text()}")
 
 
@@ -110,25 +110,24 @@ def run_step(session: Session, step: str, work: Callable[[], Iterator[str]]) -> 
     session.save(markdown)
 
 
-def ahead_of_time(instances: list[Instance]) -> ProcessPoolExecutor:
+def ahead_of_time(instances: list[Instance]) -> Making:
     """Begin to make the graphs in other processes while this one works on the device."""
     executor = ProcessPoolExecutor(min(3, os.cpu_count() or 1), mp_context=get_context("spawn"))
-    for instance in instances:
-        executor.submit(prepare, instance.name)
-    return executor
+    return {instance: executor.submit(prepare, instance.name) for instance in instances}
 
 
-def table(session: Session, instances: list[Instance], ks: list[int], presets: list[str],
+def table(session: Session, making: Making, ks: list[int], presets: list[str],
           seeds: list[int]) -> Iterator[str]:
     """Measure the first k of each graph first, then the rest."""
     space = session.space()
     here: dict[str, Resident] = {}
-    for instance, k, preset in in_turn(instances, ks, presets):
+    for instance, k, preset in in_turn(list(making), ks, presets):
         if session.is_late():
             yield "the time is up"
             return
         if instance.name not in here:
-            here[instance.name] = Resident.of(instance.name, finished(instance, session), space)
+            making[instance].result(timeout=max(1.0, session.seconds_left()))
+            here[instance.name] = Resident.of(instance.name, cached(instance), space)
             yield f"{instance.name} made and brought to the device"
         resident = here[instance.name]
         record: Record = measure(resident, k, preset, seeds)
@@ -147,14 +146,6 @@ def in_turn(instances: list[Instance], ks: list[int],
         for preset in presets:
             if preset != "ultra" or k == ks[0]:
                 yield from ((instance, k, preset) for instance in instances)
-
-
-def finished(instance: Instance, session: Session) -> HostGraph:
-    """Wait for a graph that another process makes; make it here if none does."""
-    path = GRAPH_CACHE / f"{instance.name}.npz"
-    while instance.made_by_us and not path.exists() and not session.is_late():
-        time.sleep(0.2)
-    return HostGraph.load(path) if path.exists() else instance.make()
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from bench.instances import Instance
 
 ROOT = Path(__file__).resolve().parents[1]
 PRESETS = ("fast", "default")
-LAST_LINES = 40
+LAST_LINES = 150
 
 
 def golden(session: Session) -> Iterator[str]:
@@ -28,7 +28,8 @@ def golden(session: Session) -> Iterator[str]:
 
 def tests(session: Session) -> Iterator[str]:
     """Run the tests that need a GPU."""
-    yield from run_python(session, "tests", ["-m", "pytest", "-q", "-m", "gpu", "-x", "--durations=5"])
+    command = ["-m", "pytest", "-q", "-m", "gpu", "--maxfail=20", "--tb=short", "--durations=5"]
+    yield from run_python(session, "tests", command)
 
 
 def run_python(session: Session, step: str, arguments: list[str]) -> Iterator[str]:

@@ -35,7 +35,8 @@ def programs(session: Session) -> Iterator[str]:
         for _ in range(count):
             space.parallel_for(1, touch, values)
 
-    rows.append({"way": "from Python", "us_per_kernel": 1e6 * seconds_of(space, from_python) / count})
+    each = seconds_of(space, from_python) / count
+    rows.append({"way": "from Python", "us_per_kernel": 1e6 * each})
     yield str(rows[-1])
     for graphs in (True, False) if getattr(space, "use_graphs", False) else (False,):
         for size in (SMALL_SIZE, LARGE_SIZE):

@@ -121,8 +121,9 @@ def _levels(record: Record) -> str:
     if not record["levels"] or "kernels" not in record:
         return ""
     body = [
-        [str(depth), f"{level['vertices']:,}", f"{level['arcs']:,}", str(level.get("iterations", "")),
-         str(level.get("cut", "")), *_work(level, "coarsening"), *_work(level, "refinement")]
+        [str(depth), f"{level['vertices']:,}", f"{level['arcs']:,}",
+         *(str(level.get(name, "")) for name in ("iterations", "cut")), *_work(level, "coarsening"),
+         *_work(level, "refinement")]
         for depth, level in enumerate(record["levels"])
     ]  # fmt: skip
     head = ["level", "vertices", "arcs", "iterations", "cut"]

@@ -92,7 +92,8 @@ def partition(
     -----
     The same graph, k, seed and preset give the same partition on every device and any number of
     threads, bit for bit.  Time is O(n + m) per level of a hierarchy of O(log n) levels.  Memory
-    beside the graph: about 100 bytes per vertex and 40 per edge (docs/algorithms/jet.md).
+    beside the graph: 60 to 80 bytes for every vertex and every edge (docs/algorithms/jet.md has
+    the formula).
 
     Examples
     --------

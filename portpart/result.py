@@ -30,8 +30,15 @@ class PartitionResult:
     seconds : float
         Wall time of the call.
     stats : dict
-        ``phases`` (seconds by name), ``levels`` (a dict per level, finest first: vertices, arcs,
-        iterations, cut), ``launches``, ``synchronizations``, ``device``.
+        ``device``; ``phases``, seconds by name; ``launches`` and ``synchronizations``, kernels
+        and programs started and times the host waited for the device; ``levels``, a dict per
+        level, finest first: ``vertices``, ``arcs``, ``iterations`` and ``cut`` of its refinement,
+        and for each phase that worked on the level (``coarsening``, ``refinement`` ...) a dict of
+        ``launches``, ``synchronizations`` and ``seconds``.
+
+        A program counts as one launch, however many kernels it runs; a CUDA space without graphs
+        walks programs on the host and counts each kernel, and each test of a flag as a
+        synchronisation.  The CPU space never waits: it counts no synchronisations.
     """
 
     part: Any

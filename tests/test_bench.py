@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench import compare, gpu, report
+from bench import compare, gpu, gpu_checks, report
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Worker
@@ -153,11 +153,44 @@ def test_other_peers_answer_where_they_are_installed(peer: str, graph_file: Path
     assert set(answer["part"]) == set(range(4))
 
 
-def test_gpu_report_runs_on_the_cpu_too(tmp_path: Path) -> None:
-    arguments = ["--graphs", "cube_20", "--k", "8", "--runs", "1", "--device", "cpu",
-                 "--output", str(tmp_path / "gpu.json")]  # fmt: skip
+def run_gpu_report(folder: Path, *options: str) -> tuple[str, dict[str, Any]]:
+    arguments = ["--device", "cpu", "--output", str(folder), *options]
     outcome = CliRunner().invoke(gpu.main, arguments, catch_exceptions=False)
-    assert "| cube_20 | 8,000 / 22,800 | 8 | default |" in outcome.output
-    saved = json.loads((tmp_path / "gpu.json").read_text())
-    assert saved["results"][0]["feasible"]
-    assert saved["results"][0]["launches"] > 0
+    assert outcome.exit_code == 0
+    return (folder / "report.md").read_text(), json.loads((folder / "results.json").read_text())
+
+
+def test_gpu_report_measures_partitions_on_the_cpu_too(tmp_path: Path) -> None:
+    text, saved = run_gpu_report(tmp_path, "--steps", "table", "--graphs", "cube_20", "--k", "8",
+                                 "--seeds", "1", "--presets", "default")  # fmt: skip
+    assert "| cube_20 | 8,000 / 22,800 | 8 | default |" in text
+    (record,) = saved["table"]
+    assert record["feasible"]
+    assert record["wrong_cuts"] == 0
+    assert record["levels"][0]["refinement"]["launches"] > 0
+
+
+def test_gpu_report_compares_and_times_pieces_on_the_cpu_too(tmp_path: Path) -> None:
+    text, saved = run_gpu_report(
+        tmp_path, "--steps", "parity,programs,primitives", "--parity-graphs", "cube_20",
+        "--parity-k", "2", "--sizes", "100",
+    )  # fmt: skip
+    assert "2 of 2 partitions of 1 graphs agree" in text
+    assert {row["way"] for row in saved["programs"]} == {"from Python", "walk"}
+    assert {"device copy", "scan"} <= {row["primitive"] for row in saved["primitives"]}
+
+
+def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
+    text, saved = run_gpu_report(tmp_path, "--steps", "primitives,programs", "--sizes", "-5")
+    assert "## primitives failed" in text
+    assert len(saved["programs"]) > 0
+
+
+def test_the_first_difference_of_two_runs_is_told() -> None:
+    fine = {"vertices": 9, "arcs": 20, "cut": 3, "iterations": 4}
+    coarse = {"vertices": 5, "arcs": 10, "cut": 5, "iterations": 2}
+    tell = gpu_checks.first_difference
+    assert "level 1 has 5 vertices" in tell([fine, coarse], [fine, coarse | {"arcs": 8}])
+    other = [fine | {"cut": 1}, coarse | {"cut": 4}]
+    assert "level 1 of 2" in tell([fine, coarse], other)
+    assert tell([fine], [fine]) == "no level tells"

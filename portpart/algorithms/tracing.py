@@ -15,7 +15,12 @@ Progress = Callable[[str, int, int], None]
 
 
 class Trace:
-    """Collects statistics of one run and tells the caller about progress."""
+    """Collects statistics of one run and tells the caller about progress.
+
+    What a phase does is charged to the level it works on: the level that is coarsened or refined,
+    and what comes after the last of them to the level where the phase ends.  Nothing waits for the
+    device on that account, so the seconds of a level are those until the host knows its outcome.
+    """
 
     def __init__(self, space: ExecutionSpace, graph: Graph, progress: Progress | None) -> None:
         self.space = space
@@ -24,6 +29,9 @@ class Trace:
         self.levels: list[dict[str, Any]] = [_size(graph)]
         self._launches = space.counters.launches
         self._synchronizations = space.counters.synchronizations
+        self._phase = ""
+        self._depth = 0
+        self._mark = self._now()
 
     def summary(self) -> dict[str, Any]:
         """The statistics, as `PartitionResult.stats` documents them."""
@@ -40,21 +48,42 @@ class Trace:
     def phase(self, name: str) -> Iterator[None]:
         """Time a phase; it ends when the device has finished it."""
         start = time.perf_counter()
+        self._phase, self._mark = name, self._now()
         yield
         self.space.synchronize()
+        self._charge()
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     def coarse_level(self, graph: Graph) -> None:
         """A coarser graph has been made."""
+        self._charge()
         self.levels.append(_size(graph))
+        self._depth = len(self.levels) - 1
         self._tell("coarsening", len(self.levels) - 1)
 
     def refined_level(self, depth: int, graph: Graph, outcome: dict[str, int]) -> None:
         """A level has been refined once."""
+        self._depth = depth
+        self._charge()
         level = self.levels[depth]
         level["iterations"] = level.get("iterations", 0) + outcome["iterations"]
         level["cut"] = outcome["cut"]
         self._tell("refinement", depth)
+
+    def _charge(self) -> None:
+        """Charge what has been done since the last time to the current phase of the level."""
+        now = self._now()
+        work = self.levels[self._depth].setdefault(self._phase, dict.fromkeys(now, 0))
+        for name, value in now.items():
+            work[name] += value - self._mark[name]
+        self._mark = now
+
+    def _now(self) -> dict[str, float]:
+        counters = self.space.counters
+        return {
+            "launches": counters.launches, "synchronizations": counters.synchronizations,
+            "seconds": time.perf_counter(),
+        }
 
     def _tell(self, phase: str, level: int) -> None:
         if self.progress is not None:

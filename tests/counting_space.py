@@ -1,0 +1,41 @@
+"""A CPU space that knows how many bytes its arrays take together."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.cpu import CpuSpace
+
+
+class CountingSpace(CpuSpace):
+    """Counts the bytes of all living arrays that it has made.
+
+    Attributes
+    ----------
+    live, peak : int
+        Bytes now, and the most so far.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        super().__init__(threads)
+        self.live = 0
+        self.peak = 0
+
+    def empty(self, n: int, dtype: Any) -> Any:
+        return self._counted(np.empty(n, dtype))
+
+    def asarray(self, values: Any, dtype: Any = None) -> Any:
+        array = super().asarray(values, dtype)
+        return array if array is values else self._counted(array)
+
+    def _counted(self, array: np.ndarray) -> np.ndarray:
+        self.live += array.nbytes
+        self.peak = max(self.peak, self.live)
+        weakref.finalize(array, self._end, array.nbytes)
+        return array
+
+    def _end(self, size: int) -> None:
+        self.live -= size

@@ -1,0 +1,55 @@
+"""What the documentation shows works: its Python blocks, its shell commands and its links."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+def blocks(page: Path, language: str) -> str:
+    """The blocks of one language on a page, one after the other."""
+    return "\n".join(re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S))
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def pages_with(language: str) -> list[Path]:
+    return [page for page in PAGES if blocks(page, language)]
+
+
+def run(command: list[str], folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", pages_with("python"), ids=name_of)
+def test_python_blocks_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
+    # in a file, because kernels are read from their file
+    script = tmp_path / "page.py"
+    script.write_text(blocks(page, "python"))
+    run([sys.executable, "-W", "error::UserWarning", str(script)], tmp_path)
+
+
+@pytest.mark.parametrize("page", pages_with("sh"), ids=name_of)
+def test_shell_blocks_run(page: Path, tmp_path: Path) -> None:
+    command = f'portpart() {{ {shlex.quote(sys.executable)} -m portpart.cli "$@"; }}\n'
+    run(["bash", "-euo", "pipefail", "-c", command + blocks(page, "sh")], tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text()):
+        assert (page.parent / target).exists(), target
