@@ -151,10 +151,12 @@ def graph_bytes(graph: Any) -> int:
     return sum(array.nbytes for array in graph.arrays.values() if array is not None)
 
 
-def estimated_bytes(graph: Any, k: int) -> int | None:
+def estimated_bytes(graph: Any, k: int, **options: float) -> int:
     """Return the peak that the library announces."""
     import portpart
 
-    if not hasattr(portpart, "memory_estimate"):
-        return None
-    return int(portpart.memory_estimate(graph, k).peak)
+    estimate = portpart.memory_estimate(
+        graph.num_vertices, graph.num_arcs, k, vertex_weights=graph.vertex_weights is not None,
+        edge_weights=graph.weights is not None, **options,
+    )  # fmt: skip
+    return estimate.peak

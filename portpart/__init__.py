@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from portpart.api import partition
     from portpart.backends import space
     from portpart.graph import Graph, as_graph
+    from portpart.memory import MemoryEstimate, memory_estimate
     from portpart.result import PartitionResult
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ __all__ = [
     "GraphFormatError",
     "InputError",
     "JetConfig",
+    "MemoryEstimate",
     "OutOfMemory",
     "PartitionResult",
     "PortpartError",
@@ -42,6 +44,7 @@ __all__ = [
     "compat",
     "generators",
     "io",
+    "memory_estimate",
     "metrics",
     "partition",
     "space",
@@ -51,8 +54,10 @@ _MODULES = ("compat", "generators", "io", "metrics")
 _HOMES = {
     "Graph": "portpart.graph",
     "JetConfig": "portpart.algorithms.jet",
+    "MemoryEstimate": "portpart.memory",
     "PartitionResult": "portpart.result",
     "as_graph": "portpart.graph",
+    "memory_estimate": "portpart.memory",
     "partition": "portpart.api",
     "space": "portpart.backends",
 }

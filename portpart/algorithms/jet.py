@@ -69,12 +69,7 @@ class JetConfig:
 ULTRA_TEMPERATURES = tuple(round(0.85 - 0.05 * i, 2) for i in range(17))
 
 PRESETS = {
-    "fast": JetConfig(
-        coarsest_per_block=8,
-        most_coarsest=1024,
-        starts=1,
-        refinement=RefinementOptions(tolerance=0.99),
-    ),
+    "fast": JetConfig(starts=1, refinement=RefinementOptions(tolerance=0.99)),
     "default": JetConfig(),
     "ultra": JetConfig(
         temperatures=ULTRA_TEMPERATURES,

@@ -51,16 +51,12 @@ class RefinementOptions:
         Iterations after which a level ends in any case.
     weak_limit : int
         Weak rebalancings before strong ones.
-    coarse_slack : float
-        On coarse levels a block may exceed the limit by this share of the mean vertex weight
-        there: with few vertices per block the limit itself leaves refinement no room.
     """
 
     tolerance: float = 0.999
     stall_limit: int = 12
     iteration_limit: int = 1000
     weak_limit: int = 2
-    coarse_slack: float = 0.5
 
 
 class JetRefiner:
@@ -202,12 +198,9 @@ class JetRefiner:
         if self._at_best:
             state[at.RESTORED_BLOCKS], state[at.RESTORED_STRIPES] = state[at.BLOCKS], at.STRIPES
         state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
-        slack = 0
-        if n < len(self.vertex_arrays["part"]):
-            slack = int(self.options.coarse_slack * (graph.total_vertex_weight // n))
-        state[at.MAX_BLOCK_WEIGHT] = self.balance.max_block_weight + slack
+        state[at.MAX_BLOCK_WEIGHT] = self.balance.max_block_weight
         state[at.MEAN_BLOCK_WEIGHT] = self.balance.mean_block_weight
-        state[at.DESTINATION_WEIGHT] = self.balance.destination_weight + slack
+        state[at.DESTINATION_WEIGHT] = self.balance.destination_weight
         state[at.STALL_LIMIT] = self.options.stall_limit
         state[at.ITERATION_LIMIT] = self.options.iteration_limit
         state[at.WEAK_LIMIT] = self.options.weak_limit

@@ -1,4 +1,4 @@
-"""A CPU space that knows how many bytes its arrays take together."""
+"""A CPU space that knows how many bytes its arrays take, and what a partition takes there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from portpart import metrics
+from portpart.algorithms.jet import PRESETS, jet
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.tracing import Trace
 from portpart.backends.cpu import CpuSpace
+from portpart.graph import Graph
+
+
+def bytes_of_arrays(host: Graph, k: int, preset: str) -> int:
+    """Return the most bytes that the graph and all arrays of one partition take at once."""
+    space = CountingSpace()
+    arrays = [None if array is None else space.copy(array) for array in host.arrays.values()]
+    graph = Graph(*arrays, space)
+    total = graph.total_vertex_weight
+    limit = min(metrics.block_weight_limit(total, k), total)
+    jet(graph, Balance(k, limit, total // k), 0.03, PRESETS[preset], 1, Trace(space, graph, None))
+    return space.peak
 
 
 class CountingSpace(CpuSpace):
