@@ -49,7 +49,11 @@ class Plan:
 @click.option("--graphs", default="delaunay_2^15,rgg_2^15,grid_300x300,rmat_2^14,cube_20",
               help="Names, families or the sets real, generated, all; comma-separated patterns.")
 @click.option("--k", "ks", default="2,8,64,192", help="Numbers of blocks.")
-@click.option("--algorithms", default=DEFAULT_ALGORITHMS, help=f"Of {', '.join(ALGORITHMS)}.")
+@click.option("--algorithms", default=DEFAULT_ALGORITHMS,
+              help=f"Of {', '.join(ALGORITHMS)}; portpart and portpart-cuda stand for one column "
+                   "a preset.")
+@click.option("--preset", "presets", default="fast,default,ultra", show_default=True,
+              help="Of portpart and portpart-cuda.")
 @click.option("--seeds", default="1,2,3", help="The same for every algorithm.")
 @click.option("--imbalance", default=0.03, show_default=True)
 @click.option("--threads", default=2, show_default=True)
@@ -59,12 +63,12 @@ class Plan:
 @click.option("--output", type=click.Path(path_type=Path), default=DEFAULT_OUTPUT)
 @click.option("--report-only", is_flag=True, help="Print the tables of the results on file.")
 def main(
-    graphs: str, ks: str, algorithms: str, seeds: str, imbalance: float, threads: int,
+    graphs: str, ks: str, algorithms: str, presets: str, seeds: str, imbalance: float, threads: int,
     max_edges: int | None, time_limit: float, budget: float, output: Path, report_only: bool,
 ) -> None:  # fmt: skip
     plan = Plan(
         ks=[int(k) for k in ks.split(",")],
-        algorithms=_known(algorithms.split(",")),
+        algorithms=_columns(algorithms.split(","), presets.split(",")),
         seeds=[int(seed) for seed in seeds.split(",")],
         imbalance=imbalance,
         threads=threads,
@@ -84,11 +88,16 @@ def read_records(path: Path) -> list[Record]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def _known(algorithms: list[str]) -> list[str]:
-    unknown = [name for name in algorithms if name not in ALGORITHMS]
+def _columns(algorithms: list[str], presets: list[str]) -> list[str]:
+    """Return keys of `ALGORITHMS`, one a preset where portpart is given without one."""
+    columns = []
+    for name in algorithms:
+        without_preset = name in ("portpart", "portpart-cuda")
+        columns += [f"{name}-{preset}" for preset in presets] if without_preset else [name]
+    unknown = [name for name in columns if name not in ALGORITHMS]
     if unknown:
         raise click.BadParameter(f"unknown algorithm {unknown[0]}; known: {', '.join(ALGORITHMS)}")
-    return algorithms
+    return columns
 
 
 def _measure_all(instances: list[Instance], plan: Plan, output: Path) -> None:

@@ -186,10 +186,11 @@ def _open_kahip(graph: HostGraph, threads: int, variant: str) -> Solver:
 
 
 ALGORITHMS: dict[str, tuple[Callable[[HostGraph, int, str], Solver], str]] = {
-    "portpart": (_open_portpart, "cpu default"),
     "portpart-fast": (_open_portpart, "cpu fast"),
+    "portpart-default": (_open_portpart, "cpu default"),
     "portpart-ultra": (_open_portpart, "cpu ultra"),
-    "portpart-cuda": (_open_portpart, "cuda default"),
+    "portpart-cuda-fast": (_open_portpart, "cuda fast"),
+    "portpart-cuda-default": (_open_portpart, "cuda default"),
     "portpart-cuda-ultra": (_open_portpart, "cuda ultra"),
     "pymetis": (_open_pymetis, "kway"),
     "pymetis-recursive": (_open_pymetis, "recursive"),

@@ -8,36 +8,34 @@ Throughput counts the bytes that an ideal implementation moves.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+import portpart
 from bench.instances import by_name
-from portpart import backends
+from bench.primitive_cases import CASES, touch
+from portpart import backends, metrics
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
+from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.algorithms.coarsening.two_hop import two_hop_matching
+from portpart.algorithms.jet import JetConfig
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.best import cut_of
+from portpart.algorithms.refinement.jet_refinement import JetRefiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable
-from portpart.primitives.basic import copy, fill, gather, iota, scatter
-from portpart.primitives.histogram import histogram
-from portpart.primitives.reduce import argmax_of, sum_of
-from portpart.primitives.scan import exclusive_scan
-from portpart.primitives.segments import segment_scan, segment_sum, unique_of
-from portpart.primitives.select import positions_of
-from portpart.primitives.sort import sort_by_key
+from portpart.graph import Graph
 
 TINY_STEPS = 1000
 
 GRAPHS = ("delaunay_2^17", "rmat_2^14")
-
-
-@kernel
-def touch(i, values):
-    """values[i] += 1."""
-    values[i] += 1
+MESH = GRAPHS[0]
 
 
 @kernel
@@ -78,19 +76,6 @@ def measure(
         benchmark.extra_info["GB/s"] = round(moved / benchmark.stats.stats.min / 1e9, 3)
 
 
-def random_integers(space: ExecutionSpace, size: int, high: int = 1 << 30) -> Any:
-    return space.asarray(np.random.default_rng(1).integers(0, high, size).astype(np.int32))
-
-
-def rows_of_ten(space: ExecutionSpace, size: int) -> Any:
-    return space.asarray(np.append(np.arange(0, size, 10), size).astype(np.int32))
-
-
-def test_launch(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    values = space.zeros(size, np.int32)
-    measure(benchmark, space, lambda: space.parallel_for(size, touch, values), 8 * size)
-
-
 def test_program_loop(benchmark: Any, space: ExecutionSpace) -> None:
     """A loop of tiny kernels: divide by extra_info.kernels for the cost of one."""
     program = Program("count down")
@@ -123,81 +108,84 @@ def test_program_start(benchmark: Any, space: ExecutionSpace) -> None:
     measure(benchmark, space, lambda: executable.run({"values": values}, size=1))
 
 
-def test_fill(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    values = space.zeros(size, np.int32)
-    measure(benchmark, space, lambda: fill(space, values, 7), 4 * size)
+@pytest.mark.parametrize("name", CASES)
+def test_primitive(benchmark: Any, space: ExecutionSpace, name: str, size: int) -> None:
+    work, moved = CASES[name](space, size)
+    measure(benchmark, space, work, moved)
 
 
-def test_copy(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    values = random_integers(space, size)
-    measure(benchmark, space, lambda: copy(space, values), 8 * size)
+@functools.lru_cache(maxsize=2)
+def graph_in(space: ExecutionSpace, name: str) -> Graph:
+    graph: Graph = by_name(name).portable.to(space)
+    return graph
 
 
-def test_iota(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    measure(benchmark, space, lambda: iota(space, size), 4 * size)
+def balance_of(graph: Graph, k: int) -> Balance:
+    total = graph.total_vertex_weight
+    return Balance(k, metrics.block_weight_limit(total, k), total // k)
 
 
-def test_gather(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    values, indices = random_integers(space, size), random_integers(space, size, size)
-    measure(benchmark, space, lambda: gather(space, values, indices), 12 * size)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_matching(benchmark: Any, space: ExecutionSpace, name: str) -> None:
+    """Heavy-edge rounds until the matching is maximal."""
+    graph = graph_in(space, name)
+    measure(benchmark, space, lambda: heavy_edge_matching(space, graph, graph.num_vertices, 1))
 
 
-def test_scatter(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    places = space.asarray(np.random.default_rng(1).permutation(size).astype(np.int32))
-    values, result = random_integers(space, size), space.zeros(size, np.int32)
-    measure(benchmark, space, lambda: scatter(space, values, places, result), 12 * size)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_two_hop_matching(benchmark: Any, space: ExecutionSpace, name: str) -> None:
+    """Leaves, twins and relatives after heavy-edge matching, which is not timed."""
+    graph, limit = graph_in(space, name), 100
+    matched = heavy_edge_matching(space, graph, limit, 1)
 
+    def work() -> None:
+        mate = space.copy(matched)
+        two_hop_matching(space, graph, mate, limit, 1, JetConfig().max_matchmaker_degree)
 
-def test_sum(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    values = random_integers(space, size)
-    measure(benchmark, space, lambda: sum_of(space, values), 4 * size)
-
-
-def test_argmax(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    values = random_integers(space, size)
-    measure(benchmark, space, lambda: argmax_of(space, values), 8 * size)
-
-
-def test_scan(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    values = random_integers(space, size)
-    measure(benchmark, space, lambda: exclusive_scan(space, values), 12 * size)
-
-
-def test_compaction(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    flags = space.asarray(np.random.default_rng(1).integers(0, 2, size).astype(np.int8))
-    measure(benchmark, space, lambda: positions_of(space, flags), 3 * size)
-
-
-def test_sort_by_key(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    keys, values = random_integers(space, size), random_integers(space, size)
-    measure(benchmark, space, lambda: sort_by_key(space, keys, values), 16 * size)
-
-
-def test_histogram(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    keys = random_integers(space, size, 256)
-    measure(benchmark, space, lambda: histogram(space, keys, 256), 4 * size)
-
-
-def test_segment_sum(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    offsets, values = rows_of_ten(space, size), random_integers(space, size)
-    measure(benchmark, space, lambda: segment_sum(space, offsets, values), 5 * size)
-
-
-def test_segment_scan(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    offsets, values = rows_of_ten(space, size), random_integers(space, size)
-    measure(benchmark, space, lambda: segment_scan(space, offsets, values), 12 * size)
-
-
-def test_unique(benchmark: Any, space: ExecutionSpace, size: int) -> None:
-    keys, _ = space.sort_keys(random_integers(space, size, size // 4 + 1))
-    measure(benchmark, space, lambda: unique_of(space, keys), 6 * size)
+    measure(benchmark, space, work)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_contraction(benchmark: Any, space: ExecutionSpace, name: str) -> None:
-    """Contract pairs of consecutive vertices."""
-    graph = by_name(name).portable.to(space)
-    mate = space.asarray((np.arange(graph.num_vertices) ^ 1).astype(np.int32))
+    """Contract the pairs of a heavy-edge matching."""
+    graph = graph_in(space, name)
+    mate = heavy_edge_matching(space, graph, graph.num_vertices, 1)
     clusters = clusters_of_matching(space, mate)
-    arc_bytes = 8 * graph.num_arcs
-    measure(benchmark, space, lambda: contract(space, graph, clusters), arc_bytes)
+    measure(benchmark, space, lambda: contract(space, graph, clusters), 8 * graph.num_arcs)
+
+
+@pytest.mark.parametrize("k", [8, 64])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_refinement_of_a_level(
+    benchmark: Any, space: ExecutionSpace, name: str, k: int
+) -> None:
+    """Refine the finest level from blocks of consecutive vertices, which is much to do."""
+    graph, config = graph_in(space, name), JetConfig()
+    n = graph.num_vertices
+    start = space.asarray((np.arange(n) * k // n).astype(np.int32))
+    refiner = JetRefiner(space, graph, balance_of(graph, k), config.refinement, seed=1)
+
+    def work() -> None:
+        refiner.start(graph, start)
+        outcome = refiner.refine(graph, config.finest_temperatures[0])
+        benchmark.extra_info["iterations"] = outcome["iterations"]
+
+    measure(benchmark, space, work)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_cut(benchmark: Any, space: ExecutionSpace, name: str) -> None:
+    """The cut, as every call ends with."""
+    graph = graph_in(space, name)
+    part = space.asarray((np.arange(graph.num_vertices) % 7).astype(np.int32))
+    measure(benchmark, space, lambda: cut_of(graph, part), 4 * graph.num_arcs)
+
+
+@pytest.mark.parametrize("preset", ["fast", "default"])
+@pytest.mark.parametrize("k", [8, 64])
+def test_partition(benchmark: Any, space: ExecutionSpace, k: int, preset: str) -> None:
+    """A whole partition of a mesh."""
+    graph = graph_in(space, MESH)
+    threads = getattr(space, "threads", None)
+    measure(benchmark, space,
+            lambda: portpart.partition(graph, k, preset=preset, threads=threads))

@@ -65,17 +65,19 @@ def _means(records: list[Record], name: str) -> dict[tuple[str, int, str], float
 
 
 def _summary(title: str, records: list[Record], algorithms: list[str], name: str) -> str:
-    """Ratios to the base by class (all k) and by k (all classes); count of pairs in brackets."""
+    """Ratios to the base by class and k; count of pairs in brackets."""
     means = _means(records, name)
     families = {record["graph"]: group_of(record["family"]) for record in records}
     ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
     for (graph, k, algorithm), value in means.items():
         base = means.get((graph, k, BASE), 0)
         if base > 0 and value > 0:
-            for row in (families[graph], f"k = {k}", "all"):
+            family = families[graph]
+            for row in (family, f"{family}, k = {k}", f"all, k = {k}", "all"):
                 ratios[row, algorithm].append(value / base)
-    ks = [f"k = {k}" for k in sorted({k for _, k, _ in means})]
-    rows = [*sorted(set(families.values())), *ks, "all"]
+    ks = sorted({k for _, k, _ in means})
+    groups = [*sorted(set(families.values())), "all"]
+    rows = [row for group in groups for row in (*(f"{group}, k = {k}" for k in ks), group)]
     body = [
         [row, *(_ratio(ratios.get((row, algorithm), [])) for algorithm in algorithms)]
         for row in rows

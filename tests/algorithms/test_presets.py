@@ -42,7 +42,8 @@ def test_ultra_cools_from_085_to_005_in_17_steps() -> None:
                         (513, 1026), (100_000, 200_000)]
 )
 def test_coarsening_stops_at_eight_or_two_vertices_per_block(k: int, vertices: int) -> None:
-    assert JetConfig(least_coarsest=512, most_coarsest=1024).coarsest_vertices(k) == vertices
+    config = JetConfig(coarsest_per_block=8, least_coarsest=512, most_coarsest=1024)
+    assert config.coarsest_vertices(k) == vertices
 
 
 def test_there_is_always_a_start_and_fewer_for_more_blocks() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import portpart
 from portpart.algorithms.coarsening.contraction import Clusters, contract
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import ExecutionSpace
@@ -183,3 +184,23 @@ def test_projection_keeps_blocks_weights_and_cut(space: ExecutionSpace, k: int) 
     assert projected["max_block_weight"] == outcome["max_block_weight"]
     assert np.array_equal(part_of(refiner), best[cluster])
     assert_outcome_is_true(GRAPHS["medium"], k, projected, part_of(refiner))
+
+
+@pytest.mark.parametrize("name", ["medium", "skewed", "mesh"])
+def test_more_iterations_never_make_it_worse(space: ExecutionSpace, name: str) -> None:
+    graph = LARGE[name]
+    start = np.random.default_rng(5).permutation(graph.num_vertices) % 6
+    outcomes = [refined(space, graph, start, 6, 0.75, iteration_limit=limit)[0]
+                for limit in range(0, 40, 3)]
+    cuts = [outcome["cut"] for outcome in outcomes if outcome["balanced"]]
+    assert len(cuts) > 5
+    assert cuts == sorted(cuts, reverse=True)
+
+
+@pytest.mark.parametrize("ratio", [0.85, 0.5, 0.1])
+def test_a_good_partition_never_gets_worse(space: ExecutionSpace, ratio: float) -> None:
+    for graph in (MESH, GRAPHS["skewed"]):
+        good = portpart.partition(graph, 6, preset="ultra")
+        outcome, _ = refined(space, graph, good.part, 6, ratio)
+        assert outcome["balanced"]
+        assert outcome["cut"] <= good.cut

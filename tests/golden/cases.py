@@ -111,7 +111,8 @@ def metis_in_use() -> dict[str, str]:
     adjacency = pymetis.CSRAdjacency(grid.offsets, grid.targets)
     state = hashlib.sha256()
     for k in (3, 16, 50):
-        _, part = pymetis.part_graph(k, adjacency, recursive=False,
-                                     options=pymetis.Options(seed=k))
-        state.update(np.asarray(part, "<i4").tobytes())
+        for recursive in (False, True):
+            _, part = pymetis.part_graph(k, adjacency, recursive=recursive,
+                                         options=pymetis.Options(seed=k))
+            state.update(np.asarray(part, "<i4").tobytes())
     return {"pymetis": version("pymetis"), "answers": state.hexdigest()}
