@@ -91,9 +91,8 @@ def partition(
     Notes
     -----
     The same graph, k, seed and preset give the same partition on every device and any number of
-    threads, bit for bit.  Time is O(n + m) per level of a hierarchy of O(log n) levels.  Memory
-    beside the graph: 60 to 80 bytes for every vertex and every edge (docs/algorithms/jet.md has
-    the formula).
+    threads, bit for bit.  Time is O(n + m) per level of a hierarchy of O(log n) levels.  Memory:
+    :func:`portpart.memory_estimate`.
 
     Examples
     --------

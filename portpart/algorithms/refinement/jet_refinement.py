@@ -206,6 +206,7 @@ class JetRefiner:
         state[at.WEAK_LIMIT] = self.options.weak_limit
         state[at.MEAN_VERTEX_WEIGHT] = max(1, graph.total_vertex_weight // max(1, n))
         state[at.LOSS_UNIT] = self.loss_unit
+        state[at.MEAN_DEGREE] = int(graph.mean_degree)
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes
 
@@ -285,7 +286,7 @@ class _Recorder:
         program, state = self.program, self.state
         program.parallel_for(
             state[at.VERTICES], rebalance.list_leavers,
-            *self.slots("vertex_weights part block_weight row_valid slot_of leaving leave_list"
+            *self.slots("offsets vertex_weights part block_weight row_valid slot_of leaving leave_list"
                         " state"),
         )
         program.parallel_for(

@@ -31,6 +31,9 @@ from portpart.primitives.hashing import hash_of, pair_hash
 NONE = -1
 LOWEST = -(2**63)
 NOT_NEGATIVE = 2**63 - 1
+SLIGHT_SHARE = 8
+"""An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
+
 BUCKETS = 50
 BUCKET_BASE = 1.5
 
@@ -43,6 +46,7 @@ LEAVERS = at.LEAVERS
 LOSS_UNIT = at.LOSS_UNIT
 MAX_BLOCK_WEIGHT = at.MAX_BLOCK_WEIGHT
 MEAN_BLOCK_WEIGHT = at.MEAN_BLOCK_WEIGHT
+MEAN_DEGREE = at.MEAN_DEGREE
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
 MOVES = at.MOVES
 SEED = at.SEED
@@ -110,22 +114,31 @@ def bucket_of(loss, weight, state):
     return bucket
 
 
+@device
+def may_pay(v, excess, offsets, row_valid, state):
+    """Whether v is worth rating: a block slightly too heavy need not look at its inner vertices.
+
+    Those lose most, and on a mesh they are many.  Vertices on the boundary and those with at most
+    half the mean degree are always rated.
+    """
+    degree = int64(offsets[v + 1]) - int64(offsets[v])
+    cheap = row_valid[v] != 0 or 2 * degree <= state[MEAN_DEGREE]
+    return cheap or state[STRONG] != 0 or excess > state[MAX_BLOCK_WEIGHT] // SLIGHT_SHARE
+
+
 @kernel
 def list_leavers(
-    v, vertex_weights, part, block_weight, row_valid, slot_of, leaving, leave_list, state
+    v, offsets, vertex_weights, part, block_weight, row_valid, slot_of, leaving, leave_list, state
 ):
-    """List v if its block is too heavy and v not too heavy to leave it; in any order.
-
-    Weak rebalancing moves vertices of the boundary only.
-    """
+    """List v if its block is too heavy and v not too heavy to leave it; in any order."""
     if v == 0:
         state[DIRTY] = 0
     slot_of[v] = int32(NONE)
     leaving[v] = 0
     here = block_weight[part[v]]
-    if here > state[MAX_BLOCK_WEIGHT] and (row_valid[v] != 0 or state[STRONG] != 0):
+    excess = here - state[MEAN_BLOCK_WEIGHT]
+    if here > state[MAX_BLOCK_WEIGHT] and may_pay(v, excess, offsets, row_valid, state):
         weight = value_or(vertex_weights, v, 1)
-        excess = here - state[MEAN_BLOCK_WEIGHT]
         limit = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
         if weight > 0 and weight <= limit and state[DESTINATIONS] > 0:
             leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)

@@ -45,6 +45,7 @@ SEED = 39
 WEIGHT_STRIPES = 40  # copies of the block weights that moves are added to
 DESTINATIONS = 41  # blocks with room
 LOSS_UNIT = 42  # losses are counted in multiples of this when they are sorted into buckets
+MEAN_DEGREE = 43
 
 SIZE = 48
 
