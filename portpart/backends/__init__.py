@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 
@@ -28,17 +30,18 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     kind, _, number = device.partition(":")
     if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
         raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {device!r}")
-    key = (device, threads if kind == "cpu" else None)
-    if key not in _spaces:
-        _spaces[key] = _make(kind, number, threads)
-    return _spaces[key]
-
-
-def _make(kind: str, number: str, threads: int | None) -> ExecutionSpace:
     if kind == "cpu":
         from portpart.backends.cpu import CpuSpace
 
-        return CpuSpace(threads)
-    from portpart.backends.cuda import CudaSpace
+        return _known("cpu", threads, lambda: CpuSpace(threads))
+    from portpart.backends.cuda import CudaSpace, usable_device
 
-    return CudaSpace(int(number) if number else None)
+    chosen = usable_device(int(number) if number else None)
+    return _known(f"cuda:{chosen}", None, lambda: CudaSpace(chosen))
+
+
+def _known(name: str, threads: int | None, make: Callable[[], ExecutionSpace]) -> ExecutionSpace:
+    """One space per device (and number of threads), so that what it compiled is found again."""
+    if (name, threads) not in _spaces:
+        _spaces[name, threads] = make()
+    return _spaces[name, threads]

@@ -14,7 +14,7 @@ import numpy as np
 from portpart.backends.cpu_compile import compiled
 from portpart.backends.cpu_driver import MOST_ARGUMENTS, PARALLEL_WORK, launch_objects
 from portpart.backends.cpu_memory import allocate
-from portpart.backends.cpu_threads import Workers
+from portpart.backends.cpu_threads import run_with_threads
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.packing import DATA_POINTER, tag_of, word_of
@@ -86,8 +86,7 @@ class CpuSpace(ExecutionSpace):
         if self.threads == 1 or n * weight < PARALLEL_WORK:
             _launch(n, kernel, args, weight, 1)
         else:
-            with Workers(self.threads) as workers:
-                _launch(n, kernel, args, weight, workers)
+            run_with_threads(self.threads, _launch, n, kernel, args, weight)
 
     def executable(self, program: Program) -> Executable:
         from portpart.backends.cpu_program import CpuExecutable

@@ -8,6 +8,7 @@ in fresh memory, a scan of 10 million numbers 4 and 24 ms.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from bisect import bisect_left, insort
 from typing import Any
@@ -91,7 +92,8 @@ class _Lease:
         }
 
     def __del__(self) -> None:
-        self.cache.keep(self.block)
+        if not sys.is_finalizing():
+            self.cache.keep(self.block)
 
 
 def default_limit() -> int:

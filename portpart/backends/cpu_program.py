@@ -9,7 +9,7 @@ import numpy as np
 from portpart.backends.cpu import ITEM_WEIGHT
 from portpart.backends.cpu_compile import compiled
 from portpart.backends.cpu_driver import FIELDS, JUMP, JUMP_IF_ZERO, LAUNCH, walk
-from portpart.backends.cpu_threads import Workers
+from portpart.backends.cpu_threads import run_with_threads
 from portpart.backends.packing import Table, address_of, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
 
@@ -36,8 +36,7 @@ class CpuExecutable:
         base = address_of(table)
         table[:] = self.table.fill(bindings, base)
         self.space.counters.launches += 1
-        with Workers(self.space.threads) as workers:
-            walk(self._instructions, base, workers)
+        run_with_threads(self.space.threads, walk, self._instructions, base)
 
     def _emit(self, steps: list[Step]) -> None:
         for step in steps:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numba
 
@@ -29,26 +31,19 @@ def start_threads() -> None:
             del os.environ[name]
 
 
-class Workers:
-    """Enters the parallel region with a number of threads; one thread needs no region.
+def run_with_threads(threads: int, work: Callable[..., None], *arguments: Any) -> None:
+    """Call ``work(*arguments, threads)`` inside the parallel region; one thread needs none.
 
-    The number that the caller has set for Numba's own loops is put back in the end.
+    The number that the caller has set for Numba's own loops is put back in the end.  The lock is
+    taken by a plain `with`, which an interrupt cannot tear apart.
     """
-
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
-        self.before = threads
-
-    def __enter__(self) -> int:
-        if self.threads > 1:
-            _parallel_region.acquire()
-            self.before = numba.get_num_threads()
-            if self.before != self.threads:
-                numba.set_num_threads(self.threads)
-        return self.threads
-
-    def __exit__(self, *_: object) -> None:
-        if self.threads > 1:
-            if self.before != self.threads:
-                numba.set_num_threads(self.before)
-            _parallel_region.release()
+    if threads == 1:
+        work(*arguments, 1)
+        return
+    with _parallel_region:
+        before = numba.get_num_threads()
+        try:
+            numba.set_num_threads(threads)
+            work(*arguments, threads)
+        finally:
+            numba.set_num_threads(before)

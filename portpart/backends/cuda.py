@@ -54,7 +54,7 @@ class CudaSpace(ExecutionSpace):
     def __init__(self, device: int | None = None) -> None:
         super().__init__()
         self.cupy = import_cupy()
-        self.device_id = _usable_device(self.cupy, device)
+        self.device_id = usable_device(device)
         self.name = f"cuda:{self.device_id}"
         with self.cupy.cuda.Device(self.device_id) as current:
             self.multiprocessors = int(current.attributes["MultiProcessorCount"])
@@ -161,7 +161,9 @@ def import_cupy() -> ModuleType:
     return cupy
 
 
-def _usable_device(cupy: ModuleType, device: int | None) -> int:
+def usable_device(device: int | None) -> int:
+    """The number of a device that portpart can use; None asks for CuPy's current one."""
+    cupy = import_cupy()
     try:
         count = cupy.cuda.runtime.getDeviceCount()
         current = cupy.cuda.runtime.getDevice() if count else 0

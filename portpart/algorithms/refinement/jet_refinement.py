@@ -286,8 +286,8 @@ class _Recorder:
         program, state = self.program, self.state
         program.parallel_for(
             state[at.VERTICES], rebalance.list_leavers,
-            *self.slots("offsets vertex_weights part block_weight row_valid slot_of leaving leave_list"
-                        " state"),
+            *self.slots("offsets vertex_weights part block_weight row_valid slot_of leaving"
+                        " leave_list state"),
         )
         program.parallel_for(
             state[at.LEAVERS], rebalance.rate_leaving,
