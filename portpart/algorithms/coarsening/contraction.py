@@ -66,10 +66,25 @@ def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
     return Clusters(cluster, int(space.to_host(number[-1:])[0]))
 
 
-def contract(space: ExecutionSpace, graph: Graph, clusters: Clusters) -> Graph:
+def weight_type_of(graph: Graph) -> type[np.signedinteger[Any]]:
+    """Type that holds any sum of arc weights of `graph`, and so of all its quotients."""
+    return np.int32 if graph.total_arc_weight <= MAX_INT32 else np.int64
+
+
+def contract(
+    space: ExecutionSpace, graph: Graph, clusters: Clusters,
+    weight_type: type[np.signedinteger[Any]] | None = None,
+) -> Graph:
     """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
 
     Synchronises once, to read the number of coarse arcs.
+
+    Parameters
+    ----------
+    graph : Graph
+    clusters : Clusters
+    weight_type : type, optional
+        Type of the coarse arc weights, if it is known; else `weight_type_of(graph)`.
 
     Returns
     -------
@@ -77,7 +92,7 @@ def contract(space: ExecutionSpace, graph: Graph, clusters: Clusters) -> Graph:
         With arc weights (int32 while the total fits, else int64) and vertex weights; the order
         of the arcs in a row may differ from run to run on a GPU.
     """
-    bindings = _work_arrays(space, graph, clusters)
+    bindings = _work_arrays(space, graph, clusters, weight_type or weight_type_of(graph))
     team = team_for(2 * graph.mean_degree)
     key = ("contraction", *graph.type_key, bindings["row_sums"].dtype.name, team)
     executable = space.cached_executable(key, lambda: _record_rows(graph, bindings, team))
@@ -90,12 +105,14 @@ def contract(space: ExecutionSpace, graph: Graph, clusters: Clusters) -> Graph:
     weights = space.empty(num_arcs, bindings["row_sums"].dtype)
     space.parallel_for(clusters.count, extract_row, bindings["row_begin"], bindings["row_keys"],
                        bindings["row_sums"], offsets, targets, weights, team=team)
-    return Graph(offsets, targets, weights, bindings["coarse_vertex_weights"], space)
+    totals = {"vertex": graph.total_vertex_weight}
+    return Graph(offsets, targets, weights, bindings["coarse_vertex_weights"], space, totals)
 
 
-def _work_arrays(space: ExecutionSpace, graph: Graph, clusters: Clusters) -> dict[str, Any]:
+def _work_arrays(
+    space: ExecutionSpace, graph: Graph, clusters: Clusters, weight_type: Any
+) -> dict[str, Any]:
     count, index_type = clusters.count, graph.offsets.dtype
-    weight_type = np.int32 if graph.total_arc_weight <= MAX_INT32 else np.int64
     sizes = np.array([graph.num_vertices, count, tiles_of(count)], np.int64)
     return {
         **graph.arrays,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.algorithms.coarsening.contraction import Clusters, contract, weight_type_of
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graph import Graph
 
@@ -49,13 +49,14 @@ def coarsen(
         Finest first; the last one has no cluster map.
     """
     levels = [Level(graph)]
+    weight_type = weight_type_of(graph)
     while graph.num_vertices > stop_at:
         clusters = find_clusters(graph, len(levels) - 1)
         too_small = clusters.count < stop_at / 4
         stalled = clusters.count > least_shrink * graph.num_vertices
         if too_small or stalled:
             break
-        coarse = contract(space, graph, clusters)
+        coarse = contract(space, graph, clusters, weight_type)
         levels[-1].cluster = clusters.cluster
         levels.append(Level(coarse))
         graph = coarse
