@@ -59,6 +59,7 @@ class CudaSpace(ExecutionSpace):
         with self.cupy.cuda.Device(self.device_id) as current:
             self.multiprocessors = int(current.attributes["MultiProcessorCount"])
         self.kernels = KernelCache(self.cupy)
+        self._functions: dict[tuple[Any, ...], Any] = {}
         from portpart.backends.cuda_graph import missing_for_graphs
 
         self.use_graphs = missing_for_graphs(self.cupy) is None
@@ -102,18 +103,39 @@ class CudaSpace(ExecutionSpace):
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         if n <= 0:
             return
-        tags = tuple(map(tag_of, args))
-        given = [np.int64(n)]
-        for argument, tag in zip(args, tags, strict=True):
-            if tag.startswith("*"):
-                self.check_array(argument)
+        key: list[Any] = [kernel, team]
+        given: list[Any] = [n]
+        for argument in args:
+            kind = type(argument)
+            if kind is self.cupy.ndarray:
+                if argument.ndim != 1 or not argument.flags.c_contiguous:
+                    tag_of(argument)  # says what is wrong
+                key.append(argument.dtype)
                 given.append(argument)
-            elif argument is not None:
-                given.append(np.dtype(tag).type(argument))
+            elif kind is int or kind is float:
+                key.append(kind)
+                given.append(argument)
+            elif argument is None:
+                key.append(None)
+            else:
+                key.append(tag_of(argument))
+                given.append(self._scalar(argument))
+        self.counters.launches += 1
         with self.active():
-            function = self.kernels.direct(kernel, tags, team)
-            self.counters.launches += 1
+            function = self._functions.get(tuple(key)) or self._direct(kernel, team, key, args)
             function((blocks_for(n, team, MAX_BLOCKS),), (BLOCK,), tuple(given))
+
+    def _direct(self, kernel: Kernel, team: int, key: list[Any], args: tuple[Any, ...]) -> Any:
+        """Compile what is launched for the first time with such arguments."""
+        function = self.kernels.direct(kernel, tuple(map(tag_of, args)), team)
+        self._functions[tuple(key)] = function
+        return function
+
+    def _scalar(self, argument: Any) -> Any:
+        tag = tag_of(argument)
+        if tag.startswith("*"):
+            self.check_array(argument)
+        return np.dtype(tag).type(argument)
 
     def executable(self, program: Program) -> Executable:
         from portpart.backends.cuda_program import CudaExecutable
