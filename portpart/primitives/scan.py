@@ -26,6 +26,12 @@ from portpart.backends.program import Element, Program, Slot
 TILE = 4096
 """Elements that one team scans."""
 
+RUN = 512
+"""Elements between two barriers; each lane of a team scans an equal run of neighbours.
+
+Two for a lane of a block on a GPU, where longer runs are read piecemeal; all of them on a CPU.
+"""
+
 
 def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: Any = np.int64) -> Array:
     """Exclusive prefix sums of `counts` with the total appended: the offsets of a CSR array.
@@ -118,17 +124,21 @@ def scan_tile(tile, values, sums, result, sizes, size_at):
     """
     running = value_or(sums, tile, 0)
     size = value_or(sizes, size_at, size_at)
+    run = RUN // team_size()
     base = tile * TILE
     end = min(base + TILE, size)
     while base < end:
-        i = base + lane()
-        value = int64(0)
-        if i < end:
-            value = int64(values[i])
-        inclusive = team_scan(value)
-        if i < end:
-            result[i] = running + inclusive - value
+        first = base + lane() * run
+        last = min(first + run, end)
+        own = int64(0)
+        for i in range(first, last):
+            own += int64(values[i])
+        inclusive = team_scan(own)
+        before = running + inclusive - own
+        for j in range(first, last):
+            result[j] = before
+            before += int64(values[j])
         running += team_last(inclusive)
-        base += team_size()
+        base += team_size() * run
     if end == size and lane() == 0:
         result[size] = running

@@ -16,13 +16,11 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
     atomic_add,
-    device,
     int32,
     int64,
     kernel,
     lane,
     team_atomic_add,
-    team_atomic_cas,
     team_last,
     team_scan,
     team_size,
@@ -33,9 +31,9 @@ from portpart.backends.language import (
 from portpart.backends.program import Program
 from portpart.graph import MAX_INT32_ARCS, Graph
 from portpart.primitives.basic import copy_one
+from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 from portpart.primitives.scan import record_scan, tiles_of
 
-EMPTY = -1
 MAX_INT32 = 2**31 - 1
 
 
@@ -200,32 +198,6 @@ def place_member(v, cluster, cursor, members):
     members[int64(atomic_add(cursor, cluster[v], 1))] = int32(v)
 
 
-@device
-def first_slot(key, begin, end):
-    """Where the search for `key` in the row begin ... end-1 starts."""
-    hashed = (int64(key) * 2654435769) & 0xFFFFFFFF
-    return begin + ((hashed * (end - begin)) >> 32)
-
-
-@device
-def claim_slot(keys, begin, end, key):
-    """Slot of `key` in the row, claimed if new; the row must have room for it.
-
-    Returns the slot for a key that was there and -1 - slot for a new one.
-    """
-    slot = first_slot(key, begin, end)
-    found = team_atomic_cas(keys, slot, int32(EMPTY), key)
-    while found != EMPTY and found != key:
-        slot += 1
-        if slot == end:
-            slot = begin
-        found = team_atomic_cas(keys, slot, int32(EMPTY), key)
-    result = slot
-    if found == EMPTY:
-        result = -1 - slot
-    return result
-
-
 @kernel
 def fill_row(c, member_offsets, members, offsets, targets, weights, vertex_weights, cluster,
              row_begin, keys, sums, degrees, coarse_vertex_weights):
@@ -247,7 +219,7 @@ def fill_row(c, member_offsets, members, offsets, targets, weights, vertex_weigh
         for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
             other = cluster[targets[arc]]
             if other != c:
-                slot = claim_slot(keys, begin, end, other)
+                slot = claim_slot_in_team(keys, begin, end, other)
                 if slot < 0:
                     slot = -1 - slot
                     degree += 1

@@ -18,13 +18,13 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
-    team_max,
     team_size,
     value_or,
 )
 from portpart.backends.program import Program
 from portpart.graph import Graph
 from portpart.primitives.hashing import pair_hash
+from portpart.primitives.team_winner import team_winner
 
 UNMATCHED = -1
 LOWEST = -(2**63)
@@ -115,13 +115,7 @@ def wish_for_heaviest(
                     best_weight = weight
                     best_hash = hashed
                     best = u
-    top_weight = team_max(best_weight)
-    if best_weight < top_weight:
-        best_hash = int64(LOWEST)
-    top_hash = team_max(best_hash)
-    if best_weight < top_weight or best_hash < top_hash:
-        best = int32(UNMATCHED)
-    best = team_max(best)
+    best = team_winner(best_weight, best_hash, best)
     if lane() == 0:
         wish[v] = best
 

@@ -24,17 +24,16 @@ from portpart.backends.language import (
     kernel,
     lane,
     team_atomic_add,
-    team_atomic_cas,
     team_max,
     team_size,
     team_sum,
     team_sync,
     value_or,
 )
+from portpart.primitives.hash_rows import EMPTY, FREED, claim_slot, claim_slot_in_team, find_slot
 from portpart.primitives.hashing import pair_hash
+from portpart.primitives.team_winner import team_winner
 
-NEVER_USED = -1
-FREED = -2
 NONE = -1
 LOWEST = -(2**63)
 REBUILD_SHARE = 10
@@ -65,77 +64,6 @@ def begin_vertex(
 
 
 @device
-def home_slot(block, begin, end):
-    """Where the search for `block` in the row begin ... end-1 starts."""
-    hashed = (int64(block) * 2654435769) & 0xFFFFFFFF
-    return begin + ((hashed * (end - begin)) >> 32)
-
-
-@device
-def find_slot(keys, begin, end, block):
-    """Slot of `block` in the row, or -1."""
-    slot = home_slot(block, begin, end)
-    result = int64(-1)
-    for _ in range(end - begin):
-        key = atomic_load(keys, slot)
-        if key == block:
-            result = slot
-            break
-        if key == NEVER_USED:
-            break
-        slot += 1
-        if slot == end:
-            slot = begin
-    return result
-
-
-@device
-def place_for(keys, begin, end, block):
-    """First slot on the way of `block` that is free or, by now, holds the block."""
-    slot = home_slot(block, begin, end)
-    key = atomic_load(keys, slot)
-    while key != NEVER_USED and key != FREED and key != block:
-        slot += 1
-        if slot == end:
-            slot = begin
-        key = atomic_load(keys, slot)
-    return slot
-
-
-@device
-def claim_block(keys, begin, end, block):
-    """Slot of `block` in the row, claimed if new.  All threads agree on it.
-
-    No slot is freed meanwhile, and threads that look for one block try the same free slots in the
-    same order, looking out for the block in each: so a block never gets two slots.
-    """
-    slot = find_slot(keys, begin, end, block)
-    while slot < 0:
-        place = place_for(keys, begin, end, block)
-        key = atomic_load(keys, place)
-        if key == NEVER_USED or key == FREED:
-            key = atomic_cas(keys, place, key, block)
-            if key == NEVER_USED or key == FREED:
-                key = block
-        if key == block:
-            slot = place
-    return slot
-
-
-@device
-def claim_block_in_team(keys, begin, end, block):
-    """As `claim_block`, in a row without freed slots that only this team touches."""
-    slot = home_slot(block, begin, end)
-    found = team_atomic_cas(keys, slot, int32(NEVER_USED), block)
-    while found != NEVER_USED and found != block:
-        slot += 1
-        if slot == end:
-            slot = begin
-        found = team_atomic_cas(keys, slot, int32(NEVER_USED), block)
-    return slot
-
-
-@device
 def mark_dirty(v, dirty, dirty_list, state):
     """Put v on the list of vertices to refresh, once."""
     if atomic_load(dirty, v) == 0:
@@ -158,14 +86,14 @@ def count_row(i, dirty_list, offsets, targets, weights, part, row_begin, keys, s
         begin = int64(row_begin[v])
         end = int64(row_begin[v + 1])
         for slot in range(begin + lane(), end, team_size()):
-            keys[slot] = int32(NEVER_USED)
+            keys[slot] = int32(EMPTY)
             sums[slot] = 0
         team_sync()
         for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
             weight = value_or(weights, arc, 1)
             if weight > 0:
-                slot = claim_block_in_team(keys, begin, end, part[targets[arc]])
-                team_atomic_add(sums, slot, weight)
+                slot = claim_slot_in_team(keys, begin, end, part[targets[arc]])
+                team_atomic_add(sums, slot if slot >= 0 else -1 - slot, weight)
         if lane() == 0:
             row_valid[v] = int8(1)
 
@@ -197,12 +125,7 @@ def choose_destination(
                     best_block = block
     own = team_sum(own)
     top = team_max(best)
-    if best < top:
-        best_hash = int64(LOWEST)
-    top_hash = team_max(best_hash)
-    if best < top or best_hash < top_hash:
-        best_block = int32(NONE)
-    best_block = team_max(best_block)
+    best_block = team_winner(best, best_hash, best_block)
     if lane() == 0:
         passes = top >= own or own - top < int64(filter_ratio * float64(own))
         cached[v] = best_block if passes else int32(NONE)
@@ -265,7 +188,7 @@ def enter_block(
         else:
             inside += 2 * weight if part[u] == block else 0
         if row_valid[u] != 0 and weight > 0:
-            slot = claim_block(keys, int64(row_begin[u]), int64(row_begin[u + 1]), block)
+            slot = claim_slot(keys, int64(row_begin[u]), int64(row_begin[u + 1]), block)
             atomic_add(sums, slot, weight)
     inside = team_sum(inside)
     if lane() == 0:

@@ -27,6 +27,7 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.primitives.hashing import hash_of, pair_hash
+from portpart.primitives.team_winner import team_winner
 
 NONE = -1
 LOWEST = -(2**63)
@@ -214,12 +215,7 @@ def rate_leaving(
     touched = team_sum(touched)
     total = team_sum(total)
     top = team_max(best)
-    if best < top:
-        best_hash = int64(LOWEST)
-    top_hash = team_max(best_hash)
-    if best < top or best_hash < top_hash:
-        best_block = int32(NONE)
-    best_block = team_max(best_block)
+    best_block = team_winner(best, best_hash, best_block)
     if lane() == 0:
         if best_block == NONE:
             best_block = destinations[chance(v, state) % state[DESTINATIONS]]
