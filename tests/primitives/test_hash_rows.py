@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -85,7 +87,7 @@ def drawn_rows(seed):
 def contents(begin, keys, sums):
     """Each row as a dictionary; a key with two slots shows as one entry too few."""
     return [dict(zip(keys[a:b].tolist(), sums[a:b].tolist(), strict=True))
-            for a, b in zip(begin[:-1], begin[1:], strict=True)]
+            for a, b in itertools.pairwise(begin)]
 
 
 @pytest.mark.parametrize("state", [EMPTY, FREED])
@@ -138,5 +140,5 @@ def test_the_winner_of_a_team_has_the_largest_score_then_hash(space, team):
     space.parallel_for(50, pick, *map(space.asarray, (offsets, scores, hashes)), winners,
                        team=team)
     expected = [max(range(a, b), key=lambda i: (scores[i], hashes[i]), default=-1)
-                for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+                for a, b in itertools.pairwise(offsets)]
     assert space.to_host(winners).tolist() == expected
