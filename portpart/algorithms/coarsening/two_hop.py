@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
@@ -26,7 +27,6 @@ from portpart.backends.language import (
 from portpart.graph import Graph
 from portpart.primitives.basic import gather
 from portpart.primitives.hashing import hash_of, wrapped_sum
-from portpart.primitives.reduce import sum_of
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.select import positions_of
 
@@ -43,7 +43,7 @@ UNMATCHED_SHARE = 0.25
 def two_hop_matching(
     space: ExecutionSpace, graph: Graph, mate: Array, max_weight: int, seed: int,
     max_matchmaker_degree: int,
-) -> None:
+) -> Clusters:
     """Pair vertices at distance two in `mate` while too many are unmatched.
 
     Parameters
@@ -54,10 +54,18 @@ def two_hop_matching(
         No pair weighs more than this.
     max_matchmaker_degree : int
         Vertices of higher degree do not make relatives.
+
+    Returns
+    -------
+    Clusters
+        The clusters of the matching in the end.  Numbering them tells how many vertices are
+        single: one synchronisation for each time that is asked.
     """
+    clusters = clusters_of_matching(space, mate)
     for find_key in (key_of_leaf, key_of_twin, key_of_relative):
-        if _unmatched(space, mate) <= UNMATCHED_SHARE * graph.num_vertices:
-            return
+        single = 2 * clusters.count - graph.num_vertices
+        if single <= UNMATCHED_SHARE * graph.num_vertices:
+            break
         keys = space.empty(graph.num_vertices, np.int64)
         space.parallel_for(
             graph.num_vertices, find_key, graph.offsets, graph.targets, mate,
@@ -65,17 +73,8 @@ def two_hop_matching(
         )
         pair = pair_twins if find_key is key_of_twin else pair_neighbours_in_run
         _pair_by_key(space, graph, keys, mate, max_weight, pair)
-
-
-def needs_two_hop(num_vertices: int, num_clusters: int) -> bool:
-    """Whether too many vertices are single among the clusters of a matching."""
-    return 2 * num_clusters - num_vertices > UNMATCHED_SHARE * num_vertices
-
-
-def _unmatched(space: ExecutionSpace, mate: Array) -> int:
-    flags = space.empty(len(mate), np.int8)
-    space.parallel_for(len(mate), flag_unmatched, mate, flags)
-    return sum_of(space, flags)
+        clusters = clusters_of_matching(space, mate)
+    return clusters
 
 
 def _pair_by_key(space: ExecutionSpace, graph: Graph, keys: Array, mate: Array, max_weight: int,
@@ -94,12 +93,6 @@ def _pair_by_key(space: ExecutionSpace, graph: Graph, keys: Array, mate: Array, 
     space.parallel_for(count, write_run_start, heads, runs, starts)
     space.parallel_for(count, pair, vertices, ordered, runs, starts, count, graph.offsets,
                        graph.targets, graph.vertex_weights, max_weight, mate)
-
-
-@kernel
-def flag_unmatched(v, mate, flags):
-    """flags[v] = v has no partner."""
-    flags[v] = int8(mate[v] == UNMATCHED)
 
 
 @kernel
