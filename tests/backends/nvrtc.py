@@ -13,22 +13,33 @@ import pytest
 from portpart.backends.cuda_compile import OPTIONS
 
 
-def library() -> Any:
-    """NVRTC from the package nvidia-cuda-nvrtc or from the system; skips without."""
-    found = _library()
-    if found is None:
+OLDEST = 70
+"""The oldest compute capability that the library supports."""
+
+DEPRECATED = "are deprecated and may be removed"
+"""What NVRTC 12 says of all architectures before 75."""
+
+
+def architectures() -> list[int]:
+    """Compute capabilities to compile for, with any NVRTC here; skips without one."""
+    found = sorted(_compilers())
+    if not found:
         pytest.skip("NVRTC not found: install nvidia-cuda-nvrtc")
     return found
 
 
 @functools.cache
-def _library() -> Any:
-    for name in (*_packaged(), "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "nvrtc64_130_0"):
+def _compilers() -> dict[int, Any]:
+    """An NVRTC for each compute capability, from packages or from the system."""
+    names = _packaged() or ["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "nvrtc64_130_0"]
+    compilers: dict[int, Any] = {}
+    for name in names:
         try:
-            return ctypes.CDLL(name)
+            nvrtc = ctypes.CDLL(name)
         except OSError:
             continue
-    return None
+        compilers = {**dict.fromkeys(_supported_by(nvrtc), nvrtc), **compilers}
+    return {capability: nvrtc for capability, nvrtc in compilers.items() if capability >= OLDEST}
 
 
 def _packaged() -> list[str]:
@@ -38,18 +49,18 @@ def _packaged() -> list[str]:
             if "builtins" not in path.name]
 
 
-def architectures() -> list[int]:
-    """Compute capabilities that this NVRTC compiles for."""
-    nvrtc, count = library(), ctypes.c_int()
+def _supported_by(nvrtc: Any) -> list[int]:
+    count = ctypes.c_int()
     assert nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(count)) == 0
     found = (ctypes.c_int * count.value)()
     assert nvrtc.nvrtcGetSupportedArchs(found) == 0
-    return sorted(found)
+    return list(found)
 
 
 def ptx(text: str, architecture: int) -> str:
     """PTX of `text`; fails with the compiler's log if there is any message in it."""
-    nvrtc, program = library(), ctypes.c_void_p()
+    architectures()
+    nvrtc, program = _compilers()[architecture], ctypes.c_void_p()
     source = text.encode()
     assert nvrtc.nvrtcCreateProgram(
         ctypes.byref(program), source, b"kernels.cu", 0, None, None) == 0
@@ -58,7 +69,8 @@ def ptx(text: str, architecture: int) -> str:
     status = nvrtc.nvrtcCompileProgram(program, len(options), given)
     log = _read(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
     assert status == 0, f"{log}\n{text}"
-    assert not log, log
+    complaints = [line for line in log.splitlines() if line.strip() and DEPRECATED not in line]
+    assert not complaints, log
     result = _read(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     return result
