@@ -12,7 +12,6 @@ import pytest
 
 from portpart.backends.cuda_compile import OPTIONS
 
-
 OLDEST = 70
 """The oldest compute capability that the library supports."""
 
