@@ -109,6 +109,7 @@ def partition(
         threads = _checked_integer("threads", threads, 1, MAX_BLOCKS)
     if progress is not None and not callable(progress):
         raise InputError(f"progress is {progress!r}; it must be callable")
+    block_weight_limit(0, k, imbalance)  # refuses a bad imbalance before any work
     run, config = lookup(algorithm, preset)
     working = _graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
     total = working.total_vertex_weight

@@ -108,6 +108,17 @@ class Program:
             raise ValueError(f"team must be one of {TEAM_WIDTHS}, not {team}")
         self._open.append(Launch(count, kernel, args, team))
 
+    def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1) -> None:
+        """Record one launch whose arguments are the slots named like the kernel's parameters."""
+        missing = [name for name in kernel.parameters[1:] if name not in self.slots]
+        if missing:
+            raise ValueError(
+                f"program {self.name!r}: kernel {kernel.name} wants {', '.join(missing)}, "
+                "which no slot is named"
+            )
+        self.parallel_for(count, kernel, *(self.slots[name] for name in kernel.parameters[1:]),
+                          team=team)
+
     @contextmanager
     def while_loop(self, flag: Element) -> Iterator[None]:
         """Record the body of a loop that runs while ``flag`` is not zero."""

@@ -11,6 +11,12 @@ from portpart.errors import InputError, KernelTypeError
 
 
 @kernel
+def double_into(i, values, result):
+    """result[i] = 2 values[i]."""
+    result[i] = 2 * values[i]
+
+
+@kernel
 def add_to_all(i, values, amount):
     """values[i] += amount."""
     values[i] += amount
@@ -246,3 +252,24 @@ def test_recording_mistakes_are_refused():
         program.parallel_for(1, add_to_all, values, 1)
     with pytest.raises(ValueError, match="must follow"), program.otherwise():
         pass
+
+
+def test_launch_takes_the_slots_named_like_the_parameters(space):
+    program = Program("by name")
+    result, values = program.array("result", np.int64), program.array("values", np.int64)
+    program.launch(3, double_into)
+    by_hand = Program("by hand")
+    for name in ("values", "result"):
+        by_hand.array(name, np.int64)
+    by_hand.parallel_for(3, double_into, values, result)
+    assert program.launches() == by_hand.launches()
+    arrays = {"values": space.asarray(np.array([1, 2, 3])), "result": space.zeros(3, np.int64)}
+    space.executable(program).run(arrays, 3)
+    assert space.to_host(arrays["result"]).tolist() == [2, 4, 6]
+
+
+def test_launch_names_the_slots_that_are_missing():
+    program = Program("incomplete")
+    program.array("values", np.int64)
+    with pytest.raises(ValueError, match="double_into wants result, which no slot is named"):
+        program.launch(3, double_into)

@@ -14,7 +14,6 @@ import numpy as np
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
-    Kernel,
     atomic_add,
     int32,
     int64,
@@ -92,7 +91,7 @@ def contract(
     """
     bindings = _work_arrays(space, graph, clusters, weight_type or weight_type_of(graph))
     team = team_for(2 * graph.mean_degree)
-    key = ("contraction", *graph.type_key, bindings["row_sums"].dtype.name, team)
+    key = ("contraction", *graph.type_key, bindings["sums"].dtype.name, team)
     executable = space.cached_executable(key, lambda: _record_rows(graph, bindings, team))
     executable.run(bindings, max(graph.num_vertices, 1))
     offsets = bindings["coarse_offsets"]
@@ -100,9 +99,9 @@ def contract(
     if num_arcs <= MAX_INT32_ARCS:
         offsets = space.asarray(offsets, np.int32)
     targets = space.empty(num_arcs, np.int32)
-    weights = space.empty(num_arcs, bindings["row_sums"].dtype)
-    space.parallel_for(clusters.count, extract_row, bindings["row_begin"], bindings["row_keys"],
-                       bindings["row_sums"], offsets, targets, weights, team=team)
+    weights = space.empty(num_arcs, bindings["sums"].dtype)
+    space.parallel_for(clusters.count, extract_row, bindings["row_begin"], bindings["keys"],
+                       bindings["sums"], offsets, targets, weights, team=team)
     totals = {"vertex": graph.total_vertex_weight}
     return Graph(offsets, targets, weights, bindings["coarse_vertex_weights"], space, totals)
 
@@ -123,8 +122,8 @@ def _work_arrays(
         "cursor": space.empty(count, np.int32),
         "members": space.empty(graph.num_vertices, np.int32),
         "row_begin": space.empty(count + 1, index_type),
-        "row_keys": space.empty(graph.num_arcs, np.int32),
-        "row_sums": space.empty(graph.num_arcs, weight_type),
+        "keys": space.empty(graph.num_arcs, np.int32),
+        "sums": space.empty(graph.num_arcs, weight_type),
         "degrees": space.empty(count, np.int32),
         "coarse_offsets": space.empty(count + 1, index_type),
         "coarse_vertex_weights": space.empty(count, np.int64),
@@ -155,17 +154,12 @@ def _record_rows(graph: Graph, bindings: dict[str, Any], team: int) -> Program:
     def scan(values: str, result: str) -> None:
         record_scan(program, slot[values], slot[result], sums, sizes[1], sizes[2])
 
-    def launch(count: int, kernel: Kernel, names: str, team: int = 1) -> None:
-        program.parallel_for(sizes[count], kernel, *(slot[name] for name in names.split()),
-                             team=team)
-
-    launch(0, count_member, "cluster offsets num_members capacity")
+    program.launch(sizes[0], count_member)
     scan("num_members", "member_offsets")
-    launch(1, copy_one, "member_offsets cursor")
-    launch(0, place_member, "cluster cursor members")
+    program.parallel_for(sizes[1], copy_one, slot["member_offsets"], slot["cursor"])
+    program.launch(sizes[0], place_member)
     scan("capacity", "row_begin")
-    launch(1, fill_row, "member_offsets members offsets targets weights vertex_weights cluster"
-           " row_begin row_keys row_sums degrees coarse_vertex_weights", team)
+    program.launch(sizes[1], fill_row, team=team)
     scan("degrees", "coarse_offsets")
     return program
 
@@ -186,9 +180,9 @@ def join_leader(v, mate, number, cluster):
 
 
 @kernel
-def count_member(v, cluster, offsets, sizes, capacity):
+def count_member(v, cluster, offsets, num_members, capacity):
     """Count v and its arcs for its cluster; atomic, order-free."""
-    atomic_add(sizes, cluster[v], 1)
+    atomic_add(num_members, cluster[v], 1)
     atomic_add(capacity, cluster[v], int64(offsets[v + 1]) - int64(offsets[v]))
 
 

@@ -1,7 +1,6 @@
-"""Jet refinement of a level, as one recorded program (Jet, algorithm 4.1).
+"""Jet refinement from the coarsest graph to the finest: work arrays, limits and runs.
 
-Label propagation runs while the blocks are balanced, rebalancing while they are not; the best
-balanced partition is kept.  Nothing returns to the host until the level is done.
+What happens on a level is the program of `jet_program.py`.
 """
 
 from __future__ import annotations
@@ -10,24 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.refinement import connectivity, rebalance
+from portpart.algorithms.refinement import rebalance
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.best import (
-    add_outside_arcs,
-    add_vertex_weight,
-    judge,
-    project,
-    restore_block,
-    restore_cut,
-    save_best,
-)
-from portpart.algorithms.refinement.label_propagation import keep_paying_moves, wish_to_move
+from portpart.algorithms.refinement.best import add_outside_arcs, add_vertex_weight, project
+from portpart.algorithms.refinement.jet_program import record_refinement
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.program import Program, Slot
 from portpart.graph import Graph
-from portpart.primitives.scan import record_scan, tiles_of
+from portpart.primitives.scan import tiles_of
 
 MAX_INT32 = 2**31 - 1
 WEIGHT_COPIES = 256
@@ -171,7 +161,9 @@ class JetRefiner:
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
         row_types = dtypes["sums"].name, dtypes["row_begin"].name
         key = ("jet refinement", *graph.type_key, *row_types, team)
-        executable = self.space.cached_executable(key, lambda: _record(graph, dtypes, team))
+        executable = self.space.cached_executable(
+            key, lambda: record_refinement(graph, dtypes, team)
+        )
         executable.run(bindings, max(n, k))
         self.state = self.space.to_host(state).copy()
         return self._outcome()
@@ -209,142 +201,3 @@ class JetRefiner:
         state[at.MEAN_DEGREE] = int(graph.mean_degree)
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes
-
-
-def _record(graph: Graph, dtypes: dict[str, np.dtype], team: int) -> Program:
-    program = Program("Jet refinement")
-    graph.declare(program)
-    for name, dtype in dtypes.items():
-        if name not in program.slots:
-            program.array(name, dtype)
-    program.scalar("filter_ratio", np.float64)
-    program.scalar("tolerance", np.float64)
-    program.scalar("sub_buckets", np.int64)
-    _Recorder(program, team).record()
-    return program
-
-
-class _Recorder:
-    """Records the phases of an iteration one after the other."""
-
-    def __init__(self, program: Program, team: int) -> None:
-        self.program = program
-        self.team = team
-        self.state = program.slots["state"]
-
-    def slots(self, names: str) -> list[Slot]:
-        return [self.program.slots[name] for name in names.split()]
-
-    def record(self) -> None:
-        program, state = self.program, self.state
-        program.parallel_for(
-            state[at.VERTICES], connectivity.begin_vertex,
-            *self.slots("offsets cached row_valid moved_in locked_in dirty dirty_list wish capacity"
-                        " state"),
-        )
-        capacity, row_begin, tile_sums = self.slots("capacity row_begin tile_sums")
-        record_scan(program, capacity, row_begin, tile_sums, state[at.VERTICES], state[at.TILES])
-        program.parallel_for(state[at.RESTORED_BLOCKS], restore_block,
-                             *self.slots("best_weight weight_sums state"))
-        program.parallel_for(state[at.RESTORED_STRIPES], restore_cut,
-                             *self.slots("cut_twice state"))
-        self.judge()
-        with program.while_loop(state[at.RUNNING]):
-            self.refresh()
-            with program.if_nonzero(state[at.BALANCED]):
-                self.propagate_labels()
-            with program.otherwise():
-                self.rebalance()
-            self.move()
-            self.judge()
-
-    def refresh(self) -> None:
-        dirty = self.state[at.DIRTY]
-        self.program.parallel_for(
-            dirty, connectivity.count_row,
-            *self.slots("dirty_list offsets targets weights part row_begin keys sums row_valid"),
-            team=self.team,
-        )
-        self.program.parallel_for(
-            dirty, connectivity.choose_destination,
-            *self.slots("dirty_list part row_begin keys sums row_valid dirty cached gain state"
-                        " filter_ratio"), team=self.team,
-        )
-
-    def propagate_labels(self) -> None:
-        self.program.parallel_for(
-            self.state[at.VERTICES], wish_to_move,
-            *self.slots("cached locked_in wish active_list state"),
-        )
-        self.program.parallel_for(
-            self.state[at.ACTIVE], keep_paying_moves,
-            *self.slots("active_list offsets targets weights part wish gain moved_in locked_in"
-                        " move_list state"), team=self.team,
-        )
-
-    def rebalance(self) -> None:
-        program, state = self.program, self.state
-        program.parallel_for(
-            state[at.VERTICES], rebalance.list_leavers,
-            *self.slots("offsets vertex_weights part block_weight row_valid slot_of leaving"
-                        " leave_list state"),
-        )
-        program.parallel_for(
-            state[at.LEAVERS], rebalance.rate_leaving,
-            *self.slots("leave_list offsets targets weights part block_weight row_begin keys sums"
-                        " row_valid destinations wish loss state"), team=self.team,
-        )
-        program.parallel_for(
-            state[at.LEAVERS], rebalance.fill_buckets,
-            *self.slots("leave_list vertex_weights part loss slot_of bucket_weight slot_weight"
-                        " sub_buckets state"),
-        )
-        program.parallel_for(
-            state[at.BLOCKS], rebalance.set_threshold,
-            *self.slots("block_weight bucket_weight slot_weight sub_buckets threshold state"),
-            team=32,
-        )
-        with program.if_nonzero(state[at.STRONG]):
-            self.leave_strongly()
-        with program.otherwise():
-            program.parallel_for(
-                state[at.LEAVERS], rebalance.leave_weakly,
-                *self.slots("leave_list part slot_of threshold bucket_weight slot_weight"
-                            " sub_buckets moved_in move_list state"),
-            )
-
-    def leave_strongly(self) -> None:
-        program, state = self.program, self.state
-        program.parallel_for(
-            state[at.LEAVERS], rebalance.weigh_leaving,
-            *self.slots("leave_list vertex_weights part slot_of threshold bucket_weight slot_weight"
-                        " sub_buckets leaving"),
-        )
-        leaving, position, tile_sums = self.slots("leaving position tile_sums")
-        record_scan(program, leaving, position, tile_sums, state[at.VERTICES], state[at.TILES])
-        program.parallel_for(
-            state[at.LEAVERS], rebalance.leave_strongly,
-            *self.slots("leave_list leaving position destinations room wish moved_in move_list"
-                        " state"),
-        )
-
-    def move(self) -> None:
-        program, state = self.program, self.state
-        program.parallel_for(
-            state[at.MOVES], connectivity.leave_block,
-            *self.slots("move_list offsets targets weights part moved_in row_begin keys sums"
-                        " row_valid dirty dirty_list state cut_twice"), team=self.team,
-        )
-        program.parallel_for(
-            state[at.MOVES], connectivity.enter_block,
-            *self.slots("move_list offsets targets weights vertex_weights part wish moved_in"
-                        " row_begin keys sums row_valid weight_sums state cut_twice"),
-            team=self.team,
-        )
-
-    def judge(self) -> None:
-        program, state = self.program, self.state
-        program.parallel_for(1, judge, *self.slots(
-            "weight_sums cut_twice block_weight destinations room state tolerance"), team=256)
-        program.parallel_for(state[at.SAVES], save_best,
-                             *self.slots("part block_weight best best_weight state"))
