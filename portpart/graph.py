@@ -197,8 +197,8 @@ def as_graph(
     merges repeated pairs: weights add up, and without weights a repeated pair counts once.
     Float weights must be integers in value.  Weights that are all one are dropped.
 
-    The checks are two passes over the arcs, run in parallel where the arrays are: device arrays
-    do not travel to the host.  Time O(n + m).
+    The checks are one pass over the offsets and one over the arcs, run in parallel where the
+    arrays are: device arrays do not travel to the host.  Time O(n + m); merging arcs sorts them.
 
     Examples
     --------

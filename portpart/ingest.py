@@ -237,18 +237,24 @@ def _from_edge_list(
     if not (hasattr(obj, "__len__") or hasattr(obj, "__dlpack__")):
         raise InputError(f"{type(obj).__name__} is no graph; accepted are {ACCEPTED}")
     here = space_of(obj)
-    rows = _array(here, obj, "the edge list")
+    try:
+        rows = _array(here, obj, "the edge list")
+    except InputError as problem:
+        raise InputError(f"{problem}; accepted are {ACCEPTED}") from problem
     if rows.ndim == 1 and len(rows) == 0:
         rows = rows.reshape(0, 2)
     if rows.ndim != 2 or rows.shape[1] not in (2, 3):
         hint = ""
         if rows.ndim == 2 and rows.shape[0] == rows.shape[1]:
             hint = "; a dense adjacency matrix goes through scipy.sparse.csr_array(matrix)"
-        raise InputError(f"an array of shape {tuple(rows.shape)} is no graph; accepted are "
-                         f"{ACCEPTED}{hint}")
+        elif rows.ndim == 2 and rows.shape[0] in (2, 3):
+            hint = "; transpose an array of shape (2, m) or (3, m)"
+        raise InputError(f"{type(obj).__name__} of shape {tuple(rows.shape)} is no graph; accepted "
+                         f"are {ACCEPTED}{hint}")
     ends = [integral(here, here.asarray(rows[:, side]), "vertices") for side in (0, 1)]
     n = 1 + max((int(side.max()) for side in ends if len(side)), default=-1)
     if vertex_weights is not None:
+        vertex_weights = _array(here, vertex_weights, "vertex_weights")
         n = max(n, len(vertex_weights))
     if edge_weights is None and rows.shape[1] == 3:
         edge_weights = rows[:, 2]

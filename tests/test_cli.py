@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import subprocess
@@ -193,10 +194,13 @@ def test_evaluate_judges_the_balance(
     assert "balance" in capsys.readouterr().out
 
 
-def test_evaluate_refuses_a_part_of_another_length(cycle: str, tmp_path: Path) -> None:
+def test_evaluate_refuses_a_part_of_another_length(
+    cycle: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
     part = tmp_path / "short.part"
     part.write_text("0\n1\n")
     assert main(["evaluate", cycle, str(part)]) == 2
+    assert "short.part: 2 lines for 4 vertices" in capsys.readouterr().err
 
 
 def test_info_describes_the_graph(cycle: str, capsys: pytest.CaptureFixture) -> None:
@@ -250,6 +254,18 @@ def test_progress_is_drawn_on_a_terminal_and_gone_afterwards() -> None:
 def test_progress_is_silent_where_nobody_looks() -> None:
     with phase_display(quiet=True) as report:
         assert report is None
+
+
+def test_a_reader_that_goes_away_has_its_own_exit_code(
+    cycle: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    def write(*_: Any) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(write=write, flush=lambda: None))
+    monkeypatch.setattr("sys.stderr", io.StringIO())  # click replaces it here
+    for options in ([], ["--json"]):
+        assert main(["info", cycle, *options]) == 141
 
 
 @pytest.mark.slow

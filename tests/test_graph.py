@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import array
+import copy
 import dataclasses
+import pickle
 import subprocess
 import sys
 from collections import Counter
@@ -16,6 +18,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
+import portpart
 from portpart import backends
 from portpart.graph import Graph, as_graph
 from tests import oracles
@@ -290,6 +293,18 @@ def test_to_moves_nothing_within_a_space() -> None:
     assert other.space is backends.space("cpu", threads=1)
     assert np.shares_memory(other.targets, graph.targets)
     assert graph.to(graph.space) is graph
+
+
+def test_copies_and_pickles_stay_in_their_space() -> None:
+    graph = as_graph(TRIANGLE, vertex_weights=[1, 2, 3])
+    expected = portpart.partition(graph, 2).part  # fills the space with what cannot be pickled
+    for made in (copy.copy(graph), copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))):
+        assert made.space is graph.space
+        oracles.assert_same_graph(made, graph)
+        assert np.array_equal(portpart.partition(made, 2).part, expected)
+    one_thread = graph.to(backends.space("cpu", threads=1))
+    assert copy.deepcopy(one_thread).space is one_thread.space
+    assert pickle.loads(pickle.dumps(one_thread)).space is backends.space("cpu")
 
 
 def test_importing_the_graph_module_needs_no_compiler() -> None:

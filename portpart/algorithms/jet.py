@@ -18,6 +18,7 @@ from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
+from portpart.errors import InputError
 from portpart.graph import Graph
 
 
@@ -43,6 +44,11 @@ class JetConfig:
     max_matchmaker_degree : int
         Vertices of higher degree make no relatives.
     refinement : RefinementOptions
+
+    Raises
+    ------
+    InputError
+        If no temperature is given or a value is out of range.
     """
 
     temperatures: tuple[float, ...] = (0.75,)
@@ -55,6 +61,19 @@ class JetConfig:
     least_shrink: float = 0.98
     max_matchmaker_degree: int = 1000
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
+
+    def __post_init__(self) -> None:
+        for name in ("temperatures", "finest_temperatures"):
+            values = getattr(self, name)
+            if not isinstance(values, tuple) or not values or not all(0 <= c <= 1 for c in values):
+                raise InputError(f"{name} are {values!r}; a tuple of one or more numbers from 0 to "
+                                 "1 is needed")
+        for name, least in (("coarsest_per_block", 0), ("least_coarsest", 0), ("most_coarsest", 0),
+                            ("starts", 1), ("start_blocks", 0), ("max_matchmaker_degree", 0)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be at least {least}")
+        if not 0 < self.least_shrink < 1:  # at 1 coarsening would go on for ever
+            raise InputError(f"least_shrink is {self.least_shrink}; it must be between 0 and 1")
 
     def coarsest_vertices(self, num_blocks: int) -> int:
         """Number of vertices at which coarsening stops."""

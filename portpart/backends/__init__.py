@@ -27,7 +27,7 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     DeviceUnavailable
         If the device cannot be used here; the message says why.
     """
-    kind, _, number = device.partition(":")
+    kind, _, number = str(device).partition(":")
     if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
         raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {device!r}")
     if kind == "cpu":

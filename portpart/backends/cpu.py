@@ -19,7 +19,7 @@ from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.packing import DATA_POINTER, tag_of, word_of
 from portpart.backends.program import Program
-from portpart.errors import InputError, OutOfMemory
+from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
 
 ITEM_WEIGHT = {1: 1, 8: 8, 32: 32, 256: 2048}
 """Rough work of one item by the width of its team, in units of a light item."""
@@ -39,6 +39,8 @@ class CpuSpace(ExecutionSpace):
 
     def __init__(self, threads: int | None = None) -> None:
         super().__init__()
+        if numba.config.DISABLE_JIT:
+            raise DeviceUnavailable("kernels need Numba's compiler: unset NUMBA_DISABLE_JIT")
         available = numba.config.NUMBA_NUM_THREADS
         if threads is not None and not 1 <= threads <= available:
             raise InputError(

@@ -7,16 +7,23 @@ stays valid.  The folder is ``$PORTPART_CACHE_DIR`` or ``portpart`` in the user'
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.util
 import os
+import shutil
 import sys
 import tempfile
 import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import numba
 
 from portpart.backends.cpu_source import module_source
 from portpart.backends.language import Kernel
@@ -64,15 +71,41 @@ def _write(path: Path, text: str) -> None:
 
 @cache
 def cache_folder() -> Path:
-    """The folder of compiled kernels; a temporary one if none can be written."""
+    """The folder of compiled kernels; a temporary one if that cannot be written."""
     base = os.environ.get("PORTPART_CACHE_DIR")
-    folder = Path(base) if base else _user_cache() / "portpart"
+    folder = (Path(base) if base else _user_cache() / "portpart").absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
+    except OSError as problem:
+        warnings.warn(
+            f"compiled kernels cannot be kept in {folder} ({problem.strerror}), so every process "
+            "compiles them anew; PORTPART_CACHE_DIR names another folder", stacklevel=2)
         folder = Path(tempfile.mkdtemp(prefix="portpart-"))
+        atexit.register(_remove, folder, os.getpid())
     return folder
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """Remove a temporary folder when its process ends; forks of the process only share it."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def numba_cache(source: str) -> Iterator[None]:
+    """Let Numba keep in our folder what the file `source` declares meanwhile.
+
+    By itself it keeps code beside the file, where an installation may not be written, and knows
+    it by the file's time and size, which two versions may share.  A choice of the user's stands.
+    """
+    before = numba.config.CACHE_DIR
+    digest = hashlib.sha256((_versions() + Path(source).read_text()).encode()).hexdigest()[:24]
+    numba.config.CACHE_DIR = before or str(cache_folder() / f"{Path(source).stem}_{digest}")
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def _user_cache() -> Path:
@@ -84,7 +117,5 @@ def _user_cache() -> Path:
 @cache
 def _versions() -> str:
     """Everything outside the text that the compiled code depends on."""
-    import numba
-
     words = Path(__file__).with_name("cpu_words.py").read_text()
     return f"{numba.__version__} {sys.version_info[:2]} {words}"

@@ -7,9 +7,13 @@ all threads by its address, so only this file pays for compiling a parallel loop
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numba import njit, prange
 
+from portpart.backends.cpu_compile import numba_cache
 from portpart.backends.cpu_threads import start_threads
 from portpart.backends.cpu_words import (
     STACK_WORDS,
@@ -35,7 +39,17 @@ MOST_ARGUMENTS = STACK_WORDS - 1
 start_threads()  # before the parallel loop below is loaded, which would start them its own way
 
 
-@njit("void(int64, int64, int64, int64, int64)", cache=True, nogil=True, parallel=True)
+def at_once(signature: str, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function when it is declared, or load it from the cache."""
+
+    def declare(function: Callable[..., Any]) -> Any:
+        with numba_cache(__file__):
+            return njit(signature, cache=True, nogil=True, parallel=parallel)(function)
+
+    return declare
+
+
+@at_once("void(int64, int64, int64, int64, int64)", parallel=True)
 def drive(function: int, row: int, count: int, chunk: int, workers: int) -> None:
     """Run the callback for all items; threads take chunks as they become free."""
     taken = stack_words()
@@ -48,7 +62,7 @@ def drive(function: int, row: int, count: int, chunk: int, workers: int) -> None
             call_chunk(function, start, min(start + chunk, count), row)
 
 
-@njit("void(int64, int64, int64, int64, int64)", cache=True, nogil=True)
+@at_once("void(int64, int64, int64, int64, int64)")
 def launch(function: int, row: int, count: int, weight: int, workers: int) -> None:
     """Run one kernel on the packed arguments at `row`, on one thread if there is little to do."""
     if count <= 0:
@@ -60,7 +74,7 @@ def launch(function: int, row: int, count: int, weight: int, workers: int) -> No
     drive(function, row, count, chunk, workers)
 
 
-@njit("void(int64, int64, int64, int64, int64, int64, int64, int64)", cache=True, nogil=True)
+@at_once("void(int64, int64, int64, int64, int64, int64, int64, int64)")
 def launch_objects(
     function: int, words: int, length: int, arrays: int, data_pointer: int, count: int,
     weight: int, workers: int
@@ -79,7 +93,7 @@ def launch_objects(
     launch(function, row, count, weight, workers)
 
 
-@njit("void(int64[::1], int64, int64)", cache=True, nogil=True)
+@at_once("void(int64[::1], int64, int64)")
 def walk(code: np.ndarray, table: int, workers: int) -> None:
     """Run a program's instructions from first to last, following its jumps.
 

@@ -12,6 +12,9 @@ import numba
 _parallel_region = threading.Lock()
 """Numba's thread pools are not safe to enter from two threads: one parallel region at a time."""
 
+_process = os.getpid()
+"""The process that has the threads.  A fork of it has none, and GNU OpenMP ends it for asking."""
+
 
 def start_threads() -> None:
     """Start Numba's threads so that they sleep, not spin, while they wait for work.
@@ -34,10 +37,11 @@ def start_threads() -> None:
 def run_with_threads(threads: int, work: Callable[..., None], *arguments: Any) -> None:
     """Call ``work(*arguments, threads)`` inside the parallel region; one thread needs none.
 
+    A process made by fork works on its only thread.
     The number that the caller has set for Numba's own loops is put back in the end.  The lock is
     taken by a plain `with`, which an interrupt cannot tear apart.
     """
-    if threads == 1:
+    if threads == 1 or os.getpid() != _process:
         work(*arguments, 1)
         return
     with _parallel_region:

@@ -100,6 +100,19 @@ class ExecutionSpace(ABC):
             self._executables[key] = (program, self.executable(program))
         return self._executables[key][1]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as a name: loading gives the space that the other process has for it.
+
+        Compiled code stays behind, and so does a choice of threads, on which no result depends.
+        """
+        from portpart.backends import space
+
+        return space, (self.name,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ExecutionSpace:
+        """The space itself: a copy of a graph lives where the graph lives."""
+        return self
+
     def copy(self, array: Array) -> Array:
         """A new array with the same elements."""
         result = self.empty(len(array), array.dtype)

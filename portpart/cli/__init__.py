@@ -4,7 +4,8 @@ Every command is a module of this folder and is imported when it is called, so t
 ``portpart --help`` and a mistyped option answer at once.
 
 Exit codes: 0 done, 1 the partition breaks the balance bound, 2 bad usage or input,
-3 device unavailable or out of memory, 70 a defect in portpart, 130 interrupted (Ctrl-C).
+3 device unavailable or out of memory, 70 a defect in portpart, 130 interrupted (Ctrl-C),
+141 the reader of standard output went away.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import click
 
 from portpart import __version__
-from portpart.cli.exits import BAD_INPUT, DEFECT, INTERRUPTED, OK, UNAVAILABLE
+from portpart.cli.exits import BAD_INPUT, DEFECT, INTERRUPTED, OK, PIPE_CLOSED, UNAVAILABLE
 from portpart.errors import DeviceUnavailable, InputError
 
 COMMANDS = {
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             outcome = command_line.main(
                 args=arguments, prog_name="portpart", standalone_mode=False
             )
+        except SystemExit:  # how click ends when nobody reads standard output any more
+            return PIPE_CLOSED
         except (Exception, KeyboardInterrupt) as error:
             if os.environ.get("PORTPART_TRACEBACK"):
                 raise

@@ -28,7 +28,8 @@ def command(
     from portpart import metrics
 
     loaded = files.read_graph(graph, file_format, symmetrize)
-    evaluation = metrics.evaluate(loaded, files.read_partition(part), k)
+    blocks = files.read_partition(part, loaded.num_vertices)
+    evaluation = metrics.evaluate(loaded, blocks, k)
     feasible = evaluation.is_balanced(imbalance)
     if as_json:
         print_json(evaluation.as_dict() | {"feasible": feasible, "requested_imbalance": imbalance})

@@ -35,11 +35,11 @@ def write_graph(graph: Graph, name: str, file_format: str | None = None) -> None
     io.write(graph, name, file_format or standard)
 
 
-def read_partition(name: str) -> np.ndarray:
-    """Read one block number a line from file `name`."""
+def read_partition(name: str, num_vertices: int) -> np.ndarray:
+    """Read one block number a line from file `name`, which must hold `num_vertices` of them."""
     from portpart import io
 
-    return io.read_partition(name)
+    return io.read_partition(name, num_vertices)
 
 
 def write_partition(part: Any, name: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,8 +12,7 @@ import numpy as np
 
 def print_json(values: Mapping[str, Any]) -> None:
     """Write `values` as one JSON object on one line of standard output."""
-    json.dump(values, sys.stdout, default=_plain)
-    sys.stdout.write("\n")
+    click.echo(json.dumps(values, default=_plain))
 
 
 def print_facts(facts: Mapping[str, str], to_stderr: bool = False) -> None:

@@ -14,7 +14,7 @@ from portpart.cli.output import grouped, print_facts, print_json, timings
 from portpart.cli.progress import phase_display
 
 if TYPE_CHECKING:
-    from portpart.api import PartitionResult
+    from portpart.result import PartitionResult
 
 
 @click.command("partition")

@@ -150,9 +150,11 @@ def _compressed(adjacency: Adjacency | None, xadj: Any, adjncy: Any) -> tuple[An
     rows = [adjacency[vertex] for vertex in range(len(adjacency))]
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
-    return offsets, np.fromiter(chain.from_iterable(rows), np.int64, count=int(offsets[-1]))
+    return offsets, _integers(list(chain.from_iterable(rows)))
 
 
 def _integers(values: Any) -> Any:
-    """Return lists as an int64 array, arrays as they are, None as None."""
-    return np.array(values, np.int64) if isinstance(values, (list, tuple)) else values
+    """Return lists as an array, an empty one of int64; fractions are refused later, not cut."""
+    if isinstance(values, (list, tuple)):
+        return np.array(values, None if len(values) else np.int64)
+    return values

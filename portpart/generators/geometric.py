@@ -36,6 +36,8 @@ def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = No
     points = _points(num_vertices, seed)
     if radius is None:
         radius = 0.55 * math.sqrt(math.log(max(2, num_vertices)) / max(1, num_vertices))
+    if not radius >= 0:
+        raise InputError(f"radius is {radius}; it must be >= 0")
     if num_vertices == 0:
         return edges_graph(0, np.empty(0, np.int64), np.empty(0, np.int64))
     pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
@@ -64,9 +66,13 @@ def triangulation(points: Any) -> Graph:
 
 def triangles_of(points: np.ndarray) -> np.ndarray:
     """Corners of the Delaunay triangles, shape (count, 3)."""
-    from scipy.spatial import Delaunay
+    from scipy.spatial import Delaunay, QhullError
 
-    corners: np.ndarray = Delaunay(points).simplices
+    try:
+        corners: np.ndarray = Delaunay(points).simplices
+    except (QhullError, ValueError) as problem:
+        reason = str(problem).partition("\n")[0]
+        raise InputError(f"the points cannot be triangulated: {reason}") from problem
     return corners
 
 

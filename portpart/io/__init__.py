@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graph import Graph, as_graph
 from portpart.io import dimacs, edge_list, matrix_market, metis, npz
 from portpart.io.edge_list import NamedGraph, read_edge_list
 from portpart.io.files import COMPRESSIONS, PathLike, Source, read_source, write_chunks
@@ -103,12 +103,12 @@ def read(
     return graph if space is None else graph.to(space)
 
 
-def write(graph: Graph, path: PathLike, format: str | None = None) -> None:
+def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     """Write a graph file, packed if the suffix says so; ``-`` writes to standard output.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or whatever `as_graph` takes
         A graph on a GPU is copied to the host.
     path : str or PathLike
     format : str, optional
@@ -132,7 +132,8 @@ def write(graph: Graph, path: PathLike, format: str | None = None) -> None:
         suffixes = ", ".join(suffix for _, many, _ in FORMATS.values() for suffix in many[:1])
         raise InputError(f"no format is known for {os.fspath(path)!r}; end it with one of "
                          f"{suffixes}, or name the format")
-    write_chunks(path, FORMATS[name][0].text(graph.to(backends.space("cpu"))))
+    made = as_graph(graph, space=backends.space("cpu"))
+    write_chunks(path, FORMATS[name][0].text(made))
 
 
 def format_of_name(name: str) -> str | None:

@@ -75,12 +75,11 @@ def parse(
     if relabel:
         names, ends = distinct(np.concatenate([rows.sources, rows.targets]))
         rows = type(rows)(ends[: rows.count], ends[rows.count :], rows.weights, syntax, begin)
-        num_vertices = len(names)
-    else:
-        if num_vertices is None:
-            num_vertices = 1 + max(rows.sources.max(initial=-1), rows.targets.max(initial=-1))
-        names = np.arange(num_vertices)
-    return NamedGraph(graph_of_rows(source, rows, int(num_vertices), first=0), names)
+        return NamedGraph(graph_of_rows(source, rows, len(names), first=0), names)
+    if num_vertices is None:
+        num_vertices = 1 + int(max(rows.sources.max(initial=-1), rows.targets.max(initial=-1)))
+    graph = graph_of_rows(source, rows, num_vertices, first=0)
+    return NamedGraph(graph, np.arange(num_vertices))
 
 
 def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

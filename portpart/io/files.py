@@ -80,6 +80,8 @@ def read_source(path: PathLike) -> Source:
     """
     name = os.fspath(path)
     if name == STREAM:
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
         return Source("<stdin>", _unpacked("<stdin>", sys.stdin.buffer.read()))
     try:
         data = Path(name).read_bytes()
@@ -103,29 +105,50 @@ def write_chunks(path: PathLike, chunks: Iterable[Any]) -> None:
     """Write pieces of bytes to a file, compressed as its suffix says, or to standard output.
 
     The bytes go to a temporary file in the same folder that is renamed at the end: a file of
-    that name is either the old one or complete.
+    that name is either the old one or complete.  Links are followed; what is no regular file (a
+    device, a named pipe) is never replaced but written to.
     """
     name = os.fspath(path)
     if name == STREAM:
-        for chunk in chunks:
-            sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
+        _write_stream(chunks)
         return
-    folder, suffix = os.path.dirname(os.path.abspath(name)), os.path.splitext(name)[1]
+    suffix = os.path.splitext(name)[1]
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".portpart-", dir=folder)
+        if os.path.exists(name) and not os.path.isfile(name):
+            _write(os.open(name, os.O_WRONLY), suffix, chunks)
+        else:
+            _replace(os.path.realpath(name), suffix, chunks)
     except OSError as problem:
-        raise InputError(f"{name} cannot be written: {problem.strerror}") from problem
+        reason = problem.strerror or problem
+        raise InputError(f"{name} cannot be written: {reason}") from problem
+
+
+def _write_stream(chunks: Iterable[Any]) -> None:
+    if sys.stdout is None:
+        raise InputError("standard output is closed")
+    for chunk in chunks:
+        sys.stdout.buffer.write(chunk)
+    sys.stdout.buffer.flush()
+
+
+def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:
+    """Put a complete file in the place of the file `name`, with its permissions."""
+    handle, temporary = tempfile.mkstemp(prefix=".portpart-", dir=os.path.dirname(name))
     try:
-        with contextlib.closing(_packer(handle, suffix)) as file:
-            for chunk in chunks:
-                file.write(chunk)
-        os.chmod(temporary, NEW_FILE_MODE & ~_mask())
+        _write(handle, suffix, chunks)
+        mode = os.stat(name).st_mode & 0o777 if os.path.exists(name) else NEW_FILE_MODE & ~_mask()
+        os.chmod(temporary, mode)
         os.replace(temporary, name)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _write(handle: int, suffix: str, chunks: Iterable[Any]) -> None:
+    with contextlib.closing(_packer(handle, suffix)) as file:
+        for chunk in chunks:
+            file.write(chunk)
 
 
 def _packer(handle: int, suffix: str) -> Any:

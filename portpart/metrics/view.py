@@ -11,6 +11,9 @@ from portpart.errors import InputError
 from portpart.graph import Graph, as_graph
 from portpart.ingest import host_array
 
+MANY_BLOCKS = 2**24
+"""A block number from here on, and from n on, is taken for a mistake unless k is given."""
+
 
 class PartitionView:
     """Host arrays of a graph and a partition.
@@ -90,4 +93,8 @@ def checked_part(part: Any, n: int, k: int | None) -> np.ndarray:
         vertex = int(bad.argmax())
         allowed = "must be >= 0" if k is None else f"must lie in 0 ... {k - 1}"
         raise InputError(f"part[{vertex}] is {array[vertex]}; block numbers {allowed}")
+    if k is None and int(array.max(initial=0)) >= max(n, MANY_BLOCKS):
+        vertex = int(array.argmax())
+        raise InputError(f"part[{vertex}] is {array[vertex]} for a graph of {n} vertices; pass k "
+                         "if there are so many blocks")
     return array.astype(np.int64, copy=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,16 @@ def test_every_parameter_is_documented_and_frozen(kind: type) -> None:
 def test_the_default_preset_is_the_default_configuration() -> None:
     assert PRESETS["default"] == JetConfig()
     assert set(PRESETS) == {"fast", "default", "ultra"}
+
+
+@pytest.mark.parametrize("options", [
+    {"temperatures": ()}, {"finest_temperatures": ()}, {"temperatures": 0.5},
+    {"temperatures": (0.5, -0.1)}, {"temperatures": (float("nan"),)}, {"starts": 0},
+    {"least_shrink": 1.0}, {"most_coarsest": -1},
+])
+def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(options))):
+        JetConfig(**options)
 
 
 def test_ultra_cools_from_085_to_005_in_17_steps() -> None:

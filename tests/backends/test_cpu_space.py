@@ -28,7 +28,7 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
-from portpart.errors import InputError, KernelTypeError, OutOfMemory
+from portpart.errors import DeviceUnavailable, InputError, KernelTypeError, OutOfMemory
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -222,16 +222,58 @@ def test_second_process_finds_compiled_kernels(tmp_path):
     folder = str(tmp_path / "cache")
     assert int(run_python(COMPILES, PORTPART_CACHE_DIR=folder)) > 0
     assert int(run_python(COMPILES, PORTPART_CACHE_DIR=folder)) == 0
+    assert list((tmp_path / "cache").glob("cpu_driver_*/*/*.drive-*.nbi")), "not beside the source"
 
 
-def test_unwritable_cache_folder_is_replaced(tmp_path):
+def test_unwritable_cache_folder_is_replaced_for_one_process(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    assert int(run_python(COMPILES, PORTPART_CACHE_DIR=str(blocked / "cache"))) > 0
+    code = """
+        import warnings
+        from portpart import backends
+        from portpart.backends.cpu_compile import cache_folder
+        from portpart.primitives.basic import iota
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            iota(backends.space("cpu"), 5)
+        print(cache_folder().is_dir(), len(caught), cache_folder(), caught[0].message, sep="|")
+    """
+    exists, count, folder, message = run_python(
+        code, PORTPART_CACHE_DIR=str(blocked / "cache")).split("|")
+    assert (exists, count) == ("True", "1")
+    assert "cannot be kept in" in message
+    assert not Path(folder).exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_works_on_one_thread():
+    code = """
+        import os, warnings
+        import numpy as np
+        from portpart import backends
+        from portpart.primitives.basic import iota
+        warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
+        space = backends.space("cpu", threads=2)
+        iota(space, 10**6)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if (iota(space, 10**6) == np.arange(10**6)).all() else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    assert run_python(code, NUMBA_NUM_THREADS="2") == "0"
+
+
+def test_without_numbas_compiler_the_space_says_so(monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    with pytest.raises(DeviceUnavailable, match="NUMBA_DISABLE_JIT"):
+        CpuSpace()
 
 
 def test_cache_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("PORTPART_CACHE_DIR", str(tmp_path / "here"))
+    assert cpu_compile.cache_folder.__wrapped__() == tmp_path / "here"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PORTPART_CACHE_DIR", "here")  # stays there when the process moves on
     assert cpu_compile.cache_folder.__wrapped__() == tmp_path / "here"
     monkeypatch.delenv("PORTPART_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

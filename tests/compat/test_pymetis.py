@@ -90,6 +90,9 @@ def test_default_balance_is_that_of_metis(
         ({"contiguous": True}, "contiguous"),
         ({"tpwgts": [0.25, 0.75]}, "tpwgts"),
         ({"tpwgts": [1.0]}, "tpwgts"),
+        ({"vweights": [1.5, 2.0, 1.0, 1.0]}, r"vertex_weights\[0\] is 1.5"),
+        ({"eweights": [1, 1.5, 1, 1, 1, 1]}, r"edge_weights\[1\] is 1.5"),
+        ({"adjacency": [[1], [0, 2.5], [1]]}, "must be integers"),
         ({"options": pymetis.Options(contig=1)}, "contig"),
         ({"options": pymetis.Options(minconn=1)}, "minconn"),
         ({"options": pymetis.Options(ncuts=3)}, "ncuts"),
@@ -98,7 +101,7 @@ def test_default_balance_is_that_of_metis(
 )
 def test_what_cannot_be_honoured_is_refused(keywords: dict[str, Any], word: str) -> None:
     with pytest.raises(InputError, match=word):
-        ours.part_graph(2, adjacency=PATH, **keywords)
+        ours.part_graph(2, **{"adjacency": PATH, **keywords})
 
 
 def test_equal_shares_are_accepted() -> None:

@@ -153,6 +153,9 @@ def test_impossible_arguments_are_refused() -> None:
     for call in (lambda: generators.rmat(31), lambda: generators.rmat(4, a=0.9, b=0.2),
                  lambda: generators.delaunay(-1), lambda: generators.airfoil_mesh(5),
                  lambda: generators.grid_2d(-1, 2),
-                 lambda: generators.triangulation(np.zeros((3, 3)))):
+                 lambda: generators.random_geometric(10, radius=-1.0),
+                 lambda: generators.triangulation(np.zeros((3, 3))),
+                 lambda: generators.triangulation([[0, 0], [1, 1], [2, 2]]),
+                 lambda: generators.triangulation(np.full((4, 2), np.nan))):
         with pytest.raises(InputError):
             call()

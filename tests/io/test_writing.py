@@ -72,7 +72,7 @@ def test_unknown_suffix_and_missing_folder_are_refused(tmp_path: Path) -> None:
         graph_io.write(graph, tmp_path / "g.xyz")
     with pytest.raises(InputError, match="cannot be written: No such file"):
         graph_io.write(graph, tmp_path / "none" / "g.graph")
-    graph_io.write(graph, tmp_path / "g.xyz", format="metis")
+    graph_io.write(graph.to_scipy(), tmp_path / "g.xyz", format="metis")
     assert graph_io.read(tmp_path / "g.xyz").num_edges == 5
 
 
@@ -120,3 +120,39 @@ def test_bad_partitions_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="one-dimensional array of integers"):
         graph_io.write_partition([0.5], tmp_path / "p")
     assert not (tmp_path / "p").exists()
+
+
+def test_a_link_is_followed_and_permissions_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "part", tmp_path / "link"
+    target.write_text("before")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    graph_io.write_partition([0, 1], link)
+    assert link.is_symlink()
+    assert target.read_text() == "0\n1\n"
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_no_regular_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        graph_io.write_partition([0, 1], pipe)
+        assert os.read(reader, 100) == b"0\n1\n"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    with pytest.raises(InputError, match="cannot be written: Is a directory"):
+        graph_io.write_partition([0], tmp_path)
+
+
+def test_a_closed_standard_stream_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(InputError, match="standard input is closed"):
+        graph_io.read("-")
+    with pytest.raises(InputError, match="standard output is closed"):
+        graph_io.write_partition([0], "-")

@@ -143,6 +143,7 @@ def test_impossible_limits_are_refused(k: int, imbalance: Any, message: str) -> 
     ([0.0] * 6, None, "float64; block numbers must be integers"),
     ([0, 0, -1, 0, 0, -2], None, r"part\[2\] is -1; block numbers must be >= 0"),
     ([0, 1, 2, 3, 4, 5], 4, r"part\[4\] is 4; block numbers must lie in 0 ... 3"),
+    ([0, 2**31, 0, 0, 0, 0], None, rf"part\[1\] is {2**31} for a graph of 6 vertices; pass k"),
     ([0] * 6, 0, "k is 0"),
 ])
 def test_bad_parts_are_refused(part: Any, k: int | None, message: str) -> None:
