@@ -129,9 +129,9 @@ def _measure_graph(instance: Instance, plan: Plan, have: set[tuple]) -> Iterator
     with tempfile.TemporaryDirectory() as folder:
         graph_file = Path(folder) / "graph.npz"
         graph.save(graph_file)
-        for algorithm, todo in jobs.items():
+        for algorithm, pending in jobs.items():
             with Worker(algorithm, graph_file, plan.threads) as worker:
-                yield from _run_jobs(worker, todo, graph, plan)
+                yield from _run_jobs(worker, pending, graph, plan)
 
 
 def _run_jobs(worker: Worker, jobs: list[Record], graph: HostGraph, plan: Plan) -> Iterator[Record]:
