@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MAX_INT32_ARCS = 2**31 - 1
 """Offsets are int32 up to this number of arcs and int64 above it."""
 
+MAX_INT32 = 2**31 - 1
+
 MAX_TOTAL_WEIGHT = 2**62
 """Largest total of weights: twice a total still fits the 64-bit sums of every algorithm."""
 
@@ -80,6 +82,11 @@ class Graph:
     def total_arc_weight(self) -> int:
         """Sum of the arc weights, twice the total weight of the edges; computed once."""
         return self._total("arc", self.weights, self.num_arcs)
+
+    @property
+    def weight_sum_dtype(self) -> np.dtype[Any]:
+        """The smallest of int32 and int64 that holds any sum of arc weights."""
+        return np.dtype(np.int32 if self.total_arc_weight <= MAX_INT32 else np.int64)
 
     @property
     def type_key(self) -> tuple[str, ...]:

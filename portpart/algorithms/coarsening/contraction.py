@@ -33,8 +33,6 @@ from portpart.primitives.basic import copy_one
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 from portpart.primitives.scan import record_scan, tiles_of
 
-MAX_INT32 = 2**31 - 1
-
 
 @dataclass(frozen=True)
 class Clusters:
@@ -63,14 +61,9 @@ def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
     return Clusters(cluster, int(space.to_host(number[-1:])[0]))
 
 
-def weight_type_of(graph: Graph) -> type[np.signedinteger[Any]]:
-    """Type that holds any sum of arc weights of `graph`, and so of all its quotients."""
-    return np.int32 if graph.total_arc_weight <= MAX_INT32 else np.int64
-
-
 def contract(
     space: ExecutionSpace, graph: Graph, clusters: Clusters,
-    weight_type: type[np.signedinteger[Any]] | None = None,
+    weight_type: np.dtype[Any] | None = None,
 ) -> Graph:
     """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
 
@@ -80,8 +73,8 @@ def contract(
     ----------
     graph : Graph
     clusters : Clusters
-    weight_type : type, optional
-        Type of the coarse arc weights, if it is known; else `weight_type_of(graph)`.
+    weight_type : dtype, optional
+        Type of the coarse arc weights, if it is known; else `graph.weight_sum_dtype`.
 
     Returns
     -------
@@ -89,7 +82,9 @@ def contract(
         With arc weights (int32 while the total fits, else int64) and vertex weights; the order
         of the arcs in a row may differ from run to run on a GPU.
     """
-    bindings = _work_arrays(space, graph, clusters, weight_type or weight_type_of(graph))
+    if weight_type is None:
+        weight_type = graph.weight_sum_dtype
+    bindings = _work_arrays(space, graph, clusters, weight_type)
     team = team_for(2 * graph.mean_degree)
     key = ("contraction", *graph.type_key, bindings["sums"].dtype.name, team)
     executable = space.cached_executable(key, lambda: _record_rows(graph, bindings, team))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening.contraction import Clusters, contract, weight_type_of
+from portpart.algorithms.coarsening.contraction import Clusters, contract
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graph import Graph
 
@@ -49,7 +49,7 @@ def coarsen(
         Finest first; the last one has no cluster map.
     """
     levels = [Level(graph)]
-    weight_type = weight_type_of(graph)
+    weight_type = graph.weight_sum_dtype
     while graph.num_vertices > stop_at:
         clusters = find_clusters(graph, len(levels) - 1)
         too_small = clusters.count < stop_at / 4

@@ -14,6 +14,7 @@ from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
+    device,
     int8,
     int32,
     int64,
@@ -160,44 +161,56 @@ def key_of_relative(v, offsets, targets, mate, max_degree, seed, keys):
             keys[v] = least
 
 
+@device
+def partner_at(i, vertices, ordered, runs, starts, count, vertex_weights, max_weight):
+    """Partner of the vertex at place i if i is place 2j of a run: the vertex at 2j + 1, or -1.
+
+    There is none if that place is in another run or if the pair weighs too much.
+    """
+    partner = int32(UNMATCHED)
+    if i + 1 < count:
+        run = int64(runs[i + 1]) - 1
+        if ordered[i + 1] == ordered[i] and (i - starts[run]) % 2 == 0:
+            weight = value_or(vertex_weights, vertices[i], 1)
+            if weight + value_or(vertex_weights, vertices[i + 1], 1) <= max_weight:
+                partner = vertices[i + 1]
+    return partner
+
+
+@device
+def same_neighbours(v, u, offsets, targets):
+    """Whether v and u have equally many neighbours, and each one of v's is one of u's."""
+    same = int64(offsets[v + 1]) - offsets[v] == int64(offsets[u + 1]) - offsets[u]
+    if same:
+        for arc in range(offsets[v], offsets[v + 1]):
+            found = False
+            for other in range(offsets[u], offsets[u + 1]):
+                if targets[other] == targets[arc]:
+                    found = True
+                    break
+            if not found:
+                same = False
+                break
+    return same
+
+
 @kernel
 def pair_neighbours_in_run(i, vertices, ordered, runs, starts, count, offsets, targets,
                            vertex_weights, max_weight, mate):
     """Pair the vertices at places 2j and 2j + 1 of a run, within the weight limit."""
-    if i + 1 >= count:
-        return
-    run = int64(runs[i + 1]) - 1
-    if ordered[i + 1] != ordered[i] or (i - starts[run]) % 2 != 0:
-        return
-    v = vertices[i]
-    u = vertices[i + 1]
-    if value_or(vertex_weights, v, 1) + value_or(vertex_weights, u, 1) <= max_weight:
-        mate[v] = u
-        mate[u] = v
+    u = partner_at(i, vertices, ordered, runs, starts, count, vertex_weights, max_weight)
+    if u != UNMATCHED:
+        mate[vertices[i]] = u
+        mate[u] = vertices[i]
 
 
 @kernel
 def pair_twins(i, vertices, ordered, runs, starts, count, offsets, targets, vertex_weights,
                max_weight, mate):
     """Pair as `pair_neighbours_in_run` does, if the lists of neighbours really are equal."""
-    if i + 1 >= count:
+    u = partner_at(i, vertices, ordered, runs, starts, count, vertex_weights, max_weight)
+    if u == UNMATCHED:
         return
-    run = int64(runs[i + 1]) - 1
-    if ordered[i + 1] != ordered[i] or (i - starts[run]) % 2 != 0:
-        return
-    v = vertices[i]
-    u = vertices[i + 1]
-    if value_or(vertex_weights, v, 1) + value_or(vertex_weights, u, 1) > max_weight:
-        return
-    if int64(offsets[v + 1]) - offsets[v] != int64(offsets[u + 1]) - offsets[u]:
-        return
-    for arc in range(offsets[v], offsets[v + 1]):
-        found = False
-        for other in range(offsets[u], offsets[u + 1]):
-            if targets[other] == targets[arc]:
-                found = True
-                break
-        if not found:
-            return
-    mate[v] = u
-    mate[u] = v
+    if same_neighbours(vertices[i], u, offsets, targets):
+        mate[vertices[i]] = u
+        mate[u] = vertices[i]

@@ -19,7 +19,6 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graph import Graph
 from portpart.primitives.scan import tiles_of
 
-MAX_INT32 = 2**31 - 1
 WEIGHT_COPIES = 256
 """Block weights are spread over about so many words."""
 
@@ -66,7 +65,6 @@ class JetRefiner:
                  options: RefinementOptions, seed: int) -> None:
         self.space, self.balance, self.options, self.seed = space, balance, options, seed
         n, k = finest.num_vertices, balance.num_blocks
-        sum_type = np.int32 if finest.total_arc_weight <= MAX_INT32 else np.int64
         row_slots = min(finest.num_arcs, n * k)
         self.weight_stripes = max(1, WEIGHT_COPIES // k)
         vertex_arrays = {
@@ -84,7 +82,7 @@ class JetRefiner:
         self.other_arrays = {
             "tile_sums": space.empty(tiles_of(n), np.int64),
             "keys": space.empty(row_slots, np.int32),
-            "sums": space.empty(row_slots, sum_type),
+            "sums": space.empty(row_slots, finest.weight_sum_dtype),
             "block_weight": space.empty(k, np.int64),
             "best_weight": space.empty(k, np.int64),
             "weight_sums": space.empty(k * self.weight_stripes, np.int64),
