@@ -12,6 +12,7 @@ import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    device,
     int64,
     kernel,
     lane,
@@ -23,14 +24,11 @@ from portpart.backends.language import (
 )
 from portpart.backends.program import Element, Program, Slot
 
-TILE = 4096
-"""Elements that one team scans."""
+TILE = 1024
+"""Elements that one team scans: few, so that few of them wait in line for small arrays."""
 
-RUN = 512
-"""Elements between two barriers; each lane of a team scans an equal run of neighbours.
-
-Two for a lane of a block on a GPU, where longer runs are read piecemeal; all of them on a CPU.
-"""
+TEAM = 32
+"""A warp scans without barriers; what hides the latency is many warps with several loads each."""
 
 
 def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: Any = np.int64) -> Array:
@@ -49,12 +47,12 @@ def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: Any = np.in
     n = len(counts)
     result = space.empty(n + 1, dtype)
     tiles = tiles_of(n)
-    sums = None
+    before = None
     if tiles > 1:
         sums = space.empty(tiles, np.int64)
-        space.parallel_for(tiles, sum_tile, counts, sums, None, n, team=256)
-        space.parallel_for(1, scan_tile_sums, sums, None, tiles, team=256)
-    space.parallel_for(tiles, scan_tile, counts, sums, result, None, n, team=256)
+        space.parallel_for(tiles, sum_tile, counts, sums, None, n, team=TEAM)
+        before = offsets_from_counts(space, sums)
+    space.parallel_for(tiles, scan_tile, counts, before, result, None, n, team=TEAM)
     return result
 
 
@@ -72,9 +70,9 @@ def record_scan(
     program: Program, values: Slot, result: Slot, sums: Slot, size: Element, tiles: Element
 ) -> None:
     """Record the scan of ``values`` into ``result`` (one longer); ``sums`` holds one per tile."""
-    program.parallel_for(tiles, sum_tile, values, sums, size.slot, size.index, team=256)
+    program.parallel_for(tiles, sum_tile, values, sums, size.slot, size.index, team=TEAM)
     program.parallel_for(1, scan_tile_sums, sums, tiles.slot, tiles.index, team=256)
-    program.parallel_for(tiles, scan_tile, values, sums, result, size.slot, size.index, team=256)
+    program.parallel_for(tiles, scan_tile, values, sums, result, size.slot, size.index, team=TEAM)
 
 
 def tiles_of(n: int) -> int:
@@ -84,6 +82,24 @@ def tiles_of(n: int) -> int:
 
 # In the kernels below the number of elements (or tiles) is ``sizes[size_at]``, or ``size_at``
 # itself if `sizes` is absent: a program reads sizes from memory, a direct launch knows them.
+
+
+@device
+def element(values, i, end):
+    """values[i], or 0 from `end` on."""
+    value = int64(0)
+    if i < end:
+        value = int64(values[i])
+    return value
+
+
+@device
+def scan_row(i, value, running, result, end):
+    """Write the sums before the elements of a row, and return the sum after it."""
+    inclusive = team_scan(value)
+    if i < end:
+        result[i] = running + inclusive - value
+    return running + team_last(inclusive)
 
 
 @kernel
@@ -100,45 +116,41 @@ def sum_tile(tile, values, sums, sizes, size_at):
 
 @kernel
 def scan_tile_sums(_, sums, sizes, tiles_at):
-    """Turn the sums of the tiles into exclusive prefix sums, in place."""
+    """Turn the sums of the tiles into exclusive prefix sums, in place; a lane takes neighbours."""
     tiles = value_or(sizes, tiles_at, tiles_at)
-    running = int64(0)
-    base = int64(0)
-    while base < tiles:
-        i = base + lane()
-        value = int64(0)
-        if i < tiles:
-            value = sums[i]
-        inclusive = team_scan(value)
-        if i < tiles:
-            sums[i] = running + inclusive - value
-        running += team_last(inclusive)
-        base += team_size()
+    share = (tiles + team_size() - 1) // team_size()
+    first = min(lane() * share, tiles)
+    last = min(first + share, tiles)
+    own = int64(0)
+    for i in range(first, last):
+        own += sums[i]
+    before = team_scan(own) - own
+    for i in range(first, last):
+        value = sums[i]
+        sums[i] = before
+        before += value
 
 
 @kernel
 def scan_tile(tile, values, sums, result, sizes, size_at):
     """Write the exclusive prefix sums of the tile; the last tile writes the total too.
 
-    Absent `sums` stand for a single tile.
+    Absent `sums` stand for a single tile.  Four rows of the team are loaded before the first one
+    is scanned, so that their latencies overlap.
     """
     running = value_or(sums, tile, 0)
     size = value_or(sizes, size_at, size_at)
-    run = RUN // team_size()
-    base = tile * TILE
-    end = min(base + TILE, size)
-    while base < end:
-        first = base + lane() * run
-        last = min(first + run, end)
-        own = int64(0)
-        for i in range(first, last):
-            own += int64(values[i])
-        inclusive = team_scan(own)
-        before = running + inclusive - own
-        for j in range(first, last):
-            result[j] = before
-            before += int64(values[j])
-        running += team_last(inclusive)
-        base += team_size() * run
+    width = int64(team_size())
+    end = min((tile + 1) * TILE, size)
+    for base in range(tile * TILE, end, 4 * width):
+        i = base + lane()
+        a = element(values, i, end)
+        b = element(values, i + width, end)
+        c = element(values, i + 2 * width, end)
+        d = element(values, i + 3 * width, end)
+        running = scan_row(i, a, running, result, end)
+        running = scan_row(i + width, b, running, result, end)
+        running = scan_row(i + 2 * width, c, running, result, end)
+        running = scan_row(i + 3 * width, d, running, result, end)
     if end == size and lane() == 0:
         result[size] = running

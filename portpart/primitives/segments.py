@@ -12,6 +12,7 @@ import numpy as np
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
+    device,
     int64,
     kernel,
     lane,
@@ -24,6 +25,7 @@ from portpart.backends.language import (
 )
 from portpart.primitives.basic import gather
 from portpart.primitives.reduce import INT64_MAX, INT64_MIN
+from portpart.primitives.scan import element
 from portpart.primitives.select import positions_of
 
 
@@ -55,7 +57,7 @@ def segment_scan(
     """Sum of the elements of the own segment before (or up to) each element; shape (n,)."""
     segments = len(offsets) - 1
     result = space.empty(len(values), dtype)
-    team = _team_for(segments, len(values))
+    team = _team_for_scan(segments, len(values))
     space.parallel_for(segments, scan_segment, offsets, values, int(inclusive), result, team=team)
     return result
 
@@ -85,18 +87,26 @@ def _per_segment(
 ) -> Array:
     segments = len(offsets) - 1
     result = space.empty(segments, np.int64)
-    team = _team_for(segments, len(values))
+    team = _team_for_reduction(segments, len(values))
     space.parallel_for(segments, segment_kernel, offsets, values, result, team=team)
     return result
 
 
-def _team_for(segments: int, elements: int) -> int:
-    """Team width by the mean length of a segment."""
+def _team_for_scan(segments: int, elements: int) -> int:
+    """Team width by the mean length of a segment: its lanes write side by side."""
     mean = elements / max(1, segments)
     if mean <= 4:
         return 1
     if mean <= 16:
         return 8
+    return 32 if mean <= 1024 else 256
+
+
+def _team_for_reduction(segments: int, elements: int) -> int:
+    """Team width by the mean length: neighbouring short segments share what a warp reads."""
+    mean = elements / max(1, segments)
+    if mean <= 24:
+        return 1
     return 32 if mean <= 1024 else 256
 
 
@@ -133,22 +143,27 @@ def min_segment(s, offsets, values, result):
         result[s] = low
 
 
+@device
+def scan_row(i, value, running, inclusive, result, end):
+    """Write the sums before (or up to) the elements of a row, and return the sum after it."""
+    up_to = team_scan(value)
+    if i < end:
+        result[i] = running + up_to - (1 - inclusive) * value
+    return running + team_last(up_to)
+
+
 @kernel
 def scan_segment(s, offsets, values, inclusive, result):
-    """Write the prefix sums of segment s; `inclusive` is 0 or 1."""
+    """Write the prefix sums of segment s, two rows at a time; `inclusive` is 0 or 1."""
     running = int64(0)
-    base = int64(offsets[s])
+    width = int64(team_size())
     end = int64(offsets[s + 1])
-    while base < end:
+    for base in range(int64(offsets[s]), end, 2 * width):
         i = base + lane()
-        value = int64(0)
-        if i < end:
-            value = int64(values[i])
-        up_to = team_scan(value)
-        if i < end:
-            result[i] = running + up_to - (1 - inclusive) * value
-        running += team_last(up_to)
-        base += team_size()
+        a = element(values, i, end)
+        b = element(values, i + width, end)
+        running = scan_row(i, a, running, inclusive, result, end)
+        running = scan_row(i + width, b, running, inclusive, result, end)
 
 
 @kernel

@@ -6,6 +6,7 @@ import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    device,
     int32,
     int64,
     kernel,
@@ -16,7 +17,10 @@ from portpart.backends.language import (
     team_sum,
 )
 from portpart.primitives.basic import gather
-from portpart.primitives.scan import TILE, scan_tile_sums, tiles_of
+from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
+
+RUN = 8
+"""Neighbours that a lane takes at once."""
 
 
 def positions_of(space: ExecutionSpace, flags: Array) -> Array:
@@ -26,11 +30,11 @@ def positions_of(space: ExecutionSpace, flags: Array) -> Array:
     """
     n = len(flags)
     tiles = tiles_of(n)
-    places = space.empty(tiles + 1, np.int64)
-    space.parallel_for(tiles, count_flagged, flags, places, n, tiles, team=256)
-    space.parallel_for(1, scan_tile_sums, places, None, tiles + 1, team=256)
+    counts = space.empty(tiles, np.int32)
+    space.parallel_for(tiles, count_flagged, flags, counts, n, team=TEAM)
+    places = offsets_from_counts(space, counts)
     result = space.empty(int(space.to_host(places[tiles:])[0]), np.int32)
-    space.parallel_for(tiles, place_flagged, flags, places, n, result, team=256)
+    space.parallel_for(tiles, place_flagged, flags, places, n, result, team=TEAM)
     return result
 
 
@@ -40,38 +44,62 @@ def compact(space: ExecutionSpace, values: Array, flags: Array) -> Array:
 
 
 @kernel
-def count_flagged(tile, flags, counts, size, tiles):
-    """counts[tile] = nonzero flags of the tile; counts[tiles] = 0."""
+def count_flagged(tile, flags, counts, size):
+    """counts[tile] = nonzero flags of the tile."""
     total = int64(0)
-    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
-        if flags[i] != 0:
-            total += 1
+    begin = tile * TILE
+    end = min(begin + TILE, size)
+    row = RUN * int64(team_size())
+    whole_rows = end - (end - begin) % row
+    for base in range(begin, whole_rows, row):
+        for i in range(base + RUN * lane(), base + RUN * lane() + RUN):
+            total += int64(flags[i] != 0)
+    for i in range(whole_rows + lane(), end, team_size()):
+        total += int64(flags[i] != 0)
     total = team_sum(total)
     if lane() == 0:
         counts[tile] = total
-        if tile == tiles - 1:
-            counts[tiles] = 0
+
+
+@device
+def place_position(i, flag, place, stop, result):
+    """Write position i to its place if it is flagged, and return the next place.
+
+    A lone lane writes every position while there is room; one that is not flagged is overwritten
+    by the next: a store costs less than a branch that nobody can predict.
+    """
+    if (team_size() == 1 and place < stop) or flag != 0:
+        result[place] = int32(i)
+    return place + flag
 
 
 @kernel
 def place_flagged(tile, flags, places, size, result):
     """Write the positions of the tile's nonzero flags to places[tile] ... places[tile + 1] - 1.
 
-    A lone lane writes every position until all flagged ones are found; one that is not flagged is
-    overwritten by the next: a store costs less than a branch that nobody can predict.
+    A lane takes several neighbours, since flags are small; of the last, short row it takes one.
     """
     running = places[tile]
     stop = places[tile + 1]
+    end = min((tile + 1) * TILE, size)
     base = tile * TILE
-    end = min(base + TILE, size)
-    while base < end and running < stop:
+    while base + RUN * team_size() <= end:
+        first = base + RUN * lane()
+        own = int64(0)
+        for i in range(first, first + RUN):
+            own += int64(flags[i] != 0)
+        inclusive = team_scan(own)
+        place = running + inclusive - own
+        for i in range(first, first + RUN):
+            place = place_position(i, int64(flags[i] != 0), place, stop, result)
+        running += team_last(inclusive)
+        base += RUN * team_size()
+    while base < end:
         i = base + lane()
         flag = int64(0)
         if i < end:
             flag = int64(flags[i] != 0)
         inclusive = team_scan(flag)
-        place = running + inclusive - flag
-        if team_size() == 1 or flag != 0:
-            result[place] = int32(i)
+        place_position(i, flag, running + inclusive - flag, stop, result)
         running += team_last(inclusive)
         base += team_size()
