@@ -12,7 +12,6 @@ import numpy as np
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
-    device,
     int64,
     kernel,
     lane,
@@ -105,8 +104,8 @@ def _team_for_scan(segments: int, elements: int) -> int:
 def _team_for_reduction(segments: int, elements: int) -> int:
     """Team width by the mean length: neighbouring short segments share what a warp reads."""
     mean = elements / max(1, segments)
-    if mean <= 24:
-        return 1
+    if mean <= 64:
+        return 1 if mean <= 24 else 8
     return 32 if mean <= 1024 else 256
 
 
@@ -143,27 +142,20 @@ def min_segment(s, offsets, values, result):
         result[s] = low
 
 
-@device
-def scan_row(i, value, running, inclusive, result, end):
-    """Write the sums before (or up to) the elements of a row, and return the sum after it."""
-    up_to = team_scan(value)
-    if i < end:
-        result[i] = running + up_to - (1 - inclusive) * value
-    return running + team_last(up_to)
-
-
 @kernel
 def scan_segment(s, offsets, values, inclusive, result):
-    """Write the prefix sums of segment s, two rows at a time; `inclusive` is 0 or 1."""
+    """Write the prefix sums of segment s; `inclusive` is 0 or 1."""
     running = int64(0)
-    width = int64(team_size())
+    base = int64(offsets[s])
     end = int64(offsets[s + 1])
-    for base in range(int64(offsets[s]), end, 2 * width):
+    while base < end:
         i = base + lane()
-        a = element(values, i, end)
-        b = element(values, i + width, end)
-        running = scan_row(i, a, running, inclusive, result, end)
-        running = scan_row(i + width, b, running, inclusive, result, end)
+        value = element(values, i, end)
+        up_to = team_scan(value)
+        if i < end:
+            result[i] = running + up_to - (1 - inclusive) * value
+        running += team_last(up_to)
+        base += team_size()
 
 
 @kernel

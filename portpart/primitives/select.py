@@ -11,10 +11,12 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    popcount,
     team_last,
     team_scan,
     team_size,
     team_sum,
+    uint64,
 )
 from portpart.primitives.basic import gather
 from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
@@ -85,13 +87,16 @@ def place_flagged(tile, flags, places, size, result):
     base = tile * TILE
     while base + RUN * team_size() <= end:
         first = base + RUN * lane()
-        own = int64(0)
-        for i in range(first, first + RUN):
-            own += int64(flags[i] != 0)
+        mask = int64(0)
+        for j in range(RUN):
+            mask |= int64(flags[first + j] != 0) << j
+        own = popcount(uint64(mask))
         inclusive = team_scan(own)
         place = running + inclusive - own
-        for i in range(first, first + RUN):
-            place = place_position(i, int64(flags[i] != 0), place, stop, result)
+        for j in range(RUN):
+            # a core reads the flag again sooner than it unpacks the bit, a GPU must not wait
+            flag = int64(flags[first + j] != 0) if team_size() == 1 else (mask >> j) & 1
+            place = place_position(first + j, flag, place, stop, result)
         running += team_last(inclusive)
         base += RUN * team_size()
     while base < end:
