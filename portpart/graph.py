@@ -74,6 +74,14 @@ class Graph:
         return self.num_arcs / max(1, self.num_vertices)
 
     @property
+    def max_degree(self) -> int:
+        """Most arcs of a vertex (0 for the empty graph); computed once."""
+        if "degree" not in self._totals:
+            degrees = self.offsets[1:] - self.offsets[:-1]
+            self._totals["degree"] = int(degrees.max()) if len(degrees) else 0
+        return self._totals["degree"]
+
+    @property
     def total_vertex_weight(self) -> int:
         """Sum of the vertex weights; computed once."""
         return self._total("vertex", self.vertex_weights, self.num_vertices)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from portpart.algorithms.refinement import rebalance
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.destinations import most_arcs
 from portpart.algorithms.refinement.jet_refinement import WEIGHT_COPIES
 from portpart.errors import InputError
 from portpart.graph import MAX_INT32_ARCS
@@ -34,8 +35,8 @@ MEMBERS = 4
 CONTRACTION = 4 * 4 + 8
 """Bytes per coarse vertex: three counts and a cursor, the capacity of the row."""
 
-REFINEMENT = 13 * 4 + 3 * 8 + 1 + 8
-"""Bytes per vertex of `JetRefiner`: 13 arrays of int32, 3 of int64, flags, positions."""
+REFINEMENT = 12 * 4 + 3 * 8 + 1 + 8
+"""Bytes per vertex of `JetRefiner`: 12 arrays of int32, 3 of int64, flags, positions."""
 
 BLOCK = 4 * 8 + 4 + 8 * rebalance.BUCKETS
 """Bytes per block of `JetRefiner`, but for the striped weights and the sub-buckets."""
@@ -133,7 +134,7 @@ def memory_estimate(
         graph=graphs[0],
         hierarchy=whole - graphs[0],
         coarsening=_coarsening_peak(sizes, graphs, weight_bytes),
-        refinement=whole + _refinement_bytes(num_vertices, num_arcs, k, weight_bytes),
+        refinement=whole + _refinement_bytes(num_vertices, num_arcs, k),
     )
 
 
@@ -183,15 +184,14 @@ def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_byt
     return peak
 
 
-def _refinement_bytes(n: int, arcs: int, k: int, weight_bytes: int) -> int:
+def _refinement_bytes(n: int, arcs: int, k: int) -> int:
     """Bytes of the arrays of `JetRefiner`."""
-    rows = min(arcs, n * k) * (4 + weight_bytes)
+    hubs = 4 * (arcs // most_arcs(1) + 1)
     stripes = 8 * max(WEIGHT_COPIES, k)
     buckets = 8 * k * rebalance.BUCKETS * rebalance.sub_buckets_for(k, n)
     tiles = 8 * (n // TILE + 1)
     fixed = 8 * (at.STRIPES + at.SIZE)
-    vertices = (REFINEMENT + _offset_bytes(arcs)) * n
-    return vertices + rows + BLOCK * k + stripes + buckets + tiles + fixed
+    return REFINEMENT * n + hubs + BLOCK * k + stripes + buckets + tiles + fixed
 
 
 def _readable(size: int) -> str:

@@ -35,6 +35,7 @@ class CpuSpace(ExecutionSpace):
     """
 
     kind = "cpu"
+    widest_team = 1
     name = "cpu"
 
     def __init__(self, threads: int | None = None) -> None:

@@ -50,6 +50,7 @@ class CudaSpace(ExecutionSpace):
     """
 
     kind = "cuda"
+    widest_team = BLOCK
 
     def __init__(self, device: int | None = None) -> None:
         super().__init__()

@@ -43,11 +43,14 @@ class ExecutionSpace(ABC):
         ``"cpu"``, ``"cuda:0"`` ...
     kind : str
         ``"cpu"`` or ``"cuda"``.
+    widest_team : int
+        Most lanes that work side by side on one item.
     counters : Counters
     """
 
     name: str
     kind: str
+    widest_team: int
 
     def __init__(self) -> None:
         self.counters = Counters()

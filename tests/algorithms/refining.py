@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement import connectivity
+from portpart.algorithms.refinement import destinations, moves
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
@@ -40,36 +40,37 @@ def part_of(refiner: JetRefiner, name: str = "best") -> np.ndarray:
 class Phases:
     """The refinement of one level, launched phase by phase."""
 
-    def __init__(self, space: ExecutionSpace, graph: Graph, part: Any, k: int) -> None:
+    def __init__(self, space: ExecutionSpace, graph: Graph, part: Any, k: int,
+                 hub_degree: int | None = None) -> None:
         self.space, self.k = space, k
         self.refiner, self.graph = refiner_at(space, graph, part, k)
         self.n = graph.num_vertices
         self.team = team_for(graph.mean_degree)
-        capacity = np.minimum(np.diff(oracles.host(graph.offsets)), k)
-        begin = np.concatenate([[0], np.cumsum(capacity)])
-        self.row_begin = space.asarray(begin, graph.offsets.dtype)
         self.state = self.refiner.state
         self.state[at.ITERATION] = 0
+        if hub_degree is not None:
+            self.state[at.HUB_DEGREE] = hub_degree
+            self.refiner.other_arrays["hubs"] = space.empty(max(1, self.n), np.int32)
         self.begin()
 
     def run(self, count: int, kernel: Any, team: int | None = None) -> None:
         state = self.space.asarray(self.state)
         arrays = {**self.graph.arrays, **self.refiner.vertex_arrays, **self.refiner.other_arrays,
-                  "row_begin": self.row_begin, "state": state, "filter_ratio": 0.75}
+                  "state": state, "filter_ratio": 0.75}
         launch(self.space, count, kernel, arrays, team or self.team)
         self.state = oracles.host(state).copy()
 
     def begin(self) -> None:
         """Forget everything but the partition."""
-        self.run(self.n, connectivity.begin_vertex, team=1)
-        self.state[at.DIRTY] = self.n
+        self.run(self.n, destinations.begin_vertex, team=1)
+        self.state[at.MARKED] = self.n
         self.refresh()
 
     def refresh(self) -> None:
-        dirty = int(self.state[at.DIRTY])
-        self.run(dirty, connectivity.count_row)
-        self.run(dirty, connectivity.choose_destination)
-        self.state[at.DIRTY] = 0
+        dirty, self.state[at.MARKED] = int(self.state[at.MARKED]), 0
+        self.run(dirty, destinations.choose_destination)
+        self.run(dirty, destinations.choose_destination_of_many, destinations.COUNTING_TEAM)
+        self.run(int(self.state[at.HUBS]), destinations.choose_destination_of_hub, team=256)
 
     def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:
         arrays = self.refiner.vertex_arrays
@@ -81,24 +82,15 @@ class Phases:
         movers[: len(vertices)] = vertices
         arrays["move_list"] = self.space.asarray(movers)
         self.state[at.MOVES] = len(vertices)
-        self.run(len(vertices), connectivity.leave_block)
-        self.run(len(vertices), connectivity.enter_block)
+        self.run(len(vertices), moves.weigh_moves)
+        self.run(int(self.state[at.HUBS]), moves.weigh_moves_of_hubs, team=256)
         self.state[at.ITERATION] += 1
+        self.state[at.APPLIED] = len(vertices)
+        self.run(len(vertices), moves.apply_moves, team=1)
 
     def array(self, name: str) -> np.ndarray:
         arrays = {**self.refiner.vertex_arrays, **self.refiner.other_arrays}
         return oracles.host(arrays[name]).copy()
-
-    def rows(self) -> dict[int, dict[int, int]]:
-        """Weight by block of every vertex that has a row."""
-        begin, keys, sums = oracles.host(self.row_begin), self.array("keys"), self.array("sums")
-        result = {}
-        for v in np.flatnonzero(self.array("row_valid")).tolist():
-            slots = [slot for slot in range(begin[v], begin[v + 1]) if keys[slot] >= 0]
-            row = {int(keys[slot]): int(sums[slot]) for slot in slots}
-            assert len(row) == len(slots), f"a block has two slots in the row of {v}"
-            result[v] = row
-        return result
 
 
 def counted_rows(graph: Graph, part: np.ndarray) -> list[dict[int, int]]:

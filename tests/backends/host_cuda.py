@@ -82,6 +82,7 @@ class HostCudaSpace(ExecutionSpace):
     """Generated CUDA C++ on one thread of the host."""
 
     kind = "cpu"
+    widest_team = 1
     name = "host-cuda"
 
     def empty(self, n: int, dtype: Any) -> Array:

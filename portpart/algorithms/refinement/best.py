@@ -26,24 +26,33 @@ from portpart.primitives.reduce import sum_of
 
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
 
-ACTIVE = at.ACTIVE
+APPLIED = at.APPLIED
+APPLIES = at.APPLIES
 BALANCED = at.BALANCED
 BEST_CUT = at.BEST_CUT
 BEST_IS_BALANCED = at.BEST_IS_BALANCED
 BEST_MAX_WEIGHT = at.BEST_MAX_WEIGHT
 BLOCKS = at.BLOCKS
+DIRTY = at.DIRTY
 ITERATION = at.ITERATION
 ITERATION_LIMIT = at.ITERATION_LIMIT
-LEAVERS = at.LEAVERS
 LAST_PROPAGATION = at.LAST_PROPAGATION
+LEAVERS = at.LEAVERS
+LISTED = at.LISTED
+MARKED = at.MARKED
 MAX_BLOCK_WEIGHT = at.MAX_BLOCK_WEIGHT
 MOVES = at.MOVES
+OVERLOADED = at.OVERLOADED
 REBALANCINGS = at.REBALANCINGS
 RUNNING = at.RUNNING
-SAVES = at.SAVES
+SAVED_BLOCKS = at.SAVED_BLOCKS
+SAVED_VERTICES = at.SAVED_VERTICES
+SCANNED_TILES = at.SCANNED_TILES
+SCANNED_VERTICES = at.SCANNED_VERTICES
 STALLED = at.STALLED
 STALL_LIMIT = at.STALL_LIMIT
 STRONG = at.STRONG
+TILES = at.TILES
 VERTICES = at.VERTICES
 WEAK_LIMIT = at.WEAK_LIMIT
 WEIGHT_STRIPES = at.WEIGHT_STRIPES
@@ -113,13 +122,15 @@ def compare_with_best(cut, heaviest, state, tolerance):
 
 @device
 def keep_if_better(improvement, cut, heaviest, state):
-    """Record the values of a new best partition, and how many elements are to be copied."""
-    state[SAVES] = 0
+    """Record the values of a new best partition, and what is to be copied."""
+    state[SAVED_VERTICES] = 0
+    state[SAVED_BLOCKS] = 0
     if improvement != NOT_BETTER:
         state[BEST_CUT] = cut
         state[BEST_MAX_WEIGHT] = heaviest
         state[BEST_IS_BALANCED] = int64(heaviest <= state[MAX_BLOCK_WEIGHT])
-        state[SAVES] = max(state[VERTICES], state[BLOCKS])
+        state[SAVED_VERTICES] = state[LISTED]
+        state[SAVED_BLOCKS] = state[BLOCKS]
     return improvement
 
 
@@ -135,14 +146,26 @@ def plan_next(improvement, balanced, state):
     state[STALLED] = 0 if improvement == MUCH_BETTER else state[STALLED] + 1
     state[ITERATION] = iteration + 1
     state[BALANCED] = int64(balanced)
-    state[STRONG] = int64(state[REBALANCINGS] >= state[WEAK_LIMIT])
+    state[OVERLOADED] = 1 - int64(balanced)
+    state[STRONG] = int64(not balanced and state[REBALANCINGS] >= state[WEAK_LIMIT])
     state[RUNNING] = int64(
         state[STALLED] < state[STALL_LIMIT] and iteration + 1 < state[ITERATION_LIMIT]
     )
-    state[ACTIVE] = 0
-    state[MOVES] = 0
-    state[LEAVERS] = 0
     return iteration
+
+
+@device
+def plan_work(state):
+    """Set the work sizes of what follows."""
+    state[APPLIED] = state[MOVES]
+    state[APPLIES] = max(state[MOVES], max(state[SAVED_VERTICES], state[SAVED_BLOCKS]))
+    state[MOVES] = 0
+    state[DIRTY] = state[MARKED]
+    state[MARKED] = 0
+    state[LEAVERS] = 0
+    state[SCANNED_VERTICES] = state[STRONG] * state[VERTICES]
+    state[SCANNED_TILES] = state[STRONG] * state[TILES]
+    return state[APPLIES]
 
 
 @kernel
@@ -166,15 +189,7 @@ def judge(_, weight_sums, cut_twice, block_weight, destinations, room, state, to
         improvement = compare_with_best(twice // 2, heaviest, state, tolerance)
         keep_if_better(improvement, twice // 2, heaviest, state)
         plan_next(improvement, heaviest <= state[MAX_BLOCK_WEIGHT], state)
-
-
-@kernel
-def save_best(i, part, block_weight, best, best_weight, state):
-    """Copy the block of vertex i and the weight of block i to the best partition."""
-    if i < state[VERTICES]:
-        best[i] = part[i]
-    if i < state[BLOCKS]:
-        best_weight[i] = block_weight[i]
+        plan_work(state)
 
 
 @kernel

@@ -6,24 +6,32 @@ balanced partition is kept.  Nothing returns to the host until the level is done
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.best import judge, restore_block, restore_cut, save_best
-from portpart.algorithms.refinement.connectivity import (
+from portpart.algorithms.refinement.best import judge, restore_block, restore_cut
+from portpart.algorithms.refinement.destinations import (
+    COUNTING_TEAM,
+    HUB_TEAM,
     begin_vertex,
     choose_destination,
-    count_row,
-    enter_block,
-    leave_block,
+    choose_destination_of_hub,
+    choose_destination_of_many,
 )
-from portpart.algorithms.refinement.label_propagation import keep_paying_moves, wish_to_move
+from portpart.algorithms.refinement.label_propagation import (
+    keep_paying_moves,
+    keep_paying_moves_of_hubs,
+)
+from portpart.algorithms.refinement.moves import apply_moves, weigh_moves, weigh_moves_of_hubs
 from portpart.algorithms.refinement.rebalance import (
     fill_buckets,
     leave_strongly,
     leave_weakly,
     list_leavers,
     rate_leaving,
+    rate_leaving_of_many,
     set_threshold,
     weigh_leaving,
 )
@@ -32,13 +40,30 @@ from portpart.graph import Graph
 from portpart.primitives.scan import record_scan
 
 
-def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], team: int) -> Program:
+@dataclass(frozen=True)
+class Widths:
+    """Teams for the vertices of a graph: all of them, those with many neighbours, and hubs.
+
+    Attributes
+    ----------
+    team : int
+        Lanes for a vertex.
+    many, hubs : bool
+        Whether there are vertices of these kinds.
+    """
+
+    team: int
+    many: bool
+    hubs: bool
+
+
+def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], widths: Widths) -> Program:
     """The program for graphs of the types of `graph` and work arrays of the types `dtypes`.
 
     Parameters
     ----------
-    team : int
-        Lanes for one vertex.
+    widths : Widths
+        How many lanes work on a vertex.
     """
     program = Program("Jet refinement")
     graph.declare(program)
@@ -52,65 +77,64 @@ def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], team: int) -> P
     _begin(program)
     _judge(program)
     with program.while_loop(state[at.RUNNING]):
-        _refresh(program, team)
-        with program.if_nonzero(state[at.BALANCED]):
-            _propagate_labels(program, team)
-        with program.otherwise():
-            _rebalance(program, team)
-        _move(program, team)
+        _refresh(program, widths)
+        _propagate_labels(program, widths)
+        with program.if_nonzero(state[at.OVERLOADED]):
+            _rebalance(program, widths)
+        _weigh(program, widths)
         _judge(program)
     return program
 
 
 def _begin(program: Program) -> None:
-    """Lay out the rows, and start from the weights and the cut of the best partition, if any."""
+    """Start from the weights and the cut of the best partition, if any."""
     state = program.slots["state"]
     program.launch(state[at.VERTICES], begin_vertex)
-    _scan(program, "capacity", "row_begin")
     program.launch(state[at.RESTORED_BLOCKS], restore_block)
     program.launch(state[at.RESTORED_STRIPES], restore_cut)
 
 
-def _judge(program: Program) -> None:
-    program.launch(1, judge, team=256)
-    program.launch(program.slots["state"][at.SAVES], save_best)
-
-
-def _refresh(program: Program, team: int) -> None:
+def _refresh(program: Program, widths: Widths) -> None:
     """Bring the best destinations of vertices beside moves up to date."""
-    dirty = program.slots["state"][at.DIRTY]
-    program.launch(dirty, count_row, team=team)
-    program.launch(dirty, choose_destination, team=team)
-
-
-def _propagate_labels(program: Program, team: int) -> None:
     state = program.slots["state"]
-    program.launch(state[at.VERTICES], wish_to_move)
-    program.launch(state[at.ACTIVE], keep_paying_moves, team=team)
+    program.launch(state[at.DIRTY], choose_destination, team=widths.team)
+    if widths.many:
+        program.launch(state[at.DIRTY], choose_destination_of_many, team=COUNTING_TEAM)
+    if widths.hubs:
+        program.launch(state[at.HUBS], choose_destination_of_hub, team=HUB_TEAM)
 
 
-def _rebalance(program: Program, team: int) -> None:
+def _propagate_labels(program: Program, widths: Widths) -> None:
+    """Do nothing unless the blocks are balanced."""
     state = program.slots["state"]
+    program.launch(state[at.LISTED], keep_paying_moves, team=widths.team)
+    if widths.hubs:
+        program.launch(state[at.HUBS], keep_paying_moves_of_hubs, team=HUB_TEAM)
+
+
+def _rebalance(program: Program, widths: Widths) -> None:
+    """Launch the weak and the strong way out; one of them does nothing."""
+    state, slot = program.slots["state"], program.slots
     program.launch(state[at.VERTICES], list_leavers)
-    program.launch(state[at.LEAVERS], rate_leaving, team=team)
+    program.launch(state[at.LEAVERS], rate_leaving, team=widths.team)
+    if widths.many:
+        program.launch(state[at.LEAVERS], rate_leaving_of_many, team=COUNTING_TEAM)
     program.launch(state[at.LEAVERS], fill_buckets)
     program.launch(state[at.BLOCKS], set_threshold, team=32)
-    with program.if_nonzero(state[at.STRONG]):
-        program.launch(state[at.LEAVERS], weigh_leaving)
-        _scan(program, "leaving", "position")
-        program.launch(state[at.LEAVERS], leave_strongly)
-    with program.otherwise():
-        program.launch(state[at.LEAVERS], leave_weakly)
+    program.launch(state[at.LEAVERS], leave_weakly)
+    program.launch(state[at.LEAVERS], weigh_leaving)
+    record_scan(program, slot["leaving"], slot["position"], slot["tile_sums"],
+                state[at.SCANNED_VERTICES], state[at.SCANNED_TILES])
+    program.launch(state[at.LEAVERS], leave_strongly)
 
 
-def _move(program: Program, team: int) -> None:
-    moves = program.slots["state"][at.MOVES]
-    program.launch(moves, leave_block, team=team)
-    program.launch(moves, enter_block, team=team)
+def _weigh(program: Program, widths: Widths) -> None:
+    state = program.slots["state"]
+    program.launch(state[at.MOVES], weigh_moves, team=widths.team)
+    if widths.hubs:
+        program.launch(state[at.HUBS], weigh_moves_of_hubs, team=HUB_TEAM)
 
 
-def _scan(program: Program, values: str, result: str) -> None:
-    slot = program.slots
-    state = slot["state"]
-    record_scan(program, slot[values], slot[result], slot["tile_sums"], state[at.VERTICES],
-                state[at.TILES])
+def _judge(program: Program) -> None:
+    program.launch(1, judge, team=256)
+    program.launch(program.slots["state"][at.APPLIES], apply_moves)

@@ -13,7 +13,8 @@ from portpart.algorithms.refinement import rebalance
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import add_outside_arcs, add_vertex_weight, project
-from portpart.algorithms.refinement.jet_program import record_refinement
+from portpart.algorithms.refinement.destinations import most_arcs, most_pairwise
+from portpart.algorithms.refinement.jet_program import Widths, record_refinement
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graph import Graph
@@ -65,24 +66,19 @@ class JetRefiner:
                  options: RefinementOptions, seed: int) -> None:
         self.space, self.balance, self.options, self.seed = space, balance, options, seed
         n, k = finest.num_vertices, balance.num_blocks
-        row_slots = min(finest.num_arcs, n * k)
         self.weight_stripes = max(1, WEIGHT_COPIES // k)
         vertex_arrays = {
             "part": np.int32, "best": np.int32, "cached": np.int32, "gain": np.int64,
-            "wish": np.int32, "row_valid": np.int8, "moved_in": np.int32, "locked_in": np.int32,
-            "dirty": np.int32, "dirty_list": np.int32, "active_list": np.int32,
+            "wish": np.int32, "moved_in": np.int32, "locked_in": np.int32, "dirty": np.int32,
+            "dirty_list": np.int32, "listed": np.int8, "boundary": np.int32,
             "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64, "loss": np.int64,
-            "leave_list": np.int32, "capacity": np.int32,
+            "leave_list": np.int32,
         }
         self.vertex_arrays = {name: space.empty(n, t) for name, t in vertex_arrays.items()}
-        self.longer_arrays = {
-            "row_begin": space.empty(n + 1, finest.offsets.dtype),
-            "position": space.empty(n + 1, np.int64),
-        }
+        self.position = space.empty(n + 1, np.int64)
         self.other_arrays = {
             "tile_sums": space.empty(tiles_of(n), np.int64),
-            "keys": space.empty(row_slots, np.int32),
-            "sums": space.empty(row_slots, finest.weight_sum_dtype),
+            "hubs": space.empty(1 + finest.num_arcs // most_arcs(1), np.int32),
             "block_weight": space.empty(k, np.int64),
             "best_weight": space.empty(k, np.int64),
             "weight_sums": space.empty(k * self.weight_stripes, np.int64),
@@ -148,19 +144,19 @@ class JetRefiner:
         bindings = {
             **graph.arrays,
             **{name: array[:n] for name, array in self.vertex_arrays.items()},
-            **{name: array[: n + 1] for name, array in self.longer_arrays.items()},
+            "position": self.position[: n + 1],
             **self.other_arrays,
             "state": state,
             "filter_ratio": filter_ratio,
             "tolerance": self.options.tolerance,
             "sub_buckets": rebalance.sub_buckets_for(k, n),
         }
-        team = team_for(graph.mean_degree)
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
-        row_types = dtypes["sums"].name, dtypes["row_begin"].name
-        key = ("jet refinement", *graph.type_key, *row_types, team)
+        widths = Widths(team_for(graph.mean_degree), many=graph.max_degree > self.state[at.PAIRWISE],
+                        hubs=graph.max_degree > self.state[at.HUB_DEGREE])
+        key = ("jet refinement", *graph.type_key, widths)
         executable = self.space.cached_executable(
-            key, lambda: record_refinement(graph, dtypes, team)
+            key, lambda: record_refinement(graph, dtypes, widths)
         )
         executable.run(bindings, max(n, k))
         self.state = self.space.to_host(state).copy()
@@ -184,7 +180,7 @@ class JetRefiner:
         state, n = self.state, graph.num_vertices
         state[: at.BEST_CUT] = 0
         state[at.VERTICES], state[at.BLOCKS] = n, self.balance.num_blocks
-        state[at.TILES], state[at.DIRTY] = tiles_of(n), n
+        state[at.TILES], state[at.MARKED] = tiles_of(n), n
         if self._at_best:
             state[at.RESTORED_BLOCKS], state[at.RESTORED_STRIPES] = state[at.BLOCKS], at.STRIPES
         state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
@@ -197,5 +193,7 @@ class JetRefiner:
         state[at.MEAN_VERTEX_WEIGHT] = max(1, graph.total_vertex_weight // max(1, n))
         state[at.LOSS_UNIT] = self.loss_unit
         state[at.MEAN_DEGREE] = int(graph.mean_degree)
+        state[at.PAIRWISE] = most_pairwise(self.space.widest_team, self.balance.num_blocks)
+        state[at.HUB_DEGREE] = most_arcs(team_for(graph.mean_degree))
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.destinations import degree_of
 from portpart.backends.language import (
     atomic_add,
+    device,
     int32,
     int64,
     kernel,
@@ -15,52 +17,43 @@ from portpart.backends.language import (
 )
 
 NONE = -1
-ACTIVE = at.ACTIVE
-DIRTY = at.DIRTY
+BALANCED = at.BALANCED
+HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 LAST_PROPAGATION = at.LAST_PROPAGATION
 MOVES = at.MOVES
 
 
-@kernel
-def wish_to_move(v, cached, locked_in, wish, active_list, state):
-    """Let v wish for its cached destination unless it moved in the last propagation.
-
-    The list of active vertices X is in any order; no result depends on it.
-    """
-    if v == 0:
-        state[DIRTY] = 0
-    destination = cached[v]
-    if destination != NONE and int64(locked_in[v]) == state[LAST_PROPAGATION]:
-        destination = int32(NONE)
-    wish[v] = destination
-    if destination != NONE:
-        active_list[atomic_add(state, ACTIVE, 1)] = int32(v)
+@device
+def wants_to_move(v, cached, locked_in, state):
+    """Whether v has a destination, and did not move in the last propagation."""
+    result = state[BALANCED] != 0 and cached[v] != NONE
+    if result:
+        result = int64(locked_in[v]) != state[LAST_PROPAGATION]
+    return result
 
 
-@kernel
-def keep_paying_moves(
-    i, active_list, offsets, targets, weights, part, wish, gain, moved_in, locked_in, move_list,
-    state,
+@device
+def move_if_it_pays(
+    v, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish, move_list, state
 ):
     """The afterburner: v moves if it still does not lose once better wishes are granted.
 
     A neighbour's wish is granted if its gain is larger, or equal and its id smaller
-    (equation 4.1).  Vertices that move are locked for the next propagation.
+    (equation 4.1).  Vertices that move are locked for the next propagation: nobody who asks
+    meanwhile whether one of them is locked for this one gets a different answer.
     """
-    v = active_list[i]
     here = part[v]
-    there = wish[v]
+    there = cached[v]
     own_gain = gain[v]
     total = int64(0)
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
         u = targets[arc]
         block = part[u]
-        wanted = wish[u]
-        if wanted != NONE:
+        if wants_to_move(u, cached, locked_in, state):
             other_gain = gain[u]
             if other_gain > own_gain or (other_gain == own_gain and u < v):
-                block = wanted
+                block = cached[u]
         if block == there:
             total += value_or(weights, arc, 1)
         elif block == here:
@@ -69,4 +62,30 @@ def keep_paying_moves(
     if lane() == 0 and total >= 0:
         moved_in[v] = int32(state[ITERATION])
         locked_in[v] = int32(state[ITERATION])
-        move_list[atomic_add(state, MOVES, 1)] = v
+        wish[v] = there
+        move_list[atomic_add(state, MOVES, 1)] = int32(v)
+    return total
+
+
+@kernel
+def keep_paying_moves(
+    i, boundary, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
+    move_list, state,
+):
+    """Move a vertex that wants to and still gains, unless it is a hub."""
+    v = boundary[i]
+    if degree_of(v, offsets) <= state[HUB_DEGREE] and wants_to_move(v, cached, locked_in, state):
+        move_if_it_pays(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in,
+                        wish, move_list, state)
+
+
+@kernel
+def keep_paying_moves_of_hubs(
+    i, hubs, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish, move_list,
+    state,
+):
+    """Move a hub that wants to and still gains."""
+    v = hubs[i]
+    if wants_to_move(v, cached, locked_in, state):
+        move_if_it_pays(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in,
+                        wish, move_list, state)

@@ -10,6 +10,12 @@ ids, fill the room of the blocks one after the other (the cookie cutter).
 from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.destinations import (
+    CAPACITY,
+    count_neighbours,
+    degree_of,
+    weight_into,
+)
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -18,12 +24,14 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    team_array,
     team_last,
     team_max,
     team_min,
     team_scan,
     team_size,
     team_sum,
+    team_sync,
     value_or,
 )
 from portpart.primitives.hashing import hash_of, pair_hash
@@ -41,7 +49,6 @@ BUCKET_BASE = 1.5
 BLOCKS = at.BLOCKS
 DESTINATION_WEIGHT = at.DESTINATION_WEIGHT
 DESTINATIONS = at.DESTINATIONS
-DIRTY = at.DIRTY
 ITERATION = at.ITERATION
 LEAVERS = at.LEAVERS
 LOSS_UNIT = at.LOSS_UNIT
@@ -50,6 +57,7 @@ MEAN_BLOCK_WEIGHT = at.MEAN_BLOCK_WEIGHT
 MEAN_DEGREE = at.MEAN_DEGREE
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
 MOVES = at.MOVES
+PAIRWISE = at.PAIRWISE
 SEED = at.SEED
 STRONG = at.STRONG
 
@@ -116,42 +124,31 @@ def bucket_of(loss, weight, state):
 
 
 @device
-def may_pay(v, excess, offsets, row_valid, state):
+def may_pay(v, excess, offsets, listed, state):
     """Whether v is worth rating: a block slightly too heavy need not look at its inner vertices.
 
     Those lose most, and on a mesh they are many.  Vertices on the boundary and those with at most
     half the mean degree are always rated.
     """
     degree = int64(offsets[v + 1]) - int64(offsets[v])
-    cheap = row_valid[v] != 0 or 2 * degree <= state[MEAN_DEGREE]
+    cheap = listed[v] != 0 or 2 * degree <= state[MEAN_DEGREE]
     return cheap or state[STRONG] != 0 or excess > state[MAX_BLOCK_WEIGHT] // SLIGHT_SHARE
 
 
 @kernel
 def list_leavers(
-    v, offsets, vertex_weights, part, block_weight, row_valid, slot_of, leaving, leave_list, state
+    v, offsets, vertex_weights, part, block_weight, listed, slot_of, leaving, leave_list, state
 ):
     """List v if its block is too heavy and v not too heavy to leave it; in any order."""
-    if v == 0:
-        state[DIRTY] = 0
     slot_of[v] = int32(NONE)
     leaving[v] = 0
     here = block_weight[part[v]]
     excess = here - state[MEAN_BLOCK_WEIGHT]
-    if here > state[MAX_BLOCK_WEIGHT] and may_pay(v, excess, offsets, row_valid, state):
+    if here > state[MAX_BLOCK_WEIGHT] and may_pay(v, excess, offsets, listed, state):
         weight = value_or(vertex_weights, v, 1)
         limit = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
         if weight > 0 and weight <= limit and state[DESTINATIONS] > 0:
             leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
-
-
-@device
-def is_destination(block, block_weight, state):
-    """Whether `block`, the key of a slot, is a block with room."""
-    result = block >= 0
-    if result:
-        result = block_weight[block] < state[DESTINATION_WEIGHT]
-    return result
 
 
 @device
@@ -176,41 +173,42 @@ def slot_for(v, loss, weight, sub_buckets, state):
     return bucket * sub_buckets + ((chance(v, state) >> 20) & (sub_buckets - 1))
 
 
-@kernel
-def rate_leaving(
-    i, leave_list, offsets, targets, weights, part, block_weight, row_begin, keys, sums,
-    row_valid, destinations, wish, loss, state,
+@device
+def rate(
+    v, offsets, targets, weights, part, block_weight, counts, destinations, wish, loss, state
 ):
     """Destination and loss of a vertex that may leave.
 
     Weak: the loss is measured against the best destination (equation 4.9), strong: against the
     mean of the destinations that v touches (equation 4.10).  A vertex that touches none goes to
-    one chosen by a hash.
+    one chosen by a hash.  All lanes of a team together.
     """
-    v = leave_list[i]
     own = int64(0)
     best = int64(0)
     best_hash = int64(LOWEST)
     best_block = int32(NONE)
     touched = int64(0)
     total = int64(0)
-    if row_valid[v] != 0:
-        for slot in range(int64(row_begin[v]) + lane(), row_begin[v + 1], team_size()):
-            block = keys[slot]
-            weight = int64(sums[slot])
-            if block == part[v]:
-                own = weight
-            elif is_destination(block, block_weight, state) and weight > 0:
-                touched += 1
-                total += weight
-                hashed = pair_hash(v, block, state[SEED])
-                if weight > best or (weight == best and hashed > best_hash):
-                    best = weight
-                    best_hash = hashed
-                    best_block = block
-    else:
+    first = int64(0)
+    while first < state[BLOCKS]:
+        end = count_neighbours(v, first, offsets, targets, weights, part, counts, state)
         for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            own += value_or(weights, arc, 1)
+            block = part[targets[arc]]
+            if block == part[v]:
+                own += value_or(weights, arc, 1) if first == 0 else 0
+            else:
+                weight = weight_into(v, arc, first, end, offsets, targets, weights, part, counts,
+                                     state)
+                if weight > 0 and block_weight[block] < state[DESTINATION_WEIGHT]:
+                    touched += 1
+                    total += weight
+                    hashed = pair_hash(v, block, state[SEED])
+                    if weight > best or (weight == best and hashed > best_hash):
+                        best = weight
+                        best_hash = hashed
+                        best_block = block
+        team_sync()
+        first = end
     own = team_sum(own)
     touched = team_sum(touched)
     total = team_sum(total)
@@ -221,6 +219,31 @@ def rate_leaving(
             best_block = destinations[chance(v, state) % state[DESTINATIONS]]
         wish[v] = best_block
         loss[v] = own - compared_with(top, total, touched, state)
+    return top
+
+
+@kernel
+def rate_leaving(
+    i, leave_list, offsets, targets, weights, part, block_weight, destinations, wish, loss, state
+):
+    """Rate a vertex with few neighbours."""
+    counts = team_array(int64, 1)  # nothing is counted
+    v = leave_list[i]
+    if degree_of(v, offsets) <= state[PAIRWISE]:
+        rate(v, offsets, targets, weights, part, block_weight, counts, destinations, wish, loss,
+             state)
+
+
+@kernel
+def rate_leaving_of_many(
+    i, leave_list, offsets, targets, weights, part, block_weight, destinations, wish, loss, state
+):
+    """Rate a vertex with many neighbours."""
+    counts = team_array(int64, CAPACITY)
+    v = leave_list[i]
+    if degree_of(v, offsets) > state[PAIRWISE]:
+        rate(v, offsets, targets, weights, part, block_weight, counts, destinations, wish, loss,
+             state)
 
 
 @kernel
@@ -289,7 +312,12 @@ def leave_weakly(
     i, leave_list, part, slot_of, threshold, bucket_weight, slot_weight, sub_buckets, moved_in,
     move_list, state,
 ):
-    """A vertex up to the threshold moves to its own best destination; the buckets are emptied."""
+    """Weak rebalancing: a vertex up to the threshold moves to its own best destination.
+
+    The buckets are emptied.
+    """
+    if state[STRONG] != 0:
+        return
     v = leave_list[i]
     slot = empty_slot(part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
     if slot <= threshold[part[v]]:
@@ -300,9 +328,14 @@ def leave_weakly(
 @kernel
 def weigh_leaving(
     i, leave_list, vertex_weights, part, slot_of, threshold, bucket_weight, slot_weight,
-    sub_buckets, leaving,
+    sub_buckets, leaving, state,
 ):
-    """leaving[v] = weight of a vertex up to the threshold; the buckets are emptied."""
+    """Strong rebalancing: leaving[v] = weight of a vertex up to the threshold.
+
+    The buckets are emptied.
+    """
+    if state[STRONG] == 0:
+        return
     v = leave_list[i]
     slot = empty_slot(part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
     if slot <= threshold[part[v]]:
@@ -317,7 +350,7 @@ def leave_strongly(
     v = leave_list[i]
     low = int64(0)
     high = state[DESTINATIONS]
-    if leaving[v] == 0 or position[v] >= room[high]:
+    if state[STRONG] == 0 or leaving[v] == 0 or position[v] >= room[high]:
         return
     while high - low > 1:
         middle = (low + high) >> 1

@@ -9,29 +9,37 @@ from __future__ import annotations
 VERTICES = 0
 BLOCKS = 1
 TILES = 2
-ACTIVE = 3  # vertices that wish to move
-MOVES = 4  # vertices that move in this iteration
+LISTED = 3  # vertices that are, or were, on a boundary or moved
+HUBS = 4  # vertices of high degree
 DIRTY = 5  # vertices whose best destination is out of date
-SAVES = 6  # elements to copy to the best partition: all or none
+MOVES = 6  # vertices that move in this iteration
 LEAVERS = 7  # vertices that may leave a block that is too heavy
 RESTORED_BLOCKS = 8  # blocks whose weights start from those of the best partition
 RESTORED_STRIPES = 9  # likewise for the words of the cut
+SCANNED_VERTICES = 10  # vertices whose leaving weights are summed up: all or none
+SCANNED_TILES = 11
+APPLIES = 12  # work items of `apply_moves`: the most of the next three
+APPLIED = 13  # vertices that move
+SAVED_VERTICES = 14  # vertices to copy to the best partition: the listed ones or none
+SAVED_BLOCKS = 15
 
 # Flags.
-RUNNING = 10
-BALANCED = 11  # no block is too heavy: label propagation is next, else rebalancing
-STRONG = 12  # the next rebalancing is the strong one
-BEST_IS_BALANCED = 13
+RUNNING = 16
+BALANCED = 17  # no block is too heavy: label propagation is next
+OVERLOADED = 18  # the opposite: rebalancing is next
+STRONG = 19  # the next rebalancing is the strong one
+BEST_IS_BALANCED = 20
 
 # Counters.
-ITERATION = 16
-LAST_PROPAGATION = 17  # iteration of the last label propagation: its moves are locked
-STALLED = 18  # iterations since the best partition improved enough
-REBALANCINGS = 19  # weak ones since the last label propagation
+MARKED = 22  # vertices put on the list of dirty ones
+ITERATION = 23
+LAST_PROPAGATION = 24  # iteration of the last label propagation: its moves are locked
+STALLED = 25  # iterations since the best partition improved enough
+REBALANCINGS = 26  # weak ones since the last label propagation
 
 # Values.  Those of the best partition outlive a run.
-BEST_CUT = 25
-BEST_MAX_WEIGHT = 26
+BEST_CUT = 28
+BEST_MAX_WEIGHT = 29
 
 # Limits, written by the host.
 MAX_BLOCK_WEIGHT = 32
@@ -46,8 +54,10 @@ WEIGHT_STRIPES = 40  # copies of the block weights that moves are added to
 DESTINATIONS = 41  # blocks with room
 LOSS_UNIT = 42  # losses are counted in multiples of this when they are sorted into buckets
 MEAN_DEGREE = 43
+PAIRWISE = 44  # vertices of higher degree have their neighbours counted
+HUB_DEGREE = 45  # vertices of higher degree are hubs
 
 SIZE = 48
 
-STRIPES = 1024
+STRIPES = 256
 """Counters that many threads add to are spread over so many words."""

@@ -1,4 +1,4 @@
-"""Rows of connectivity, gains, cut and block weights stay what a plain count says, move by move."""
+"""Destinations, gains, cut and block weights stay what a plain count says, move by move."""
 
 from __future__ import annotations
 
@@ -7,28 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.refinement import state as at
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import Phases, counted_rows
 from tests.algorithms.spaces import GRAPHS, with_int64_offsets
-from tests.graphs import graphs, random_graph
+from tests.graphs import graphs, random_graph, raw_graph
 
 LARGE = ["sparse", "medium", "dense", "skewed"]
 
 
 def random_part(graph: Graph, k: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, k, graph.num_vertices).astype(np.int32)
-
-
-def assert_rows_are_right(phases: Phases, graph: Graph, refreshed: bool) -> None:
-    part = phases.array("part")
-    expected = counted_rows(graph, part)
-    rows = phases.rows()
-    assert all(row == expected[v] for v, row in rows.items())
-    if refreshed:
-        outside = [set(row) - {int(part[v])} for v, row in enumerate(expected)]
-        assert all(v in rows for v, blocks in enumerate(outside) if blocks)
 
 
 def assert_sums_are_right(phases: Phases, graph: Graph) -> None:
@@ -51,28 +42,43 @@ def assert_destinations_are_best(phases: Phases, graph: Graph) -> None:
             assert cached[v] == -1
 
 
-def check_moves(space: ExecutionSpace, graph: Graph, k: int, shares: list[float]) -> None:
-    """Move a share of the vertices at a time; few update the rows, many have them rebuilt."""
+def assert_boundary_is_listed(phases: Phases, graph: Graph) -> None:
+    part, listed = phases.array("part"), phases.array("listed")
+    boundary = {u for u, v, weight in oracles.arcs(graph) if part[u] != part[v] and weight > 0}
+    assert all(listed[v] for v in boundary)
+    members = phases.array("boundary")[: phases.state[at.LISTED]]
+    assert sorted(members.tolist()) == np.flatnonzero(listed).tolist()
+
+
+def check_moves(space: ExecutionSpace, graph: Graph, k: int, shares: list[float],
+                hub_degree: int | None = None) -> None:
+    """Move a share of the vertices at a time."""
     part = random_part(graph, k)
-    phases = Phases(space, graph, part, k)
-    assert_rows_are_right(phases, graph, refreshed=True)
+    phases = Phases(space, graph, part, k, hub_degree)
     random = np.random.default_rng(1)
     for share in shares:
         part = phases.array("part")
         count = max(1, int(share * graph.num_vertices))
         movers = random.choice(graph.num_vertices, count, replace=False)
-        phases.move(movers, (part[movers] + random.integers(1, k, count)) % k)
-        assert_rows_are_right(phases, graph, refreshed=False)
+        blocks = (part[movers] + random.integers(1, k, count)) % k
+        phases.move(movers, blocks)
+        assert np.array_equal(phases.array("part")[movers], blocks)
         assert_sums_are_right(phases, graph)
         phases.refresh()
-        assert_rows_are_right(phases, graph, refreshed=True)
         assert_destinations_are_best(phases, graph)
+        assert_boundary_is_listed(phases, graph)
 
 
-@pytest.mark.parametrize("k", [2, 7, 300])
+@pytest.mark.parametrize("k", [2, 7, 300, 1300])
 @pytest.mark.parametrize("name", LARGE)
 def test_state_stays_right_through_moves(space: ExecutionSpace, name: str, k: int) -> None:
     check_moves(space, GRAPHS[name], k, [0.02, 0.5, 0.05, 0.01])
+
+
+@pytest.mark.parametrize("k", [3, 1300])
+@pytest.mark.parametrize("name", ["medium", "skewed"])
+def test_hubs_are_treated_as_others_are(space: ExecutionSpace, name: str, k: int) -> None:
+    check_moves(space, GRAPHS[name], k, [0.02, 0.5, 0.05], hub_degree=6)
 
 
 def test_state_stays_right_with_wide_offsets(space: ExecutionSpace) -> None:
@@ -91,7 +97,7 @@ def test_state_stays_right_on_random_graphs(
 
 @pytest.mark.parametrize("share", [0.02, 0.3])
 @pytest.mark.parametrize("name", LARGE)
-def test_updated_and_rebuilt_rows_lead_to_the_same_destinations(
+def test_a_refreshed_state_is_that_of_a_fresh_start(
     space: ExecutionSpace, name: str, share: float
 ) -> None:
     graph, k = GRAPHS[name], 6
@@ -105,8 +111,23 @@ def test_updated_and_rebuilt_rows_lead_to_the_same_destinations(
     assert np.array_equal(phases.array("gain")[wanted >= 0], afresh.array("gain")[wanted >= 0])
 
 
-def test_a_vertex_that_sees_more_blocks_than_k_allows_has_a_row_of_k(
-    space: ExecutionSpace
-) -> None:
+def test_a_vertex_may_see_every_block(space: ExecutionSpace) -> None:
     graph = random_graph(400, 12_000, 5)
     check_moves(space, graph, 3, [0.05, 0.05, 0.05])
+
+
+def test_a_hub_finds_its_best_block_among_thousands(space: ExecutionSpace) -> None:
+    """A star whose leaves lie in 2,000 blocks; one block has two of them."""
+    leaves, k = 3000, 2001
+    edges = [(0, leaf) for leaf in range(1, leaves + 1)]
+    graph = raw_graph(leaves + 1, edges).graph()
+    part = np.zeros(leaves + 1, np.int32)
+    part[1:2001] = np.arange(1, 2001)
+    part[2001] = 1777
+    phases = Phases(space, graph, part, k)
+    assert phases.array("cached")[0] == -1  # 999 leaves are in its own block
+    part[2002:] = 0
+    part[0] = 2000
+    phases = Phases(space, graph, part, k)
+    assert phases.array("cached")[0] == 0
+    assert phases.array("gain")[0] == 999 - 1

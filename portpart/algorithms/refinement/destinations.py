@@ -1,0 +1,230 @@
+"""Best destinations of vertices, counted from the blocks of their neighbours (Jet, section 4.1).
+
+Each vertex caches its best destination and the gain of going there; the cache holds until a
+neighbour moves.  The paper keeps a row of connectivity for every vertex up to date; counting the
+neighbours of the few vertices beside a move afresh takes no memory and fewer dependent accesses.
+
+A short list of neighbours is compared with itself, arc by arc.  For a longer one the weights into
+all blocks are added up in the team's scratch memory, `CAPACITY` blocks at a time.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement import state as at
+from portpart.backends.language import (
+    atomic_add,
+    device,
+    float64,
+    int8,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_array,
+    team_atomic_add,
+    team_atomic_cas,
+    team_max,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+from portpart.primitives.hashing import pair_hash
+from portpart.primitives.team_winner import team_winner
+
+NONE = -1
+NEVER = -2
+LOWEST = -(2**63)
+
+CAPACITY = 512
+"""Blocks whose weights are counted at a time."""
+
+LONE_PAIRWISE, TEAM_PAIRWISE = 8, 24
+"""Most neighbours that one lane, or the lanes of a team, compare with each other."""
+
+COUNTING_TEAM = 32
+"""Lanes that count the neighbours of a vertex in scratch memory."""
+
+HUB_TEAM = 256
+"""Lanes for a hub, a vertex with too many arcs for the lanes that others get."""
+
+
+def most_pairwise(widest_team: int, num_blocks: int) -> int:
+    """Most neighbours that are compared with each other: the more, the longer counting takes."""
+    most = LONE_PAIRWISE if widest_team == 1 else TEAM_PAIRWISE
+    return most * -(-num_blocks // CAPACITY)
+
+
+def most_arcs(team: int) -> int:
+    """Most arcs of a vertex that is not a hub, where `team` lanes work on others."""
+    return max(256, 32 * team)
+
+
+BLOCKS = at.BLOCKS
+HUB_DEGREE = at.HUB_DEGREE
+HUBS = at.HUBS
+LISTED = at.LISTED
+PAIRWISE = at.PAIRWISE
+SEED = at.SEED
+
+
+@device
+def degree_of(v, offsets):
+    """Number of v's arcs."""
+    return int64(offsets[v + 1]) - int64(offsets[v])
+
+
+@kernel
+def begin_vertex(
+    v, offsets, part, best, cached, moved_in, locked_in, dirty, dirty_list, listed, hubs, state
+):
+    """Nothing is known of v, nothing is locked, everything is to be computed."""
+    best[v] = part[v]
+    cached[v] = int32(NONE)
+    moved_in[v] = int32(NEVER)
+    locked_in[v] = int32(NEVER)
+    dirty[v] = int32(1)
+    dirty_list[v] = int32(v)
+    listed[v] = int8(0)
+    if degree_of(v, offsets) > state[HUB_DEGREE]:
+        hubs[atomic_add(state, HUBS, 1)] = int32(v)
+
+
+@device
+def list_vertex(v, listed, boundary, state):
+    """Put v on the list of vertices that are, or were, on a boundary or moved; once."""
+    if listed[v] == 0:
+        listed[v] = int8(1)
+        boundary[atomic_add(state, LISTED, 1)] = int32(v)
+    return v
+
+
+@device
+def count_neighbours(v, first, offsets, targets, weights, part, counts, state):
+    """Add up the weights of v's arcs into CAPACITY other blocks from `first`, if they are many.
+
+    Returns the block up to which all is ready for `weight_into`.
+    """
+    end = state[BLOCKS]
+    if degree_of(v, offsets) > state[PAIRWISE]:
+        end = min(end, first + CAPACITY)
+        for place in range(lane(), end - first, team_size()):
+            counts[place] = 0
+        team_sync()
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            block = part[targets[arc]]
+            if block >= first and block < end:
+                team_atomic_add(counts, block - first, value_or(weights, arc, 1))
+        team_sync()
+    return end
+
+
+@device
+def weight_into(v, arc, first, end, offsets, targets, weights, part, counts, state):
+    """Weight of v's arcs into the block of the arc's head, told for one arc of that block only.
+
+    It is 0 for the other ones and for blocks outside first ... end-1.
+    """
+    block = part[targets[arc]]
+    total = int64(0)
+    if degree_of(v, offsets) <= state[PAIRWISE]:
+        for other in range(offsets[v], offsets[v + 1]):
+            if part[targets[other]] == block:
+                if other < arc:
+                    break
+                total += value_or(weights, other, 1)
+    elif block >= first and block < end:
+        total = counts[block - first]
+        if total != 0 and team_atomic_cas(counts, block - first, total, 0) != total:
+            total = int64(0)
+    return total
+
+
+@device
+def cache_destination(
+    v, offsets, targets, weights, part, counts, dirty, cached, gain, listed, boundary, state,
+    filter_ratio,
+):
+    """Cache the best destination of v and its gain, if it passes Jet's first filter (4.3).
+
+    Equal connectivity: a hash of vertex and block decides.  All lanes of a team together.
+    """
+    here = part[v]
+    own = int64(0)
+    outside = int64(0)
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        if part[targets[arc]] == here:
+            own += value_or(weights, arc, 1)
+        else:
+            outside += value_or(weights, arc, 1)
+    own = team_sum(own)
+    outside = team_sum(outside)
+    best = int64(0)
+    best_hash = int64(LOWEST)
+    best_block = int32(NONE)
+    first = int64(0)
+    while outside > 0 and first < state[BLOCKS]:
+        end = count_neighbours(v, first, offsets, targets, weights, part, counts, state)
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            block = part[targets[arc]]
+            if block != here:
+                weight = weight_into(v, arc, first, end, offsets, targets, weights, part, counts,
+                                     state)
+                if weight >= best and weight > 0:
+                    hashed = pair_hash(v, block, state[SEED])
+                    if weight > best or hashed > best_hash:
+                        best = weight
+                        best_hash = hashed
+                        best_block = block
+        team_sync()
+        first = end
+    top = team_max(best)
+    best_block = team_winner(best, best_hash, best_block)
+    if lane() == 0:
+        passes = top >= own or own - top < int64(filter_ratio * float64(own))
+        cached[v] = best_block if passes else int32(NONE)
+        gain[v] = top - own
+        dirty[v] = int32(0)
+        if outside > 0:
+            list_vertex(v, listed, boundary, state)
+    return top
+
+
+@kernel
+def choose_destination(
+    i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, state,
+    filter_ratio,
+):
+    """Bring the destination of a vertex with few neighbours up to date."""
+    counts = team_array(int64, 1)  # nothing is counted
+    v = dirty_list[i]
+    if degree_of(v, offsets) <= state[PAIRWISE]:
+        cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain, listed,
+                          boundary, state, filter_ratio)
+
+
+@kernel
+def choose_destination_of_many(
+    i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, state,
+    filter_ratio,
+):
+    """Bring the destination of a vertex with many neighbours up to date, unless it is a hub."""
+    counts = team_array(int64, CAPACITY)
+    v = dirty_list[i]
+    degree = degree_of(v, offsets)
+    if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+        cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain, listed,
+                          boundary, state, filter_ratio)
+
+
+@kernel
+def choose_destination_of_hub(
+    i, hubs, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, state,
+    filter_ratio,
+):
+    """Bring the destination of a hub up to date."""
+    counts = team_array(int64, CAPACITY)
+    v = hubs[i]
+    if dirty[v] != 0:
+        cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain, listed,
+                          boundary, state, filter_ratio)

@@ -1,0 +1,120 @@
+"""Carrying out the moves of an iteration: weights and cut first, then the partition itself."""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.destinations import degree_of, list_vertex
+from portpart.algorithms.refinement.state import STRIPES
+from portpart.backends.language import (
+    atomic_add,
+    atomic_cas,
+    atomic_load,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    value_or,
+)
+
+APPLIED = at.APPLIED
+BLOCKS = at.BLOCKS
+HUB_DEGREE = at.HUB_DEGREE
+ITERATION = at.ITERATION
+MARKED = at.MARKED
+SAVED_BLOCKS = at.SAVED_BLOCKS
+SAVED_VERTICES = at.SAVED_VERTICES
+WEIGHT_STRIPES = at.WEIGHT_STRIPES
+
+
+@device
+def mark_dirty(v, dirty, dirty_list, state):
+    """Put v on the list of vertices to refresh, once."""
+    if atomic_load(dirty, v) == 0:
+        if atomic_cas(dirty, v, int32(0), int32(1)) == 0:
+            dirty_list[atomic_add(state, MARKED, 1)] = int32(v)
+    return v
+
+
+@device
+def weigh_move(
+    v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty, dirty_list, listed,
+    boundary, weight_sums, cut_twice, state,
+):
+    """Account for the move of v to its wish; its neighbours are to be refreshed.
+
+    An arc to a vertex that moves too is seen from both ends and counts half.  Atomic, order-free.
+    """
+    here = part[v]
+    there = wish[v]
+    iteration = int32(state[ITERATION])
+    change = int64(0)
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        u = targets[arc]
+        weight = value_or(weights, arc, 1)
+        before = part[u]
+        after = before
+        if moved_in[u] == iteration:
+            after = wish[u]
+        else:
+            weight *= 2
+        change += weight if before == here else 0
+        change -= weight if after == there else 0
+        mark_dirty(u, dirty, dirty_list, state)
+    change = team_sum(change)
+    if lane() == 0:
+        mark_dirty(v, dirty, dirty_list, state)
+        list_vertex(v, listed, boundary, state)
+        weight = value_or(vertex_weights, v, 1)
+        stripe = (int64(v) % state[WEIGHT_STRIPES]) * state[BLOCKS]
+        atomic_add(weight_sums, stripe + here, -weight)
+        atomic_add(weight_sums, stripe + there, weight)
+        if change != 0:
+            atomic_add(cut_twice, int64(v) % STRIPES, change)
+    return change
+
+
+@kernel
+def weigh_moves(
+    i, move_list, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
+    dirty_list, listed, boundary, weight_sums, cut_twice, state,
+):
+    """Account for a move, unless a hub makes it."""
+    v = move_list[i]
+    if degree_of(v, offsets) <= state[HUB_DEGREE]:
+        weigh_move(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
+                   dirty_list, listed, boundary, weight_sums, cut_twice, state)
+
+
+@kernel
+def weigh_moves_of_hubs(
+    i, hubs, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty, dirty_list,
+    listed, boundary, weight_sums, cut_twice, state,
+):
+    """Account for the move of a hub, if it moves."""
+    v = hubs[i]
+    if int64(moved_in[v]) == state[ITERATION]:
+        weigh_move(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
+                   dirty_list, listed, boundary, weight_sums, cut_twice, state)
+
+
+@kernel
+def apply_moves(
+    i, move_list, boundary, part, wish, moved_in, best, block_weight, best_weight, state
+):
+    """Move the i-th vertex that moves; keep vertex and block i if this partition is the best.
+
+    Only vertices on the list can differ from the best.  One that moves right now is not asked for
+    its block but for its wish; the iteration in which it moves has just ended.
+    """
+    if i < state[APPLIED]:
+        v = move_list[i]
+        part[v] = wish[v]
+    if i < state[SAVED_VERTICES]:
+        u = boundary[i]
+        moves = int64(moved_in[u]) == state[ITERATION] - 1
+        best[u] = wish[u] if moves else part[u]
+    if i < state[SAVED_BLOCKS]:
+        best_weight[i] = block_weight[i]
