@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
+from portpart.backends import team_arrays
+from portpart.backends.cuda_words import BLOCK
 from portpart.backends.definite_assignment import DefiniteAssignment
+from portpart.backends.kernel_text import parsed, refuse
+from portpart.backends.team_arrays import TeamArray
 from portpart.errors import KernelSyntaxError
 
 _BINARY = (
@@ -40,10 +43,13 @@ class CheckedFunction:
     filename, first_line
         Where it stands.
     is_kernel, uses_team_words : bool
+    team_arrays : dict of str to TeamArray
+        The scratch arrays of a kernel, by the names it gives them.
     """
 
     def __init__(self, function: types.FunctionType, tree: ast.FunctionDef,
-                 references: dict[str, Any], is_kernel: bool, uses_team_words: bool) -> None:
+                 references: dict[str, Any], is_kernel: bool, uses_team_words: bool,
+                 team_arrays: dict[str, TeamArray]) -> None:
         self.name = function.__name__
         self.function = function
         self.tree = tree
@@ -52,6 +58,7 @@ class CheckedFunction:
         self.first_line = tree.lineno
         self.is_kernel = is_kernel
         self.uses_team_words = uses_team_words
+        self.team_arrays = team_arrays
         self.__doc__ = function.__doc__
 
     @property
@@ -69,45 +76,11 @@ def check_function(
     """Check `function` and return it with its tree and its resolved names."""
     if not isinstance(function, types.FunctionType) or function.__name__ == "<lambda>":
         raise KernelSyntaxError(f"{function!r} is not a plain function; write it with def")
-    source, tree = _parse(function)
+    source, tree = parsed(function)
     checker = _Checker(function, tree, source, is_kernel)
     checker.run()
-    return result(function, tree, checker.references, is_kernel, checker.team_words)
-
-
-def refuse(filename: str, source_line: str, node: ast.AST, problem: str, remedy: str) -> NoReturn:
-    """Raise the language's syntax error with the offending piece of source marked."""
-    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-    width = max(1, getattr(node, "end_col_offset", column + 1) - column)
-    if getattr(node, "end_lineno", line) != line:
-        width = max(1, len(source_line.rstrip()) - column)
-    marked = f"    {source_line.rstrip()}\n    {' ' * column}{'^' * width}"
-    raise KernelSyntaxError(f"{filename}:{line}: {problem}; {remedy}\n{marked}")
-
-
-def _parse(function: types.FunctionType) -> tuple[list[str], ast.FunctionDef]:
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except OSError:
-        raise KernelSyntaxError(
-            f"the source of {function.__name__} cannot be read; write kernels in a file"
-        ) from None
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    module = ast.parse(textwrap.dedent("".join(lines)))
-    tree = module.body[0]
-    if not isinstance(tree, ast.FunctionDef):
-        refuse(function.__code__.co_filename, lines[0], tree,
-               f"{type(tree).__name__} is not a plain function", "write it with def")
-    ast.increment_lineno(tree, first - 1)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.stmt, ast.expr, ast.arg)):
-            node.col_offset += indent
-            if node.end_col_offset is not None:
-                node.end_col_offset += indent
-    if ast.get_docstring(tree) is not None:
-        tree.body = tree.body[1:] or [ast.Pass(lineno=tree.lineno, col_offset=indent)]
-    tree.decorator_list = []
-    return lines, tree
+    return result(function, tree, checker.references, is_kernel, checker.team_words,
+                  checker.team_arrays)
 
 
 class _Checker(ast.NodeVisitor):
@@ -122,6 +95,8 @@ class _Checker(ast.NodeVisitor):
         self.is_kernel = is_kernel
         self.references: dict[str, Any] = {}
         self.team_words = False
+        self.team_arrays: dict[str, TeamArray] = {}
+        self.named: set[str] = set()
         self.returns: list[ast.Return] = []
         self.loop_depth = 0
         self.scope = inspect.getclosurevars(function)
@@ -173,6 +148,9 @@ class _Checker(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         if len(node.targets) != 1:
             self.refuse(node, "several targets in one assignment", "write one line per target")
+        if self.makes_team_array(node.value):
+            self.team_array(node)
+            return
         self.target(node.targets[0])
         self.visit(node.value)
 
@@ -189,6 +167,49 @@ class _Checker(ast.NodeVisitor):
         elif node.id in self.parameters:
             self.refuse(node, f"parameter {node.id!r} is assigned to",
                         "copy it to a new name first")
+        elif node.id in self.team_arrays:
+            self.refuse(node, f"team array {node.id!r} is assigned to",
+                        "choose another name, or store into an element")
+        else:
+            self.named.add(node.id)
+
+    def makes_team_array(self, node: ast.expr) -> bool:
+        """True for a call of that word."""
+        from portpart.backends.language import team_array
+
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return self.lookup(node.func) is team_array
+        return False
+
+    def meaning(self, node: ast.expr) -> Any:
+        """The value of a constant, or of a name from outside the function; else None."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if not isinstance(node, ast.Name) or node.id in self.assigned:
+            return None
+        self.references[node.id] = self.lookup(node)
+        return self.references[node.id]
+
+    def team_array(self, node: ast.Assign) -> None:
+        """Note the array that the statement makes."""
+        assert isinstance(node.value, ast.Call)
+        assert isinstance(node.value.func, ast.Name)
+        if not self.is_kernel:
+            self.refuse(node, "a team array in a device function",
+                        "make it in the kernel and pass it as an argument")
+        name = node.targets[0]
+        if node not in self.tree.body or not isinstance(name, ast.Name):
+            self.refuse(node, "a team array has a name of its own and is made once",
+                        team_arrays.FORM)
+        if name.id in self.named:
+            self.refuse(name, f"{name.id!r} has a value above", "give the team array a new name")
+        self.target(name)
+        self.resolve(node.value.func, called=True)
+        self.team_arrays[name.id] = team_arrays.team_array(node.value, self.meaning, self.refuse)
+        needed, room = team_arrays.bytes_of(self.team_arrays), team_arrays.room_of(BLOCK)
+        if needed > room:
+            self.refuse(node, f"the team arrays of a kernel take {needed} bytes",
+                        f"make them smaller: there are {room}")
 
     def visit_If(self, node: ast.If) -> None:
         self.visit(node.test)
@@ -283,14 +304,19 @@ class _Checker(ast.NodeVisitor):
             self.refuse(node, "an integer constant beyond 64 bits", "use a smaller constant")
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        if not (isinstance(node.value, ast.Name) and node.value.id in self.parameters):
-            self.refuse(node, "only a parameter can be indexed", "pass the array as an argument")
+        array = node.value.id if isinstance(node.value, ast.Name) else None
+        if array not in self.parameters and array not in self.team_arrays:
+            self.refuse(node, "only a parameter can be indexed, or a team array made above",
+                        "pass the array as an argument")
         if isinstance(node.slice, (ast.Slice, ast.Tuple)):
             self.refuse(node.slice, "arrays have one dimension and no slices",
                         "index with one integer")
         self.visit(node.slice)
 
     def visit_Name(self, node: ast.Name) -> None:
+        if node.id in self.team_arrays:
+            self.refuse(node, f"team array {node.id!r} is used as a number",
+                        "index it, or pass it to a device function or an atomic word")
         if node.id not in self.assigned:
             self.resolve(node)
 
@@ -301,9 +327,20 @@ class _Checker(ast.NodeVisitor):
         if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
             self.refuse(node, "keyword and starred arguments are not allowed",
                         "pass arguments by position")
+        if self.makes_team_array(node):
+            self.refuse(node, "team_array is not the whole right side of an assignment",
+                        team_arrays.FORM)
         self.resolve(node.func, called=True)
         for argument in node.args:
-            self.visit(argument)
+            if not self.passes_team_array(node, argument):
+                self.visit(argument)
+
+    def passes_team_array(self, call: ast.Call, argument: ast.expr) -> bool:
+        """True for a team array where `call` takes an array."""
+        assert isinstance(call.func, ast.Name)
+        if not (isinstance(argument, ast.Name) and argument.id in self.team_arrays):
+            return False
+        return team_arrays.taken_by(self.references[call.func.id], call.args.index(argument))
 
     def resolve(self, node: ast.Name, *, called: bool = False) -> None:
         """Record what the free name `node` means: a number, a device function or a word."""

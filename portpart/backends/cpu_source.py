@@ -25,7 +25,7 @@ from numba.types import float32, float64, int8, int32, int64, uint8, uint32, uin
 
 from portpart.backends.cpu_words import (
     argument_bits, atomic_add, atomic_cas, atomic_load, atomic_max, atomic_min, ctz, pointer,
-    popcount, scalar_argument, team_atomic_add, team_atomic_cas, value_or,
+    popcount, scalar_argument, team_array, team_atomic_add, team_atomic_cas, value_or,
 )
 
 '''
@@ -114,6 +114,11 @@ class _Writer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         assert isinstance(node.func, ast.Name)
+        if self.word(node) == "team_array":
+            element, size = node.args
+            assert isinstance(element, ast.Name)
+            kind = ast.Name(self.references[element.id].name, ast.Load())
+            return _call("team_array", [kind, self.visit(size)])
         arguments = [self.visit(argument) for argument in node.args]
         target = self.references.get(node.func.id)
         if isinstance(target, DeviceFunction):

@@ -123,6 +123,20 @@ def stack_words(typingctx):
     return types.int64(), codegen
 
 
+@intrinsic(prefer_literal=True)
+def team_array(typingctx, element, size):
+    """Pointer to `size` elements in the frame of the calling function, not initialised."""
+    if not isinstance(size, types.IntegerLiteral):
+        return None
+    result = types.CPointer(element.instance_type)
+
+    def codegen(context, builder, signature, args):
+        kind = context.get_value_type(result.dtype)
+        return cgutils.alloca_once(builder, kind, size=size.literal_value)
+
+    return result(element, size), codegen
+
+
 @intrinsic
 def fetch_add_word(typingctx, address, amount):
     """Atomically add to the int64 at `address`; returns the value before."""

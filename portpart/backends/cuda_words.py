@@ -99,6 +99,10 @@ template <int TEAM> __device__ __forceinline__ int64 item_stride()
 }
 template <int TEAM> __device__ __forceinline__ int64 lane() { return threadIdx.x % TEAM; }
 template <int TEAM> __device__ __forceinline__ int64 team_size() { return TEAM; }
+template <int TEAM> __device__ __forceinline__ int team_of_block()
+{
+    return TEAM == BLOCK ? 0 : threadIdx.x / TEAM;
+}
 
 // The lanes of the own team within the warp: teams of one warp may be at different places.
 template <int TEAM> __device__ __forceinline__ uint32 members()
@@ -106,6 +110,7 @@ template <int TEAM> __device__ __forceinline__ uint32 members()
     return TEAM >= WARP ? 0xffffffffu
                         : ((1u << (TEAM % WARP)) - 1u) << (threadIdx.x % WARP / TEAM * TEAM);
 }
+// Both barriers order shared and global memory among the threads that meet there.
 template <int TEAM> __device__ __forceinline__ void team_sync()
 {
     if (TEAM > WARP) __syncthreads();

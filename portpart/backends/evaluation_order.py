@@ -18,8 +18,8 @@ HasEffects = Callable[[ast.Call], bool]
 def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> None:
     """Refuse `statement` if evaluating an expression of its own in C++ could differ.
 
-    Statements inside it are not looked at.  `arrays` names the parameters that are arrays; two of
-    them are taken to be different arrays.
+    Statements inside it are not looked at.  `arrays` names the parameters that are arrays and the
+    team arrays; two of them are taken to be different arrays.
     """
     for operands in _unordered_parts(statement):
         for operand in operands:

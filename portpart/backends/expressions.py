@@ -197,7 +197,7 @@ class ExpressionWriter:
 
     def element_of(self, node: ast.Call) -> np.dtype:
         assert isinstance(node.args[0], ast.Name)
-        array = self.typed.arguments[node.args[0].id]
+        array = self.typed.kind(node.args[0].id)
         assert isinstance(array, ArrayType)
         return array.dtype
 
@@ -213,7 +213,7 @@ class ExpressionWriter:
 
     def value_or(self, array: ast.expr, index: ast.expr, default: ast.expr) -> str:
         assert isinstance(array, ast.Name)
-        if self.typed.arguments[array.id] is ABSENT:
+        if self.typed.kind(array.id) is ABSENT:
             return self.converted(default, INT64)
         return f"int64({self.name_of(array.id)}[{self.write(index)}])"
 

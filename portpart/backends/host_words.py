@@ -12,6 +12,7 @@ _HOST_STAND_INS = """\
 #define __device__
 #define __global__
 #define __forceinline__ inline
+#define __shared__
 #define __launch_bounds__(threads)
 """
 
@@ -37,6 +38,7 @@ template <int TEAM> inline int64 first_item() { return 0; }
 template <int TEAM> inline int64 item_stride() { return 1; }
 template <int TEAM> inline int64 lane() { return 0; }
 template <int TEAM> inline int64 team_size() { return 1; }
+template <int TEAM> inline int team_of_block() { return 0; }
 template <int TEAM> inline void team_sync() {}
 template <int TEAM, class T> inline T team_sum(T value) { return value; }
 template <int TEAM, class T> inline T team_max(T value) { return value; }

@@ -145,6 +145,7 @@ team_min = Word("team_min", lambda value: value, team=True)
 team_scan = Word("team_scan", lambda value: value, team=True)
 team_last = Word("team_last", lambda value: value, team=True)
 team_sync = Word("team_sync", lambda: None, team=True)
+team_array = Word("team_array", lambda element, size: np.empty(size, element.name), team=True)
 
 atomic_add = Word("atomic_add", _plain_add)
 atomic_min = Word("atomic_min", _plain_min)

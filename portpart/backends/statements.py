@@ -6,6 +6,7 @@ import ast
 
 import numpy as np
 
+from portpart.backends.cuda_words import BLOCK
 from portpart.backends.declarations import Places, assigns
 from portpart.backends.expressions import ExpressionWriter, Value, binary, type_name
 from portpart.backends.names import NameTable
@@ -15,12 +16,13 @@ _INDENT = "    "
 
 
 class StatementWriter:
-    """Writes the statements of one function."""
+    """Writes the statements of one function, for teams of `team` lanes."""
 
-    def __init__(self, expressions: ExpressionWriter, names: NameTable) -> None:
+    def __init__(self, expressions: ExpressionWriter, names: NameTable, team: int) -> None:
         self.expressions = expressions
         self.typed = expressions.typed
         self.names = names
+        self.team = team
         self.variables = self.typed.variables
         self.places = Places(self.typed)
 
@@ -49,7 +51,8 @@ class StatementWriter:
     def statement(self, node: ast.stmt, inner: set[str]) -> list[str]:
         """Lines of one statement; it declares the variables `inner` itself."""
         if isinstance(node, ast.Assign):
-            return [self._assignment(node)]
+            array = self.typed.new_array(node)
+            return [self._assignment(node)] if array is None else self._team_array(array)
         if isinstance(node, ast.AugAssign):
             return self._augmented(node)
         if isinstance(node, ast.If):
@@ -64,6 +67,18 @@ class StatementWriter:
         if isinstance(node, ast.Expr):
             return [f"{self.expressions.write(node.value)};"]
         return [{ast.Break: "break;", ast.Continue: "continue;"}.get(type(node), ";")]
+
+    def _team_array(self, name: str) -> list[str]:
+        """Memory of the block's teams, and where that of the own team begins.
+
+        A team of one lane gets shared memory too: there are no atomics on a thread's own memory.
+        """
+        array, known = self.typed.function.team_arrays[name], self.names(name)
+        teams = self._helper(f"{known}_of_teams")
+        return [
+            f"__shared__ {array.dtype} {teams}[{BLOCK // self.team}][{array.size}];",
+            f"{array.dtype}* const {known} = {teams}[pp::team_of_block<TEAM>()];",
+        ]
 
     def _assignment(self, node: ast.Assign) -> str:
         target = node.targets[0]

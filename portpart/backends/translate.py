@@ -21,6 +21,7 @@ from portpart.backends.language import Kernel
 from portpart.backends.names import NameTable
 from portpart.backends.result_types import ABSENT, ArgumentType, ArrayType, type_of
 from portpart.backends.statements import StatementWriter
+from portpart.backends.team_arrays import check_width
 from portpart.backends.type_rules import infer
 from portpart.backends.typed import TypedFunction
 
@@ -63,14 +64,15 @@ def translate(
     Raises
     ------
     KernelTypeError
-        If the types do not fit the kernel language.
+        If the types do not fit the kernel language, or the team arrays not a block.
     """
+    check_width(kernel, team)
     typed = infer(kernel, arguments)
     parts = [_namespace(typed, team)]
     if DIRECT in entries:
-        parts.append(_direct_entry(typed))
+        parts.append(_direct_entry(typed, team))
     if PACKED in entries:
-        parts.append(_packed_entry(typed))
+        parts.append(_packed_entry(typed, team))
     text = "\n\n".join(parts) + "\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     symbol = f"{NameTable()(kernel.name)}_{digest}"
@@ -82,15 +84,17 @@ def _namespace(typed: TypedFunction, team: int) -> str:
     devices = {device: names.fresh(device.function.name) for device in typed.devices}
     parts = [f"namespace {_SYMBOL}_ {{\n\nconstexpr int TEAM = {team};"]
     for device, name in devices.items():
-        parts.append(_function(device, name, devices))
-    parts.append(_function(typed, "body", devices))
+        parts.append(_function(device, name, devices, team))
+    parts.append(_function(typed, "body", devices, team))
     return "\n\n".join([*parts, f"}}  // namespace {_SYMBOL}_"])
 
 
-def _function(typed: TypedFunction, name: str, devices: dict[TypedFunction, str]) -> str:
+def _function(
+    typed: TypedFunction, name: str, devices: dict[TypedFunction, str], team: int
+) -> str:
     names = NameTable(frozenset(devices.values()))
     expressions = ExpressionWriter(typed, names, devices.__getitem__)
-    lines = StatementWriter(expressions, names).body()
+    lines = StatementWriter(expressions, names, team).body()
     where = f"{os.path.basename(typed.function.filename)}:{typed.function.first_line}"
     head = f"__device__ __forceinline__ {type_name(typed.returns)} {name}"
     body = "".join(f"\n    {line}" for line in lines)
@@ -109,14 +113,15 @@ def _declared(kind: ArgumentType) -> str:
     return f"{kind.dtype}*" if isinstance(kind, ArrayType) else str(kind)
 
 
-def _direct_entry(typed: TypedFunction) -> str:
+def _direct_entry(typed: TypedFunction, team: int) -> str:
     names = NameTable()
     _, *parameters = _parameters(typed, names)
     head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}'
-    return f"{head}({', '.join(['int64 count', *parameters])})\n{{\n{_items(typed, names)}\n}}"
+    given = ", ".join(["int64 count", *parameters])
+    return f"{head}({given})\n{{\n{_items(typed, names, team)}\n}}"
 
 
-def _packed_entry(typed: TypedFunction) -> str:
+def _packed_entry(typed: TypedFunction, team: int) -> str:
     names = NameTable()
     lines = ["    const int64 count = *pp::argument<int64*>(row, 0);"]
     for position, (name, kind) in enumerate(typed.arguments.items()):
@@ -126,17 +131,22 @@ def _packed_entry(typed: TypedFunction) -> str:
                          if not isinstance(kind, ArrayType) else
                          f"    {_declared(kind)} const {names(name)} = {value};")
     head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}_packed(const int64* row)'
-    return "\n".join([head, "{", *lines, _items(typed, names), "}"])
+    return "\n".join([head, "{", *lines, _items(typed, names, team), "}"])
 
 
-def _items(typed: TypedFunction, names: NameTable) -> str:
-    """The loop of a team over its work items."""
+def _items(typed: TypedFunction, names: NameTable, own: int) -> str:
+    """The loop of a team of `own` lanes over its work items.
+
+    A barrier keeps the lanes that are done with an item from the arrays that others still read.
+    """
     _, *rest = typed.arguments.items()
     passed = ", ".join(["item", *(names(name) for name, kind in rest if kind is not ABSENT)])
     team = f"{_SYMBOL}_::TEAM"
+    reuses = own > 1 and typed.function.team_arrays
+    barrier = f"        pp::team_sync<{team}>();\n" if reuses else ""
     return (
         f"    for (int64 item = pp::first_item<{team}>(); item < count;"
         f" item += pp::item_stride<{team}>()) {{\n"
-        f"        {_SYMBOL}_::body({passed});\n"
+        f"        {_SYMBOL}_::body({passed});\n{barrier}"
         "    }"
     )

@@ -86,8 +86,9 @@ class ExpressionTyper:
         return literal_type(value)
 
     def name(self, node: ast.Name) -> ArgumentType:
-        if node.id in self.typed.arguments:
-            return self.typed.arguments[node.id]
+        kind = self.typed.kind(node.id)
+        if kind is not None:
+            return kind
         if node.id in self.typed.variables:
             return self.typed.variables[node.id]
         if node.id not in self.references:
@@ -97,7 +98,7 @@ class ExpressionTyper:
 
     def subscript(self, node: ast.Subscript) -> np.dtype:
         assert isinstance(node.value, ast.Name)
-        array = self.typed.arguments[node.value.id]
+        array = self.typed.kind(node.value.id)
         if array is ABSENT:
             raise Refusal(f"array {node.value.id!r} is absent (None)", "read it with value_or")
         if not isinstance(array, ArrayType):
@@ -186,10 +187,9 @@ class ExpressionTyper:
 
     def argument(self, node: ast.expr) -> ArgumentType:
         """Type of a call's argument, which may be an array passed on."""
-        if isinstance(node, ast.Name) and node.id in self.typed.arguments:
-            passed = self.typed.arguments[node.id]
-            if not isinstance(passed, np.dtype):
-                return passed
+        passed = self.typed.kind(node.id) if isinstance(node, ast.Name) else None
+        if passed is not None and not isinstance(passed, np.dtype):
+            return passed
         return self.value(node)
 
     def has_effects(self, node: ast.Call) -> bool:

@@ -64,7 +64,7 @@ class _Walker(ExpressionTyper):
 
     def __init__(self, typed: TypedFunction) -> None:
         super().__init__(typed, infer)
-        self.arrays = {
+        self.arrays = set(typed.function.team_arrays) | {
             name for name, kind in typed.arguments.items() if isinstance(kind, ArrayType)
         }
         self.returned: list[tuple[ast.Return, np.dtype | None]] = []
@@ -111,7 +111,8 @@ class _Walker(ExpressionTyper):
 
     def statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Assign):
-            self.assign(node.targets[0], self.value(node.value), node)
+            if self.typed.new_array(node) is None:
+                self.assign(node.targets[0], self.value(node.value), node)
         elif isinstance(node, ast.AugAssign):
             self.augmented(node)
         elif isinstance(node, ast.If):

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from portpart.backends.check import CheckedFunction
-from portpart.backends.result_types import ArgumentType
+from portpart.backends.result_types import ArgumentType, ArrayType
 from portpart.errors import KernelTypeError
 
 
@@ -45,6 +45,19 @@ class TypedFunction:
     calls: dict[ast.Call, TypedFunction] = field(default_factory=dict)
     returns: np.dtype | None = None
     has_effects: bool = False
+
+    def kind(self, name: str) -> ArgumentType | None:
+        """Type of the parameter or team array `name`; None if it is neither."""
+        if name in self.function.team_arrays:
+            return ArrayType(self.function.team_arrays[name].dtype)
+        return self.arguments.get(name)
+
+    def new_array(self, node: ast.Assign) -> str | None:
+        """Name of the team array that the statement makes; None if it is another assignment."""
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id in self.function.team_arrays:
+            return target.id
+        return None
 
     @property
     def devices(self) -> list[TypedFunction]:

@@ -1,24 +1,53 @@
-"""Histograms: each of a few teams counts into a stripe of its own, then the stripes are added."""
+"""Histograms: each of many teams counts a share of the keys by itself, then the counts are added.
+
+With few bins a team counts in scratch memory and writes down a stripe of counters at the end; with
+more it counts in its stripe.
+"""
 
 from __future__ import annotations
+
+import functools
+import math
+from typing import Any
 
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     atomic_add,
+    int32,
     int64,
     kernel,
     lane,
+    team_array,
     team_atomic_add,
     team_size,
+    team_sync,
     value_or,
 )
 
-STRIPE_ITEMS = 8192
-"""Elements that make a stripe worth its clearing and adding."""
+COUNTERS = (256, 1024, 4096)
+"""Sizes of a team's own memory, in counters."""
+
+SHARE = 8192
+"""Keys that make a share worth its counters; besides, a few for each bin."""
+
+SHARE_PER_BIN = 8
+
+SHARE_PER_ROOT = 5
+"""Keys of a share for the root of all keys: many keys give more shares, and longer ones."""
+
+MOST_SHARES = 2048
+"""Enough for any GPU: a share is the work of 256 lanes."""
+
+MOST_COUNTERS = 3 << 20
+"""Counters of all shares together."""
 
 MOST_STRIPES = 256
+"""Shares at most when every one is counted in main memory."""
+
+ADDED_KEYS, ADDED_STRIPES = 256, 16
+"""The part of all stripes that one team adds up."""
 
 
 def histogram(
@@ -34,20 +63,84 @@ def histogram(
 
     Notes
     -----
-    Takes ``min(256, n / max(bins, 8192))`` stripes of `bins` counters; with less than two of them
-    all elements share the counters, which collide seldom when there are many.
+    Takes up to 3 million counters of 4 bytes (8 with weights), and with more than 4096 bins up to
+    ``min(256 * bins, n)`` of 8 bytes.  With less than two shares all elements share the result's
+    counters, which collide seldom when there are many.
     """
     n = len(keys)
-    stripes = min(MOST_STRIPES, n // max(bins, STRIPE_ITEMS))
-    if stripes < 2:
-        counts = space.zeros(bins, np.int64)
+    counts = space.zeros(bins, np.int64)
+    shares = shares_for(n, bins)
+    if shares < 2:
         space.parallel_for(n, count_key, keys, weights, counts)
         return counts
-    striped = space.zeros(stripes * bins, np.int64)
-    space.parallel_for(stripes, count_stripe, keys, weights, n, stripes, bins, striped, team=256)
-    counts = space.empty(bins, np.int64)
-    space.parallel_for(bins, add_stripes, striped, stripes, bins, counts)
+    length = -(-n // shares)
+    stride = bins | 16  # stripes a power of two apart would share few sets of a cache
+    if bins <= COUNTERS[-1]:
+        counter = int32 if weights is None else int64
+        count_share = count_share_in(next(size for size in COUNTERS if bins <= size), counter)
+        stripes = space.empty(shares * stride, counter.name)
+    else:
+        count_share = count_stripe
+        stripes = space.zeros(shares * stride, np.int64)
+    space.parallel_for(
+        shares, count_share, keys, weights, n, length, bins, stride, stripes, team=256
+    )
+    parts = -(-shares // ADDED_STRIPES) * -(-bins // ADDED_KEYS)
+    space.parallel_for(parts, add_stripes, stripes, shares, bins, stride, counts, team=256)
     return counts
+
+
+def shares_for(n: int, bins: int) -> int:
+    """Shares of `n` keys, each with `bins` counters; less than two are not worth it."""
+    if n < 2 * SHARE:
+        return 0
+    if bins > COUNTERS[-1]:
+        return min(MOST_STRIPES, n // max(SHARE, bins))
+    least = max(SHARE, SHARE_PER_BIN * bins, SHARE_PER_ROOT * math.isqrt(n))
+    return min(MOST_SHARES, MOST_COUNTERS // max(1, bins), n // least)
+
+
+@functools.cache
+def count_share_in(room: int, counter: Any) -> Any:
+    """The kernel that counts in a team's own memory: up to `room` bins of the type `counter`.
+
+    Shares are far smaller than 2^31 keys, so int32 holds their counts, if not sums of weights.
+    """
+
+    @kernel
+    def count_share(share, keys, weights, size, length, bins, stride, stripes):
+        """Count the keys of one share in memory of the team, then write them to its stripe.
+
+        Each lane reads four keys before it counts the first of them, so that the loads overlap.
+        """
+        own = team_array(counter, room)
+        for key in range(lane(), bins, team_size()):
+            own[key] = 0
+        team_sync()
+        step = team_size()
+        start = min(share * length, size)
+        end = min(start + length, size)
+        rest = start + (end - start) // (4 * step) * (4 * step)
+        for i in range(start + lane(), rest, 4 * step):
+            first = keys[i]
+            second = keys[i + step]
+            third = keys[i + 2 * step]
+            fourth = keys[i + 3 * step]
+            first_weight = value_or(weights, i, 1)
+            second_weight = value_or(weights, i + step, 1)
+            third_weight = value_or(weights, i + 2 * step, 1)
+            fourth_weight = value_or(weights, i + 3 * step, 1)
+            team_atomic_add(own, int64(first), first_weight)
+            team_atomic_add(own, int64(second), second_weight)
+            team_atomic_add(own, int64(third), third_weight)
+            team_atomic_add(own, int64(fourth), fourth_weight)
+        for i in range(rest + lane(), end, step):
+            team_atomic_add(own, int64(keys[i]), value_or(weights, i, 1))
+        team_sync()
+        for key in range(lane(), bins, team_size()):
+            stripes[share * stride + key] = own[key]
+
+    return count_share
 
 
 @kernel
@@ -57,17 +150,21 @@ def count_key(i, keys, weights, counts):
 
 
 @kernel
-def count_stripe(stripe, keys, weights, size, stripes, bins, striped):
-    """Count the keys of one stripe into its own counters; the lanes of the team compete."""
-    share = (size + stripes - 1) // stripes
-    for i in range(stripe * share + lane(), min((stripe + 1) * share, size), team_size()):
-        team_atomic_add(striped, stripe * bins + int64(keys[i]), value_or(weights, i, 1))
+def count_stripe(share, keys, weights, size, length, bins, stride, stripes):
+    """The same in counters of main memory, which are zero; the lanes of the team compete."""
+    for i in range(share * length + lane(), min((share + 1) * length, size), team_size()):
+        team_atomic_add(stripes, share * stride + int64(keys[i]), value_or(weights, i, 1))
 
 
 @kernel
-def add_stripes(key, striped, stripes, bins, counts):
-    """counts[key] = sum over the stripes."""
-    total = int64(0)
-    for stripe in range(stripes):
-        total += striped[stripe * bins + key]
-    counts[key] = total
+def add_stripes(part, stripes, shares, bins, stride, counts):
+    """Add a few stripes, for some keys, to counts; atomic, order-free."""
+    groups = (shares + ADDED_STRIPES - 1) // ADDED_STRIPES
+    first = part % groups * ADDED_STRIPES
+    start = part // groups * ADDED_KEYS
+    for key in range(start + lane(), min(start + ADDED_KEYS, bins), team_size()):
+        total = int64(0)
+        for share in range(first, min(first + ADDED_STRIPES, shares)):
+            total += stripes[share * stride + key]
+        if total != 0:
+            atomic_add(counts, key, total)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from portpart.backends.language import (
     atomic_add,
     device,
+    float64,
     int64,
     kernel,
     lane,
+    team_array,
     team_size,
     team_sum,
+    team_sync,
     uint32,
     uint64,
     value_or,
@@ -76,3 +79,14 @@ def odds_and_ends(i, double, new, out):
             break
         int = int if this > 5 else -int
     out[(i + 1) // 2] += int * 0.5
+
+
+@kernel
+def turn_around(i, values):
+    """The four values of item i in reverse, through an array of the team."""
+    own = team_array(float64, 4)
+    for k in range(lane(), 4, team_size()):
+        own[k] = values[4 * i + k]
+    team_sync()
+    for k in range(lane(), 4, team_size()):
+        values[4 * i + k] = own[3 - k]

@@ -16,6 +16,7 @@ from portpart.backends.language import (
     kernel,
     lane,
     popcount,
+    team_array,
     team_atomic_add,
     team_atomic_cas,
     team_last,
@@ -31,6 +32,7 @@ from portpart.backends.language import (
 )
 
 EMPTY = -1
+BINS = 9
 
 
 @device
@@ -133,6 +135,48 @@ def mark_bits(i, words, counts, zeros):
         zeros[i] = ctz(words[2 * i] << (i % 50))
 
 
+@device
+def count_into(counters, key, amount):
+    """A device function that is given a team's array."""
+    return team_atomic_add(counters, key % BINS, amount)
+
+
+@kernel
+def tally_rows(i, offsets, values, sums, ends, words):
+    """Sums by class, extremes and bits of row i, collected in arrays of the team."""
+    counts = team_array(int64, BINS)
+    low_and_top = team_array(int32, 2)
+    total = team_array(uint32, 1)
+    seen = team_array(uint64, 2)
+    half = team_array(float32, 1)
+    for key in range(lane(), BINS, team_size()):
+        counts[key] = 0
+    if lane() == 0:
+        low_and_top[0] = 2147483647
+        low_and_top[1] = -2147483647
+        total[0] = 0
+        seen[0] = uint64(0)
+        half[0] = 0.5
+    team_sync()
+    for e in range(offsets[i] + lane(), offsets[i + 1], team_size()):
+        value = values[e]
+        count_into(counts, value, e)
+        atomic_min(low_and_top, 0, value)
+        atomic_max(low_and_top, 1, value)
+        atomic_add(total, 0, value)
+        old = atomic_load(seen, 0)
+        while atomic_cas(seen, 0, old, old | (uint64(1) << (value & 63))) != old:
+            old = atomic_load(seen, 0)
+    team_sync()
+    for key in range(lane(), BINS, team_size()):
+        sums[i * BINS + key] += counts[key]
+    if lane() == 0:
+        ends[2 * i] = low_and_top[0]
+        ends[2 * i + 1] = low_and_top[1]
+        words[2 * i] = seen[0]
+        words[2 * i + 1] = uint64(value_or(total, 0, 1) + int64(2 * half[0]))
+
+
 @kernel
 def wander(i, small, large, ratios, out):
     """Loops, breaks, shadowed C++ keywords and odd steps."""
@@ -173,5 +217,6 @@ SAMPLES = [
                       "*bool")),
     (compete, ("*int32", "*int64", "*uint32", "*uint64")),
     (mark_bits, ("*int64", "*int64", "*int64")),
+    (tally_rows, ("*int32", "*int32", "*int64", "*int32", "*uint64")),
     (wander, ("*int8", "*int64", "*float64", "*int64")),
 ]

@@ -11,7 +11,9 @@ import pytest
 from portpart.errors import KernelSyntaxError
 
 HEADER = """\
-from portpart.backends.language import device, int64, kernel, lane, team_size, team_sum
+from portpart.backends.language import (
+    atomic_add, device, int32, int64, kernel, lane, team_array, team_size, team_sum,
+)
 
 LIMIT = 10
 NAMES = ["a", "b"]

@@ -19,6 +19,7 @@ CASES = [
     (kernels.keep_paying_moves,
      ("*int64", "*int32", "absent", "*int32", "*int32", "*int64", "*bool", "*int32"), 8),
     (kernels.odds_and_ends, ("*float64", "int32", "*float32"), 1),
+    (kernels.turn_around, ("*float64",), 32),
 ]
 
 

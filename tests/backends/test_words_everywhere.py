@@ -95,6 +95,23 @@ def test_atomics_within_a_team(space, team):
     assert np.array_equal(zeros, np.where(bits == 0, 64, np.arange(ROWS) % 50))
 
 
+def test_tallies_in_arrays_of_a_team(space, team):
+    offsets = row_offsets(ROWS)
+    values = np.random.default_rng(6).integers(-500, 500, offsets[-1]).astype(np.int32)
+    *_, sums, ends, words = run(
+        space, ROWS, samples.tally_rows, offsets, values, np.zeros(ROWS * samples.BINS, np.int64),
+        np.zeros(2 * ROWS, np.int32), np.zeros(2 * ROWS, np.uint64), team=team)
+    for row in range(ROWS):
+        own = values[offsets[row] : offsets[row + 1]].astype(np.int64)
+        by_class = np.zeros(samples.BINS, np.int64)
+        np.add.at(by_class, own % samples.BINS, np.arange(offsets[row], offsets[row + 1]))
+        assert np.array_equal(sums[row * samples.BINS :][: samples.BINS], by_class)
+        extremes = [min(own, default=2**31 - 1), max(own, default=-(2**31) + 1)]
+        assert ends[2 * row : 2 * row + 2].tolist() == extremes
+        assert words[2 * row] == sum(1 << int(bit) for bit in set(own % 64))
+        assert words[2 * row + 1] == own.sum() % 2**32 + 1
+
+
 def test_statements_do_what_numba_does(space):
     rng = np.random.default_rng(5)
     given = [rng.integers(-9, 9, 3).astype(np.int8), rng.integers(-9, 9, ROWS),

@@ -1,8 +1,8 @@
-namespace count_internal_arcs_7460fbae_ {
+namespace count_internal_arcs_467007cf_ {
 
 constexpr int TEAM = 1;
 
-// count_internal_arcs in golden_kernels.py:20
+// count_internal_arcs in golden_kernels.py:23
 __device__ __forceinline__ void body(int64 v, int32* offsets, int32* targets, int32* part, int64* internal)
 {
     int64 same = 0LL;
@@ -14,23 +14,23 @@ __device__ __forceinline__ void body(int64 v, int32* offsets, int32* targets, in
     internal[v] = same;
 }
 
-}  // namespace count_internal_arcs_7460fbae_
+}  // namespace count_internal_arcs_467007cf_
 
-extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_7460fbae(int64 count, int32* offsets, int32* targets, int32* part, int64* internal)
+extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_467007cf(int64 count, int32* offsets, int32* targets, int32* part, int64* internal)
 {
-    for (int64 item = pp::first_item<count_internal_arcs_7460fbae_::TEAM>(); item < count; item += pp::item_stride<count_internal_arcs_7460fbae_::TEAM>()) {
-        count_internal_arcs_7460fbae_::body(item, offsets, targets, part, internal);
+    for (int64 item = pp::first_item<count_internal_arcs_467007cf_::TEAM>(); item < count; item += pp::item_stride<count_internal_arcs_467007cf_::TEAM>()) {
+        count_internal_arcs_467007cf_::body(item, offsets, targets, part, internal);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_7460fbae_packed(const int64* row)
+extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_467007cf_packed(const int64* row)
 {
     const int64 count = *pp::argument<int64*>(row, 0);
     int32* const offsets = pp::argument<int32*>(row, 1);
     int32* const targets = pp::argument<int32*>(row, 2);
     int32* const part = pp::argument<int32*>(row, 3);
     int64* const internal = pp::argument<int64*>(row, 4);
-    for (int64 item = pp::first_item<count_internal_arcs_7460fbae_::TEAM>(); item < count; item += pp::item_stride<count_internal_arcs_7460fbae_::TEAM>()) {
-        count_internal_arcs_7460fbae_::body(item, offsets, targets, part, internal);
+    for (int64 item = pp::first_item<count_internal_arcs_467007cf_::TEAM>(); item < count; item += pp::item_stride<count_internal_arcs_467007cf_::TEAM>()) {
+        count_internal_arcs_467007cf_::body(item, offsets, targets, part, internal);
     }
 }

@@ -1,8 +1,8 @@
-namespace keep_paying_moves_c0a1efa2_ {
+namespace keep_paying_moves_20bcf26b_ {
 
 constexpr int TEAM = 8;
 
-// mixed in golden_kernels.py:30
+// mixed in golden_kernels.py:33
 __device__ __forceinline__ uint32 mixed(int32 key, int64 seed)
 {
     uint64 bits = uint64(key) ^ uint64(seed);
@@ -11,7 +11,7 @@ __device__ __forceinline__ uint32 mixed(int32 key, int64 seed)
     return uint32(pp::shift_right<uint64>(bits, 32LL));
 }
 
-// mixed in golden_kernels.py:30
+// mixed in golden_kernels.py:33
 __device__ __forceinline__ uint32 mixed_(int64 key, int64 seed)
 {
     uint64 bits = uint64(key) ^ uint64(seed);
@@ -20,7 +20,7 @@ __device__ __forceinline__ uint32 mixed_(int64 key, int64 seed)
     return uint32(pp::shift_right<uint64>(bits, 32LL));
 }
 
-// goes_first in golden_kernels.py:39
+// goes_first in golden_kernels.py:42
 __device__ __forceinline__ bool goes_first(int64* gain, int32 v, int64 u)
 {
     if (gain[v] != gain[u]) {
@@ -31,7 +31,7 @@ __device__ __forceinline__ bool goes_first(int64* gain, int32 v, int64 u)
     return (first < second) || ((first == second) && (v < u));
 }
 
-// keep_paying_moves in golden_kernels.py:49
+// keep_paying_moves in golden_kernels.py:52
 __device__ __forceinline__ void body(int64 u, int64* offsets, int32* targets, int32* part, int32* wish, int64* gain, bool* keep, int32* kept)
 {
     int32 here = part[u];
@@ -55,16 +55,16 @@ __device__ __forceinline__ void body(int64 u, int64* offsets, int32* targets, in
     }
 }
 
-}  // namespace keep_paying_moves_c0a1efa2_
+}  // namespace keep_paying_moves_20bcf26b_
 
-extern "C" __global__ void __launch_bounds__(256) keep_paying_moves_c0a1efa2(int64 count, int64* offsets, int32* targets, int32* part, int32* wish, int64* gain, bool* keep, int32* kept)
+extern "C" __global__ void __launch_bounds__(256) keep_paying_moves_20bcf26b(int64 count, int64* offsets, int32* targets, int32* part, int32* wish, int64* gain, bool* keep, int32* kept)
 {
-    for (int64 item = pp::first_item<keep_paying_moves_c0a1efa2_::TEAM>(); item < count; item += pp::item_stride<keep_paying_moves_c0a1efa2_::TEAM>()) {
-        keep_paying_moves_c0a1efa2_::body(item, offsets, targets, part, wish, gain, keep, kept);
+    for (int64 item = pp::first_item<keep_paying_moves_20bcf26b_::TEAM>(); item < count; item += pp::item_stride<keep_paying_moves_20bcf26b_::TEAM>()) {
+        keep_paying_moves_20bcf26b_::body(item, offsets, targets, part, wish, gain, keep, kept);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) keep_paying_moves_c0a1efa2_packed(const int64* row)
+extern "C" __global__ void __launch_bounds__(256) keep_paying_moves_20bcf26b_packed(const int64* row)
 {
     const int64 count = *pp::argument<int64*>(row, 0);
     int64* const offsets = pp::argument<int64*>(row, 1);
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(256) keep_paying_moves_c0a1efa2_pac
     int64* const gain = pp::argument<int64*>(row, 6);
     bool* const keep = pp::argument<bool*>(row, 7);
     int32* const kept = pp::argument<int32*>(row, 8);
-    for (int64 item = pp::first_item<keep_paying_moves_c0a1efa2_::TEAM>(); item < count; item += pp::item_stride<keep_paying_moves_c0a1efa2_::TEAM>()) {
-        keep_paying_moves_c0a1efa2_::body(item, offsets, targets, part, wish, gain, keep, kept);
+    for (int64 item = pp::first_item<keep_paying_moves_20bcf26b_::TEAM>(); item < count; item += pp::item_stride<keep_paying_moves_20bcf26b_::TEAM>()) {
+        keep_paying_moves_20bcf26b_::body(item, offsets, targets, part, wish, gain, keep, kept);
     }
 }

@@ -1,8 +1,8 @@
-namespace odds_and_ends_6850d88f_ {
+namespace odds_and_ends_c16c67ca_ {
 
 constexpr int TEAM = 1;
 
-// odds_and_ends in golden_kernels.py:69
+// odds_and_ends in golden_kernels.py:72
 __device__ __forceinline__ void body(int64 i, float64* double_, int32 new_, float32* out)
 {
     float64 int_ = pp::floor_divide<float64>(double_[i], 2.5);
@@ -20,22 +20,22 @@ __device__ __forceinline__ void body(int64 i, float64* double_, int32 new_, floa
     }
 }
 
-}  // namespace odds_and_ends_6850d88f_
+}  // namespace odds_and_ends_c16c67ca_
 
-extern "C" __global__ void __launch_bounds__(256) odds_and_ends_6850d88f(int64 count, float64* double_, int32 new_, float32* out)
+extern "C" __global__ void __launch_bounds__(256) odds_and_ends_c16c67ca(int64 count, float64* double_, int32 new_, float32* out)
 {
-    for (int64 item = pp::first_item<odds_and_ends_6850d88f_::TEAM>(); item < count; item += pp::item_stride<odds_and_ends_6850d88f_::TEAM>()) {
-        odds_and_ends_6850d88f_::body(item, double_, new_, out);
+    for (int64 item = pp::first_item<odds_and_ends_c16c67ca_::TEAM>(); item < count; item += pp::item_stride<odds_and_ends_c16c67ca_::TEAM>()) {
+        odds_and_ends_c16c67ca_::body(item, double_, new_, out);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) odds_and_ends_6850d88f_packed(const int64* row)
+extern "C" __global__ void __launch_bounds__(256) odds_and_ends_c16c67ca_packed(const int64* row)
 {
     const int64 count = *pp::argument<int64*>(row, 0);
     float64* const double_ = pp::argument<float64*>(row, 1);
     const int32 new_ = pp::argument<int32>(row, 2);
     float32* const out = pp::argument<float32*>(row, 3);
-    for (int64 item = pp::first_item<odds_and_ends_6850d88f_::TEAM>(); item < count; item += pp::item_stride<odds_and_ends_6850d88f_::TEAM>()) {
-        odds_and_ends_6850d88f_::body(item, double_, new_, out);
+    for (int64 item = pp::first_item<odds_and_ends_c16c67ca_::TEAM>(); item < count; item += pp::item_stride<odds_and_ends_c16c67ca_::TEAM>()) {
+        odds_and_ends_c16c67ca_::body(item, double_, new_, out);
     }
 }

@@ -1,0 +1,37 @@
+namespace turn_around_875f0852_ {
+
+constexpr int TEAM = 32;
+
+// turn_around in golden_kernels.py:85
+__device__ __forceinline__ void body(int64 i, float64* values)
+{
+    __shared__ float64 own_of_teams[8][4];
+    float64* const own = own_of_teams[pp::team_of_block<TEAM>()];
+    for (int64 k = pp::lane<TEAM>(), k_end = 4LL; k < k_end; k = pp::add(k, pp::team_size<TEAM>())) {
+        own[k] = values[pp::add(pp::multiply(4LL, i), k)];
+    }
+    pp::team_sync<TEAM>();
+    for (int64 k = pp::lane<TEAM>(), k_end = 4LL; k < k_end; k = pp::add(k, pp::team_size<TEAM>())) {
+        values[pp::add(pp::multiply(4LL, i), k)] = own[pp::subtract(3LL, k)];
+    }
+}
+
+}  // namespace turn_around_875f0852_
+
+extern "C" __global__ void __launch_bounds__(256) turn_around_875f0852(int64 count, float64* values)
+{
+    for (int64 item = pp::first_item<turn_around_875f0852_::TEAM>(); item < count; item += pp::item_stride<turn_around_875f0852_::TEAM>()) {
+        turn_around_875f0852_::body(item, values);
+        pp::team_sync<turn_around_875f0852_::TEAM>();
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) turn_around_875f0852_packed(const int64* row)
+{
+    const int64 count = *pp::argument<int64*>(row, 0);
+    float64* const values = pp::argument<float64*>(row, 1);
+    for (int64 item = pp::first_item<turn_around_875f0852_::TEAM>(); item < count; item += pp::item_stride<turn_around_875f0852_::TEAM>()) {
+        turn_around_875f0852_::body(item, values);
+        pp::team_sync<turn_around_875f0852_::TEAM>();
+    }
+}
