@@ -84,7 +84,7 @@ class _Writer(ast.NodeTransformer):
             argument.annotation = None
         self.generic_visit(tree)
         self.references = outer
-        return '@njit(error_model="numpy")\n' + ast.unparse(tree)
+        return '@njit(error_model="numpy", forceinline=True)\n' + ast.unparse(tree)
 
     def device(self, function: DeviceFunction) -> str:
         """Name of `function` in the module; writes it on first use."""

@@ -195,13 +195,13 @@ atomic_min = _fetch_and("min", "umin")
 atomic_max = _fetch_and("max", "umax")
 
 
-@njit
+@njit(forceinline=True)
 def atomic_cas(array, index, expected, desired):
     """Store `desired` if the element equals `expected`; returns the value before."""
     return _exchange_if_equal(array, index, expected, desired)
 
 
-@njit
+@njit(forceinline=True)
 def team_atomic_add(array, index, value):
     """A team is one lane here: a plain addition."""
     old = array[index]
@@ -209,7 +209,7 @@ def team_atomic_add(array, index, value):
     return old
 
 
-@njit
+@njit(forceinline=True)
 def team_atomic_cas(array, index, expected, desired):
     """A team is one lane here: a plain compare and store."""
     old = array[index]

@@ -4,8 +4,9 @@ Each vertex caches its best destination and the gain of going there; the cache h
 neighbour moves.  The paper keeps a row of connectivity for every vertex up to date; counting the
 neighbours of the few vertices beside a move afresh takes no memory and fewer dependent accesses.
 
-A short list of neighbours is compared with itself, arc by arc.  For a longer one the weights into
-all blocks are added up in the team's scratch memory, `CAPACITY` blocks at a time.
+The candidates of a vertex are the heads of its arcs, compared with each other, where these are few.
+Else the weights into all blocks are added up in the team's scratch memory, `CAPACITY` blocks at a
+time, and the candidates are these blocks or the heads of the arcs, whichever are fewer.
 """
 
 from __future__ import annotations
@@ -50,9 +51,14 @@ HUB_TEAM = 256
 
 
 def most_pairwise(widest_team: int, num_blocks: int) -> int:
-    """Most neighbours that are compared with each other: the more, the longer counting takes."""
-    most = LONE_PAIRWISE if widest_team == 1 else TEAM_PAIRWISE
-    return most * -(-num_blocks // CAPACITY)
+    """Most neighbours that are compared with each other rather than counted.
+
+    A lone lane always counts, unless that takes several rounds.
+    """
+    rounds = -(-num_blocks // CAPACITY)
+    if widest_team == 1:
+        return LONE_PAIRWISE * rounds if rounds > 1 else 0
+    return TEAM_PAIRWISE * rounds
 
 
 def most_arcs(team: int) -> int:
@@ -100,10 +106,17 @@ def list_vertex(v, listed, boundary, state):
 
 
 @device
-def count_neighbours(v, first, offsets, targets, weights, part, counts, state):
-    """Add up the weights of v's arcs into CAPACITY other blocks from `first`, if they are many.
+def are_blocks(v, first, end, offsets, state):
+    """Whether the candidates among the blocks first ... end-1 are these blocks, not v's arcs."""
+    degree = degree_of(v, offsets)
+    return degree > state[PAIRWISE] and 2 * degree >= end - first
 
-    Returns the block up to which all is ready for `weight_into`.
+
+@device
+def count_neighbours(v, first, offsets, targets, weights, part, counts, state):
+    """Add up the weights of v's arcs into CAPACITY blocks from `first`, if the arcs are many.
+
+    Returns the block up to which `candidate_weight` tells all.
     """
     end = state[BLOCKS]
     if degree_of(v, offsets) > state[PAIRWISE]:
@@ -112,32 +125,65 @@ def count_neighbours(v, first, offsets, targets, weights, part, counts, state):
             counts[place] = 0
         team_sync()
         for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            block = part[targets[arc]]
-            if block >= first and block < end:
-                team_atomic_add(counts, block - first, value_or(weights, arc, 1))
+            place = part[targets[arc]] - first
+            if place >= 0 and place < end - first:
+                team_atomic_add(counts, place, value_or(weights, arc, 1))
         team_sync()
     return end
 
 
 @device
-def weight_into(v, arc, first, end, offsets, targets, weights, part, counts, state):
-    """Weight of v's arcs into the block of the arc's head, told for one arc of that block only.
+def num_candidates(v, first, end, offsets, state):
+    """Candidates among the blocks first ... end-1."""
+    return end - first if are_blocks(v, first, end, offsets, state) else degree_of(v, offsets)
 
-    It is 0 for the other ones and for blocks outside first ... end-1.
-    """
-    block = part[targets[arc]]
+
+@device
+def candidate_block(j, v, first, end, offsets, targets, part, state):
+    """Block of candidate j."""
+    block = int32(first + j)
+    if not are_blocks(v, first, end, offsets, state):
+        block = part[targets[offsets[v] + j]]
+    return block
+
+
+@device
+def pairwise_weight(arc, v, block, offsets, targets, weights, part):
+    """Weight of v's arcs into `block`, the block of the arc's head; 0 if an earlier arc has it."""
+    total = int64(0)
+    for other in range(offsets[v], offsets[v + 1]):
+        if part[targets[other]] == block:
+            if other < arc:
+                break
+            total += value_or(weights, other, 1)
+    return total
+
+
+@device
+def candidate_weight(
+    j, v, block, first, end, offsets, targets, weights, part, counts, state
+):
+    """Weight of v's arcs into the block of candidate j, told for one candidate of that block."""
     total = int64(0)
     if degree_of(v, offsets) <= state[PAIRWISE]:
-        for other in range(offsets[v], offsets[v + 1]):
-            if part[targets[other]] == block:
-                if other < arc:
-                    break
-                total += value_or(weights, other, 1)
+        total = pairwise_weight(offsets[v] + j, v, block, offsets, targets, weights, part)
     elif block >= first and block < end:
         total = counts[block - first]
-        if total != 0 and team_atomic_cas(counts, block - first, total, 0) != total:
-            total = int64(0)
+        if total != 0 and not are_blocks(v, first, end, offsets, state):
+            if team_atomic_cas(counts, block - first, total, 0) != total:
+                total = int64(0)
     return total
+
+
+@device
+def is_on_boundary(v, offsets, targets, weights, part):
+    """Whether an arc of positive weight leaves v's block; all lanes of a team together."""
+    here = part[v]
+    outside = int64(0)
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        if part[targets[arc]] != here:
+            outside += value_or(weights, arc, 1)
+    return team_sum(outside) > 0
 
 
 @device
@@ -149,35 +195,33 @@ def cache_destination(
 
     Equal connectivity: a hash of vertex and block decides.  All lanes of a team together.
     """
+    known = listed[v] != 0
+    crosses = known
+    if not known:
+        crosses = is_on_boundary(v, offsets, targets, weights, part)
     here = part[v]
     own = int64(0)
-    outside = int64(0)
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        if part[targets[arc]] == here:
-            own += value_or(weights, arc, 1)
-        else:
-            outside += value_or(weights, arc, 1)
-    own = team_sum(own)
-    outside = team_sum(outside)
     best = int64(0)
     best_hash = int64(LOWEST)
     best_block = int32(NONE)
     first = int64(0)
-    while outside > 0 and first < state[BLOCKS]:
+    while crosses and first < state[BLOCKS]:
         end = count_neighbours(v, first, offsets, targets, weights, part, counts, state)
-        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            block = part[targets[arc]]
-            if block != here:
-                weight = weight_into(v, arc, first, end, offsets, targets, weights, part, counts,
-                                     state)
-                if weight >= best and weight > 0:
-                    hashed = pair_hash(v, block, state[SEED])
-                    if weight > best or hashed > best_hash:
-                        best = weight
-                        best_hash = hashed
-                        best_block = block
+        for j in range(lane(), num_candidates(v, first, end, offsets, state), team_size()):
+            block = candidate_block(j, v, first, end, offsets, targets, part, state)
+            weight = candidate_weight(j, v, block, first, end, offsets, targets, weights, part,
+                                      counts, state)
+            if block == here:
+                own += weight
+            elif weight >= best and weight > 0:
+                hashed = pair_hash(v, block, state[SEED])
+                if weight > best or hashed > best_hash:
+                    best = weight
+                    best_hash = hashed
+                    best_block = block
         team_sync()
         first = end
+    own = team_sum(own)
     top = team_max(best)
     best_block = team_winner(best, best_hash, best_block)
     if lane() == 0:
@@ -185,7 +229,7 @@ def cache_destination(
         cached[v] = best_block if passes else int32(NONE)
         gain[v] = top - own
         dirty[v] = int32(0)
-        if outside > 0:
+        if crosses:
             list_vertex(v, listed, boundary, state)
     return top
 

@@ -152,8 +152,11 @@ class JetRefiner:
             "sub_buckets": rebalance.sub_buckets_for(k, n),
         }
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
-        widths = Widths(team_for(graph.mean_degree), many=graph.max_degree > self.state[at.PAIRWISE],
-                        hubs=graph.max_degree > self.state[at.HUB_DEGREE])
+        widths = Widths(
+            team_for(graph.mean_degree),
+            many=graph.max_degree > self.state[at.PAIRWISE],
+            hubs=graph.max_degree > self.state[at.HUB_DEGREE],
+        )
         key = ("jet refinement", *graph.type_key, widths)
         executable = self.space.cached_executable(
             key, lambda: record_refinement(graph, dtypes, widths)

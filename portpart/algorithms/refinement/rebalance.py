@@ -12,9 +12,11 @@ from __future__ import annotations
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import (
     CAPACITY,
+    candidate_block,
+    candidate_weight,
     count_neighbours,
     degree_of,
-    weight_into,
+    num_candidates,
 )
 from portpart.backends.language import (
     atomic_add,
@@ -192,21 +194,20 @@ def rate(
     first = int64(0)
     while first < state[BLOCKS]:
         end = count_neighbours(v, first, offsets, targets, weights, part, counts, state)
-        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            block = part[targets[arc]]
+        for j in range(lane(), num_candidates(v, first, end, offsets, state), team_size()):
+            block = candidate_block(j, v, first, end, offsets, targets, part, state)
+            weight = candidate_weight(j, v, block, first, end, offsets, targets, weights, part,
+                                      counts, state)
             if block == part[v]:
-                own += value_or(weights, arc, 1) if first == 0 else 0
-            else:
-                weight = weight_into(v, arc, first, end, offsets, targets, weights, part, counts,
-                                     state)
-                if weight > 0 and block_weight[block] < state[DESTINATION_WEIGHT]:
-                    touched += 1
-                    total += weight
-                    hashed = pair_hash(v, block, state[SEED])
-                    if weight > best or (weight == best and hashed > best_hash):
-                        best = weight
-                        best_hash = hashed
-                        best_block = block
+                own += weight
+            elif weight > 0 and block_weight[block] < state[DESTINATION_WEIGHT]:
+                touched += 1
+                total += weight
+                hashed = pair_hash(v, block, state[SEED])
+                if weight > best or (weight == best and hashed > best_hash):
+                    best = weight
+                    best_hash = hashed
+                    best_block = block
         team_sync()
         first = end
     own = team_sum(own)
