@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
@@ -130,8 +130,8 @@ def _coarsen(graph: Graph, balance: Balance, config: JetConfig, seed: int,
     def find_clusters(fine: Graph, depth: int) -> Clusters:
         level_seed = (seed + depth) % 2**63
         mate = heavy_edge_matching(space, fine, limit, level_seed)
-        return two_hop_matching(space, fine, mate, limit, level_seed,
-                                config.max_matchmaker_degree)
+        two_hop_matching(space, fine, mate, limit, level_seed, config.max_matchmaker_degree)
+        return clusters_of_matching(space, mate)
 
     with trace.phase("coarsening"):
         return coarsen(space, graph, find_clusters, stop_at=stop_at,
