@@ -26,9 +26,8 @@ COARSEST = 512
 MATCHING = 4 * 4
 """Bytes per vertex: mate, wish, two lists of active vertices."""
 
-TWO_HOP = 4 + 8 + 2 + 3 * 4 + 2 * 8 + 4 * 8
-"""Bytes per vertex while all vertices are sorted by key: mate, keys, flags, vertices, order and
-runs, the keys before and after, and what sorting itself takes (on CUDA; half of it on the CPU)."""
+TWO_HOP = 4 + 2 * 8 + 5 * 4
+"""Bytes per vertex: mate; key and leader; crowd, slot, wish, two lists of active vertices."""
 
 CLUSTER = 4
 MEMBERS = 4

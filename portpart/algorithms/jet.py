@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
@@ -83,7 +83,7 @@ def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, see
     def match(fine: Graph, depth: int) -> Clusters:
         level_seed = (seed + depth) % 2**63
         mate = heavy_edge_matching(fine.space, fine, limit, level_seed)
-        return two_hop_matching(fine.space, fine, mate, limit, level_seed,
-                                config.max_matchmaker_degree)
+        two_hop_matching(fine.space, fine, mate, limit, level_seed, config.max_matchmaker_degree)
+        return clusters_of_matching(fine.space, mate)
 
     return partition_multilevel(graph, balance, imbalance, config, match, seed, trace)

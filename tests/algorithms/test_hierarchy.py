@@ -15,7 +15,7 @@ from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, reference
+from tests.algorithms.spaces import GRAPHS, NO_LIMIT, reference
 from tests.graphs import random_graph, raw_graph
 
 SPACE = reference()
@@ -123,3 +123,15 @@ def test_nothing_merges_above_the_weight_limit(space: ExecutionSpace) -> None:
     graph = GRAPHS["medium"].to(space)
     levels = coarsen(space, graph, two_hop_rule(space, 40), stop_at=10, least_shrink=0.98)
     assert max(oracles.vertex_weights(levels[-1].graph)) <= 40
+
+
+def test_a_level_reads_two_numbers(
+    space: ExecutionSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of clusters and that of coarse arcs."""
+    graph = GRAPHS["skewed"].to(space)
+    read: list[int] = []
+    to_host = space.to_host
+    monkeypatch.setattr(space, "to_host", lambda array: read.append(len(array)) or to_host(array))
+    levels = coarsen(space, graph, two_hop_rule(space, NO_LIMIT), stop_at=100, least_shrink=0.98)
+    assert read == [1, 1] * (len(levels) - 1)

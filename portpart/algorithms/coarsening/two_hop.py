@@ -1,51 +1,58 @@
 """Two-hop matching: leaves, twins and relatives (LaSalle et al. 2015; Jet, section 3.1).
 
-Each kind is a key on the unmatched vertices: leaves of one vertex share that vertex, twins share a
-digest of their neighbours, relatives share the neighbour of least degree (their matchmaker).
-Vertices of one key, in the order of their ids, are paired two by two.
+Each kind is a key on the unmatched vertices: leaves of one vertex share that vertex, twins share
+their neighbours, relatives share the neighbour of least degree (their matchmaker).  Keys are
+hashed, and vertices of equal keys are paired (`pairing.py`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
+from portpart.algorithms.coarsening.pairing import (
+    NO_KEY,
+    POSITIVE,
+    UNMATCHED,
+    declare_pairing,
+    keep_weight_limit,
+    pairing_arrays,
+    record_pairing,
+)
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
-    Kernel,
+    atomic_add,
     device,
-    int8,
-    int32,
     int64,
     kernel,
     lane,
     team_min,
     team_size,
     team_sum,
-    value_or,
 )
+from portpart.backends.program import Program
 from portpart.graph import Graph
-from portpart.primitives.basic import gather
 from portpart.primitives.hashing import hash_of, wrapped_sum
-from portpart.primitives.scan import offsets_from_counts
-from portpart.primitives.select import positions_of
+from portpart.primitives.scan import TILE, tiles_of
 
-UNMATCHED = -1
-NO_KEY = -1
-POSITIVE = 2**63 - 1
 MAX_TWIN_DEGREE = 128
 """Lists longer than this are not compared: no twins there."""
 
 UNMATCHED_SHARE = 0.25
 """Two-hop matching goes on while more than this share of the vertices is unmatched."""
 
+VERTICES, TILES, SINGLE, TOO_MANY = range(4)
+"""Words of the array ``sizes``: numbers of vertices, of tiles of them, of unmatched vertices, and
+whether these are too many."""
+
 
 def two_hop_matching(
     space: ExecutionSpace, graph: Graph, mate: Array, max_weight: int, seed: int,
     max_matchmaker_degree: int,
-) -> Clusters:
+) -> None:
     """Pair vertices at distance two in `mate` while too many are unmatched.
+
+    Nothing returns to the host: one program asks before each kind whether it is wanted.
 
     Parameters
     ----------
@@ -55,70 +62,65 @@ def two_hop_matching(
         No pair weighs more than this.
     max_matchmaker_degree : int
         Vertices of higher degree do not make relatives.
-
-    Returns
-    -------
-    Clusters
-        The clusters of the matching in the end.  Numbering them tells how many vertices are
-        single: one synchronisation for each time that is asked.
     """
-    clusters = clusters_of_matching(space, mate)
-    for find_key in (key_of_leaf, key_of_twin, key_of_relative):
-        single = 2 * clusters.count - graph.num_vertices
-        if single <= UNMATCHED_SHARE * graph.num_vertices:
-            break
-        keys = space.empty(graph.num_vertices, np.int64)
-        space.parallel_for(
-            graph.num_vertices, find_key, graph.offsets, graph.targets, mate,
-            max_matchmaker_degree, seed, keys, team=team_for(graph.mean_degree),
-        )
-        pair = pair_twins if find_key is key_of_twin else pair_neighbours_in_run
-        _pair_by_key(space, graph, keys, mate, max_weight, pair)
-        clusters = clusters_of_matching(space, mate)
-    return clusters
+    n = graph.num_vertices
+    bindings = {
+        **graph.arrays,
+        **pairing_arrays(space, n),
+        "mate": mate,
+        "sizes": space.asarray(np.array([n, tiles_of(n), 0, 0], np.int64)),
+        "max_weight": max_weight, "max_degree": max_matchmaker_degree, "seed": seed,
+    }
+    team = team_for(graph.mean_degree)
+    key = ("two-hop matching", graph.type_key, team)
+    space.cached_executable(key, lambda: _record(graph, team)).run(bindings, n)
 
 
-def _pair_by_key(space: ExecutionSpace, graph: Graph, keys: Array, mate: Array, max_weight: int,
-                 pair: Kernel) -> None:
-    """Sort the vertices that have a key by key, and pair those at even and odd places of a run."""
-    flags = space.empty(len(keys), np.int8)
-    space.parallel_for(len(keys), flag_keyed, keys, flags)
-    vertices = positions_of(space, flags)
-    count = len(vertices)
-    ordered, order = space.sort_keys(gather(space, keys, vertices))
-    vertices = gather(space, vertices, order)
-    heads = space.empty(count, np.int8)
-    space.parallel_for(count, flag_run_head, ordered, heads)
-    runs = offsets_from_counts(space, heads, np.int32)
-    starts = space.empty(count, np.int32)
-    space.parallel_for(count, write_run_start, heads, runs, starts)
-    space.parallel_for(count, pair, vertices, ordered, runs, starts, count, graph.offsets,
-                       graph.targets, graph.vertex_weights, max_weight, mate)
+def _record(graph: Graph, team: int) -> Program:
+    """Pair leaves, then twins, then relatives, as long as too many vertices are unmatched."""
+    program = Program("two-hop matching")
+    graph.declare(program)
+    declare_pairing(program)
+    program.array("mate", np.int32)
+    sizes = program.array("sizes", np.int64)
+    for name in ("max_weight", "max_degree", "seed"):
+        program.scalar(name)
+    _count_unmatched(program)
+    for find_key, fit in ((key_of_leaf, keep_weight_limit), (key_of_twin, are_twins),
+                          (key_of_relative, keep_weight_limit)):
+        with program.if_nonzero(sizes[TOO_MANY]):
+            program.launch(sizes[VERTICES], find_key, team=team)
+            record_pairing(program, fit)
+            _count_unmatched(program)
+    return program
 
 
-@kernel
-def flag_keyed(v, keys, flags):
-    """flags[v] = v has a key."""
-    flags[v] = int8(keys[v] != NO_KEY)
+def _count_unmatched(program: Program) -> None:
+    program.launch(program.slots["sizes"][TILES], count_unmatched, team=256)
+    program.launch(1, judge_share)
 
 
 @kernel
-def flag_run_head(i, ordered, heads):
-    """heads[i] = a new key starts at place i."""
-    heads[i] = int8(1)
-    if i > 0:
-        heads[i] = int8(ordered[i] != ordered[i - 1])
+def count_unmatched(tile, mate, sizes):
+    """Add the unmatched vertices of the tile to their number; atomic, order-free."""
+    count = int64(0)
+    for v in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes[VERTICES]), team_size()):
+        if mate[v] == UNMATCHED:
+            count += 1
+    count = team_sum(count)
+    if lane() == 0:
+        atomic_add(sizes, SINGLE, count)
 
 
 @kernel
-def write_run_start(i, heads, runs, starts):
-    """starts[r] = place of the head of run r."""
-    if heads[i] != 0:
-        starts[int64(runs[i])] = int32(i)
+def judge_share(_, sizes):
+    """Too many vertices are unmatched if it is more than a quarter; set up the next count."""
+    sizes[TOO_MANY] = sizes[SINGLE] > UNMATCHED_SHARE * sizes[VERTICES]
+    sizes[SINGLE] = 0
 
 
 @kernel
-def key_of_leaf(v, offsets, targets, mate, max_degree, seed, keys):
+def key_of_leaf(v, offsets, targets, mate, seed, keys):
     """Key of an unmatched vertex of degree one: its neighbour; of degree zero: one for all."""
     degree = int64(offsets[v + 1]) - int64(offsets[v])
     if lane() == 0:
@@ -126,11 +128,11 @@ def key_of_leaf(v, offsets, targets, mate, max_degree, seed, keys):
         if mate[v] == UNMATCHED and degree == 0:
             keys[v] = POSITIVE
         if mate[v] == UNMATCHED and degree == 1:
-            keys[v] = int64(targets[offsets[v]])
+            keys[v] = hash_of(targets[offsets[v]], seed) & POSITIVE
 
 
 @kernel
-def key_of_twin(v, offsets, targets, mate, max_degree, seed, keys):
+def key_of_twin(v, offsets, targets, mate, seed, keys):
     """Key of an unmatched vertex: an order-free digest of its neighbours."""
     degree = int64(offsets[v + 1]) - int64(offsets[v])
     digest = int64(0)
@@ -158,59 +160,29 @@ def key_of_relative(v, offsets, targets, mate, max_degree, seed, keys):
     if lane() == 0:
         keys[v] = NO_KEY
         if least != POSITIVE:
-            keys[v] = least
+            keys[v] = hash_of(least, seed) & POSITIVE
 
 
 @device
-def partner_at(i, vertices, ordered, runs, starts, count, vertex_weights, max_weight):
-    """Partner of the vertex at place i if i is place 2j of a run: the vertex at 2j + 1, or -1.
-
-    There is none if that place is in another run or if the pair weighs too much.
-    """
-    partner = int32(UNMATCHED)
-    if i + 1 < count:
-        run = int64(runs[i + 1]) - 1
-        if ordered[i + 1] == ordered[i] and (i - starts[run]) % 2 == 0:
-            weight = value_or(vertex_weights, vertices[i], 1)
-            if weight + value_or(vertex_weights, vertices[i + 1], 1) <= max_weight:
-                partner = vertices[i + 1]
-    return partner
+def is_neighbour(w, u, offsets, targets):
+    """Whether w is among the neighbours of u."""
+    found = False
+    for arc in range(offsets[u], offsets[u + 1]):
+        if targets[arc] == w:
+            found = True
+            break
+    return found
 
 
 @device
-def same_neighbours(v, u, offsets, targets):
-    """Whether v and u have equally many neighbours, and each one of v's is one of u's."""
-    same = int64(offsets[v + 1]) - offsets[v] == int64(offsets[u + 1]) - offsets[u]
+def are_twins(v, u, offsets, targets, vertex_weights, max_weight):
+    """Whether v and u keep the weight limit and their lists of neighbours really are equal."""
+    same = keep_weight_limit(v, u, offsets, targets, vertex_weights, max_weight)
+    if int64(offsets[v + 1]) - offsets[v] != int64(offsets[u + 1]) - offsets[u]:
+        same = False
     if same:
         for arc in range(offsets[v], offsets[v + 1]):
-            found = False
-            for other in range(offsets[u], offsets[u + 1]):
-                if targets[other] == targets[arc]:
-                    found = True
-                    break
-            if not found:
+            if not is_neighbour(targets[arc], u, offsets, targets):
                 same = False
                 break
     return same
-
-
-@kernel
-def pair_neighbours_in_run(i, vertices, ordered, runs, starts, count, offsets, targets,
-                           vertex_weights, max_weight, mate):
-    """Pair the vertices at places 2j and 2j + 1 of a run, within the weight limit."""
-    u = partner_at(i, vertices, ordered, runs, starts, count, vertex_weights, max_weight)
-    if u != UNMATCHED:
-        mate[vertices[i]] = u
-        mate[u] = vertices[i]
-
-
-@kernel
-def pair_twins(i, vertices, ordered, runs, starts, count, offsets, targets, vertex_weights,
-               max_weight, mate):
-    """Pair as `pair_neighbours_in_run` does, if the lists of neighbours really are equal."""
-    u = partner_at(i, vertices, ordered, runs, starts, count, vertex_weights, max_weight)
-    if u == UNMATCHED:
-        return
-    if same_neighbours(vertices[i], u, offsets, targets):
-        mate[vertices[i]] = u
-        mate[u] = vertices[i]
