@@ -21,7 +21,7 @@ from portpart.backends.language import (
 from portpart.primitives.basic import gather
 from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
 
-RUN = 8
+RUN = 4
 """Neighbours that a lane takes at once."""
 
 
