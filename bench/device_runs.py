@@ -57,7 +57,7 @@ def device_facts(device: str) -> dict[str, str]:
             "CuPy": cupy.__version__,
             "CUDA runtime": str(cupy.cuda.runtime.runtimeGetVersion()),
             "CUDA driver": str(cupy.cuda.runtime.driverGetVersion()),
-            "programs": "graphs" if portpart.space(device).use_graphs else "walked on the host",
+            "programs": portpart.space(device).program_mode,
         }
     return facts
 
@@ -105,16 +105,17 @@ def timed_call(resident: Resident, k: int, preset: str, seed: int) -> Record:
 def kernels_run(resident: Resident, k: int, preset: str, seed: int) -> int | None:
     """Return the kernels of one call, those inside programs too; None where only the walk counts.
 
-    A program that runs as a graph counts as one launch; walked on the host, step by step.
+    A program counts as one launch unless it is walked on the host, step by step.
     """
     space = resident.graph.space
-    if not getattr(space, "use_graphs", False):
+    before = getattr(space, "program_mode", None)
+    if before is None:
         return None
-    space.use_graphs = False
+    space.program_mode = "walk"
     try:
         return int(timed_call(resident, k, preset, seed)["stats"]["launches"])
     finally:
-        space.use_graphs = True
+        space.program_mode = before
 
 
 def judge(host: HostGraph, part: np.ndarray, k: int) -> tuple[int, float]:

@@ -38,10 +38,10 @@ def programs(session: Session) -> Iterator[str]:
     each = seconds_of(space, from_python) / count
     rows.append({"way": "from Python", "us_per_kernel": 1e6 * each})
     yield str(rows[-1])
-    for graphs in (True, False) if getattr(space, "use_graphs", False) else (False,):
+    for mode in space.program_modes() if hasattr(space, "program_modes") else ["walk"]:
         for size in (SMALL_SIZE, LARGE_SIZE):
-            with graphs_in_use(space, graphs):
-                rows.append(_program_row(space, values, size, "graph" if graphs else "walk"))
+            with running_programs(space, mode):
+                rows.append(_program_row(space, values, size, mode))
             yield str(rows[-1])
 
 
@@ -122,16 +122,16 @@ def seconds_of(space: Any, work: Callable[[], Any]) -> float:
 
 
 @contextmanager
-def graphs_in_use(space: Any, on: bool) -> Iterator[None]:
-    """Run programs as graphs, or walk them, where the space has the choice."""
-    before = getattr(space, "use_graphs", None)
+def running_programs(space: Any, mode: str) -> Iterator[None]:
+    """Run programs in this mode, where the space has the choice."""
+    before = getattr(space, "program_mode", None)
     if before is not None:
-        space.use_graphs = on
+        space.program_mode = mode
     try:
         yield
     finally:
         if before is not None:
-            space.use_graphs = before
+            space.program_mode = before
 
 
 @kernel

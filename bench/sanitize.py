@@ -19,13 +19,13 @@ import numpy as np
 @click.option("--presets", default="fast,default", show_default=True)
 @click.option("--device", default="cuda", show_default=True, help="cpu works too, for a dry run.")
 @click.option("--pool", is_flag=True, help="Take memory from CuPy's pool.")
-@click.option("--graphs", is_flag=True, help="Run programs as CUDA graphs.")
-def main(vertices: int, k: int, presets: str, device: str, pool: bool, graphs: bool) -> None:
+@click.option("--programs", default="walk", show_default=True, help="resident, graph or walk.")
+def main(vertices: int, k: int, presets: str, device: str, pool: bool, programs: str) -> None:
     import portpart
 
     space = portpart.space(device)
     if space.kind == "cuda":
-        space.use_graphs = graphs
+        space.program_mode = programs
         if not pool:
             _without_pool()
     for name, graph in small_graphs(vertices).items():

@@ -108,14 +108,14 @@ def test_a_process_of_its_own_finds_the_same(tmp_path: Path) -> None:
     assert len(outputs) == 1
 
 
-@pytest.fixture(params=["graphs", "launches"])
+@pytest.fixture(params=["resident", "graph", "walk"])
 def gpu(request: pytest.FixtureRequest) -> Any:
-    """The GPU, running programs as CUDA graphs or launch by launch from the host."""
+    """The GPU, running programs in every way."""
     shared: Any = cuda_space()
-    if request.param == "graphs" and not shared.use_graphs:
-        pytest.skip("this driver or cuda.bindings has no conditional graph nodes")
+    if request.param not in shared.program_modes():
+        pytest.skip(f"programs do not run in the mode {request.param!r} here")
     space: Any = type(shared)(shared.device_id)
-    space.use_graphs = request.param == "graphs"
+    space.program_mode = request.param
     return space
 
 

@@ -39,9 +39,10 @@ class CudaSpace(ExecutionSpace):
 
     Attributes
     ----------
-    use_graphs : bool
-        Run programs as CUDA graphs.  Set to False where the driver or ``cuda.bindings`` lacks
-        conditional nodes; programs are then walked on the host, with the same results.
+    program_mode : str
+        How programs run: ``"resident"``, as one kernel; ``"graph"``, as a CUDA graph with
+        conditional nodes; ``"walk"``, launch by launch from the host.  The results are the same.
+        The first of them that device, driver and packages support, unless it is set.
 
     Raises
     ------
@@ -61,9 +62,16 @@ class CudaSpace(ExecutionSpace):
             self.multiprocessors = int(current.attributes["MultiProcessorCount"])
         self.kernels = KernelCache(self.cupy)
         self._functions: dict[tuple[Any, ...], Any] = {}
+        self.program_mode = self.program_modes()[0]
+
+    def program_modes(self) -> list[str]:
+        """The ways to run programs that work here, fastest first."""
+        from portpart.backends.cuda_cooperative import missing_for_cooperation
         from portpart.backends.cuda_graph import missing_for_graphs
 
-        self.use_graphs = missing_for_graphs(self.cupy) is None
+        modes = ["resident"] if missing_for_cooperation(self.cupy, self.device_id) is None else []
+        modes += ["graph"] if missing_for_graphs(self.cupy) is None else []
+        return [*modes, "walk"]
 
     def empty(self, n: int, dtype: Any) -> Array:
         with self.active(), self._allocating(n, dtype):

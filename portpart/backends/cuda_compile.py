@@ -34,6 +34,7 @@ class KernelCache:
     def __init__(self, cupy: ModuleType) -> None:
         self.cupy = cupy
         self._functions: dict[tuple[Key, str], Any] = {}
+        self._residents: dict[str, Any] = {}
         self._lock = threading.RLock()
 
     def direct(self, kernel: Kernel, tags: tuple[str, ...], team: int) -> Any:
@@ -48,6 +49,14 @@ class KernelCache:
         keys = list(keys)
         self._compile(keys, PACKED)
         return [self._functions[key, PACKED] for key in keys]
+
+    def resident(self, text: str, symbol: str) -> Any:
+        """The kernel of a resident program."""
+        with self._lock:
+            if symbol not in self._residents:
+                module = self.cupy.RawModule(code=CUDA_PRELUDE + text, options=OPTIONS)
+                self._residents[symbol] = module.get_function(symbol)
+            return self._residents[symbol]
 
     def _compile(self, keys: list[Key], entry: str) -> None:
         with self._lock:

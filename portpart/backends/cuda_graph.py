@@ -94,7 +94,7 @@ class _Builder:
         self.cupy = executable.space.cupy
         self.stream = self.cupy.cuda.Stream(non_blocking=True)
         self.set_condition = _condition_kernel(self.cupy, executable.space.device_id)
-        for function, _ in executable.launches.values():
+        for function in executable.functions.values():
             function.num_regs  # noqa: B018 (loads the function, which a capture must not)
         self.graph = checked(runtime.cudaGraphCreate(0))
 

@@ -1,8 +1,8 @@
-"""Programs on CUDA: a graph that runs by itself, or a walk that launches step by step.
+"""Programs on CUDA: a resident kernel, a graph, or a walk that launches step by step.
 
-Both read the arguments of every launch from one table in device memory, which `run` rewrites; so
-one captured graph serves any arrays.  The number of blocks is fixed when a graph is captured: there
-are two graphs at most, one for small work sizes and one for all others.
+All read the arguments of every launch from one table in device memory, which `run` rewrites; so one
+kernel or captured graph serves any arrays.  The number of blocks is fixed for small work sizes and
+for all others.
 """
 
 from __future__ import annotations
@@ -16,15 +16,23 @@ from portpart.backends.cuda_compile import blocks_for
 from portpart.backends.cuda_words import BLOCK
 from portpart.backends.packing import Table, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+from portpart.backends.resident import ResidentWriter
+from portpart.backends.result_types import type_of
+from portpart.backends.translate import STEP, translate
 
 if TYPE_CHECKING:
     from portpart.backends.cuda import CudaSpace
+
+RESIDENT, GRAPH, WALK = "resident", "graph", "walk"
 
 SMALL_SIZE = 1 << 15
 """Largest work size that runs with the small grid."""
 
 SMALL_WAVES, FULL_WAVES = 1, 8
-"""Blocks per multiprocessor at most, in the small and the full grid."""
+"""Blocks per multiprocessor at most of a launch, in the small and the full grid."""
+
+RESIDENT_SMALL, RESIDENT_FULL = 1, 4
+"""The same for a resident kernel: more blocks take longer to meet at a barrier."""
 
 
 class CudaExecutable:
@@ -34,11 +42,13 @@ class CudaExecutable:
         self.space = space
         self.program = program
         self.layout = Table(program.slots)
-        self.launches: dict[int, tuple[Any, int]] = {}
+        self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
         self.flags: dict[Element, int] = {}
-        self._compile(program.launches())
         self._place_flags(program.steps)
-        self.table = space.cupy.empty(max(1, len(self.layout)), np.int64)
+        self.arrivals = self.layout.add_zero()
+        self.table = space.cupy.empty(len(self.layout), np.int64)
+        self.functions: dict[int, Any] = {}
+        self._resident: Any = None
         self._graphs: dict[bool, Any] = {}
         self._lock = threading.RLock()
         self._last: tuple[Any, Any] | None = None
@@ -55,25 +65,49 @@ class CudaExecutable:
             words = self.layout.fill(bindings, self.table.data.ptr)
             # From pageable memory the call returns when the words have been read.
             self.table.data.copy_from_host_async(words.ctypes.data, words.nbytes, stream)
-            if self.space.use_graphs:
-                self.space.counters.launches += 1
-                self._graph(small).launch(stream)
-            else:
+            if self.space.program_mode == WALK:
+                self._load()
                 self._walk(self.program.steps, bindings, small)
+            else:
+                self.space.counters.launches += 1
+                self._start(stream, small)
             self._last = stream, stream.record()
 
     def launch_step(self, step: Launch, small: bool) -> None:
         """Launch one step on the current stream; it reads its row when it starts."""
-        function, row = self.launches[id(step)]
-        address = np.uint64(self.table.data.ptr + 8 * row)
-        function((self._blocks(step, small),), (BLOCK,), (address,))
+        address = np.uint64(self.table.data.ptr + 8 * self.rows[id(step)])
+        self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
 
-    def _compile(self, launches: list[Launch]) -> None:
-        functions = self.space.kernels.packed(
-            (step.kernel, tuple(map(tag_of, step.args)), step.team) for step in launches
-        )
-        for step, function in zip(launches, functions, strict=True):
-            self.launches[id(step)] = function, self.layout.add_row(step)
+    def _start(self, stream: Any, small: bool) -> None:
+        if self.space.program_mode == GRAPH:
+            self._graph(small).launch(stream)
+            return
+        if self._resident is None:
+            self._resident = self._compile_resident()
+        self._resident.launch(self.table.data.ptr, stream, small)
+
+    def _load(self) -> None:
+        """Compile the launches one by one."""
+        if not self.functions:
+            launches = self.program.launches()
+            functions = self.space.kernels.packed(
+                (step.kernel, tuple(map(tag_of, step.args)), step.team) for step in launches
+            )
+            self.functions = dict(zip(map(id, launches), functions, strict=True))
+
+    def _compile_resident(self) -> Any:
+        from portpart.backends.cuda_cooperative import Cooperative
+
+        translations = {
+            id(step): translate(step.kernel, tuple(type_of(tag_of(a)) for a in step.args),
+                                step.team, (STEP,))
+            for step in self.program.launches()
+        }
+        writer = ResidentWriter(translations, self.rows, self.flags, len(self.layout),
+                                self.arrivals)
+        symbol, text = writer.write(self.program.steps)
+        function = self.space.kernels.resident(text, symbol)
+        return Cooperative(function, self.space.multiprocessors, RESIDENT_SMALL, RESIDENT_FULL)
 
     def _place_flags(self, steps: list[Step]) -> None:
         for step in steps:
@@ -102,6 +136,7 @@ class CudaExecutable:
         if small not in self._graphs:
             from portpart.backends.cuda_graph import capture
 
+            self._load()
             self._graphs[small] = capture(self, small)
         return self._graphs[small]
 

@@ -99,9 +99,11 @@ template <int TEAM> __device__ __forceinline__ int64 item_stride()
 }
 template <int TEAM> __device__ __forceinline__ int64 lane() { return threadIdx.x % TEAM; }
 template <int TEAM> __device__ __forceinline__ int64 team_size() { return TEAM; }
-template <int TEAM> __device__ __forceinline__ int team_of_block()
+// Scratch memory of the own team.  Kernels that follow each other in one launch share it.
+template <int TEAM, class T, int SIZE, int NUMBER> __device__ __forceinline__ T* team_array()
 {
-    return TEAM == BLOCK ? 0 : threadIdx.x / TEAM;
+    __shared__ T of_teams[BLOCK / TEAM][SIZE];
+    return of_teams[TEAM == BLOCK ? 0 : threadIdx.x / TEAM];
 }
 
 // The lanes of the own team within the warp: teams of one warp may be at different places.
@@ -202,7 +204,50 @@ template <int TEAM, class T> __device__ __forceinline__ T team_last(T value)
 }  // namespace pp
 """
 
-CUDA_PRELUDE = TYPES + _DEVICE_FUNCTIONS + ARITHMETIC + _DEVICE_ATOMICS + _DEVICE_TEAM
+_DEVICE_GRID = """
+namespace pp {
+
+// A barrier of all blocks, which must all be running.  Each adds one to the count of arrivals,
+// which only grows, and waits for a multiple of their number.  The fences make what any thread
+// wrote before visible to all threads behind.
+struct Grid {
+    unsigned long long* const arrivals;
+    unsigned long long awaited;
+
+    __device__ __forceinline__ explicit Grid(int64 address)
+        : arrivals(reinterpret_cast<unsigned long long*>(address)), awaited(0) {}
+
+    __device__ __forceinline__ void wait()
+    {
+        __syncthreads();
+        awaited += gridDim.x;
+        if (threadIdx.x == 0) {
+            __threadfence();
+            atomicAdd(arrivals, 1ull);
+            while (*const_cast<volatile unsigned long long*>(arrivals) < awaited) {}
+            __threadfence();
+        }
+        __syncthreads();
+    }
+    // Reads a flag; nobody goes on before all have read it.
+    __device__ __forceinline__ bool sees(int64 address)
+    {
+        const bool value = *reinterpret_cast<volatile int64*>(address) != 0;
+        wait();
+        return value;
+    }
+};
+__device__ __forceinline__ void copy_words(const int64* from, int64* to, int count)
+{
+    for (int i = threadIdx.x; i < count; i += BLOCK) to[i] = from[i];
+    __syncthreads();
+}
+
+}  // namespace pp
+"""
+
+CUDA_PRELUDE = (TYPES + _DEVICE_FUNCTIONS + ARITHMETIC + _DEVICE_ATOMICS + _DEVICE_TEAM
+                + _DEVICE_GRID)
 """What stands before generated kernels in the source that NVRTC gets."""
 
 SET_CONDITION = """

@@ -13,7 +13,7 @@ _HOST_STAND_INS = """\
 #define __global__
 #define __forceinline__ inline
 #define __shared__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 """
 
 _HOST_FUNCTIONS = """
@@ -38,13 +38,27 @@ template <int TEAM> inline int64 first_item() { return 0; }
 template <int TEAM> inline int64 item_stride() { return 1; }
 template <int TEAM> inline int64 lane() { return 0; }
 template <int TEAM> inline int64 team_size() { return 1; }
-template <int TEAM> inline int team_of_block() { return 0; }
+template <int TEAM, class T, int SIZE, int NUMBER> inline T* team_array()
+{
+    static T own[SIZE];
+    return own;
+}
 template <int TEAM> inline void team_sync() {}
 template <int TEAM, class T> inline T team_sum(T value) { return value; }
 template <int TEAM, class T> inline T team_max(T value) { return value; }
 template <int TEAM, class T> inline T team_min(T value) { return value; }
 template <int TEAM, class T> inline T team_scan(T value) { return value; }
 template <int TEAM, class T> inline T team_last(T value) { return value; }
+
+struct Grid {
+    explicit Grid(int64) {}
+    void wait() {}
+    bool sees(int64 address) { return *reinterpret_cast<int64*>(address) != 0; }
+};
+inline void copy_words(const int64* from, int64* to, int count)
+{
+    for (int i = 0; i < count; ++i) to[i] = from[i];
+}
 
 template <class T> inline T exchanged(T* place, T value)
 {

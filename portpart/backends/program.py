@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,12 +50,16 @@ class Element:
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel over ``count`` items; ``count`` is an element or a fixed number."""
+    """One kernel over ``count`` items; ``count`` is an element or a fixed number.
+
+    ``awaited`` is False if the next launch may begin before this one is done.
+    """
 
     count: Element | int
     kernel: Kernel
     args: tuple[Any, ...]
     team: int
+    awaited: bool = True
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,18 @@ class Program:
             raise ValueError(f"program {self.name!r}: otherwise() must follow if_nonzero()")
         with self._into(branch.orelse):
             yield
+
+    @contextmanager
+    def side_by_side(self) -> Iterator[None]:
+        """Record launches that do not depend on each other's results."""
+        first = len(self._open)
+        yield
+        steps = self._open[first:]
+        if not all(isinstance(step, Launch) for step in steps):
+            raise ValueError(f"program {self.name!r}: only launches may stand side by side")
+        self._open[first:] = [
+            replace(step, awaited=step is steps[-1]) for step in steps if isinstance(step, Launch)
+        ]
 
     @contextmanager
     def _into(self, steps: list[Step]) -> Iterator[None]:

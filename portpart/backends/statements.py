@@ -6,7 +6,6 @@ import ast
 
 import numpy as np
 
-from portpart.backends.cuda_words import BLOCK
 from portpart.backends.declarations import Places, assigns
 from portpart.backends.expressions import ExpressionWriter, Value, binary, type_name
 from portpart.backends.names import NameTable
@@ -16,13 +15,12 @@ _INDENT = "    "
 
 
 class StatementWriter:
-    """Writes the statements of one function, for teams of `team` lanes."""
+    """Writes the statements of one function."""
 
-    def __init__(self, expressions: ExpressionWriter, names: NameTable, team: int) -> None:
+    def __init__(self, expressions: ExpressionWriter, names: NameTable) -> None:
         self.expressions = expressions
         self.typed = expressions.typed
         self.names = names
-        self.team = team
         self.variables = self.typed.variables
         self.places = Places(self.typed)
 
@@ -73,12 +71,10 @@ class StatementWriter:
 
         A team of one lane gets shared memory too: there are no atomics on a thread's own memory.
         """
-        array, known = self.typed.function.team_arrays[name], self.names(name)
-        teams = self._helper(f"{known}_of_teams")
-        return [
-            f"__shared__ {array.dtype} {teams}[{BLOCK // self.team}][{array.size}];",
-            f"{array.dtype}* const {known} = {teams}[pp::team_of_block<TEAM>()];",
-        ]
+        arrays = self.typed.function.team_arrays
+        array, number = arrays[name], list(arrays).index(name)
+        kind = f"pp::team_array<TEAM, {array.dtype}, {array.size}, {number}>"
+        return [f"{array.dtype}* const {self.names(name)} = {kind}();"]
 
     def _assignment(self, node: ast.Assign) -> str:
         target = node.targets[0]

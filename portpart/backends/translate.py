@@ -1,10 +1,11 @@
 """From a kernel to CUDA C++.
 
 Each kernel, for one set of argument types and one width of team, becomes a namespace with its
-device functions and its body, and one or two entry points: the direct one, whose parameters are the
-work size and the arguments, and the packed one of programs, which reads both from a row of 8-byte
-words in memory (`packing`).  The text compiles behind either prelude: `cuda_words` for NVRTC, or
-`host_words` for the host's compiler in the tests.
+device functions and its body, and entry points: the direct one, whose parameters are the work size
+and the arguments; the packed one of programs, which reads both from a row of 8-byte words in memory
+(`packing`); and the step of a resident program (`resident`), a device function that does the same.
+The text compiles behind either prelude: `cuda_words` for NVRTC, or `host_words` for the host's
+compiler in the tests.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from portpart.backends.type_rules import infer
 from portpart.backends.typed import TypedFunction
 
 _SYMBOL = "@symbol@"
-DIRECT, PACKED = "direct", "packed"
+DIRECT, PACKED, STEP = "direct", "packed", "step"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class Translation:
     def packed_symbol(self) -> str:
         """Name of the entry point that reads its arguments from a row."""
         return f"{self.symbol}_packed"
+
+    @property
+    def step_symbol(self) -> str:
+        """Name of the device function that reads its arguments from a row."""
+        return f"{self.symbol}_step"
 
 
 def kernel_source(kernel: Kernel, arguments: Sequence[Any], *, team: int = 1) -> str:
@@ -72,7 +78,10 @@ def translate(
     if DIRECT in entries:
         parts.append(_direct_entry(typed, team))
     if PACKED in entries:
-        parts.append(_packed_entry(typed, team))
+        head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}_packed'
+        parts.append(_from_row(typed, team, head))
+    if STEP in entries:
+        parts.append(_from_row(typed, team, f"__device__ __forceinline__ void {_SYMBOL}_step"))
     text = "\n\n".join(parts) + "\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     symbol = f"{NameTable()(kernel.name)}_{digest}"
@@ -84,17 +93,15 @@ def _namespace(typed: TypedFunction, team: int) -> str:
     devices = {device: names.fresh(device.function.name) for device in typed.devices}
     parts = [f"namespace {_SYMBOL}_ {{\n\nconstexpr int TEAM = {team};"]
     for device, name in devices.items():
-        parts.append(_function(device, name, devices, team))
-    parts.append(_function(typed, "body", devices, team))
+        parts.append(_function(device, name, devices))
+    parts.append(_function(typed, "body", devices))
     return "\n\n".join([*parts, f"}}  // namespace {_SYMBOL}_"])
 
 
-def _function(
-    typed: TypedFunction, name: str, devices: dict[TypedFunction, str], team: int
-) -> str:
+def _function(typed: TypedFunction, name: str, devices: dict[TypedFunction, str]) -> str:
     names = NameTable(frozenset(devices.values()))
     expressions = ExpressionWriter(typed, names, devices.__getitem__)
-    lines = StatementWriter(expressions, names, team).body()
+    lines = StatementWriter(expressions, names).body()
     where = f"{os.path.basename(typed.function.filename)}:{typed.function.first_line}"
     head = f"__device__ __forceinline__ {type_name(typed.returns)} {name}"
     body = "".join(f"\n    {line}" for line in lines)
@@ -121,7 +128,8 @@ def _direct_entry(typed: TypedFunction, team: int) -> str:
     return f"{head}({given})\n{{\n{_items(typed, names, team)}\n}}"
 
 
-def _packed_entry(typed: TypedFunction, team: int) -> str:
+def _from_row(typed: TypedFunction, team: int, head: str) -> str:
+    """An entry point that reads the work size and the arguments from a row."""
     names = NameTable()
     lines = ["    const int64 count = *pp::argument<int64*>(row, 0);"]
     for position, (name, kind) in enumerate(typed.arguments.items()):
@@ -130,8 +138,7 @@ def _packed_entry(typed: TypedFunction, team: int) -> str:
             lines.append(f"    const {_declared(kind)} {names(name)} = {value};"
                          if not isinstance(kind, ArrayType) else
                          f"    {_declared(kind)} const {names(name)} = {value};")
-    head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}_packed(const int64* row)'
-    return "\n".join([head, "{", *lines, _items(typed, names, team), "}"])
+    return "\n".join([f"{head}(const int64* row)", "{", *lines, _items(typed, names, team), "}"])
 
 
 def _items(typed: TypedFunction, names: NameTable, own: int) -> str:

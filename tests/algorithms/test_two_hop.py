@@ -127,7 +127,7 @@ def test_nothing_returns_to_the_host(space: ExecutionSpace, star: Any,
     monkeypatch.setattr(space, "synchronize", None)
     synchronizations = space.counters.synchronizations
     two_hop_matching(space, here, mate, NO_LIMIT, 1, ANY_DEGREE)
-    if getattr(space, "use_graphs", True):  # else the host walks the program and reads its flags
+    if getattr(space, "program_mode", None) != "walk":  # there the host reads the flags
         assert space.counters.synchronizations == synchronizations
 
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,10 @@ from portpart.backends.host_words import HOST_PRELUDE
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.packing import Table, address_of, tag_of, word_of
-from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+from portpart.backends.program import Branch, Element, Program, Step, While
+from portpart.backends.resident import ResidentWriter
 from portpart.backends.result_types import type_of
-from portpart.backends.translate import PACKED, Translation, translate
+from portpart.backends.translate import PACKED, STEP, Translation, translate
 
 COMPILER = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
 FLAGS = ("-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-shared", "-fPIC")
@@ -40,23 +41,26 @@ seen: dict[Key, None] = {}
 """Every kernel that was asked for, with types and width, so that NVRTC can be given them too."""
 
 
-def translated(kernel: Kernel, arguments: Iterable[Any], team: int) -> Translation:
+residents: dict[str, str] = {}
+"""The text of every program's resident kernel that was asked for, by symbol, likewise."""
+
+
+def translated(
+    kernel: Kernel, arguments: Iterable[Any], team: int, entry: str = PACKED
+) -> Translation:
     """The text of `kernel` for launch arguments or slots of a program."""
     tags = tuple(map(tag_of, arguments))
     seen[kernel, tags, team] = None
-    return translate(kernel, tuple(map(type_of, tags)), team, (PACKED,))
+    return translate(kernel, tuple(map(type_of, tags)), team, (entry,))
 
 
-def compile_all(translations: Iterable[Translation]) -> None:
-    """Compile what is not compiled yet, all in one run of the compiler."""
-    missing = {t.symbol: t for t in translations if t.symbol not in _entries}
-    if not missing:
-        return
-    library = ctypes.CDLL(str(_library("\n".join(t.text for t in missing.values()))))
-    for translation in missing.values():
-        entry = getattr(library, translation.packed_symbol)
+def compiled(symbol: str, text: str) -> Any:
+    """The compiled function `symbol` of `text`, which takes one address."""
+    if symbol not in _entries:
+        entry = getattr(ctypes.CDLL(str(_library(text))), symbol)
         entry.argtypes, entry.restype = [ctypes.c_void_p], None
-        _entries[translation.symbol] = entry
+        _entries[symbol] = entry
+    return _entries[symbol]
 
 
 def _library(text: str) -> Path:
@@ -112,49 +116,48 @@ class HostCudaSpace(ExecutionSpace):
         if n <= 0:
             return
         translation = translated(kernel, args, team)
-        compile_all([translation])
+        entry = compiled(translation.packed_symbol, translation.text)
         row = np.array([0, *map(word_of, args), n], np.int64)
         row[0] = address_of(row) + 8 * (len(row) - 1)
         self.counters.launches += 1
-        _entries[translation.symbol](address_of(row))
+        entry(address_of(row))
 
     def executable(self, program: Program) -> Executable:
         return HostCudaExecutable(self, program)
 
 
 class HostCudaExecutable:
-    """A program walked step by step."""
+    """A program as its resident kernel."""
 
     def __init__(self, space: HostCudaSpace, program: Program) -> None:
         self.space = space
-        self.steps = program.steps
         self.table = Table(program.slots)
-        self.rows: dict[int, tuple[Any, int]] = {}
-        launches = program.launches()
-        translations = [translated(step.kernel, step.args, step.team) for step in launches]
-        compile_all(translations)
-        for step, translation in zip(launches, translations, strict=True):
-            self.rows[id(step)] = _entries[translation.symbol], self.table.add_row(step)
+        rows = {id(step): self.table.add_row(step) for step in program.launches()}
+        used = dict.fromkeys(_flags(program.steps))
+        flags = {flag: self.table.add_address(flag) for flag in used}
+        arrivals = self.table.add_zero()
+        translations = {
+            id(step): translated(step.kernel, step.args, step.team, STEP)
+            for step in program.launches()
+        }
+        writer = ResidentWriter(translations, rows, flags, len(self.table), arrivals)
+        symbol, text = writer.write(program.steps)
+        residents[symbol] = text
+        self.entry = compiled(symbol, text)
 
     def run(self, bindings: dict[str, Any], size: int) -> None:
         """Run with `bindings`."""
-        words = np.zeros(max(1, len(self.table)), np.int64)
-        words[: len(self.table)] = self.table.fill(bindings, address_of(words))
+        words = np.zeros(len(self.table), np.int64)
+        words[:] = self.table.fill(bindings, address_of(words))
         self.space.counters.launches += 1
-        self._walk(self.steps, bindings, address_of(words))
-
-    def _walk(self, steps: list[Step], bindings: dict[str, Any], base: int) -> None:
-        for step in steps:
-            if isinstance(step, Launch):
-                entry, row = self.rows[id(step)]
-                entry(base + 8 * row)
-            elif isinstance(step, While):
-                while _is_set(step.flag, bindings):
-                    self._walk(step.steps, bindings, base)
-            elif isinstance(step, Branch):
-                side = step.then if _is_set(step.flag, bindings) else step.orelse
-                self._walk(side, bindings, base)
+        self.entry(address_of(words))
 
 
-def _is_set(flag: Element, bindings: dict[str, Any]) -> bool:
-    return bool(bindings[flag.slot.name][flag.index] != 0)
+def _flags(steps: list[Step]) -> Iterator[Element]:
+    for step in steps:
+        if isinstance(step, While):
+            yield step.flag
+            yield from _flags(step.steps)
+        elif isinstance(step, Branch):
+            yield step.flag
+            yield from _flags(step.then + step.orelse)

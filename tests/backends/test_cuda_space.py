@@ -10,7 +10,6 @@ import pytest
 
 from portpart import backends
 from portpart.backends.cuda import CudaSpace
-from portpart.backends.cuda_graph import missing_for_graphs
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
@@ -28,7 +27,16 @@ def cuda() -> CudaSpace:
 def walking() -> CudaSpace:
     require_cupy()
     space = CudaSpace()
-    space.use_graphs = False
+    space.program_mode = "walk"
+    return space
+
+
+def in_mode(mode: str) -> CudaSpace:
+    """A space that runs programs in this mode."""
+    space = CudaSpace()
+    if mode not in space.program_modes():
+        pytest.skip(f"programs do not run in the mode {mode!r} here")
+    space.program_mode = mode
     return space
 
 
@@ -73,11 +81,10 @@ class TestOnTheDevice:
 
     @pytest.mark.parametrize("team", [1, 8, 32, 256])
     @pytest.mark.parametrize("n", [60, 5000, 200_000])
-    def test_graph_and_walk_give_the_same(self, cuda, walking, team, n):
-        if missing_for_graphs(cuda.cupy):
-            pytest.skip(missing_for_graphs(cuda.cupy))
+    @pytest.mark.parametrize("mode", ["resident", "graph"])
+    def test_every_mode_gives_what_the_walk_gives(self, walking, mode, team, n):
         found = []
-        for space in (cuda, walking):
+        for space in (in_mode(mode), walking):
             executable = space.executable(samples.record_nested(team))
             given = samples.bindings_for(space, n, 17)
             executable.run(given, size=n)
@@ -86,9 +93,9 @@ class TestOnTheDevice:
             assert np.array_equal(one, other)
         assert np.array_equal(found[0][0], samples.expected(n, 17)[0])
 
-    def test_a_graph_is_one_launch_and_does_not_wait(self, cuda):
-        if not cuda.use_graphs:
-            pytest.skip(missing_for_graphs(cuda.cupy))
+    @pytest.mark.parametrize("mode", ["resident", "graph"])
+    def test_a_program_is_one_launch_and_does_not_wait(self, mode):
+        cuda = in_mode(mode)
         executable = cuda.executable(samples.record_nested(8))
         given = samples.bindings_for(cuda, 100, 20)
         before = cuda.counters.launches, cuda.counters.synchronizations

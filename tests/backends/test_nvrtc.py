@@ -10,7 +10,7 @@ import portpart
 from portpart import backends
 from portpart.backends.cpp_words import TYPES
 from portpart.backends.cuda_compile import module_text
-from portpart.backends.cuda_words import SET_CONDITION
+from portpart.backends.cuda_words import CUDA_PRELUDE, SET_CONDITION
 from portpart.backends.program import TEAM_WIDTHS
 from portpart.backends.result_types import type_of
 from portpart.backends.translate import DIRECT, PACKED, Translation, translate
@@ -48,6 +48,20 @@ def test_the_kernels_of_a_partition_compile(end):
     translations = kernels_of_a_partition()
     assert len(translations) > 40
     nvrtc.ptx(module_text(translations), nvrtc.architectures()[end])
+
+
+@pytest.mark.parametrize("end", ENDS, ids=IDS)
+def test_the_resident_programs_of_a_partition_compile(end):
+    nvrtc.architectures()
+    if host_cuda.COMPILER is None:
+        pytest.skip(host_cuda.NO_COMPILER)
+    host_cuda.residents.clear()
+    kernels_of_a_partition()
+    assert len(host_cuda.residents) >= 5
+    for symbol, text in host_cuda.residents.items():
+        assert f".entry {symbol}(" in nvrtc.ptx(
+            CUDA_PRELUDE + text, nvrtc.architectures()[end]
+        )
 
 
 def kernels_of_a_partition() -> list[Translation]:

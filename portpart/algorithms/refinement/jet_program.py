@@ -97,32 +97,36 @@ def _begin(program: Program) -> None:
 def _refresh(program: Program, widths: Widths) -> None:
     """Bring the best destinations of vertices beside moves up to date."""
     state = program.slots["state"]
-    program.launch(state[at.DIRTY], choose_destination, team=widths.team)
-    if widths.many:
-        program.launch(state[at.DIRTY], choose_destination_of_many, team=COUNTING_TEAM)
-    if widths.hubs:
-        program.launch(state[at.HUBS], choose_destination_of_hub, team=HUB_TEAM)
+    with program.side_by_side():
+        program.launch(state[at.DIRTY], choose_destination, team=widths.team)
+        if widths.many:
+            program.launch(state[at.DIRTY], choose_destination_of_many, team=COUNTING_TEAM)
+        if widths.hubs:
+            program.launch(state[at.HUBS], choose_destination_of_hub, team=HUB_TEAM)
 
 
 def _propagate_labels(program: Program, widths: Widths) -> None:
     """Do nothing unless the blocks are balanced."""
     state = program.slots["state"]
-    program.launch(state[at.LISTED], keep_paying_moves, team=widths.team)
-    if widths.hubs:
-        program.launch(state[at.HUBS], keep_paying_moves_of_hubs, team=HUB_TEAM)
+    with program.side_by_side():
+        program.launch(state[at.LISTED], keep_paying_moves, team=widths.team)
+        if widths.hubs:
+            program.launch(state[at.HUBS], keep_paying_moves_of_hubs, team=HUB_TEAM)
 
 
 def _rebalance(program: Program, widths: Widths) -> None:
     """Launch the weak and the strong way out; one of them does nothing."""
     state, slot = program.slots["state"], program.slots
     program.launch(state[at.VERTICES], list_leavers)
-    program.launch(state[at.LEAVERS], rate_leaving, team=widths.team)
-    if widths.many:
-        program.launch(state[at.LEAVERS], rate_leaving_of_many, team=COUNTING_TEAM)
+    with program.side_by_side():
+        program.launch(state[at.LEAVERS], rate_leaving, team=widths.team)
+        if widths.many:
+            program.launch(state[at.LEAVERS], rate_leaving_of_many, team=COUNTING_TEAM)
     program.launch(state[at.LEAVERS], fill_buckets)
     program.launch(state[at.BLOCKS], set_threshold, team=32)
-    program.launch(state[at.LEAVERS], leave_weakly)
-    program.launch(state[at.LEAVERS], weigh_leaving)
+    with program.side_by_side():
+        program.launch(state[at.LEAVERS], leave_weakly)
+        program.launch(state[at.LEAVERS], weigh_leaving)
     record_scan(program, slot["leaving"], slot["position"], slot["tile_sums"],
                 state[at.SCANNED_VERTICES], state[at.SCANNED_TILES])
     program.launch(state[at.LEAVERS], leave_strongly)
@@ -130,9 +134,10 @@ def _rebalance(program: Program, widths: Widths) -> None:
 
 def _weigh(program: Program, widths: Widths) -> None:
     state = program.slots["state"]
-    program.launch(state[at.MOVES], weigh_moves, team=widths.team)
-    if widths.hubs:
-        program.launch(state[at.HUBS], weigh_moves_of_hubs, team=HUB_TEAM)
+    with program.side_by_side():
+        program.launch(state[at.MOVES], weigh_moves, team=widths.team)
+        if widths.hubs:
+            program.launch(state[at.HUBS], weigh_moves_of_hubs, team=HUB_TEAM)
 
 
 def _judge(program: Program) -> None:

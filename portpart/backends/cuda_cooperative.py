@@ -1,0 +1,52 @@
+"""Cooperative launches: all blocks run at the same time, so they may wait for each other."""
+
+from __future__ import annotations
+
+import ctypes
+from types import ModuleType
+from typing import Any
+
+from portpart.backends.cuda_words import BLOCK
+
+
+def missing_for_cooperation(cupy: ModuleType, device: int) -> str | None:
+    """What keeps kernels from waiting for each other's blocks here; None if nothing does."""
+    try:
+        from cupy_backends.cuda.api import driver  # type: ignore[import-untyped]
+    except ImportError as error:
+        return f"CuPy's driver interface cannot be imported: {error}"
+    if not hasattr(driver, "launchCooperativeKernel"):
+        return "this CuPy knows no cooperative launch"
+    if not cupy.cuda.Device(device).attributes.get("CooperativeLaunch", 0):
+        return f"cuda:{device} supports no cooperative launch"
+    return None
+
+
+class Cooperative:
+    """A kernel of one pointer, launched cooperatively.
+
+    Parameters
+    ----------
+    function : cupy.RawKernel
+    multiprocessors : int
+    small, full : int
+        Blocks per multiprocessor of a small and of a full launch, if they fit.
+    """
+
+    def __init__(self, function: Any, multiprocessors: int, small: int, full: int) -> None:
+        from cupy_backends.cuda.api import driver
+
+        self._driver = driver
+        self._function = function  # keeps the module loaded
+        self._pointer = function.kernel.ptr
+        fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, BLOCK, 0)
+        self._small, self._full = (multiprocessors * min(blocks, fit) for blocks in (small, full))
+
+    def launch(self, address: int, stream: Any, small: bool) -> None:
+        """Start the kernel with `address` as its argument."""
+        value = ctypes.c_uint64(address)
+        given = (ctypes.c_void_p * 1)(ctypes.addressof(value))
+        self._driver.launchCooperativeKernel(
+            self._pointer, self._small if small else self._full, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
+            ctypes.addressof(given),
+        )
