@@ -43,6 +43,8 @@ class CudaSpace(ExecutionSpace):
         How programs run: ``"resident"``, as one kernel; ``"graph"``, as a CUDA graph with
         conditional nodes; ``"walk"``, launch by launch from the host.  The results are the same.
         The first of them that device, driver and packages support, unless it is set.
+    profiling : bool
+        Whether resident programs made from now on measure what each launch takes.
 
     Raises
     ------
@@ -63,6 +65,7 @@ class CudaSpace(ExecutionSpace):
         self.kernels = KernelCache(self.cupy)
         self._functions: dict[tuple[Any, ...], Any] = {}
         self.program_mode = self.program_modes()[0]
+        self.profiling = False
 
     def program_modes(self) -> list[str]:
         """The ways to run programs that work here, fastest first."""

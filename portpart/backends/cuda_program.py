@@ -45,7 +45,11 @@ class CudaExecutable:
         self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
         self.flags: dict[Element, int] = {}
         self._place_flags(program.steps)
-        self.arrivals = self.layout.add_zero()
+        self.arrivals = self.layout.add_constant(0)
+        self.laps = space.cupy.zeros((len(self.rows), 2), np.int64) if space.profiling else None
+        self._laps_at = None
+        if self.laps is not None:
+            self._laps_at = self.layout.add_constant(self.laps.data.ptr)
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self.functions: dict[int, Any] = {}
         self._resident: Any = None
@@ -104,10 +108,24 @@ class CudaExecutable:
             for step in self.program.launches()
         }
         writer = ResidentWriter(translations, self.rows, self.flags, len(self.layout),
-                                self.arrivals)
+                                self.arrivals, self._laps_at)
         symbol, text = writer.write(self.program.steps)
         function = self.space.kernels.resident(text, symbol)
         return Cooperative(function, self.space.multiprocessors, RESIDENT_SMALL, RESIDENT_FULL)
+
+    def profile(self) -> list[tuple[str, int, float]]:
+        """Kernel, launches and milliseconds of each recorded launch, summed over all runs.
+
+        Of a program that ran resident and was made while the space's `profiling` was on.  Launches
+        side by side end at one barrier, whose time counts for the last of them.
+        """
+        if self.laps is None:
+            return []
+        clock = self.space.cupy.cuda.Device(self.space.device_id).attributes["ClockRate"]  # kHz
+        return [
+            (f"{step.kernel.name} ({step.team})", int(count), float(cycles) / clock)
+            for step, (cycles, count) in zip(self.program.launches(), self.laps.get(), strict=True)
+        ]
 
     def _place_flags(self, steps: list[Step]) -> None:
         for step in steps:

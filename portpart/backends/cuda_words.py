@@ -237,6 +237,23 @@ struct Grid {
         return value;
     }
 };
+// Adds up the cycles between laps, as the first thread of the grid sees them.
+struct Stopwatch {
+    int64* const laps;
+    int64 last;
+
+    __device__ __forceinline__ explicit Stopwatch(int64 address)
+        : laps(reinterpret_cast<int64*>(address)), last(clock64()) {}
+
+    __device__ __forceinline__ void lap(int number)
+    {
+        if (blockIdx.x > 0 || threadIdx.x > 0) return;
+        const int64 now = clock64();
+        laps[2 * number] += now - last;
+        laps[2 * number + 1] += 1;
+        last = now;
+    }
+};
 __device__ __forceinline__ void copy_words(const int64* from, int64* to, int count)
 {
     for (int i = threadIdx.x; i < count; i += BLOCK) to[i] = from[i];

@@ -136,9 +136,9 @@ class Table:
         self._add(self._position[element.slot.name], 8 * element.index)
         return len(self._source) - 1
 
-    def add_zero(self) -> int:
-        """Append a word that every `fill` sets to zero; returns its position."""
-        self._add(self._CONSTANT, 0)
+    def add_constant(self, word: int) -> int:
+        """Append a word that every `fill` sets to `word`; returns its position."""
+        self._add(self._CONSTANT, word)
         return len(self._source) - 1
 
     def _add(self, source: int, offset: int) -> None:

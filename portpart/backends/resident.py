@@ -33,12 +33,16 @@ class ResidentWriter:
         Position of each flag's address in the table.
     words, arrivals : int
         Length of the table, and the position of the word that counts arrivals at barriers.
+    laps : int, optional
+        Position of the address where the time of each launch is added up.
     """
 
     def __init__(self, translations: Mapping[int, Translation], rows: Mapping[int, int],
-                 flags: Mapping[Element, int], words: int, arrivals: int) -> None:
+                 flags: Mapping[Element, int], words: int, arrivals: int,
+                 laps: int | None = None) -> None:
         self.translations, self.rows, self.flags = translations, rows, flags
-        self.words, self.arrivals = words, arrivals
+        self.words, self.arrivals, self.laps = words, arrivals, laps
+        self._numbers = {launch: number for number, launch in enumerate(rows)}
 
     def write(self, steps: Sequence[Step]) -> tuple[str, str]:
         """Name of the kernel, and its text with the device functions that it calls."""
@@ -50,6 +54,7 @@ class ResidentWriter:
             f"    __shared__ int64 table[{self.words}];",
             f"    pp::copy_words(rows, table, {self.words});",
             f"    pp::Grid grid(int64(rows + {self.arrivals}));",
+            *([] if self.laps is None else [f"    pp::Stopwatch watch(rows[{self.laps}]);"]),
             *self._block(steps, "    "),
             "}",
         ])
@@ -64,6 +69,8 @@ class ResidentWriter:
                 called = self.translations[id(step)].step_symbol
                 lines.append(f"{margin}{called}(table + {self.rows[id(step)]});")
                 lines += [f"{margin}grid.wait();"] if step.awaited else []
+                if self.laps is not None:
+                    lines.append(f"{margin}watch.lap({self._numbers[id(step)]});")
                 continue
             seen = f"grid.sees(table[{self.flags[step.flag]}])"
             sides = [("while", step.steps)] if isinstance(step, While) else [("if", step.then)]
