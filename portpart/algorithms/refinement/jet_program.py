@@ -42,6 +42,7 @@ def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], team: int) -> P
     """
     program = Program("Jet refinement")
     graph.declare(program)
+    program.array("fixed", dtypes.get("fixed"))
     for name, dtype in dtypes.items():
         if name not in program.slots:
             program.array(name, dtype)

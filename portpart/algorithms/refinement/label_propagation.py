@@ -23,16 +23,17 @@ MOVES = at.MOVES
 
 
 @kernel
-def wish_to_move(v, cached, locked_in, wish, active_list, state):
-    """Let v wish for its cached destination unless it moved in the last propagation.
+def wish_to_move(v, fixed, cached, locked_in, wish, active_list, state):
+    """Let v wish for its cached destination unless it is fixed or moved in the last propagation.
 
     The list of active vertices X is in any order; no result depends on it.
     """
     if v == 0:
         state[DIRTY] = 0
     destination = cached[v]
-    if destination != NONE and int64(locked_in[v]) == state[LAST_PROPAGATION]:
-        destination = int32(NONE)
+    if destination != NONE:
+        if int64(locked_in[v]) == state[LAST_PROPAGATION] or value_or(fixed, v, NONE) != NONE:
+            destination = int32(NONE)
     wish[v] = destination
     if destination != NONE:
         active_list[atomic_add(state, ACTIVE, 1)] = int32(v)

@@ -31,12 +31,9 @@ REBALANCINGS = 19  # weak ones since the last label propagation
 
 # Values.  Those of the best partition outlive a run.
 BEST_CUT = 25
-BEST_MAX_WEIGHT = 26
+BEST_OVERLOAD = 26
 
 # Limits, written by the host.
-MAX_BLOCK_WEIGHT = 32
-DESTINATION_WEIGHT = 33  # blocks below it take vertices: the dead zone lies above
-MEAN_BLOCK_WEIGHT = 34
 STALL_LIMIT = 35
 ITERATION_LIMIT = 36
 WEAK_LIMIT = 37
