@@ -74,7 +74,8 @@ def test_options_carry_the_names_of_the_api(cycle: str, calls: list) -> None:
     assert main(["partition", cycle, "-k", "3", *arguments]) == 0
     assert calls == [
         {"k": 3, "imbalance": 0.05, "preset": "ultra", "device": "cpu", "seed": 7, "threads": 2,
-         "algorithm": "jet", "progress": None}
+         "algorithm": "jet", "progress": None, "target": None, "fixed": None, "initial": None,
+         "min_block_weight": None, "starts": None, "time_limit": None}
     ]  # fmt: skip
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
+from portpart.algorithms.coarsening.matching import heavy_edge_matching, part_unlike
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
+from portpart.algorithms.request import NOTHING_MORE, Request
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.graph import Graph
@@ -70,7 +71,7 @@ PRESETS = {
 
 
 def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, seed: int,
-        trace: Trace) -> Array:
+        trace: Trace, request: Request = NOTHING_MORE) -> Array:
     """Partition `graph`: coarsen by matching, start, refine upwards.
 
     Returns
@@ -78,12 +79,15 @@ def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, see
     array of int32, shape (n,)
         In the space of the graph.
     """
-    limit = max(balance.max_block_weight // 4, 1)
+    limit = balance.cluster_limit(config.coarsest_vertices(balance.num_blocks))
 
-    def match(fine: Graph, depth: int) -> Clusters:
+    def match(fine: Graph, depth: int, label: Array | None) -> Clusters:
         level_seed = (seed + depth) % 2**63
-        mate = heavy_edge_matching(fine.space, fine, limit, level_seed)
-        return two_hop_matching(fine.space, fine, mate, limit, level_seed,
-                                config.max_matchmaker_degree)
+        mate = heavy_edge_matching(fine.space, fine, limit, level_seed, label)
+        clusters = two_hop_matching(fine.space, fine, mate, limit, level_seed,
+                                    config.max_matchmaker_degree)
+        if label is None:
+            return clusters
+        return clusters_of_matching(fine.space, part_unlike(fine.space, mate, label))
 
-    return partition_multilevel(graph, balance, imbalance, config, match, seed, trace)
+    return partition_multilevel(graph, balance, imbalance, config, match, seed, trace, request)

@@ -5,13 +5,16 @@ A recipe gives its rule for clusters and a configuration; all else is shared.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
-from portpart.algorithms.initial.metis import metis_partition
+from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, carried, coarsen
+from portpart.algorithms.initial.anchored import start_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.algorithms.request import NOTHING_MORE, Request, never
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -84,13 +87,16 @@ class MultilevelConfig:
 
 def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                          config: MultilevelConfig, find_clusters: ClusterRule, seed: int,
-                         trace: Trace) -> Array:
+                         trace: Trace, request: Request = NOTHING_MORE) -> Array:
     """Partition `graph`: coarsen, start, refine upwards.
 
     Parameters
     ----------
     find_clusters : callable
         Clusters of the graph on a level.
+    request : Request
+        With an initial partition coarsening stays within its blocks, so it is one of the coarsest
+        graph too, and refinement, which keeps the best, never ends with a worse one.
 
     Returns
     -------
@@ -98,45 +104,75 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
         In the space of the graph.
     """
     trivial = trivial_partition(graph, balance.num_blocks)
-    if trivial is not None:
+    if trivial is not None and (balance.num_blocks == 1 or _is_plain(balance, request)):
         return trivial
     with trace.phase("coarsening"):
         levels = coarsen(graph.space, graph, find_clusters,
                          stop_at=config.coarsest_vertices(balance.num_blocks),
-                         least_shrink=config.least_shrink, on_level=trace.coarse_level)
+                         least_shrink=config.least_shrink, label=request.label(graph.space),
+                         on_level=trace.coarse_level)
     refiner = JetRefiner(graph.space, graph, balance, config.refinement, seed)
+    fixed = _on_levels(request.fixed, levels)
     with trace.phase("initial"):
-        start_from_best(refiner, levels[-1].graph, imbalance, config, seed)
+        if request.initial is not None:
+            refiner.start(levels[-1].graph, _on_levels(request.initial, levels)[-1])
+        else:
+            start_from_best(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
+                            request.out_of_time)
     with trace.phase("refinement"):
-        refine_upwards(refiner, levels, config, trace)
+        refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time)
     return refiner.best
 
 
+def _is_plain(balance: Balance, request: Request) -> bool:
+    """Whether blocks are alike and so are partitions that differ in their numbers only."""
+    return balance.own_limits is None and request.fixed is None and request.initial is None
+
+
+def _on_levels(values: Array | None, levels: list[Level]) -> list[Array | None]:
+    """What the vertices of clusters have in common, on all levels."""
+    result = [values]
+    for fine, coarse in pairwise(levels):
+        result.append(carried(result[-1], fine, coarse))
+    return result
+
+
 def start_from_best(refiner: JetRefiner, coarsest: Graph, imbalance: float,
-                    config: MultilevelConfig, seed: int) -> None:
-    """Start from the best of several METIS partitions, each refined."""
-    space = coarsest.space
+                    config: MultilevelConfig, seed: int, fixed: Array | None = None,
+                    out_of_time: Callable[[], bool] = never) -> None:
+    """Start from the best of several METIS partitions, each refined, as many as time allows."""
+    space, balance = coarsest.space, refiner.balance
     matrix = coarsest.to_scipy()
-    weights = coarsest.vertex_weights
-    host_weights = None if weights is None else space.to_host(weights)
+    host_weights, host_fixed = (None if array is None else space.to_host(array)
+                                for array in (coarsest.vertex_weights, fixed))
     best, best_rank = None, None
-    starts = config.num_starts(refiner.balance.num_blocks)
+    starts = config.num_starts(balance.num_blocks)
     for start in range(starts):
-        part = metis_partition(matrix, host_weights, refiner.balance.num_blocks, imbalance,
-                               seed + start)
+        part = start_partition(matrix, host_weights, balance.limits, imbalance, seed + start,
+                               balance.shares, host_fixed)
         refiner.start(coarsest, space.asarray(part))
-        if starts == 1:
+        if starts == 1 or (start == 0 and out_of_time()):
             return
-        outcome = refiner.refine(coarsest, config.temperatures[0])
+        outcome = refiner.refine(coarsest, config.temperatures[0], fixed)
         rank = (-outcome["balanced"], outcome["cut"])
         if best_rank is None or rank < best_rank:
             best, best_rank = space.copy(refiner.best[: coarsest.num_vertices]), rank
+        if out_of_time():
+            break
     refiner.start(coarsest, best)
 
 
 def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelConfig,
-                   trace: Trace) -> dict[str, int]:
+                   trace: Trace, fixed: list[Array | None],
+                   out_of_time: Callable[[], bool] = never) -> dict[str, int]:
     """Refine the partition that the refiner holds for the coarsest graph, up to the finest.
+
+    Parameters
+    ----------
+    fixed : list
+        For each level the block of a fixed vertex, -1 for the others; or None.
+    out_of_time : callable
+        From then on every level gets one pass only.
 
     Returns
     -------
@@ -144,19 +180,15 @@ def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelC
         The outcome of the last refinement.
     """
     for depth in reversed(range(len(levels))):
-        outcome = _refine_level(refiner, levels, depth, config, trace)
-    return outcome
-
-
-def _refine_level(refiner: JetRefiner, levels: list[Level], depth: int,
-                  config: MultilevelConfig, trace: Trace) -> dict[str, int]:
-    level = levels[depth]
-    if level.cluster is not None:
-        refiner.project(level.graph, level.cluster)
-    temperatures = config.finest_temperatures if depth == 0 else config.temperatures
-    for index, temperature in enumerate(temperatures):
-        if index > 0:
-            refiner.restart(level.graph)
-        outcome = refiner.refine(level.graph, temperature)
-        trace.refined_level(depth, level.graph, outcome)
+        level = levels[depth]
+        if level.cluster is not None:
+            refiner.project(level.graph, level.cluster)
+        temperatures = config.finest_temperatures if depth == 0 else config.temperatures
+        for index, temperature in enumerate(temperatures):
+            if index > 0:
+                if out_of_time():
+                    break
+                refiner.restart(level.graph)
+            outcome = refiner.refine(level.graph, temperature, fixed[depth])
+            trace.refined_level(depth, level.graph, outcome)
     return outcome

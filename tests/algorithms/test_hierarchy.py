@@ -12,7 +12,7 @@ from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_mat
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, reference
@@ -23,7 +23,7 @@ SPACE = reference()
 
 def groups_of(size: int) -> ClusterRule:
     """Clusters of so many consecutive vertices."""
-    def clusters(graph: Graph, depth: int) -> Clusters:
+    def clusters(graph: Graph, depth: int, label: Array | None = None) -> Clusters:
         n = graph.num_vertices
         return Clusters((np.arange(n) // size).astype(np.int32), -(-n // size))
 
@@ -31,8 +31,8 @@ def groups_of(size: int) -> ClusterRule:
 
 
 def two_hop_rule(space: ExecutionSpace, limit: int) -> ClusterRule:
-    def clusters(graph: Graph, depth: int) -> Clusters:
-        mate = heavy_edge_matching(space, graph, limit, depth)
+    def clusters(graph: Graph, depth: int, label: Array | None = None) -> Clusters:
+        mate = heavy_edge_matching(space, graph, limit, depth, label)
         two_hop_matching(space, graph, mate, limit, depth, 1000)
         return clusters_of_matching(space, mate)
 
@@ -64,7 +64,7 @@ def test_a_stalled_rule_ends_coarsening() -> None:
     graph = random_graph(600, 2000, 1)
     calls: list[int] = []
 
-    def hardly(graph: Graph, depth: int) -> Clusters:
+    def hardly(graph: Graph, depth: int, label: Array | None) -> Clusters:
         calls.append(depth)
         n = graph.num_vertices
         return Clusters(np.maximum(np.arange(n) - 3, 0).astype(np.int32), n - 3)
@@ -78,7 +78,7 @@ def test_the_rule_sees_graph_and_depth_and_levels_are_reported() -> None:
     seen: list[tuple[int, int]] = []
     reported: list[int] = []
 
-    def rule(graph: Graph, depth: int) -> Clusters:
+    def rule(graph: Graph, depth: int, label: Array | None = None) -> Clusters:
         seen.append((graph.num_vertices, depth))
         return groups_of(2)(graph, depth)
 

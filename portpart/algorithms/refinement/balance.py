@@ -53,6 +53,13 @@ class Balance:
         zone = np.minimum(100, limits // 100)
         return np.maximum(limits - zone, np.minimum(limits, self.means + 1))
 
+    @property
+    def shares(self) -> np.ndarray | None:
+        """Share of the total weight that each block is meant to have; None if they are equal."""
+        if self.own_limits is None:
+            return None
+        return np.maximum(self.limits, 1) / np.maximum(self.limits, 1).sum(dtype=np.float64)
+
     def overload(self, weights: np.ndarray) -> int:
         """Most by which a block of these weights exceeds its limit; not positive if none does."""
         return int((weights - self.limits).max(initial=-(2**62)))
