@@ -80,7 +80,7 @@ def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, see
     """
     limit = max(balance.max_block_weight // 4, 1)
 
-    def match(fine: Graph, depth: int) -> Clusters:
+    def match(fine: Graph, depth: int, label: Array | None) -> Clusters:
         level_seed = (seed + depth) % 2**63
         mate = heavy_edge_matching(fine.space, fine, limit, level_seed)
         return two_hop_matching(fine.space, fine, mate, limit, level_seed,

@@ -53,6 +53,7 @@ class MultilevelConfig:
     starts: int = 8
     start_blocks: int = 64
     least_shrink: float = 0.98
+    cycles: int = 0
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
 
     def __post_init__(self) -> None:
@@ -100,14 +101,24 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
     trivial = trivial_partition(graph, balance.num_blocks)
     if trivial is not None:
         return trivial
-    with trace.phase("coarsening"):
-        levels = coarsen(graph.space, graph, find_clusters,
-                         stop_at=config.coarsest_vertices(balance.num_blocks),
-                         least_shrink=config.least_shrink, on_level=trace.coarse_level)
+    stop_at = config.coarsest_vertices(balance.num_blocks)
+
+    def levels_of(label: Array | None, trace: Trace) -> list[Level]:
+        with trace.phase("coarsening"):
+            return coarsen(graph.space, graph, find_clusters, stop_at=stop_at,
+                           least_shrink=config.least_shrink, label=label,
+                           on_level=trace.coarse_level)
+
+    levels = levels_of(None, trace)
     refiner = JetRefiner(graph.space, graph, balance, config.refinement, seed)
     with trace.phase("initial"):
         start_from_best(refiner, levels[-1].graph, imbalance, config, seed)
     with trace.phase("refinement"):
+        refine_upwards(refiner, levels, config, trace)
+    for _ in range(config.cycles):
+        trace = Trace(graph.space, graph, None)
+        levels = levels_of(refiner.best.copy(), trace)
+        refiner.start(levels[-1].graph, levels[-1].label)
         refine_upwards(refiner, levels, config, trace)
     return refiner.best
 

@@ -25,6 +25,16 @@ from portpart.algorithms.coarsening.cluster_wishes import (
     wish_for_neighbour,
 )
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_leaders
+from portpart.algorithms.coarsening.leftovers import (
+    ISOLATED_KEYS,
+    choose_in_group,
+    clear_group,
+    clear_key,
+    count_fan,
+    enter_group,
+    join_group,
+    place_groups,
+)
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
@@ -46,7 +56,10 @@ NOBODY = -1
 
 # Words of `sizes`: lengths of lists (two of a kind), and of the arrays.
 ACTIVE, WIDE, VERTICES = 0, 2, 4
-SIZES = 5
+KEYS, GROUPS, LEFT = 5, 6, 7
+SIZES = 8
+
+NO_LIMIT = 2**62
 
 MAX_DEPTH = 32
 """Wishes are followed so far; chains of heavier and heavier edges can be longer."""
@@ -71,6 +84,7 @@ class ClusteringOptions:
 
     join_rounds: int = 4
     improve_rounds: int = 0
+    left_share: float = 0.1
 
 
 def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
@@ -109,15 +123,20 @@ def _work_arrays(space: ExecutionSpace, graph: Graph, label: Array | None) -> di
     n, most_wide = graph.num_vertices, graph.num_arcs // (MAX_NARROW + 1)
     row_slots = graph.num_arcs if most_wide else 0
     sizes = np.zeros(SIZES, np.int64)
-    sizes[VERTICES] = n
+    sizes[VERTICES], sizes[KEYS] = n, n + ISOLATED_KEYS
+    key_arrays = {"fans": np.int32, "fan_weight": np.int64, "first_fan": np.int32,
+                  "first_group": np.int32}
     vertex_arrays = {
         "cluster": np.int32, "cluster_weight": np.int64, "others": np.int32, "wish": np.int32,
         "moves": np.int8, "asks": np.int8, "asked": np.int64, "chosen": np.int64,
         "active_0": np.int32, "active_1": np.int32,
+        "group_of": np.int32, "group_leader": np.int32, "group_weight": np.int64,
+        "group_chosen": np.int64,
     }
     return {
         **graph.arrays,
         **{name: space.empty(n, dtype) for name, dtype in vertex_arrays.items()},
+        **{name: space.empty(n + ISOLATED_KEYS, dtype) for name, dtype in key_arrays.items()},
         "wide_0": space.empty(most_wide, np.int32), "wide_1": space.empty(most_wide, np.int32),
         "keys": space.empty(row_slots, np.int32),
         "sums": space.empty(row_slots, graph.weight_sum_dtype),
@@ -152,7 +171,28 @@ def _record(graph: Graph, bindings: dict[str, Any], team: int,
         if turn + 1 < options.join_rounds:
             _launch(program, 1, empty_lists, at=there)
             _launch(program, program.slots["sizes"][ACTIVE + here], list_rest, here, at=there)
+    _group_leftovers(program, team, options)
     return program
+
+
+def _group_leftovers(program: Program, team: int, options: ClusteringOptions) -> None:
+    """Group those that are single, if they are many."""
+    sizes = program.slots["sizes"]
+    active = sizes[ACTIVE]
+    at = {"vertices_at": VERTICES, "groups_at": GROUPS}
+    _launch(program, 1, empty_lists, at=0)
+    _launch(program, sizes[VERTICES], list_leftovers, at=0)
+    _launch(program, 1, judge_leftovers, least=int(options.left_share * 1000))
+    with program.if_nonzero(sizes[LEFT]):
+        _launch(program, active, wish_for_cluster, team=min(team, 8), max_weight=NO_LIMIT)
+        _launch(program, sizes[WIDE], wish_for_cluster_by_row, team=32, max_weight=NO_LIMIT)
+        _launch(program, sizes[KEYS], clear_key)
+        _launch(program, sizes[VERTICES], clear_group)
+        _launch(program, active, count_fan, **at)
+        _launch(program, active, place_groups, **at)
+        _launch(program, active, enter_group, **at)
+        _launch(program, active, choose_in_group)
+        _launch(program, active, join_group)
 
 
 def _wish(program: Program, here: int, team: int) -> None:
@@ -172,7 +212,7 @@ def _admit(program: Program, choose: Kernel, here: int, turn: int) -> None:
 
 
 def _launch(program: Program, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
-            **constants: int) -> None:
+            **constants: Any) -> None:
     """Launch with the slots that the parameters are named after, lists being those of `here`."""
     slots = program.slots
     lists = {"active": slots[f"active_{here}"], "wide": slots[f"wide_{here}"],
@@ -233,6 +273,19 @@ def list_movers(v, offsets, cluster, others, active, wide, seed, turn, sizes, at
     if cluster[v] != v or others[v] == 0:
         if (hash_of(v, mixed(seed) ^ (turn // 2)) ^ turn) & 1 == 0:
             append(v, active, wide, offsets, sizes, at)
+
+
+@kernel
+def list_leftovers(v, offsets, cluster, others, active, wide, sizes, at):
+    """List the vertices that are single still."""
+    if cluster[v] == v and others[v] == 0:
+        append(v, active, wide, offsets, sizes, at)
+
+
+@kernel
+def judge_leftovers(_, sizes, least):
+    """Those that are left are many if they are more than so many thousandths of all."""
+    sizes[LEFT] = int64(1000 * sizes[ACTIVE] > least * sizes[VERTICES])
 
 
 @kernel
