@@ -48,19 +48,14 @@ def groups_for(fans, weight, max_weight):
 
 
 @kernel
-def clear_key(key, fans, fan_weight, first_fan):
-    """Nobody is a fan of the key."""
+def clear_marks(key, fans, fan_weight, first_fan, group_leader, group_weight, group_chosen):
+    """Nobody is a fan of the key, nobody in the group of the same number."""
     fans[key] = int32(0)
     fan_weight[key] = int64(0)
     first_fan[key] = int32(LAST)
-
-
-@kernel
-def clear_group(group, group_leader, group_weight, group_chosen):
-    """Nobody is in the group."""
-    group_leader[group] = int32(LAST)
-    group_weight[group] = int64(0)
-    group_chosen[group] = int64(0)
+    group_leader[key] = int32(LAST)
+    group_weight[key] = int64(0)
+    group_chosen[key] = int64(0)
 
 
 @kernel
@@ -77,12 +72,15 @@ def count_fan(i, active, vertex_weights, wish, label, fans, fan_weight, first_fa
 @kernel
 def place_groups(i, active, wish, label, fans, fan_weight, first_fan, first_group, sizes,
                  vertices_at, groups_at, max_weight):
-    """Number the groups of a key: one after the other, in any order of the keys."""
+    """Number the groups of a key one after the other, in any order of the keys.
+
+    The number, made negative, takes the place of the first fan, which compares with no vertex.
+    """
     v = active[i]
     key = key_of(v, wish, label, sizes[vertices_at])
     if first_fan[key] == v:
         groups = groups_for(fans[key], fan_weight[key], max_weight)
-        first_group[key] = int32(atomic_add(sizes, groups_at, groups))
+        first_group[key] = int32(-1 - int64(atomic_add(sizes, groups_at, groups)))
 
 
 @kernel
@@ -92,7 +90,7 @@ def enter_group(i, active, vertex_weights, wish, label, fans, fan_weight, first_
     v = active[i]
     key = key_of(v, wish, label, sizes[vertices_at])
     groups = groups_for(fans[key], fan_weight[key], max_weight)
-    group = int64(first_group[key])
+    group = -1 - int64(first_group[key])
     if groups > 0:
         group += (hash_of(v, seed) & 0x7FFFFFFF) % groups
         atomic_min(group_leader, group, v)
