@@ -39,6 +39,8 @@ class JetConfig(MultilevelConfig):
         the gain falls.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
+    cycles : int
+        Times that the partition found is coarsened inside its blocks and refined once more.
     refinement : RefinementOptions
     max_matchmaker_degree : int
         Vertices of higher degree make no relatives.

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, carried, coarsen
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
 from portpart.algorithms.initial.anchored import start_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.refinement.balance import Balance
@@ -40,6 +41,8 @@ class MultilevelConfig:
         the gain falls.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
+    cycles : int
+        Times that the partition found is coarsened inside its blocks and refined once more.
     refinement : RefinementOptions
 
     Raises
@@ -56,6 +59,7 @@ class MultilevelConfig:
     starts: int = 8
     start_blocks: int = 64
     least_shrink: float = 0.98
+    cycles: int = 0
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
 
     def __post_init__(self) -> None:
@@ -106,21 +110,24 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
     trivial = trivial_partition(graph, balance.num_blocks)
     if trivial is not None and (balance.num_blocks == 1 or _is_plain(balance, request)):
         return trivial
-    with trace.phase("coarsening"):
-        levels = coarsen(graph.space, graph, find_clusters,
-                         stop_at=config.coarsest_vertices(balance.num_blocks),
-                         least_shrink=config.least_shrink, label=request.label(graph.space),
-                         on_level=trace.coarse_level)
+    part = request.initial
+    levels = _levels(graph, balance, config, find_clusters, request, part, trace)
     refiner = JetRefiner(graph.space, graph, balance, config.refinement, seed)
-    fixed = _on_levels(request.fixed, levels)
-    with trace.phase("initial"):
-        if request.initial is not None:
-            refiner.start(levels[-1].graph, _on_levels(request.initial, levels)[-1])
-        else:
-            start_from_best(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
-                            request.out_of_time)
-    with trace.phase("refinement"):
-        refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time)
+    for cycle in range(1 + config.cycles):
+        if cycle > 0:
+            part, trace = graph.space.copy(refiner.best), Trace(graph.space, graph, None)
+            levels = _levels(graph, balance, config, find_clusters, request, part, trace)
+        fixed = _on_levels(request.fixed, levels)
+        with trace.phase("initial"):
+            if part is None:
+                start_from_best(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
+                                request.out_of_time)
+            else:
+                refiner.start(levels[-1].graph, _on_levels(part, levels)[-1])
+        with trace.phase("refinement"):
+            refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time)
+        if request.out_of_time():
+            break
     return refiner.best
 
 
@@ -129,11 +136,24 @@ def _is_plain(balance: Balance, request: Request) -> bool:
     return balance.own_limits is None and request.fixed is None and request.initial is None
 
 
+def _levels(graph: Graph, balance: Balance, config: MultilevelConfig, find_clusters: ClusterRule,
+            request: Request, part: Array | None, trace: Trace) -> list[Level]:
+    """Coarsen inside the blocks of `part`, if there are any, and apart from fixed vertices."""
+    with trace.phase("coarsening"):
+        return coarsen(graph.space, graph, find_clusters,
+                       stop_at=config.coarsest_vertices(balance.num_blocks),
+                       least_shrink=config.least_shrink, label=request.label(graph.space, part),
+                       on_level=trace.coarse_level)
+
+
 def _on_levels(values: Array | None, levels: list[Level]) -> list[Array | None]:
     """What the vertices of clusters have in common, on all levels."""
     result = [values]
     for fine, coarse in pairwise(levels):
-        result.append(carried(result[-1], fine, coarse))
+        if values is not None:
+            values = label_of_clusters(coarse.graph.space, values,
+                                       Clusters(fine.cluster, coarse.graph.num_vertices))
+        result.append(values)
     return result
 
 

@@ -34,12 +34,15 @@ class Request:
     initial: Array | None = None
     out_of_time: Callable[[], bool] = never
 
-    def label(self, space: ExecutionSpace) -> Array | None:
-        """int32, one per vertex: vertices of different labels must not be merged."""
-        if self.initial is None or self.fixed is None:
-            return self.fixed if self.initial is None else self.initial
-        label = space.empty(len(self.fixed), np.int32)
-        space.parallel_for(len(label), mark_fixed, self.fixed, self.initial, label)
+    def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
+        """int32, one per vertex: vertices of different labels must not be merged.
+
+        They are in different blocks of `part`, or only one of them is fixed.
+        """
+        if part is None or self.fixed is None:
+            return self.fixed if part is None else part
+        label = space.empty(len(part), np.int32)
+        space.parallel_for(len(part), mark_fixed, self.fixed, part, label)
         return label
 
 
@@ -47,8 +50,8 @@ NOTHING_MORE = Request()
 
 
 @kernel
-def mark_fixed(v, fixed, initial, label):
+def mark_fixed(v, fixed, part, label):
     """The label of v is its block, and another one if it is fixed there."""
-    label[v] = initial[v]
+    label[v] = part[v]
     if fixed[v] >= 0:
-        label[v] = int32(-2) - initial[v]
+        label[v] = int32(-2) - part[v]

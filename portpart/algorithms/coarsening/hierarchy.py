@@ -15,14 +15,15 @@ from portpart.graph import Graph
 
 @dataclass
 class Level:
-    """A graph of the hierarchy and the map of its vertices to the next coarser graph."""
+    """A graph of the hierarchy, the map of its vertices to the next coarser graph, and labels."""
 
     graph: Graph
     cluster: Array | None = None
+    label: Array | None = None
 
 
 ClusterRule = Callable[[Graph, int, "Array | None"], Clusters]
-"""Clusters of a graph on a given level (0 is the finest), of vertices of equal label only."""
+"""Clusters of a graph on a given level (0 is the finest), inside each label if there are labels."""
 
 
 def coarsen(
@@ -44,17 +45,17 @@ def coarsen(
     stop_at : int
         Coarsening ends at the first graph with at most so many vertices; a graph with less than
         a quarter of them is dropped again (Jet's released code).
-    label : array of int32, shape (n,), optional
-        Vertices of different labels stay apart on all levels.
     least_shrink : float
         Coarsening ends when a level keeps more than this share of its vertices.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label share a cluster, on every level.
 
     Returns
     -------
     list of Level
         Finest first; the last one has no cluster map.
     """
-    levels = [Level(graph)]
+    levels = [Level(graph, label=label)]
     weight_type = graph.weight_sum_dtype
     while graph.num_vertices > stop_at:
         clusters = find_clusters(graph, len(levels) - 1, label)
@@ -64,24 +65,22 @@ def coarsen(
             break
         coarse = contract(space, graph, clusters, weight_type)
         levels[-1].cluster = clusters.cluster
-        levels.append(Level(coarse))
+        if label is not None:
+            label = label_of_clusters(space, label, clusters)
+        levels.append(Level(coarse, label=label))
         graph = coarse
-        label = carried(label, levels[-2], levels[-1])
         on_level(graph)
     return levels
 
 
-def carried(values: Array | None, fine: Level, coarse: Level) -> Array | None:
-    """What all vertices of a cluster have in common, as an array of the coarse graph."""
-    if values is None:
-        return None
-    space = coarse.graph.space
-    result = space.empty(coarse.graph.num_vertices, np.int32)
-    space.parallel_for(len(values), hand_to_cluster, values, fine.cluster, result)
+def label_of_clusters(space: ExecutionSpace, label: Array, clusters: Clusters) -> Array:
+    """The label of each cluster, which all of its vertices have."""
+    result = space.empty(clusters.count, np.int32)
+    space.parallel_for(len(label), give_label, label, clusters.cluster, result)
     return result
 
 
 @kernel
-def hand_to_cluster(v, values, cluster, result):
-    """The cluster of v has v's value; all its vertices write the same."""
-    result[cluster[v]] = values[v]
+def give_label(v, label, cluster, result):
+    """The cluster of v has v's label; all who write it write the same."""
+    result[cluster[v]] = label[v]
