@@ -188,7 +188,7 @@ def _finished(graph: Graph, part: Array, bounds: Bounds,
             histogram(graph.space, first, balance.num_blocks, graph.vertex_weights))
         first_cut = cut_of(graph, first)
         if bounds.rank(before, first_cut) < bounds.rank(weights, cut):
-            return first, before, first_cut
+            return graph.space.copy(first), before, first_cut
     return part, weights, cut
 
 

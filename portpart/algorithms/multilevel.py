@@ -5,13 +5,15 @@ A recipe gives its rule for clusters and a configuration; all else is shared.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import numpy as np
+
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
-from portpart.algorithms.initial.anchored import start_partition
+from portpart.algorithms.initial.anchored import grown_partition, start_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
@@ -160,26 +162,40 @@ def _on_levels(values: Array | None, levels: list[Level]) -> list[Array | None]:
 def start_from_best(refiner: JetRefiner, coarsest: Graph, imbalance: float,
                     config: MultilevelConfig, seed: int, fixed: Array | None = None,
                     out_of_time: Callable[[], bool] = never) -> None:
-    """Start from the best of several METIS partitions, each refined, as many as time allows."""
+    """Start from the best of several partitions, each refined, as many as time allows."""
     space, balance = coarsest.space, refiner.balance
-    matrix = coarsest.to_scipy()
-    host_weights, host_fixed = (None if array is None else space.to_host(array)
-                                for array in (coarsest.vertex_weights, fixed))
-    best, best_rank = None, None
     starts = config.num_starts(balance.num_blocks)
-    for start in range(starts):
-        part = start_partition(matrix, host_weights, balance.limits, imbalance, seed + start,
-                               balance.shares, host_fixed)
+    best, best_rank = None, None
+    # for ways that differ much: what is too heavy has to move, which costs its arcs at most
+    price = 1 + coarsest.total_arc_weight // max(1, coarsest.total_vertex_weight)
+    for part in _starts(coarsest, balance, imbalance, range(seed, seed + starts), fixed):
         refiner.start(coarsest, space.asarray(part))
-        if starts == 1 or (start == 0 and out_of_time()):
+        only = starts == 1 and fixed is None
+        if only or (best is None and out_of_time()):
             return
         outcome = refiner.refine(coarsest, config.temperatures[0], fixed)
         rank = (-outcome["balanced"], outcome["cut"])
+        if fixed is not None:
+            rank = (0, outcome["cut"] + price * max(0, outcome["overload"]))
         if best_rank is None or rank < best_rank:
             best, best_rank = space.copy(refiner.best[: coarsest.num_vertices]), rank
         if out_of_time():
             break
     refiner.start(coarsest, best)
+
+
+def _starts(coarsest: Graph, balance: Balance, imbalance: float, seeds: range,
+            fixed: Array | None) -> Iterator[np.ndarray]:
+    """Partitions by METIS, one for each seed, and one grown from fixed vertices."""
+    matrix, space = coarsest.to_scipy(), coarsest.space
+    weights, anchors = (None if array is None else space.to_host(array)
+                        for array in (coarsest.vertex_weights, fixed))
+    for seed in seeds:
+        yield start_partition(matrix, weights, balance.limits, imbalance, seed, balance.shares,
+                              anchors)
+    grown = None if anchors is None else grown_partition(matrix, anchors, balance.num_blocks)
+    if grown is not None:
+        yield grown
 
 
 def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelConfig,

@@ -2,6 +2,7 @@
 
 METIS divides the free vertices, into the shares that the fixed ones leave; then its blocks are
 numbered so that as much weight as possible runs between free and fixed vertices of one block.
+Where every block has fixed vertices, all blocks may also grow from them, whatever their weight.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 MOST_ASSIGNED = 1000
 """With more blocks the best numbering takes too long; a greedy one has to do."""
+
+MOST_ROUNDS = 50
+"""Blocks that have not met after so many rounds of growing start too far from one another."""
 
 
 def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits: np.ndarray,
@@ -65,6 +69,34 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
         names = _best_names(attraction.toarray() - price * excess)
     part[free] = names[blocks]
     return part
+
+
+def grown_partition(matrix: csr_array, fixed: np.ndarray, k: int) -> np.ndarray | None:
+    """Let the blocks grow from their fixed vertices, round by round, until all is taken.
+
+    Returns
+    -------
+    numpy.ndarray of int32, shape (n,), or None
+        A free vertex beside blocks is in the one that it has most arc weight to.  None if a block
+        has no fixed vertex or a vertex is too far from all of them.  Balance is not looked at.
+    """
+    from scipy.sparse import csr_array
+
+    if len(np.unique(fixed[fixed >= 0])) < k:
+        return None
+    part, arcs = fixed.copy(), matrix.astype(np.int64)
+    for _ in range(MOST_ROUNDS):
+        waiting, taken = np.flatnonzero(part < 0), np.flatnonzero(part >= 0)
+        if len(waiting) == 0:
+            return part
+        member = (np.ones(len(taken), np.int64), (taken, part[taken]))
+        toward = arcs[waiting] @ csr_array(member, shape=(len(part), k))
+        toward.sort_indices()  # of equal blocks argmax finds the first
+        beside = toward.max(axis=1).toarray().ravel() > 0
+        part[waiting[beside]] = np.asarray(toward.argmax(axis=1)).ravel()[beside]
+        if not beside.any():
+            break
+    return None
 
 
 def _sums(part: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
