@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart import metrics
-from portpart.algorithms.jet import PRESETS, jet
 from portpart.algorithms.request import Request
 from portpart.algorithms.tracing import Trace
 from portpart.api import _finished
@@ -21,12 +20,15 @@ from portpart.check_blocks import bounds_for
 from portpart.errors import InputError
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graph import Graph
+from portpart.presets import ALGORITHMS, lookup
 from tests import data_folder, oracles
 from tests.algorithms.spaces import reference
 from tests.wanted import Case, cases
 
 MESH = delaunay(3000)
 UNEVEN = [1, 2, 3, 4, 5, 6]
+RECIPES = [f"{name} {preset}" for name, algorithm in ALGORITHMS.items()
+           for preset in algorithm.presets]
 
 
 def partition(case: Case, **options: Any) -> portpart.PartitionResult:
@@ -61,13 +63,14 @@ def rank(case: Case, part: Any) -> tuple[int, int, int]:
 
 
 @given(case=cases(), seed=st.integers(0, 99),
-       preset=st.sampled_from(["fast", "default", "ultra"]))
+       recipe=st.sampled_from(RECIPES))
 @settings(max_examples=200)
-def test_any_mixture_of_wishes_on_small_graphs(case: Case, seed: int, preset: str) -> None:
+def test_any_mixture_of_wishes_on_small_graphs(case: Case, seed: int, recipe: str) -> None:
     if not case.can_be_kept() and case.least > 0:
         refused_or_infeasible(case)
         return
-    result = partition(case, seed=seed, preset=preset)
+    algorithm, preset = recipe.split()
+    result = partition(case, seed=seed, algorithm=algorithm, preset=preset)
     if case.initial is not None and case.fixed is None:
         assert rank(case, result.part) <= rank(case, case.initial)
     if case.least == 0:
@@ -89,15 +92,17 @@ def test_unit_weights_are_balanced_whenever_they_can_be(case: Case) -> None:
         refused_or_infeasible(case)
 
 
-@pytest.mark.parametrize("preset", ["fast", "default"])
+@pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("k", [2, 6])
-def test_blocks_keep_targets_of_their_own(k: int, preset: str) -> None:
+def test_blocks_keep_targets_of_their_own(k: int, recipe: str) -> None:
     target = UNEVEN[:k]
-    result = portpart.partition(MESH, k, target=target, preset=preset)
+    algorithm, preset = recipe.split()
+    result = portpart.partition(MESH, k, target=target, algorithm=algorithm, preset=preset)
     assert result.feasible
     assert metrics.is_balanced(MESH, result.part, k, 0.03, target)
     assert result.imbalance <= 0.03
-    tight = portpart.partition(MESH, k, target=target, preset=preset, imbalance=0)
+    tight = portpart.partition(MESH, k, target=target, algorithm=algorithm, preset=preset,
+                               imbalance=0)
     whole = sum(target)
     assert (tight.block_weights <= [-(-3000 * t // whole) for t in target]).all()
     assert result.cut < 2 * portpart.partition(MESH, k).cut
@@ -158,16 +163,18 @@ def random_part(n: int, k: int) -> np.ndarray:
     return np.random.default_rng(1).permutation(n) % k
 
 
+@pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("graph", [MESH, rmat(11, 8)], ids=["mesh", "rmat"])
-@pytest.mark.parametrize("k", [2, 9])
-def test_a_start_gets_better(graph: Graph, k: int) -> None:
-    n = graph.num_vertices
-    good = portpart.partition(graph, k)
-    again = portpart.partition(graph, k, initial=good.part, seed=1)
+def test_a_start_gets_better(graph: Graph, recipe: str) -> None:
+    n, k = graph.num_vertices, 9
+    algorithm, preset = recipe.split()
+    options: dict[str, Any] = {"algorithm": algorithm, "preset": preset}
+    good = portpart.partition(graph, k, **options)
+    again = portpart.partition(graph, k, initial=good.part, seed=1, **options)
     assert again.feasible
     assert again.cut <= good.cut
     poor = random_part(n, k)
-    better = portpart.partition(graph, k, initial=poor)
+    better = portpart.partition(graph, k, initial=poor, **options)
     assert better.feasible
     assert better.cut < metrics.cut(graph, poor)
 
@@ -273,6 +280,9 @@ def test_more_starts_and_no_time() -> None:
     count = [sum(level["iterations"] for level in result.stats["levels"])
              for result in (hurried, unhurried)]
     assert count[0] < count[1]
+    searched, stopped = (portpart.partition(MESH, 8, algorithm="portpart", preset="best",
+                                            time_limit=limit) for limit in (None, 0))
+    assert len(searched.stats["cuts"]) > len(stopped.stats["cuts"]) == 1
 
 
 def wishes(graph: Graph, k: int) -> dict[str, dict[str, Any]]:
@@ -288,7 +298,8 @@ def wishes(graph: Graph, k: int) -> dict[str, dict[str, Any]]:
     }
 
 
-def in_space(space: ExecutionSpace, graph: Graph, k: int, wish: dict[str, Any]) -> np.ndarray:
+def in_space(space: ExecutionSpace, graph: Graph, k: int, wish: dict[str, Any],
+             algorithm: str) -> np.ndarray:
     """What `portpart.partition` does, in any space."""
     here = graph.to(space)
     fixed, initial = (None if wish.get(name) is None else space.asarray(wish[name], np.int32)
@@ -299,19 +310,20 @@ def in_space(space: ExecutionSpace, graph: Graph, k: int, wish: dict[str, Any]) 
     bounds = bounds_for(here, k, 0.03, wish.get("target"), fixed,
                         wish.get("min_block_weight", 0))
     request = Request(fixed, initial)
-    part = jet(here, bounds.balance, 0.03, PRESETS["default"], 4, Trace(space, here, None),
-               request)
+    run, config = lookup(algorithm, "default")
+    part = run(here, bounds.balance, 0.03, config, 4, Trace(space, here, None), request)
     return oracles.host(_finished(here, part, bounds, request)[0])
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("name", ["target", "fixed", "initial", "least", "all"])
-def test_every_space_finds_the_same(space: ExecutionSpace, name: str) -> None:
+def test_every_space_finds_the_same(space: ExecutionSpace, name: str, algorithm: str) -> None:
     random = np.random.default_rng(1)
     for graph in (MESH, portpart.as_graph(rmat(11, 8), vertex_weights=random.integers(0, 9, 2048))):
         wish = wishes(graph, 7)[name]
-        expected = in_space(reference(), graph, 7, wish)
-        assert np.array_equal(in_space(space, graph, 7, wish), expected)
-        public = portpart.partition(graph, 7, seed=4, **wish)
+        expected = in_space(reference(), graph, 7, wish, algorithm)
+        assert np.array_equal(in_space(space, graph, 7, wish, algorithm), expected)
+        public = portpart.partition(graph, 7, seed=4, algorithm=algorithm, **wish)
         assert np.array_equal(public.part, expected)
         assert public.feasible
 

@@ -15,6 +15,7 @@ from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
 from portpart.algorithms.initial.anchored import grown_partition, start_partition
 from portpart.algorithms.initial.trivial import trivial_partition
+from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.algorithms.request import NOTHING_MORE, Request, never
@@ -43,8 +44,9 @@ class MultilevelConfig:
         the gain falls.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
-    cycles : int
-        Times that the partition found is coarsened inside its blocks and refined once more.
+    runs, cycles : int
+        Partitions from scratch, which are combined with the best one; and times that the result
+        is coarsened inside its blocks and refined again.
     refinement : RefinementOptions
 
     Raises
@@ -61,6 +63,7 @@ class MultilevelConfig:
     starts: int = 8
     start_blocks: int = 64
     least_shrink: float = 0.98
+    runs: int = 1
     cycles: int = 0
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
 
@@ -71,7 +74,7 @@ class MultilevelConfig:
                 raise InputError(f"{name} are {values!r}; a tuple of one or more numbers from 0 to "
                                  "1 is needed")
         self.check_least(coarsest_per_block=0, least_coarsest=0, most_coarsest=0, starts=1,
-                         start_blocks=0)
+                         start_blocks=0, runs=1, cycles=0)
         if not 0 < self.least_shrink < 1:  # at 1 coarsening would go on for ever
             raise InputError(f"least_shrink is {self.least_shrink}; it must be between 0 and 1")
 
@@ -80,6 +83,11 @@ class MultilevelConfig:
         for name, value in least.items():
             if not getattr(self, name) >= value:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least {value}")
+
+    @property
+    def is_one_walk(self) -> bool:
+        """Whether one partition is made and that is it."""
+        return self.runs == 1 and self.cycles == 0
 
     def coarsest_vertices(self, num_blocks: int) -> int:
         """Number of vertices at which coarsening stops."""
@@ -94,15 +102,15 @@ class MultilevelConfig:
 def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                          config: MultilevelConfig, find_clusters: ClusterRule, seed: int,
                          trace: Trace, request: Request = NOTHING_MORE) -> Array:
-    """Partition `graph`: coarsen, start, refine upwards.
+    """Partition `graph`: coarsen, start, refine upwards; search on if the configuration says so.
 
     Parameters
     ----------
     find_clusters : callable
-        Clusters of the graph on a level.
+        Clusters of the graph on a level; must respect labels.
     request : Request
-        With an initial partition coarsening stays within its blocks, so it is one of the coarsest
-        graph too, and refinement, which keeps the best, never ends with a worse one.
+        Coarsening stays apart from fixed vertices and within the blocks of an initial partition,
+        so that is one of the coarsest graph too, and refinement never ends with a worse one.
 
     Returns
     -------
@@ -112,25 +120,32 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
     trivial = trivial_partition(graph, balance.num_blocks)
     if trivial is not None and (balance.num_blocks == 1 or _is_plain(balance, request)):
         return trivial
-    part = request.initial
-    levels = _levels(graph, balance, config, find_clusters, request, part, trace)
-    refiner = JetRefiner(graph.space, graph, balance, config.refinement, seed)
-    for cycle in range(1 + config.cycles):
-        if cycle > 0:
-            part, trace = graph.space.copy(refiner.best), Trace(graph.space, graph, None)
-            levels = _levels(graph, balance, config, find_clusters, request, part, trace)
-        fixed = _on_levels(request.fixed, levels)
+    space, num_blocks = graph.space, balance.num_blocks
+    refiner: JetRefiner | None = None
+
+    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
+        nonlocal refiner
+        with trace.phase("coarsening"):
+            levels = coarsen(space, graph, find_clusters, seed=seed,
+                             label=request.label(space, label),
+                             stop_at=config.coarsest_vertices(num_blocks),
+                             least_shrink=config.least_shrink, on_level=trace.coarse_level)
+            fixed = on_levels(levels, request.fixed)
+        if refiner is None:
+            refiner = JetRefiner(space, graph, balance, config.refinement, seed)
         with trace.phase("initial"):
             if part is None:
                 start_from_best(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
                                 request.out_of_time)
             else:
-                refiner.start(levels[-1].graph, _on_levels(part, levels)[-1])
+                refiner.start(levels[-1].graph, on_levels(levels, part)[-1])
         with trace.phase("refinement"):
-            refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time)
-        if request.out_of_time():
-            break
-    return refiner.best
+            outcome = refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time)
+        best = refiner.best if config.is_one_walk else space.copy(refiner.best)
+        return Found(best, outcome["balanced"], outcome["cut"])
+
+    return search(space, walk, num_blocks, seed, config.runs, config.cycles,
+                  lambda found: trace.walked(found.cut), request.initial, request.out_of_time)
 
 
 def _is_plain(balance: Balance, request: Request) -> bool:
@@ -138,17 +153,7 @@ def _is_plain(balance: Balance, request: Request) -> bool:
     return balance.own_limits is None and request.fixed is None and request.initial is None
 
 
-def _levels(graph: Graph, balance: Balance, config: MultilevelConfig, find_clusters: ClusterRule,
-            request: Request, part: Array | None, trace: Trace) -> list[Level]:
-    """Coarsen inside the blocks of `part`, if there are any, and apart from fixed vertices."""
-    with trace.phase("coarsening"):
-        return coarsen(graph.space, graph, find_clusters,
-                       stop_at=config.coarsest_vertices(balance.num_blocks),
-                       least_shrink=config.least_shrink, label=request.label(graph.space, part),
-                       on_level=trace.coarse_level)
-
-
-def _on_levels(values: Array | None, levels: list[Level]) -> list[Array | None]:
+def on_levels(levels: list[Level], values: Array | None) -> list[Array | None]:
     """What the vertices of clusters have in common, on all levels."""
     result = [values]
     for fine, coarse in pairwise(levels):

@@ -73,10 +73,10 @@ def test_labels_tell_blocks_and_fixed_vertices_apart(space: ExecutionSpace) -> N
 def test_labels_stay_apart_on_every_level(space: ExecutionSpace) -> None:
     label = np.random.default_rng(0).integers(0, 4, 2000).astype(np.int32)
 
-    def rule(fine: Graph, depth: int, labels: Any) -> Clusters:
-        return clusters_of_matching(space, heavy_edge_matching(space, fine, 100, depth, labels))
+    def rule(fine: Graph, seed: int, labels: Any) -> Clusters:
+        return clusters_of_matching(space, heavy_edge_matching(space, fine, 100, seed, labels))
 
-    levels = coarsen(space, MESH.to(space), rule, stop_at=1000, least_shrink=0.99,
+    levels = coarsen(space, MESH.to(space), rule, stop_at=1000, least_shrink=0.99, seed=1,
                      label=space.asarray(label))
     assert len(levels) > 2
     cluster = np.arange(2000)

@@ -170,10 +170,10 @@ def test_both_ways_to_add_up_arcs_give_the_same_wishes(
     wide = np.diff(oracles.host(graph.offsets)) > MAX_NARROW
     assert ((wishes[0] == -2) == wide).all()
     found = wishes[0] >= 0
-    assert found.any()
-    own = cluster == wishes[0]
-    room = weights[wishes[0][found & ~own]] + oracles.vertex_weights(GRAPHS[name])[found & ~own]
-    assert (room <= 30).all()
+    assert found.any() or wide.all()
+    moving = found & (cluster != wishes[0])
+    joined = weights[wishes[0][moving]] + np.asarray(oracles.vertex_weights(GRAPHS[name]))[moving]
+    assert (joined <= 30).all()
 
 
 def test_weights_of_zero_and_huge_ones_are_taken() -> None:

@@ -23,7 +23,7 @@ class Level:
 
 
 ClusterRule = Callable[[Graph, int, "Array | None"], Clusters]
-"""Clusters of a graph on a given level (0 is the finest), inside each label if there are labels."""
+"""Clusters of a graph, from a seed of its level, of vertices of equal label if there are labels."""
 
 
 def coarsen(
@@ -33,6 +33,7 @@ def coarsen(
     *,
     stop_at: int,
     least_shrink: float,
+    seed: int = 0,
     label: Array | None = None,
     on_level: Callable[[Graph], None] = lambda graph: None,
 ) -> list[Level]:
@@ -42,6 +43,8 @@ def coarsen(
     ----------
     find_clusters : callable
         Clusters of the graph on a level.
+    seed : int
+        The rule gets this plus the number of the level, 0 for the finest.
     stop_at : int
         Coarsening ends at the first graph with at most so many vertices; a graph with less than
         a quarter of them is dropped again (Jet's released code).
@@ -58,7 +61,7 @@ def coarsen(
     levels = [Level(graph, label=label)]
     weight_type = graph.weight_sum_dtype
     while graph.num_vertices > stop_at:
-        clusters = find_clusters(graph, len(levels) - 1, label)
+        clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, label)
         too_small = clusters.count < stop_at / 4
         stalled = clusters.count > least_shrink * graph.num_vertices
         if too_small or stalled:
