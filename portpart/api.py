@@ -11,15 +11,25 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
-from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import cut_of
+from portpart.algorithms.refinement.filling import filled
 from portpart.algorithms.refinement.repair import repaired
+from portpart.algorithms.request import Request
 from portpart.algorithms.tracing import Progress, Trace
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.check_blocks import (
+    FREE,
+    Bounds,
+    block_array,
+    bounds_for,
+    seconds,
+    start_with_fixed,
+)
 from portpart.errors import InputError
-from portpart.graph import Graph, as_graph
-from portpart.metrics.balance import block_weight_limit, imbalance_of
+from portpart.graph import MAX_TOTAL_WEIGHT, Graph, as_graph
+from portpart.metrics.balance import block_weight_limits, imbalance_of
 from portpart.presets import lookup
+from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import argmax_of, max_of
 from portpart.result import PartitionResult
 
@@ -36,11 +46,17 @@ def partition(
     imbalance: float = 0.03,
     vertex_weights: Any = None,
     edge_weights: Any = None,
+    target: Any = None,
+    fixed: Any = None,
+    initial: Any = None,
+    min_block_weight: int | None = None,
     algorithm: str = "jet",
     preset: Any = "default",
     device: str = "auto",
     seed: int = 0,
     threads: int | None = None,
+    starts: int | None = None,
+    time_limit: float | None = None,
     symmetrize: bool = False,
     progress: Progress | None = None,
 ) -> PartitionResult:
@@ -51,11 +67,22 @@ def partition(
     graph : Graph, sparse matrix, tuple, edge list, NetworkX graph or path
         Anything :func:`portpart.as_graph` takes.
     k : int
-        Number of blocks, at least 1.  With more blocks than vertices some stay empty.
+        Number of blocks, at least 1.  No block stays empty if there are as many vertices of
+        positive weight.
     imbalance : float, default 0.03
         Every block weighs at most ``floor((1 + imbalance) * ceil(W / k))``.
     vertex_weights, edge_weights : array_like or str, optional
         As in :func:`portpart.as_graph`.
+    target : array_like, shape (k,), optional
+        Share of the weight that each block is to have: positive integers or fractions, of which
+        only the ratios count.  Block b weighs at most ``floor((1 + imbalance) * ceil(target_b))``
+        with ``target_b = W * target[b] / sum(target)``, in exact arithmetic.
+    fixed : array_like of int, shape (n,), optional
+        The block that a vertex has to be in, -1 where that is free.
+    initial : array_like of int, shape (n,), optional
+        A partition to improve.  The result is never worse: balance counts first, then the cut.
+    min_block_weight : int, optional
+        What every block weighs at least.
     algorithm : str, default "jet"
     preset : str or configuration, default "default"
         A name (``"fast"``, ``"default"``, ``"ultra"``) or an object such as
@@ -65,6 +92,12 @@ def partition(
     seed : int, default 0
     threads : int, optional
         CPU threads; all by default.
+    starts : int, optional
+        Initial partitions of the coarsest graph, of which the best is kept; by default the preset
+        says how many.
+    time_limit : float, optional
+        Seconds after which no more starts and passes begin.  What has begun is finished, so the
+        call may take longer.  How far it gets depends on the machine, and so does the result.
     symmetrize : bool, default False
         Accept a directed graph and ignore the directions.
     progress : callable, optional
@@ -77,7 +110,7 @@ def partition(
     Raises
     ------
     InputError
-        Bad graph or option, before any work starts.
+        Bad graph or option, or bounds that contradict each other, before any work starts.
     DeviceUnavailable
         The device cannot be used; the message says why.
     OutOfMemory
@@ -86,13 +119,14 @@ def partition(
     Warns
     -----
     UserWarning
-        If the limit cannot be kept; names the vertex if a single one is heavier.
+        If a limit or the least weight cannot be kept; names the vertex if a single one is too
+        heavy, and the block if what is fixed there is.
 
     Notes
     -----
-    The same graph, k, seed and preset give the same partition on every device and any number of
-    threads, bit for bit.  Time is O(n + m) per level of a hierarchy of O(log n) levels.  Memory:
-    :func:`portpart.memory_estimate`.
+    The same graph, options and seed give the same partition on every device and any number of
+    threads, bit for bit, unless there is a `time_limit`.  Time is O(n + m) per level of a
+    hierarchy of O(log n) levels.  Memory: :func:`portpart.memory_estimate`.
 
     Examples
     --------
@@ -101,35 +135,61 @@ def partition(
     >>> result = portpart.partition(grid, 2)
     >>> result.cut, result.feasible
     (8, True)
+    >>> portpart.partition(grid, 2, target=[1, 3]).block_weight_limits
+    array([16, 49])
     """
     start = time.perf_counter()
     k = _checked_integer("k", k, 1, MAX_BLOCKS)
     seed = _checked_integer("seed", seed, 0, MAX_SEED)
     if threads is not None:
         threads = _checked_integer("threads", threads, 1, MAX_BLOCKS)
+    if starts is not None:
+        starts = _checked_integer("starts", starts, 1, MAX_BLOCKS)
+    least = 0 if min_block_weight is None else _checked_integer(
+        "min_block_weight", min_block_weight, 0, MAX_TOTAL_WEIGHT)
     if progress is not None and not callable(progress):
         raise InputError(f"progress is {progress!r}; it must be callable")
-    block_weight_limit(0, k, imbalance)  # refuses a bad imbalance before any work
-    run, config = lookup(algorithm, preset)
+    deadline = start + seconds(time_limit)
+    # refuses a bad imbalance or target before any work
+    block_weight_limits(0, 1 if target is None else k, imbalance, target)
+    run, config = lookup(algorithm, preset, starts, k)
     working = _graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
-    total = working.total_vertex_weight
-    limit = block_weight_limit(total, k, imbalance)
-    # no block is heavier than the total, which keeps a large limit within 64 bits
-    balance = Balance(k, min(limit, total), total // k)
-    trace = Trace(working.space, working, progress)
-    part = run(working, balance, _as_float(imbalance), config, seed, trace)
+    space, n = working.space, working.num_vertices
+    fixed = block_array(space, fixed, n, k, "fixed", FREE)
+    initial = start_with_fixed(space, block_array(space, initial, n, k, "initial", 0), fixed)
+    bounds = bounds_for(working, k, imbalance, target, fixed, least)
+    trace = Trace(space, working, progress)
+    request = Request(fixed, initial, lambda: time.perf_counter() > deadline)
+    part = run(working, bounds.balance, _as_float(imbalance), config, seed, trace, request)
     with trace.phase("finish"):
-        part, weights = repaired(working, part, balance)
-        cut = cut_of(working, part)
-    feasible = bool(weights.max(initial=0) <= balance.max_block_weight)
+        part, weights, cut = _finished(working, part, bounds, request)
+    feasible = bounds.kept_by(weights)
     if not feasible:
-        warnings.warn(_why_too_heavy(working, weights, balance), UserWarning, stacklevel=2)
+        warnings.warn(_why_infeasible(working, weights, bounds), UserWarning, stacklevel=2)
     return PartitionResult(
-        part=_where_the_graph_was(part, graph, working.space),
-        cut=cut, imbalance=imbalance_of(weights), block_weights=weights,
-        max_block_weight_allowed=limit, feasible=feasible, k=k,
+        part=_where_the_graph_was(part, graph, space),
+        cut=cut, imbalance=imbalance_of(weights, target), block_weights=weights,
+        max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
+        feasible=feasible, k=k,
         seconds=time.perf_counter() - start, stats=trace.summary(),
     )
+
+
+def _finished(graph: Graph, part: Array, bounds: Bounds,
+              request: Request) -> tuple[Array, np.ndarray, int]:
+    """The partition within its bounds, its block weights and its cut."""
+    balance, fixed = bounds.balance, request.fixed
+    part, weights = repaired(graph, part, balance, fixed)
+    part, weights = filled(graph, part, weights, balance, bounds.least, fixed)
+    cut = cut_of(graph, part)
+    if request.initial is not None:
+        first = request.initial
+        before = graph.space.to_host(
+            histogram(graph.space, first, balance.num_blocks, graph.vertex_weights))
+        first_cut = cut_of(graph, first)
+        if bounds.rank(before, first_cut) < bounds.rank(weights, cut):
+            return graph.space.copy(first), before, first_cut
+    return part, weights, cut
 
 
 def _checked_integer(name: str, value: Any, low: int, high: int) -> int:
@@ -177,12 +237,21 @@ def _where_the_graph_was(part: Any, graph: Any, space: ExecutionSpace) -> Any:
     return part if space.kind == "cuda" else backends.space("cuda").asarray(part)
 
 
-def _why_too_heavy(graph: Graph, weights: np.ndarray, balance: Balance) -> str:
-    limit = balance.max_block_weight
+def _why_infeasible(graph: Graph, weights: np.ndarray, bounds: Bounds) -> str:
+    limits = bounds.limits
+    block = int((bounds.held - limits).argmax())
+    if bounds.held[block] > limits[block]:
+        return (f"the vertices fixed to block {block} weigh {bounds.held[block]}, more than the "
+                f"{limits[block]} it may weigh")
+    if (weights <= limits).all():
+        return (f"no partition with at least {bounds.least} in each block was found; the lightest "
+                f"block weighs {weights.min()}")
+    limit = int(limits.max())
     heaviest = argmax_of(graph.space, graph.vertex_weights)
     weight = max_of(graph.space, graph.vertex_weights)
     if weight > limit:
         return (f"vertex {heaviest} weighs {weight}, more than the {limit} a block may weigh; "
                 "its block exceeds the limit")
-    return (f"no partition within the limit of {limit} per block was found; the heaviest block "
-            f"weighs {weights.max()}: allow more imbalance")
+    block = int((weights - limits).argmax())
+    return (f"no partition within the limit of {limits[block]} per block was found; the heaviest "
+            f"block weighs {weights[block]}: allow more imbalance")

@@ -48,10 +48,10 @@ def _integers_of_floats(space: ExecutionSpace, values: Array, what: str) -> Arra
 
 def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tuple[Array, int]:
     """Vertex weights as int64 with their total; raises naming the first bad vertex."""
-    if weights.ndim == 2 and weights.shape[1] > 1:
+    if weights.ndim > 1 and weights.shape != (n, 1):
         raise InputError(
-            f"vertex_weights have shape {tuple(weights.shape)}: several constraints are not yet "
-            "supported; pass one weight per vertex"
+            f"vertex_weights have shape {tuple(weights.shape)}: several constraints are not "
+            "supported yet; pass one weight per vertex"
         )
     weights = weights.reshape(-1)
     if len(weights) != n:

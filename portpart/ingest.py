@@ -131,7 +131,7 @@ def space_of(values: Any) -> ExecutionSpace:
 
 def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:
     """One-dimensional int32 or int64 array of `space`, sharing memory where it can."""
-    array = _array(space, values, what)
+    array = as_array(space, values, what)
     if array.ndim != 1:
         raise InputError(f"{what} have shape {tuple(array.shape)}; a one-dimensional array is "
                          "needed")
@@ -142,14 +142,15 @@ def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:
 
 def weight_array(space: ExecutionSpace, values: Any, count: int, of_what: str) -> Array:
     """Edge weights as int32 or int64 array of `space`, of the right length."""
-    array = _array(space, values, "edge_weights")
+    array = as_array(space, values, "edge_weights")
     if array.ndim != 1 or len(array) != count:
         raise InputError(f"edge_weights have shape {tuple(array.shape)} for {count} {of_what}; "
                          f"shape ({count},) is needed")
     return integral(space, array, "edge_weights")
 
 
-def _array(space: ExecutionSpace, values: Any, what: str) -> Array:
+def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
+    """`values`, whatever holds them, as an array of `space`; shares memory where it can."""
     try:
         if space_of(values).kind == "cpu" and not isinstance(values, np.ndarray):
             values = host_array(values)
@@ -194,7 +195,7 @@ def _finished(
 def with_vertex_weights(graph: Graph, vertex_weights: Any) -> Graph:
     """`graph` with other vertex weights (checked)."""
     space = graph.space
-    array = _array(space, vertex_weights, "vertex_weights")
+    array = as_array(space, vertex_weights, "vertex_weights")
     checked, total = checked_vertex_weights(space, array, graph.num_vertices)
     totals = {**graph._totals, "vertex": total}
     return Graph(graph.offsets, graph.targets, graph.weights, checked, space, totals)
@@ -238,7 +239,7 @@ def _from_edge_list(
         raise InputError(f"{type(obj).__name__} is no graph; accepted are {ACCEPTED}")
     here = space_of(obj)
     try:
-        rows = _array(here, obj, "the edge list")
+        rows = as_array(here, obj, "the edge list")
     except InputError as problem:
         raise InputError(f"{problem}; accepted are {ACCEPTED}") from problem
     if rows.ndim == 1 and len(rows) == 0:
@@ -254,7 +255,7 @@ def _from_edge_list(
     ends = [integral(here, here.asarray(rows[:, side]), "vertices") for side in (0, 1)]
     n = 1 + max((int(side.max()) for side in ends if len(side)), default=-1)
     if vertex_weights is not None:
-        vertex_weights = _array(here, vertex_weights, "vertex_weights")
+        vertex_weights = as_array(here, vertex_weights, "vertex_weights")
         n = max(n, len(vertex_weights))
     if edge_weights is None and rows.shape[1] == 3:
         edge_weights = rows[:, 2]

@@ -37,7 +37,7 @@ CONTRACTION = 4 * 4 + 8
 REFINEMENT = 12 * 4 + 3 * 8 + 1 + 8
 """Bytes per vertex of `JetRefiner`: 12 arrays of int32, 3 of int64, flags, positions."""
 
-BLOCK = 4 * 8 + 4 + 8 * rebalance.BUCKETS
+BLOCK = 7 * 8 + 4 + 8 * rebalance.BUCKETS
 """Bytes per block of `JetRefiner`, but for the striped weights and the sub-buckets."""
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from portpart.algorithms import jet
+from portpart.algorithms import jet, portpart
 from portpart.errors import InputError
 
 
@@ -20,11 +20,23 @@ class Algorithm:
 
 ALGORITHMS: dict[str, Algorithm] = {
     "jet": Algorithm(jet.jet, jet.PRESETS),
+    "portpart": Algorithm(portpart.portpart, portpart.PRESETS),
 }
 
 
-def lookup(algorithm: str, preset: Any) -> tuple[Callable[..., Any], Any]:
-    """The partitioner and its configuration; `preset` may be a configuration itself."""
+def lookup(algorithm: str, preset: Any, starts: int | None = None,
+           num_blocks: int = 1) -> tuple[Callable[..., Any], Any]:
+    """The partitioner and its configuration; `preset` may be a configuration itself.
+
+    `starts`, unless it is None, says how many initial partitions there are to be.
+    """
+    found, config = _lookup(algorithm, preset)
+    if starts is not None:
+        config = replace(config, starts=starts, start_blocks=starts * num_blocks)
+    return found.partition, config
+
+
+def _lookup(algorithm: str, preset: Any) -> tuple[Algorithm, Any]:
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise InputError(f"algorithm is {algorithm!r}; it must be one of {_names(ALGORITHMS)}")
     found = ALGORITHMS[algorithm]
@@ -32,10 +44,10 @@ def lookup(algorithm: str, preset: Any) -> tuple[Callable[..., Any], Any]:
         expected = type(next(iter(found.presets.values())))
         if not isinstance(preset, expected):
             raise InputError(f"preset must be a name or a {expected.__name__}, not {preset!r}")
-        return found.partition, preset
+        return found, preset
     if preset not in found.presets:
         raise InputError(f"preset is {preset!r}; it must be one of {_names(found.presets)}")
-    return found.partition, found.presets[preset]
+    return found, found.presets[preset]
 
 
 def _names(table: Mapping[str, Any]) -> str:

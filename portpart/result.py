@@ -20,12 +20,13 @@ class PartitionResult:
     cut : int
         Weight of the edges between blocks, each edge once.
     imbalance : float
-        Weight of the heaviest block over ``ceil(W / k)``, minus one.
+        Weight of the heaviest block over ``ceil(W / k)``, minus one; with a target the largest
+        ``weight_b / ceil(target_b) - 1``.
     block_weights : numpy.ndarray of int64, shape (k,)
     max_block_weight_allowed : int
-        The limit ``floor((1 + imbalance) * ceil(W / k))``.
+        The limit ``floor((1 + imbalance) * ceil(W / k))``; with a target the largest limit.
     feasible : bool
-        Whether every block keeps the limit.
+        Whether every block keeps its limit, and `min_block_weight` if that was given.
     k : int
     seconds : float
         Wall time of the call.
@@ -39,6 +40,8 @@ class PartitionResult:
         A program counts as one launch, however many kernels it runs; a CUDA space without graphs
         walks programs on the host and counts each kernel, and each test of a flag as a
         synchronisation.  The CPU space never waits: it counts no synchronisations.
+    block_weight_limits : numpy.ndarray of int64, shape (k,)
+        The limit of each block, or the weight of all vertices if that is less.
     """
 
     part: Any
@@ -50,12 +53,13 @@ class PartitionResult:
     k: int
     seconds: float
     stats: dict[str, Any] = field(default_factory=dict)
+    block_weight_limits: np.ndarray | None = None
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.cut, self.part))
 
     def __repr__(self) -> str:
-        state = "" if self.feasible else ", too heavy"
+        state = "" if self.feasible else ", out of bounds"
         return (
             f"<PartitionResult: {len(self.part):,} vertices in {self.k:,} blocks, "
             f"cut {self.cut:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>"

@@ -132,7 +132,7 @@ def test_a_result_unpacks_as_cut_and_part_and_prints_readably() -> None:
     text = repr(result)
     assert "144 vertices" in text
     assert "cut 12" in text
-    assert "too heavy" not in text
+    assert "out of bounds" not in text
 
 
 def test_stats_tell_phases_and_levels() -> None:

@@ -74,8 +74,66 @@ def test_options_carry_the_names_of_the_api(cycle: str, calls: list) -> None:
     assert main(["partition", cycle, "-k", "3", *arguments]) == 0
     assert calls == [
         {"k": 3, "imbalance": 0.05, "preset": "ultra", "device": "cpu", "seed": 7, "threads": 2,
-         "algorithm": "jet", "progress": None}
+         "algorithm": "jet", "progress": None, "target": None, "fixed": None, "initial": None,
+         "min_block_weight": None, "starts": None, "time_limit": None}
     ]  # fmt: skip
+
+
+def test_wishes_come_from_options_and_files(
+    cycle: str, calls: list, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    fixed, initial, target = (tmp_path / name for name in ("fixed.fix", "initial.part", "target"))
+    fixed.write_text("-1\n0\n-1\n1\n")
+    initial.write_text("1\n0\n1\n1\n")
+    target.write_text("0.25, 0.5\n0.25\n")
+    arguments = ["--fixed", str(fixed), "--initial", str(initial), "--min-block-weight", "1",
+                 "--starts", "3", "--time-limit", "2.5", "--json"]  # fmt: skip
+    assert main(["partition", cycle, "-k", "3", "--target", "1,2, 1", *arguments]) == 0
+    call = calls[0]
+    assert call["fixed"].tolist() == [-1, 0, -1, 1]
+    assert call["initial"].tolist() == [1, 0, 1, 1]
+    assert call["target"] == ["1", "2", "1"]
+    assert (call["min_block_weight"], call["starts"], call["time_limit"]) == (1, 3, 2.5)
+    report = json.loads(capsys.readouterr().out)
+    assert report["fixed"] == str(fixed)
+    assert report["target"] == ["1", "2", "1"]
+    assert main(["partition", cycle, "-k", "3", "--target", f"@{target}"]) == 0
+    assert calls[1]["target"] == ["0.25", "0.5", "0.25"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "1,x"], "target[1] is 'x'"),
+        (["--target", "1,1,1"], "target holds 3 numbers for 2 blocks"),
+        (["--target", "@nowhere"], "nowhere"),
+        (["--fixed", "part"], "part:2: -2 is no block number"),
+        (["--initial", "part"], "part:1: -1 is no block number"),
+        (["--min-block-weight", "3"], "min_block_weight is 3"),
+        (["--time-limit", "-1"], "time_limit is -1"),
+    ],
+)
+def test_wishes_that_cannot_be_are_refused(
+    cycle: str, arguments: list[str], message: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture,
+) -> None:  # fmt: skip
+    (tmp_path / "part").write_text("-1\n-2\n0\n1\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["partition", cycle, "-k", "2", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_partition_is_evaluated_against_its_target(
+    cycle: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    part = tmp_path / "part"
+    part.write_text("0\n1\n1\n1\n")
+    assert main(["evaluate", cycle, str(part)]) == 1
+    assert main(["evaluate", cycle, str(part), "--target", "1,3", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert report["feasible"]
+    assert report["imbalance"] == 0
+    assert report["target"] == ["1", "3"]
 
 
 def test_json_prints_one_object_and_nothing_else(

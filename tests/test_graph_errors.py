@@ -55,7 +55,7 @@ BAD_INPUTS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "short vertex weights": ((OFFSETS, TARGETS), {"vertex_weights": [1, 2]},
                              ["2 values for 3 vertices"]),
     "several constraints": ((OFFSETS, TARGETS), {"vertex_weights": np.ones((3, 2))},
-                            ["several constraints", "not yet"]),
+                            ["several constraints", "not supported yet"]),
     "rectangular matrix": (sp.csr_array((3, 4)), {}, ["(3, 4)", "square"]),
     "complex matrix": (sp.csr_array(np.array([[0, 1j], [1j, 0]])), {}, ["complex", "indptr"]),
     "dense matrix": (np.zeros((5, 5)), {}, ["(5, 5)", "csr_array"]),

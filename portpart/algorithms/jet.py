@@ -9,13 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
-from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.algorithms.coarsening.matching import heavy_edge_matching, part_unlike
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
+from portpart.algorithms.request import NOTHING_MORE, Request
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
+from portpart.errors import InputError
 from portpart.graph import Graph
 
 
@@ -38,6 +40,8 @@ class JetConfig(MultilevelConfig):
         the gain falls.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
+    runs, cycles : int
+        One and none: the paper searches no further.
     refinement : RefinementOptions
     max_matchmaker_degree : int
         Vertices of higher degree make no relatives.
@@ -53,6 +57,9 @@ class JetConfig(MultilevelConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check_least(max_matchmaker_degree=0)
+        if not self.is_one_walk:
+            raise InputError(f"runs is {self.runs} and cycles is {self.cycles}; with Jet they must "
+                             "be 1 and 0")
 
 
 ULTRA_TEMPERATURES = tuple(round(0.85 - 0.05 * i, 2) for i in range(17))
@@ -70,7 +77,7 @@ PRESETS = {
 
 
 def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, seed: int,
-        trace: Trace) -> Array:
+        trace: Trace, request: Request = NOTHING_MORE) -> Array:
     """Partition `graph`: coarsen by matching, start, refine upwards.
 
     Returns
@@ -78,12 +85,13 @@ def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, see
     array of int32, shape (n,)
         In the space of the graph.
     """
-    limit = max(balance.max_block_weight // 4, 1)
+    limit = balance.cluster_limit(config.coarsest_vertices(balance.num_blocks))
 
-    def match(fine: Graph, depth: int) -> Clusters:
-        level_seed = (seed + depth) % 2**63
-        mate = heavy_edge_matching(fine.space, fine, limit, level_seed)
+    def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+        mate = heavy_edge_matching(fine.space, fine, limit, level_seed, label)
         two_hop_matching(fine.space, fine, mate, limit, level_seed, config.max_matchmaker_degree)
+        if label is not None:
+            mate = part_unlike(fine.space, mate, label)
         return clusters_of_matching(fine.space, mate)
 
-    return partition_multilevel(graph, balance, imbalance, config, match, seed, trace)
+    return partition_multilevel(graph, balance, imbalance, config, match, seed, trace, request)

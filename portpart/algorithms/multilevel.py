@@ -5,13 +5,20 @@ A recipe gives its rule for clusters and a configuration; all else is shared.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
-from portpart.algorithms.initial.metis import metis_partition
+import numpy as np
+
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
+from portpart.algorithms.initial.anchored import grown_partition, start_partition
 from portpart.algorithms.initial.trivial import trivial_partition
+from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.algorithms.request import NOTHING_MORE, Request, never
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -37,6 +44,9 @@ class MultilevelConfig:
         the gain falls.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
+    runs, cycles : int
+        Partitions from scratch, which are combined with the best one; and times that the result
+        is coarsened inside its blocks and refined again.
     refinement : RefinementOptions
 
     Raises
@@ -53,6 +63,8 @@ class MultilevelConfig:
     starts: int = 8
     start_blocks: int = 64
     least_shrink: float = 0.98
+    runs: int = 1
+    cycles: int = 0
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
 
     def __post_init__(self) -> None:
@@ -62,7 +74,7 @@ class MultilevelConfig:
                 raise InputError(f"{name} are {values!r}; a tuple of one or more numbers from 0 to "
                                  "1 is needed")
         self.check_least(coarsest_per_block=0, least_coarsest=0, most_coarsest=0, starts=1,
-                         start_blocks=0)
+                         start_blocks=0, runs=1, cycles=0)
         if not 0 < self.least_shrink < 1:  # at 1 coarsening would go on for ever
             raise InputError(f"least_shrink is {self.least_shrink}; it must be between 0 and 1")
 
@@ -71,6 +83,11 @@ class MultilevelConfig:
         for name, value in least.items():
             if not getattr(self, name) >= value:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least {value}")
+
+    @property
+    def is_one_walk(self) -> bool:
+        """Whether one partition is made and that is it."""
+        return self.runs == 1 and self.cycles == 0
 
     def coarsest_vertices(self, num_blocks: int) -> int:
         """Number of vertices at which coarsening stops."""
@@ -84,13 +101,16 @@ class MultilevelConfig:
 
 def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                          config: MultilevelConfig, find_clusters: ClusterRule, seed: int,
-                         trace: Trace) -> Array:
-    """Partition `graph`: coarsen, start, refine upwards.
+                         trace: Trace, request: Request = NOTHING_MORE) -> Array:
+    """Partition `graph`: coarsen, start, refine upwards; search on if the configuration says so.
 
     Parameters
     ----------
     find_clusters : callable
-        Clusters of the graph on a level.
+        Clusters of the graph on a level; must respect labels.
+    request : Request
+        Coarsening stays apart from fixed vertices and within the blocks of an initial partition,
+        so that is one of the coarsest graph too, and refinement never ends with a worse one.
 
     Returns
     -------
@@ -98,45 +118,102 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
         In the space of the graph.
     """
     trivial = trivial_partition(graph, balance.num_blocks)
-    if trivial is not None:
+    if trivial is not None and (balance.num_blocks == 1 or _is_plain(balance, request)):
         return trivial
-    with trace.phase("coarsening"):
-        levels = coarsen(graph.space, graph, find_clusters,
-                         stop_at=config.coarsest_vertices(balance.num_blocks),
-                         least_shrink=config.least_shrink, on_level=trace.coarse_level)
-    refiner = JetRefiner(graph.space, graph, balance, config.refinement, seed)
-    with trace.phase("initial"):
-        start_from_best(refiner, levels[-1].graph, imbalance, config, seed)
-    with trace.phase("refinement"):
-        refine_upwards(refiner, levels, config, trace)
-    return refiner.best
+    space, num_blocks = graph.space, balance.num_blocks
+    refiner: JetRefiner | None = None
+
+    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
+        nonlocal refiner
+        with trace.phase("coarsening"):
+            levels = coarsen(space, graph, find_clusters, seed=seed,
+                             label=request.label(space, label),
+                             stop_at=config.coarsest_vertices(num_blocks),
+                             least_shrink=config.least_shrink, on_level=trace.coarse_level)
+            fixed = on_levels(levels, request.fixed)
+        if refiner is None:
+            refiner = JetRefiner(space, graph, balance, config.refinement, seed)
+        with trace.phase("initial"):
+            if part is None:
+                start_from_best(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
+                                request.out_of_time)
+            else:
+                refiner.start(levels[-1].graph, on_levels(levels, part)[-1])
+        with trace.phase("refinement"):
+            outcome = refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time)
+        best = refiner.best if config.is_one_walk else space.copy(refiner.best)
+        return Found(best, outcome["balanced"], outcome["cut"])
+
+    return search(space, walk, num_blocks, seed, config.runs, config.cycles,
+                  lambda found: trace.walked(found.cut), request.initial, request.out_of_time)
+
+
+def _is_plain(balance: Balance, request: Request) -> bool:
+    """Whether blocks are alike and so are partitions that differ in their numbers only."""
+    return balance.own_limits is None and request.fixed is None and request.initial is None
+
+
+def on_levels(levels: list[Level], values: Array | None) -> list[Array | None]:
+    """What the vertices of clusters have in common, on all levels."""
+    result = [values]
+    for fine, coarse in pairwise(levels):
+        if values is not None:
+            values = label_of_clusters(coarse.graph.space, values,
+                                       Clusters(fine.cluster, coarse.graph.num_vertices))
+        result.append(values)
+    return result
 
 
 def start_from_best(refiner: JetRefiner, coarsest: Graph, imbalance: float,
-                    config: MultilevelConfig, seed: int) -> None:
-    """Start from the best of several METIS partitions, each refined."""
-    space = coarsest.space
-    matrix = coarsest.to_scipy()
-    weights = coarsest.vertex_weights
-    host_weights = None if weights is None else space.to_host(weights)
+                    config: MultilevelConfig, seed: int, fixed: Array | None = None,
+                    out_of_time: Callable[[], bool] = never) -> None:
+    """Start from the best of several partitions, each refined, as many as time allows."""
+    space, balance = coarsest.space, refiner.balance
+    starts = config.num_starts(balance.num_blocks)
     best, best_rank = None, None
-    starts = config.num_starts(refiner.balance.num_blocks)
-    for start in range(starts):
-        part = metis_partition(matrix, host_weights, refiner.balance.num_blocks, imbalance,
-                               seed + start)
+    # for ways that differ much: what is too heavy has to move, which costs its arcs at most
+    price = 1 + coarsest.total_arc_weight // max(1, coarsest.total_vertex_weight)
+    for part in _starts(coarsest, balance, imbalance, range(seed, seed + starts), fixed):
         refiner.start(coarsest, space.asarray(part))
-        if starts == 1:
+        only = starts == 1 and fixed is None
+        if only or (best is None and out_of_time()):
             return
-        outcome = refiner.refine(coarsest, config.temperatures[0])
+        outcome = refiner.refine(coarsest, config.temperatures[0], fixed)
         rank = (-outcome["balanced"], outcome["cut"])
+        if fixed is not None:
+            rank = (0, outcome["cut"] + price * max(0, outcome["overload"]))
         if best_rank is None or rank < best_rank:
             best, best_rank = space.copy(refiner.best[: coarsest.num_vertices]), rank
+        if out_of_time():
+            break
     refiner.start(coarsest, best)
 
 
+def _starts(coarsest: Graph, balance: Balance, imbalance: float, seeds: range,
+            fixed: Array | None) -> Iterator[np.ndarray]:
+    """Partitions by METIS, one for each seed, and one grown from fixed vertices."""
+    matrix, space = coarsest.to_scipy(), coarsest.space
+    weights, anchors = (None if array is None else space.to_host(array)
+                        for array in (coarsest.vertex_weights, fixed))
+    for seed in seeds:
+        yield start_partition(matrix, weights, balance.limits, imbalance, seed, balance.shares,
+                              anchors)
+    grown = None if anchors is None else grown_partition(matrix, anchors, balance.num_blocks)
+    if grown is not None:
+        yield grown
+
+
 def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelConfig,
-                   trace: Trace) -> dict[str, int]:
+                   trace: Trace, fixed: list[Array | None],
+                   out_of_time: Callable[[], bool] = never) -> dict[str, int]:
     """Refine the partition that the refiner holds for the coarsest graph, up to the finest.
+
+    Parameters
+    ----------
+    fixed : list
+        For each level the block of a fixed vertex, -1 for the others; or None.
+    out_of_time : callable
+        From then on every level gets one pass only.
 
     Returns
     -------
@@ -144,19 +221,15 @@ def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelC
         The outcome of the last refinement.
     """
     for depth in reversed(range(len(levels))):
-        outcome = _refine_level(refiner, levels, depth, config, trace)
-    return outcome
-
-
-def _refine_level(refiner: JetRefiner, levels: list[Level], depth: int,
-                  config: MultilevelConfig, trace: Trace) -> dict[str, int]:
-    level = levels[depth]
-    if level.cluster is not None:
-        refiner.project(level.graph, level.cluster)
-    temperatures = config.finest_temperatures if depth == 0 else config.temperatures
-    for index, temperature in enumerate(temperatures):
-        if index > 0:
-            refiner.restart(level.graph)
-        outcome = refiner.refine(level.graph, temperature)
-        trace.refined_level(depth, level.graph, outcome)
+        level = levels[depth]
+        if level.cluster is not None:
+            refiner.project(level.graph, level.cluster)
+        temperatures = config.finest_temperatures if depth == 0 else config.temperatures
+        for index, temperature in enumerate(temperatures):
+            if index > 0:
+                if out_of_time():
+                    break
+                refiner.restart(level.graph)
+            outcome = refiner.refine(level.graph, temperature, fixed[depth])
+            trace.refined_level(depth, level.graph, outcome)
     return outcome

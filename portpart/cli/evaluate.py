@@ -14,12 +14,13 @@ from portpart.cli.output import print_json
 @click.argument("part", metavar="PART")
 @click.option("-k", "k", type=click.IntRange(min=1), help="Default: largest block number + 1.")
 @options.imbalance_option
+@options.target_option
 @options.symmetrize_option
 @options.format_option
 @options.json_option
 def command(
-    graph: str, part: str, k: int | None, imbalance: float, symmetrize: bool,
-    file_format: str | None, as_json: bool,
+    graph: str, part: str, k: int | None, imbalance: float, target: list[str] | None,
+    symmetrize: bool, file_format: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Measure the partition PART (one block number a line) of GRAPH.
 
@@ -29,10 +30,11 @@ def command(
 
     loaded = files.read_graph(graph, file_format, symmetrize)
     blocks = files.read_partition(part, loaded.num_vertices)
-    evaluation = metrics.evaluate(loaded, blocks, k)
+    evaluation = metrics.evaluate(loaded, blocks, k, target)
     feasible = evaluation.is_balanced(imbalance)
     if as_json:
-        print_json(evaluation.as_dict() | {"feasible": feasible, "requested_imbalance": imbalance})
+        asked = {"requested_imbalance": imbalance, "target": target}
+        print_json(evaluation.as_dict() | {"feasible": feasible} | asked)
     else:
         click.echo(str(evaluation))
         verdict = "kept" if feasible else "NOT kept"

@@ -35,11 +35,21 @@ def write_graph(graph: Graph, name: str, file_format: str | None = None) -> None
     io.write(graph, name, file_format or standard)
 
 
-def read_partition(name: str, num_vertices: int) -> np.ndarray:
-    """Read one block number a line from file `name`, which must hold `num_vertices` of them."""
+def read_partition(name: str, num_vertices: int, free: bool = False) -> np.ndarray:
+    """Read one block number a line from file `name`, which must hold `num_vertices` of them.
+
+    With `free` -1 stands for a vertex that is in no block.
+    """
     from portpart import io
 
-    return io.read_partition(name, num_vertices)
+    return io.read_partition(name, num_vertices, free=free)
+
+
+def read_numbers(name: str) -> list[str]:
+    """Read the numbers in file `name`, parted by white space or commas."""
+    from portpart.io.files import read_source
+
+    return bytes(read_source(name).data).decode(errors="replace").replace(",", " ").split()
 
 
 def write_partition(part: Any, name: str) -> None:

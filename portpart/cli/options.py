@@ -6,6 +6,8 @@ from decimal import Decimal
 
 import click
 
+from portpart.cli import files
+
 graph_argument = click.argument("graph", metavar="GRAPH")
 
 format_option = click.option(
@@ -28,9 +30,23 @@ imbalance_option = click.option(
     help="A block weighs at most (1 + FRACTION) times the average.",
 )
 
+target_option = click.option(
+    "--target",
+    metavar="SHARES",
+    callback=lambda _ctx, _param, text: None if text is None else shares(text),
+    help="Share of each block: 1,1,2 or @FILE; only ratios count. Default: equal shares.",
+)
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
 )
+
+
+def shares(text: str) -> list[str]:
+    """Return the numbers of ``1,1,2`` or of the file in ``@FILE``, as they are written."""
+    if text.startswith("@"):
+        return files.read_numbers(text[1:])
+    return [number.strip() for number in text.split(",")]
 
 
 def fraction(text: str) -> float:

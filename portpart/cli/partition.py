@@ -22,18 +22,24 @@ if TYPE_CHECKING:
 @click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
 @click.option("-o", "--output", metavar="FILE", help="Write one block number a line.")
 @options.imbalance_option
+@options.target_option
+@click.option("--fixed", metavar="FILE", help="The block of each vertex, a line each; -1: free.")
+@click.option("--initial", metavar="FILE", help="A partition to improve, one block a line.")
+@click.option("--min-block-weight", type=click.IntRange(min=0), help="Least weight of a block.")
 @click.option("--algorithm", default="jet", show_default=True)
 @click.option("--preset", default="default", show_default=True, help="fast, default or ultra.")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: all cores.")
+@click.option("--starts", type=click.IntRange(min=1), help="Initial partitions; default: preset.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Then begin nothing new.")
 @options.symmetrize_option
 @options.format_option
 @options.json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 def command(
-    graph: str, k: int, output: str | None, file_format: str | None, symmetrize: bool,
-    as_json: bool, quiet: bool, **settings: Any,
+    graph: str, k: int, output: str | None, fixed: str | None, initial: str | None,
+    file_format: str | None, symmetrize: bool, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Divide GRAPH into k blocks of nearly equal weight, cutting few edges.
 
@@ -50,8 +56,13 @@ def command(
             progress("reading", 0, 0)
         begin = time.perf_counter()
         loaded = files.read_graph(graph, file_format, symmetrize)
+        n = loaded.num_vertices
+        given: dict[str, Any] = {
+            "fixed": files.read_partition(fixed, n, free=True) if fixed else None,
+            "initial": files.read_partition(initial, n) if initial else None,
+        }
         read_seconds = time.perf_counter() - begin
-        result = partition(loaded, k, progress=progress, **settings)
+        result = partition(loaded, k, progress=progress, **given, **settings)
     if output:
         files.write_partition(result.part, output)
     report = {
@@ -60,6 +71,8 @@ def command(
         "num_edges": loaded.num_edges,
         "read_seconds": read_seconds,
         "output": output,
+        "fixed": fixed,
+        "initial": initial,
         **settings,
     }
     if as_json:

@@ -61,7 +61,7 @@ def part_graph(
     vweights, eweights
         Integer weights of the vertices, and of the edges in the order of `adjncy`.
     tpwgts
-        Target shares; only equal ones (``[1 / nparts] * nparts``) can be met.
+        Target shares of the blocks; equal ones by default.
     recursive
         Chooses METIS's method there and the default balance here: within 0.1 % if true, 3 %
         if false; None is true up to 8 blocks.  ``Options(ufactor=u)`` sets ``u / 1000``.
@@ -94,28 +94,19 @@ def part_graph(
     """
     if contiguous:
         raise InputError("contiguous=True is not supported: portpart does not connect blocks")
-    _check_shares(tpwgts, nparts)
     settings = _read_options(options, nparts <= 8 if recursive is None else recursive)
     result = partition(
         _compressed(adjacency, xadj, adjncy),
         nparts,
         vertex_weights=_integers(vweights),
         edge_weights=_integers(eweights),
+        target=tpwgts if tpwgts is not None and len(tpwgts) else None,
         device=device,
         preset=preset,
         threads=threads,
         **settings,
     )
     return GraphPartition(int(result.cut), np.asarray(result.part).tolist())
-
-
-def _check_shares(tpwgts: Sequence[float] | None, nparts: int) -> None:
-    if tpwgts is None or len(tpwgts) == 0:
-        return
-    if len(tpwgts) != nparts:
-        raise InputError(f"tpwgts has {len(tpwgts)} entries for {nparts} blocks")
-    if max(tpwgts) - min(tpwgts) > 1e-6 * max(tpwgts):
-        raise InputError("unequal tpwgts are not supported: all blocks get the same share")
 
 
 def _read_options(options: Options | None, recursive: bool) -> dict[str, Any]:

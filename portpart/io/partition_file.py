@@ -17,7 +17,8 @@ SYNTAX = LineSyntax(comments=b"%#")
 MAX_INT32 = 2**31 - 1
 
 
-def read_partition(path: PathLike, num_vertices: int | None = None) -> np.ndarray:
+def read_partition(path: PathLike, num_vertices: int | None = None, *,
+                   free: bool = False) -> np.ndarray:
     """Read a partition file.
 
     Parameters
@@ -26,6 +27,8 @@ def read_partition(path: PathLike, num_vertices: int | None = None) -> np.ndarra
         Plain, ``.gz``, ``.xz`` or ``.bz2``; ``-`` reads standard input.
     num_vertices : int, optional
         Number of lines that must be there.
+    free : bool, default False
+        Accept -1, a vertex that is in no block, as in hMETIS's files of fixed vertices.
 
     Returns
     -------
@@ -45,7 +48,7 @@ def read_partition(path: PathLike, num_vertices: int | None = None) -> np.ndarra
     if several.any():
         row = int(several.argmax())
         source.refuse(source.line_of_row(SYNTAX, 0, row), "expected one block number per line")
-    bad = (part < 0) | (part > MAX_INT32)
+    bad = (part < (-1 if free else 0)) | (part > MAX_INT32)
     if bad.any():
         row = int(bad.argmax())
         source.refuse(source.line_of_row(SYNTAX, 0, row), f"{part[row]} is no block number")

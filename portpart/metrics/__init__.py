@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from portpart.metrics.balance import (
     block_weight_limit,
+    block_weight_limits,
     block_weights,
     imbalance,
     is_balanced,
     max_block_weight,
+    target_weights,
 )
 from portpart.metrics.evaluation import Evaluation, evaluate
 from portpart.metrics.quality import boundary_vertices, communication_volume, cut
@@ -20,6 +22,7 @@ from portpart.metrics.structure import components_per_block, quotient_graph
 __all__ = [
     "Evaluation",
     "block_weight_limit",
+    "block_weight_limits",
     "block_weights",
     "boundary_vertices",
     "communication_volume",
@@ -30,4 +33,5 @@ __all__ = [
     "is_balanced",
     "max_block_weight",
     "quotient_graph",
+    "target_weights",
 ]

@@ -11,6 +11,9 @@ import numpy as np
 from portpart.errors import InputError
 from portpart.metrics.view import PartitionView
 
+FEW_CHARACTERS = 60
+"""Of a bad target that an error message shows."""
+
 
 def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
     """Largest weight a block may have, ``floor((1 + imbalance) * ceil(total_weight / k))``.
@@ -37,13 +40,94 @@ def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
     """
     if k < 1:
         raise InputError(f"k is {k}; it must be at least 1")
+    return math.floor((1 + _excess(imbalance)) * -(-int(total_weight) // int(k)))
+
+
+def block_weight_limits(total_weight: int, k: int, imbalance: Any = 0.03,
+                        target: Any = None) -> list[int]:
+    """Largest weight of each block, ``floor((1 + imbalance) * ceil(target_b))``.
+
+    Parameters
+    ----------
+    total_weight, k, imbalance
+        As in :func:`block_weight_limit`.
+    target : array_like, shape (k,), optional
+        Shares of the blocks; by default they are equal, and so are the limits.
+
+    Examples
+    --------
+    >>> from portpart.metrics import block_weight_limits
+    >>> block_weight_limits(1000, 3, 0.03, [1, 1, 2])
+    [257, 257, 515]
+    """
+    excess = 1 + _excess(imbalance)
+    weights = target_weights(total_weight, k, target)
+    return [math.floor(excess * weight) for weight in weights]
+
+
+def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
+    """What each block weighs in perfect balance, rounded up: ``ceil(total_weight * share_b)``.
+
+    Parameters
+    ----------
+    total_weight, k : int
+    target : array_like, shape (k,), optional
+        Positive numbers, integers or fractions, of which only the ratios count: share_b is
+        ``target[b] / sum(target)``, in exact arithmetic.  Numbers are taken as the decimals that
+        were written.  By default all shares are equal.
+
+    Raises
+    ------
+    InputError
+        If `target` does not hold `k` positive finite numbers.
+
+    Examples
+    --------
+    >>> from portpart.metrics import target_weights
+    >>> target_weights(1000, 3, [0.2, 0.2, 0.4])
+    [250, 250, 500]
+    """
+    if k < 1:
+        raise InputError(f"k is {k}; it must be at least 1")
+    if target is None:
+        return [-(-int(total_weight) // int(k))] * int(k)
+    shares = target_shares(k, target)
+    whole = sum(shares)
+    return [-(-int(total_weight) * share // whole) for share in shares]
+
+
+def target_shares(k: int, target: Any) -> list[int]:
+    """The target as positive integers in the same ratios."""
+    if isinstance(target, str) or not hasattr(target, "__len__"):
+        raise InputError(f"target is {target!r}; {k} numbers are needed, one for each block")
+    numbers = list(target.get() if hasattr(target, "get") else target)
+    if len(numbers) != k:
+        raise InputError(f"target holds {len(numbers)} numbers for {k} blocks; one for each block "
+                         "is needed")
+    fractions = [_positive(block, number) for block, number in enumerate(numbers)]
+    common = math.lcm(*{fraction.denominator for fraction in fractions})
+    return [fraction.numerator * (common // fraction.denominator) for fraction in fractions]
+
+
+def _positive(block: int, number: Any) -> Fraction:
+    try:
+        share = Fraction(str(number))
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(0)
+    if share <= 0:
+        text = repr(number)[:FEW_CHARACTERS]
+        raise InputError(f"target[{block}] is {text}; it must be a positive finite number")
+    return share
+
+
+def _excess(imbalance: Any) -> Fraction:
     try:
         excess = Fraction(str(imbalance))
     except (ValueError, ZeroDivisionError) as problem:
         raise InputError(f"imbalance is {imbalance!r}; it must be a finite number") from problem
     if excess < 0:
         raise InputError(f"imbalance is {imbalance}; it must be >= 0")
-    return math.floor((1 + excess) * -(-int(total_weight) // int(k)))
+    return excess
 
 
 def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
@@ -65,19 +149,25 @@ def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
     return int(block_weights(graph, part, k).max(initial=0))
 
 
-def imbalance(graph: Any, part: Any, k: int | None = None) -> float:
+def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -> float:
     """How much the heaviest block exceeds ``ceil(W / k)``: 0.03 means 3 % (0 if W is 0).
 
-    A partition keeps the limit of imbalance e exactly if this is at most e.
+    With a `target` the largest of ``weight_b / ceil(target_b) - 1`` over the blocks.  A partition
+    keeps the limits of imbalance e exactly if this is at most e.
     """
-    return imbalance_of(block_weights(graph, part, k))
+    return imbalance_of(block_weights(graph, part, k), target)
 
 
-def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.03) -> bool:
-    """True if no block is heavier than :func:`block_weight_limit` (exact)."""
-    weights = block_weights(graph, part, k)
-    limit = block_weight_limit(int(weights.sum()), max(1, len(weights)), imbalance)
-    return int(weights.max(initial=0)) <= limit
+def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.03,
+                target: Any = None) -> bool:
+    """True if no block is heavier than :func:`block_weight_limits` (exact)."""
+    return keeps_limits(block_weights(graph, part, k), imbalance, target)
+
+
+def keeps_limits(weights: np.ndarray, imbalance: Any, target: Any = None) -> bool:
+    """:func:`is_balanced` of block weights."""
+    limits = block_weight_limits(int(weights.sum()), max(1, len(weights)), imbalance, target)
+    return all(weight <= limit for weight, limit in zip(weights.tolist(), limits))
 
 
 def block_weights_of(view: PartitionView) -> np.ndarray:
@@ -89,9 +179,12 @@ def block_weights_of(view: PartitionView) -> np.ndarray:
     return weights
 
 
-def imbalance_of(weights: np.ndarray) -> float:
+def imbalance_of(weights: np.ndarray, target: Any = None) -> float:
     """:func:`imbalance` of block weights."""
     total = int(weights.sum())
     if total == 0:
         return 0.0
-    return float(Fraction(int(weights.max()), -(-total // len(weights))) - 1)
+    if target is None:
+        return float(Fraction(int(weights.max()), -(-total // len(weights))) - 1)
+    wanted = target_weights(total, len(weights), target)
+    return float(max(Fraction(w, t) for w, t in zip(weights.tolist(), wanted)) - 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.metrics.balance import block_weight_limit, block_weights_of, imbalance_of
+from portpart.metrics.balance import block_weights_of, imbalance_of, keeps_limits
 from portpart.metrics.quality import boundary_of, cut_of, volume_of
 from portpart.metrics.structure import components_of, quotient_of
 from portpart.metrics.view import PartitionView
@@ -23,7 +23,8 @@ class Evaluation:
     cut : int
         Weight of the edges between blocks, each once.
     imbalance : float
-        Heaviest block over ``ceil(W / k)``, less one.
+        Heaviest block over ``ceil(W / k)``, less one; with a target the largest of the blocks'
+        weights over their targets, less one.
     block_weights : ndarray of int64, shape (k,)
     max_block_weight, min_block_weight : int
     boundary : int
@@ -34,6 +35,8 @@ class Evaluation:
         Connected components of each block.
     neighbour_pairs : int
         Pairs of blocks with an edge between them.
+    target : array_like, optional
+        What the evaluation was made with.
     """
 
     num_vertices: int
@@ -49,6 +52,7 @@ class Evaluation:
     max_communication_volume: int
     components: np.ndarray
     neighbour_pairs: int
+    target: Any = None
 
     @property
     def disconnected_blocks(self) -> int:
@@ -61,16 +65,15 @@ class Evaluation:
         return int((self.components == 0).sum())
 
     def is_balanced(self, imbalance: Any = 0.03) -> bool:
-        """True if no block is above the limit for `imbalance` (exact)."""
-        total = int(self.block_weights.sum())
-        return self.max_block_weight <= block_weight_limit(total, max(1, self.k), imbalance)
+        """True if no block is above its limit for `imbalance` (exact)."""
+        return keeps_limits(self.block_weights, imbalance, self.target)
 
     def as_dict(self) -> dict[str, Any]:
-        """All fields as plain Python values (arrays become lists), ready for JSON."""
+        """All fields but `target` as plain Python values (arrays become lists), for JSON."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in values.items()
+            for name, value in values.items() if name != "target"
         }
 
     def __str__(self) -> str:
@@ -89,7 +92,7 @@ class Evaluation:
         return "\n".join(f"{name:<14}{text}" for name, text in rows)
 
 
-def evaluate(graph: Any, part: Any, k: int | None = None) -> Evaluation:
+def evaluate(graph: Any, part: Any, k: int | None = None, target: Any = None) -> Evaluation:
     """Compute every metric of a partition.
 
     Parameters
@@ -99,6 +102,8 @@ def evaluate(graph: Any, part: Any, k: int | None = None) -> Evaluation:
         Block of each vertex, 0 ... k - 1; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: the largest block number plus one.
+    target : array_like, shape (k,), optional
+        Shares that the blocks are meant to have, as in :func:`portpart.partition`.
 
     Raises
     ------
@@ -120,7 +125,7 @@ def evaluate(graph: Any, part: Any, k: int | None = None) -> Evaluation:
         num_edges=view.graph.num_edges,
         k=view.k,
         cut=cut_of(view),
-        imbalance=imbalance_of(weights),
+        imbalance=imbalance_of(weights, target),
         block_weights=weights,
         max_block_weight=int(weights.max(initial=0)),
         min_block_weight=int(weights.min()) if len(weights) else 0,
@@ -129,4 +134,5 @@ def evaluate(graph: Any, part: Any, k: int | None = None) -> Evaluation:
         max_communication_volume=volume.max,
         components=components_of(view),
         neighbour_pairs=quotient_of(view).num_edges,
+        target=target,
     )

@@ -113,7 +113,7 @@ def test_the_search_finds_a_packing_exactly_if_there_is_one(
     weights: list[int], k: int, limit: int
 ) -> None:
     weights = sorted(weights, reverse=True)
-    found = packed_within(weights, k, limit)
+    found = packed_within(weights, [limit] * k)
     assert (found is not None) == fits(weights, [limit] * k)
     if found is not None:
         assert max(np.bincount(found, weights, minlength=k), default=0) <= limit
@@ -122,10 +122,10 @@ def test_the_search_finds_a_packing_exactly_if_there_is_one(
 def test_the_search_gives_up_in_time() -> None:
     weights = sorted((np.random.default_rng(0).integers(500, 1000, 400) * 2 + 1).tolist())[::-1]
     limit = -(-sum(weights) // 50)
-    assert packed_within(weights, 50, limit, most_steps=1000) is None
+    assert packed_within(weights, [limit] * 50, most_steps=1000) is None
 
 
 def test_the_search_takes_thousands_of_weights() -> None:
-    blocks = packed_within([3] * 9000 + [1] * 9000, 1000, 36)
+    blocks = packed_within([3] * 9000 + [1] * 9000, [36] * 1000)
     assert blocks is not None
     assert len(blocks) == 18_000

@@ -88,8 +88,8 @@ def test_default_balance_is_that_of_metis(
     ("keywords", "word"),
     [
         ({"contiguous": True}, "contiguous"),
-        ({"tpwgts": [0.25, 0.75]}, "tpwgts"),
-        ({"tpwgts": [1.0]}, "tpwgts"),
+        ({"tpwgts": [1.0]}, "1 numbers for 2 blocks"),
+        ({"tpwgts": [0.0, 1.0]}, r"target\[0\] is 0.0"),
         ({"vweights": [1.5, 2.0, 1.0, 1.0]}, r"vertex_weights\[0\] is 1.5"),
         ({"eweights": [1, 1.5, 1, 1, 1, 1]}, r"edge_weights\[1\] is 1.5"),
         ({"adjacency": [[1], [0, 2.5], [1]]}, "must be integers"),
@@ -106,6 +106,11 @@ def test_what_cannot_be_honoured_is_refused(keywords: dict[str, Any], word: str)
 
 def test_equal_shares_are_accepted() -> None:
     assert ours.part_graph(2, adjacency=PATH, tpwgts=[0.5, 0.5]).edge_cuts == 1
+
+
+def test_shares_are_kept() -> None:
+    part = ours.part_graph(2, adjacency=PATH, tpwgts=[0.25, 0.75]).vertex_part
+    assert part.count(0) == 1
 
 
 @pytest.mark.parametrize("keywords", [{}, {"xadj": OFFSETS}, {"adjacency": PATH, "xadj": OFFSETS}])

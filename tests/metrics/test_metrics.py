@@ -185,3 +185,33 @@ def test_parallel_edges_all_count() -> None:
     assert Counter(oracles.arcs(graph))[0, 1, 1] == 1
     assert metrics.cut(graph, [0, 1, 1]) == 6
     assert metrics.communication_volume(graph, [0, 1, 1]) == (3, 2)
+
+
+@given(st.integers(0, 2**62), st.integers(1, 2000),
+       st.sampled_from([0, 0.03, "1/3", 0.1]))
+def test_equal_targets_give_the_common_limit(total: int, k: int, imbalance: Any) -> None:
+    limit = metrics.block_weight_limit(total, k, imbalance)
+    for target in (None, [0.1] * k, [7] * k):
+        assert metrics.block_weight_limits(total, k, imbalance, target) == [limit] * k
+
+
+@given(st.integers(0, 2**62), st.lists(st.integers(1, 2**40), min_size=1, max_size=9))
+def test_targets_are_exact(total: int, shares: list[int]) -> None:
+    wanted = metrics.target_weights(total, len(shares), shares)
+    for share, weight in zip(shares, wanted):
+        assert (weight - 1) * sum(shares) < total * share <= weight * sum(shares)
+    assert wanted == metrics.target_weights(total, len(shares), [f"{s}/3" for s in shares])
+    assert sum(wanted) >= total
+
+
+def test_balance_against_a_target() -> None:
+    path = [(0, 1), (1, 2), (2, 3)]
+    part = [0, 1, 1, 1]
+    assert metrics.imbalance(path, part, 2) == 0.5
+    assert metrics.imbalance(path, part, 2, [1, 3]) == 0
+    assert metrics.imbalance(path, part, 2, [3, 1]) == 2
+    assert metrics.is_balanced(path, part, 2, 0, [1, 3])
+    assert not metrics.is_balanced(path, part, 2, 0.5, [3, 1])
+    evaluation = metrics.evaluate(path, part, 2, [1, 3])
+    assert evaluation.imbalance == 0
+    assert evaluation.is_balanced(0)

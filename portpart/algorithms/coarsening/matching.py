@@ -30,7 +30,8 @@ UNMATCHED = -1
 LOWEST = -(2**63)
 
 
-def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int) -> Array:
+def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
+                        label: Array | None = None) -> Array:
     """Maximal matching that prefers heavy edges.
 
     Parameters
@@ -41,6 +42,8 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
         No pair weighs more than this.
     seed : int
         Breaks ties.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label are matched.
 
     Returns
     -------
@@ -51,21 +54,30 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
     mate = space.empty(n, np.int32)
     bindings = {
         **graph.arrays,
-        "mate": mate, "wish": space.empty(n, np.int32),
+        "label": label, "mate": mate, "wish": space.empty(n, np.int32),
         "list_a": space.empty(n, np.int32), "list_b": space.empty(n, np.int32),
         "sizes": space.asarray(np.array([n, 0, n], np.int64)),
         "max_weight": max_weight, "seed": seed,
     }
     team = team_for(graph.mean_degree)
-    key = ("matching", graph.type_key, team)
-    space.cached_executable(key, lambda: _record(graph, team)).run(bindings, n)
+    labelled = label is not None
+    key = ("matching", graph.type_key, labelled, team)
+    space.cached_executable(key, lambda: _record(graph, labelled, team)).run(bindings, n)
     return mate
 
 
-def _record(graph: Graph, team: int) -> Program:
+def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
+    """The matching `mate` without the pairs of vertices of different labels."""
+    parted = space.empty(len(mate), np.int32)
+    space.parallel_for(len(mate), keep_mate_of_own_label, mate, label, parted)
+    return parted
+
+
+def _record(graph: Graph, labelled: bool, team: int) -> Program:
     """Rounds in pairs: the second works on the list that the first has left, and back."""
     program = Program("heavy-edge matching")
     csr = graph.declare(program)
+    label = program.array("label", np.int32 if labelled else None)
     mate, wish = program.array("mate", np.int32), program.array("wish", np.int32)
     lists = program.array("list_a", np.int32), program.array("list_b", np.int32)
     sizes = program.array("sizes", np.int64)
@@ -75,8 +87,8 @@ def _record(graph: Graph, team: int) -> Program:
         for here in (0, 1):
             there = 1 - here
             program.parallel_for(1, reset_size, sizes, there)
-            program.parallel_for(sizes[here], wish_for_heaviest, lists[here], *csr, mate, wish,
-                                 max_weight, seed, team=team)
+            program.parallel_for(sizes[here], wish_for_heaviest, lists[here], *csr, label, mate,
+                                 wish, max_weight, seed, team=team)
             program.parallel_for(sizes[here], match_mutual_wishes, lists[here], wish, mate,
                                  lists[there], sizes, there)
     return program
@@ -97,7 +109,7 @@ def reset_size(_, sizes, at):
 
 @kernel
 def wish_for_heaviest(
-    i, active, offsets, targets, weights, vertex_weights, mate, wish, max_weight, seed
+    i, active, offsets, targets, weights, vertex_weights, label, mate, wish, max_weight, seed
 ):
     """wish[v] = unmatched neighbour across the heaviest edge that keeps the weight limit."""
     v = active[i]
@@ -109,7 +121,8 @@ def wish_for_heaviest(
         u = targets[arc]
         weight = value_or(weights, arc, 1)
         if weight >= best_weight and mate[u] == UNMATCHED:
-            if value_or(vertex_weights, u, 1) <= room:
+            fits = value_or(vertex_weights, u, 1) <= room
+            if fits and value_or(label, u, 0) == value_or(label, v, 0):
                 hashed = pair_hash(u, v, seed)
                 if weight > best_weight or hashed > best_hash:
                     best_weight = weight
@@ -133,3 +146,13 @@ def match_mutual_wishes(i, active, wish, mate, next_active, sizes, at):
             mate[v] = u
         else:
             next_active[atomic_add(sizes, at, 1)] = v
+
+
+@kernel
+def keep_mate_of_own_label(v, mate, label, parted):
+    """parted[v] = mate of v if its label is v's."""
+    u = mate[v]
+    parted[v] = int32(UNMATCHED)
+    if u != UNMATCHED:
+        if label[u] == label[v]:
+            parted[v] = u

@@ -22,13 +22,18 @@ MAX_METIS_IMBALANCE = 1000
 
 
 def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_blocks: int,
-                    imbalance: float, seed: int) -> np.ndarray:
+                    imbalance: float, seed: int, shares: np.ndarray | None = None) -> np.ndarray:
     """Partition a small graph on the host by METIS's recursive bisection.
 
     The vertices are shuffled by the seed and the rows sorted before METIS sees them: the result
     depends on the graph and the seed only, and METIS's own seed alone hardly changes it.
     Arcs of weight zero count one, for METIS may hang on them.  Weights whose sums would overflow
     METIS's 32 bits are scaled down.
+
+    Parameters
+    ----------
+    shares : numpy.ndarray of float64, shape (k,), optional
+        Share of the weight that each block is to get, in sum 1.
 
     Returns
     -------
@@ -47,7 +52,7 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
     _, shuffled_part = pymetis.part_graph(
         num_blocks, adjacency, eweights=scaled(np.maximum(shuffled.data, 1)),
         vweights=None if vertex_weights is None else scaled(vertex_weights[order]),
-        recursive=True, options=options,
+        tpwgts=None if shares is None else shares.tolist(), recursive=True, options=options,
     )
     part = np.empty(n, np.int32)
     part[order] = shuffled_part

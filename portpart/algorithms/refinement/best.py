@@ -25,13 +25,14 @@ from portpart.graph import Graph
 from portpart.primitives.reduce import sum_of
 
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
+LOWEST = -(2**63)
 
 APPLIED = at.APPLIED
 APPLIES = at.APPLIES
 BALANCED = at.BALANCED
 BEST_CUT = at.BEST_CUT
 BEST_IS_BALANCED = at.BEST_IS_BALANCED
-BEST_MAX_WEIGHT = at.BEST_MAX_WEIGHT
+BEST_OVERLOAD = at.BEST_OVERLOAD
 BLOCKS = at.BLOCKS
 DIRTY = at.DIRTY
 ITERATION = at.ITERATION
@@ -40,7 +41,6 @@ LAST_PROPAGATION = at.LAST_PROPAGATION
 LEAVERS = at.LEAVERS
 LISTED = at.LISTED
 MARKED = at.MARKED
-MAX_BLOCK_WEIGHT = at.MAX_BLOCK_WEIGHT
 MOVES = at.MOVES
 OVERLOADED = at.OVERLOADED
 REBALANCINGS = at.REBALANCINGS
@@ -101,7 +101,7 @@ def restore_cut(stripe, cut_twice, state):
 
 
 @device
-def compare_with_best(cut, heaviest, state, tolerance):
+def compare_with_best(cut, overload, state, tolerance):
     """How the partition compares with the best: NOT_BETTER, BETTER or MUCH_BETTER.
 
     Iteration -1 judges the partition that refinement starts from, which is the best so far.
@@ -111,9 +111,9 @@ def compare_with_best(cut, heaviest, state, tolerance):
     if state[ITERATION] < 0:
         result = int64(MUCH_BETTER)
     elif state[BEST_IS_BALANCED] == 0:
-        if heaviest <= state[MAX_BLOCK_WEIGHT] or heaviest < state[BEST_MAX_WEIGHT]:
+        if overload < state[BEST_OVERLOAD]:
             result = int64(MUCH_BETTER)
-    elif heaviest <= state[MAX_BLOCK_WEIGHT] and cut < best_cut:
+    elif overload <= 0 and cut < best_cut:
         result = int64(BETTER)
         if float64(cut) < tolerance * float64(best_cut):
             result = int64(MUCH_BETTER)
@@ -121,14 +121,14 @@ def compare_with_best(cut, heaviest, state, tolerance):
 
 
 @device
-def keep_if_better(improvement, cut, heaviest, state):
+def keep_if_better(improvement, cut, overload, state):
     """Record the values of a new best partition, and what is to be copied."""
     state[SAVED_VERTICES] = 0
     state[SAVED_BLOCKS] = 0
     if improvement != NOT_BETTER:
         state[BEST_CUT] = cut
-        state[BEST_MAX_WEIGHT] = heaviest
-        state[BEST_IS_BALANCED] = int64(heaviest <= state[MAX_BLOCK_WEIGHT])
+        state[BEST_OVERLOAD] = overload
+        state[BEST_IS_BALANCED] = int64(overload <= 0)
         state[SAVED_VERTICES] = state[LISTED]
         state[SAVED_BLOCKS] = state[BLOCKS]
     return improvement
@@ -169,26 +169,32 @@ def plan_work(state):
 
 
 @kernel
-def judge(_, weight_sums, cut_twice, block_weight, destinations, room, state, tolerance):
-    """Sum up weights and cut, then decide what is best so far and what to do next.  One team."""
+def judge(
+    _, weight_sums, cut_twice, block_weight, limits, open_below, destinations, room, state,
+    tolerance,
+):
+    """Sum up weights and cut, then decide what is best so far and what to do next.  One team.
+
+    The overload is the most by which a block exceeds its limit.
+    """
     twice = int64(0)
     for stripe in range(lane(), STRIPES, team_size()):
         twice += cut_twice[stripe]
     twice = team_sum(twice)
-    heaviest = int64(0)
+    overload = int64(LOWEST)
     for b in range(lane(), state[BLOCKS], team_size()):
         weight = int64(0)
         for stripe in range(state[WEIGHT_STRIPES]):
             weight += weight_sums[stripe * state[BLOCKS] + b]
         block_weight[b] = weight
-        heaviest = max(heaviest, weight)
-    heaviest = team_max(heaviest)
-    if heaviest > state[MAX_BLOCK_WEIGHT]:
-        list_destinations(block_weight, destinations, room, state)
+        overload = max(overload, weight - limits[b])
+    overload = team_max(overload)
+    if overload > 0:
+        list_destinations(block_weight, open_below, destinations, room, state)
     if lane() == 0:
-        improvement = compare_with_best(twice // 2, heaviest, state, tolerance)
-        keep_if_better(improvement, twice // 2, heaviest, state)
-        plan_next(improvement, heaviest <= state[MAX_BLOCK_WEIGHT], state)
+        improvement = compare_with_best(twice // 2, overload, state, tolerance)
+        keep_if_better(improvement, twice // 2, overload, state)
+        plan_next(improvement, overload <= 0, state)
         plan_work(state)
 
 

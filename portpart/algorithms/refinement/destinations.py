@@ -188,12 +188,13 @@ def is_on_boundary(v, offsets, targets, weights, part):
 
 @device
 def cache_destination(
-    v, offsets, targets, weights, part, counts, dirty, cached, gain, listed, boundary, state,
-    filter_ratio,
+    v, offsets, targets, weights, part, counts, dirty, cached, gain, listed, boundary, fixed,
+    state, filter_ratio,
 ):
     """Cache the best destination of v and its gain, if it passes Jet's first filter (4.3).
 
-    Equal connectivity: a hash of vertex and block decides.  All lanes of a team together.
+    Equal connectivity: a hash of vertex and block decides.  Fixed vertices have no destination.
+    All lanes of a team together.
     """
     known = listed[v] != 0
     crosses = known
@@ -226,6 +227,7 @@ def cache_destination(
     best_block = team_winner(best, best_hash, best_block)
     if lane() == 0:
         passes = top >= own or own - top < int64(filter_ratio * float64(own))
+        passes = passes and value_or(fixed, v, NONE) == NONE
         cached[v] = best_block if passes else int32(NONE)
         gain[v] = top - own
         dirty[v] = int32(0)
@@ -236,21 +238,21 @@ def cache_destination(
 
 @kernel
 def choose_destination(
-    i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, state,
-    filter_ratio,
+    i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, fixed,
+    state, filter_ratio,
 ):
     """Bring the destination of a vertex with few neighbours up to date."""
     counts = team_array(int64, 1)  # nothing is counted
     v = dirty_list[i]
     if degree_of(v, offsets) <= state[PAIRWISE]:
         cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain, listed,
-                          boundary, state, filter_ratio)
+                          boundary, fixed, state, filter_ratio)
 
 
 @kernel
 def choose_destination_of_many(
-    i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, state,
-    filter_ratio,
+    i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, fixed,
+    state, filter_ratio,
 ):
     """Bring the destination of a vertex with many neighbours up to date, unless it is a hub."""
     counts = team_array(int64, CAPACITY)
@@ -258,17 +260,17 @@ def choose_destination_of_many(
     degree = degree_of(v, offsets)
     if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
         cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain, listed,
-                          boundary, state, filter_ratio)
+                          boundary, fixed, state, filter_ratio)
 
 
 @kernel
 def choose_destination_of_hub(
-    i, hubs, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, state,
-    filter_ratio,
+    i, hubs, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, fixed,
+    state, filter_ratio,
 ):
     """Bring the destination of a hub up to date."""
     counts = team_array(int64, CAPACITY)
     v = hubs[i]
     if dirty[v] != 0:
         cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain, listed,
-                          boundary, state, filter_ratio)
+                          boundary, fixed, state, filter_ratio)

@@ -67,6 +67,7 @@ def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], widths: Widths)
     """
     program = Program("Jet refinement")
     graph.declare(program)
+    program.array("fixed", dtypes.get("fixed"))
     for name, dtype in dtypes.items():
         if name not in program.slots:
             program.array(name, dtype)

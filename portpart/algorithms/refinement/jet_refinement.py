@@ -86,6 +86,9 @@ class JetRefiner:
             "destinations": space.empty(k, np.int32),
             "room": space.empty(k + 1, np.int64),
             "threshold": space.empty(k, np.int64),
+            "limits": space.asarray(balance.limits),
+            "means": space.asarray(balance.means),
+            "open_below": space.asarray(balance.open_below),
             "bucket_weight": space.zeros(k * rebalance.BUCKETS, np.int64),
             "slot_weight": space.zeros(
                 k * rebalance.BUCKETS * rebalance.sub_buckets_for(k, n), np.int64),
@@ -125,18 +128,22 @@ class JetRefiner:
         self.vertex_arrays["part"][:n] = self.vertex_arrays["best"][:n]
         self._at_best = True
 
-    def refine(self, graph: Graph, filter_ratio: float) -> dict[str, int]:
+    def refine(self, graph: Graph, filter_ratio: float,
+               fixed: Array | None = None) -> dict[str, int]:
         """Refine the current partition of `graph` in place.
 
         Parameters
         ----------
         filter_ratio : float
             The paper's c of inequality 4.3: how much connectivity a move may lose.
+        fixed : array of int32, shape (n,), optional
+            Vertices with an entry of 0 or more stay where they are.
 
         Returns
         -------
         dict
-            ``cut``, ``max_block_weight``, ``balanced`` and ``iterations``.
+            ``cut``, ``overload`` (most by which a block exceeds its limit), ``balanced`` and
+            ``iterations``.
         """
         n, k = graph.num_vertices, self.balance.num_blocks
         self._set_limits(graph)
@@ -147,6 +154,7 @@ class JetRefiner:
             "position": self.position[: n + 1],
             **self.other_arrays,
             "state": state,
+            "fixed": fixed,
             "filter_ratio": filter_ratio,
             "tolerance": self.options.tolerance,
             "sub_buckets": rebalance.sub_buckets_for(k, n),
@@ -157,7 +165,7 @@ class JetRefiner:
             many=graph.max_degree > self.state[at.PAIRWISE],
             hubs=graph.max_degree > self.state[at.HUB_DEGREE],
         )
-        key = ("jet refinement", *graph.type_key, widths)
+        key = ("jet refinement", *graph.type_key, fixed is None, widths)
         executable = self.space.cached_executable(
             key, lambda: record_refinement(graph, dtypes, widths)
         )
@@ -174,7 +182,7 @@ class JetRefiner:
         state = self.state
         return {
             "cut": int(state[at.BEST_CUT]),
-            "max_block_weight": int(state[at.BEST_MAX_WEIGHT]),
+            "overload": int(state[at.BEST_OVERLOAD]),
             "balanced": int(state[at.BEST_IS_BALANCED]),
             "iterations": int(state[at.ITERATION]),
         }
@@ -187,9 +195,6 @@ class JetRefiner:
         if self._at_best:
             state[at.RESTORED_BLOCKS], state[at.RESTORED_STRIPES] = state[at.BLOCKS], at.STRIPES
         state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
-        state[at.MAX_BLOCK_WEIGHT] = self.balance.max_block_weight
-        state[at.MEAN_BLOCK_WEIGHT] = self.balance.mean_block_weight
-        state[at.DESTINATION_WEIGHT] = self.balance.destination_weight
         state[at.STALL_LIMIT] = self.options.stall_limit
         state[at.ITERATION_LIMIT] = self.options.iteration_limit
         state[at.WEAK_LIMIT] = self.options.weak_limit

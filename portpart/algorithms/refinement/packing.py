@@ -1,4 +1,4 @@
-"""Packing weights into equal blocks by a bounded exact search, for when greedy packing fails."""
+"""Packing weights into blocks by a bounded exact search, for when greedy packing fails."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ MOST_STEPS = 200_000
 """Placements tried before the search gives up: some tenths of a second."""
 
 
-def packed_within(weights: Sequence[int], num_blocks: int, limit: int,
+def packed_within(weights: Sequence[int], rooms: Sequence[int],
                   most_steps: int = MOST_STEPS) -> list[int] | None:
-    """A block for each weight, so that no block gets more than `limit`; None if not found.
+    """A block for each weight, so that none gets more than its room; None if not found.
 
     Parameters
     ----------
     weights : sequence of int
         Positive, heaviest first.
-    num_blocks : int
-    limit : int
-        Room of each block.
+    rooms : sequence of int
+        Of each block; one that is not positive takes nothing.
     most_steps : int
         Bounds the search; None within that bound means that there is no packing.
 
@@ -29,7 +28,7 @@ def packed_within(weights: Sequence[int], num_blocks: int, limit: int,
     once, and a branch ends when the rooms that are too small for the lightest weight add up to
     more than can be spared.  Deterministic.
     """
-    search = _Search(weights, num_blocks, limit)
+    search = _Search(weights, rooms)
     for _ in range(most_steps):
         if len(search.placed) == len(weights):
             return [block for _, block in search.placed]
@@ -41,11 +40,12 @@ def packed_within(weights: Sequence[int], num_blocks: int, limit: int,
 class _Search:
     """State of the depth-first search."""
 
-    def __init__(self, weights: Sequence[int], num_blocks: int, limit: int) -> None:
+    def __init__(self, weights: Sequence[int], rooms: Sequence[int]) -> None:
         self.weights = weights
         self.lightest = weights[-1] if weights else 0
-        self.rooms = [(limit, block) for block in range(num_blocks)]  # ascending
-        self.spare = num_blocks * limit - sum(weights)
+        self.rooms = sorted((room, block) for block, room in enumerate(rooms)
+                            if room >= self.lightest)  # ascending
+        self.spare = sum(room for room, _ in self.rooms) - sum(weights)
         self.wasted = 0
         self.placed: list[tuple[int, int]] = []  # of each placed weight: room left there, block
         self.tried = [-1]  # largest room tried for each placed weight and for the next one

@@ -49,13 +49,10 @@ BUCKETS = 50
 BUCKET_BASE = 1.5
 
 BLOCKS = at.BLOCKS
-DESTINATION_WEIGHT = at.DESTINATION_WEIGHT
 DESTINATIONS = at.DESTINATIONS
 ITERATION = at.ITERATION
 LEAVERS = at.LEAVERS
 LOSS_UNIT = at.LOSS_UNIT
-MAX_BLOCK_WEIGHT = at.MAX_BLOCK_WEIGHT
-MEAN_BLOCK_WEIGHT = at.MEAN_BLOCK_WEIGHT
 MEAN_DEGREE = at.MEAN_DEGREE
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
 MOVES = at.MOVES
@@ -74,7 +71,7 @@ def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
 
 
 @device
-def list_destinations(block_weight, destinations, room, state):
+def list_destinations(block_weight, open_below, destinations, room, state):
     """List the blocks with room in their order, and where the room of each one starts.
 
     All lanes of one team together; returns the number of blocks listed.
@@ -87,7 +84,7 @@ def list_destinations(block_weight, destinations, room, state):
         b = base + lane()
         free = int64(0)
         if b < blocks:
-            free = max(int64(0), state[DESTINATION_WEIGHT] - block_weight[b])
+            free = max(int64(0), open_below[b] - block_weight[b])
         opens = int64(0)
         if free > 0:
             opens = int64(1)
@@ -126,7 +123,7 @@ def bucket_of(loss, weight, state):
 
 
 @device
-def may_pay(v, excess, offsets, listed, state):
+def may_pay(v, excess, limit, offsets, listed, state):
     """Whether v is worth rating: a block slightly too heavy need not look at its inner vertices.
 
     Those lose most, and on a mesh they are many.  Vertices on the boundary and those with at most
@@ -134,23 +131,29 @@ def may_pay(v, excess, offsets, listed, state):
     """
     degree = int64(offsets[v + 1]) - int64(offsets[v])
     cheap = listed[v] != 0 or 2 * degree <= state[MEAN_DEGREE]
-    return cheap or state[STRONG] != 0 or excess > state[MAX_BLOCK_WEIGHT] // SLIGHT_SHARE
+    return cheap or state[STRONG] != 0 or excess > limit // SLIGHT_SHARE
 
 
 @kernel
 def list_leavers(
-    v, offsets, vertex_weights, part, block_weight, listed, slot_of, leaving, leave_list, state
+    v, offsets, vertex_weights, fixed, part, block_weight, limits, means, listed, slot_of, leaving,
+    leave_list, state,
 ):
-    """List v if its block is too heavy and v not too heavy to leave it; in any order."""
+    """List v if its block is too heavy and v not too heavy to leave it; in any order.
+
+    Fixed vertices stay.
+    """
     slot_of[v] = int32(NONE)
     leaving[v] = 0
-    here = block_weight[part[v]]
-    excess = here - state[MEAN_BLOCK_WEIGHT]
-    if here > state[MAX_BLOCK_WEIGHT] and may_pay(v, excess, offsets, listed, state):
-        weight = value_or(vertex_weights, v, 1)
-        limit = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
-        if weight > 0 and weight <= limit and state[DESTINATIONS] > 0:
-            leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
+    block = part[v]
+    here = block_weight[block]
+    if here > limits[block] and value_or(fixed, v, NONE) == NONE:
+        excess = here - means[block]
+        if may_pay(v, excess, limits[block], offsets, listed, state):
+            weight = value_or(vertex_weights, v, 1)
+            heaviest = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
+            if weight > 0 and weight <= heaviest and state[DESTINATIONS] > 0:
+                leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
 
 
 @device
@@ -177,7 +180,8 @@ def slot_for(v, loss, weight, sub_buckets, state):
 
 @device
 def rate(
-    v, offsets, targets, weights, part, block_weight, counts, destinations, wish, loss, state
+    v, offsets, targets, weights, part, block_weight, open_below, counts, destinations, wish, loss,
+    state,
 ):
     """Destination and loss of a vertex that may leave.
 
@@ -200,7 +204,7 @@ def rate(
                                       counts, state)
             if block == part[v]:
                 own += weight
-            elif weight > 0 and block_weight[block] < state[DESTINATION_WEIGHT]:
+            elif weight > 0 and block_weight[block] < open_below[block]:
                 touched += 1
                 total += weight
                 hashed = pair_hash(v, block, state[SEED])
@@ -225,26 +229,28 @@ def rate(
 
 @kernel
 def rate_leaving(
-    i, leave_list, offsets, targets, weights, part, block_weight, destinations, wish, loss, state
+    i, leave_list, offsets, targets, weights, part, block_weight, open_below, destinations, wish,
+    loss, state,
 ):
     """Rate a vertex with few neighbours."""
     counts = team_array(int64, 1)  # nothing is counted
     v = leave_list[i]
     if degree_of(v, offsets) <= state[PAIRWISE]:
-        rate(v, offsets, targets, weights, part, block_weight, counts, destinations, wish, loss,
-             state)
+        rate(v, offsets, targets, weights, part, block_weight, open_below, counts, destinations,
+             wish, loss, state)
 
 
 @kernel
 def rate_leaving_of_many(
-    i, leave_list, offsets, targets, weights, part, block_weight, destinations, wish, loss, state
+    i, leave_list, offsets, targets, weights, part, block_weight, open_below, destinations, wish,
+    loss, state,
 ):
     """Rate a vertex with many neighbours."""
     counts = team_array(int64, CAPACITY)
     v = leave_list[i]
     if degree_of(v, offsets) > state[PAIRWISE]:
-        rate(v, offsets, targets, weights, part, block_weight, counts, destinations, wish, loss,
-             state)
+        rate(v, offsets, targets, weights, part, block_weight, open_below, counts, destinations,
+             wish, loss, state)
 
 
 @kernel
@@ -291,9 +297,11 @@ def first_reaching(values, begin, count, target):
 
 
 @kernel
-def set_threshold(b, block_weight, bucket_weight, slot_weight, sub_buckets, threshold, state):
+def set_threshold(
+    b, block_weight, limits, bucket_weight, slot_weight, sub_buckets, threshold
+):
     """threshold[b] = last slot that leaves block b: the one that brings it below the limit."""
-    overload = block_weight[b] - state[MAX_BLOCK_WEIGHT]
+    overload = block_weight[b] - limits[b]
     slot = int64(-1)
     if overload > 0:
         bucket = first_reaching(bucket_weight, b * BUCKETS, int64(BUCKETS), overload)

@@ -2,7 +2,7 @@
 
 Refinement nearly always ends balanced.  With few heavy vertices or no slack it may not; then
 vertices move one by one, and if that fails too the vertices are packed anew: heaviest first, then
-by search.
+by search.  Fixed vertices never move.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from portpart.graph import Graph
 from portpart.primitives.histogram import histogram
 
 
-def repaired(graph: Graph, part: Array, balance: Balance) -> tuple[Array, np.ndarray]:
-    """`part` with every block within the limit, if one can be found, and the block weights.
+def repaired(graph: Graph, part: Array, balance: Balance,
+             fixed: Array | None = None) -> tuple[Array, np.ndarray]:
+    """`part` with every block within its limit, if one can be found, and the block weights.
 
     Parameters
     ----------
@@ -27,6 +28,8 @@ def repaired(graph: Graph, part: Array, balance: Balance) -> tuple[Array, np.nda
     part : array of int32, shape (n,)
         Returned as it is if it is balanced.
     balance : Balance
+    fixed : array of int32, shape (n,), optional
+        Vertices with an entry of 0 or more stay where they are.
 
     Returns
     -------
@@ -35,83 +38,101 @@ def repaired(graph: Graph, part: Array, balance: Balance) -> tuple[Array, np.nda
     """
     space = graph.space
     blocks = space.to_host(histogram(space, part, balance.num_blocks, graph.vertex_weights)).copy()
-    if blocks.max(initial=0) <= balance.max_block_weight:
+    if balance.overload(blocks) <= 0:
         return part, blocks
-    weights = _vertex_weights(graph)
     moved = space.to_host(part).copy()
-    _move_out(moved, weights, blocks, balance.max_block_weight)
-    if blocks.max() > balance.max_block_weight:
-        packed = _packed(moved, weights, balance)
-        packed_blocks = _block_weights(packed, weights, balance.num_blocks)
-        if packed_blocks.max() < blocks.max():
-            moved, blocks = packed, packed_blocks
-    if blocks.max() > balance.max_block_weight and _search(moved, weights, balance):
-        blocks = _block_weights(moved, weights, balance.num_blocks)
-    return space.asarray(moved), blocks
+    free = np.ones(len(moved), bool) if fixed is None else space.to_host(fixed) < 0
+    return space.asarray(moved), _repair(moved, host_vertex_weights(graph), free, balance)
 
 
-def _vertex_weights(graph: Graph) -> np.ndarray:
+def host_vertex_weights(graph: Graph) -> np.ndarray:
+    """The weight of each vertex, int64, on the host."""
     if graph.vertex_weights is None:
         return np.ones(graph.num_vertices, np.int64)
     return graph.space.to_host(graph.vertex_weights)
 
 
-def _block_weights(part: np.ndarray, weights: np.ndarray, num_blocks: int) -> np.ndarray:
+def block_weights_on_host(part: np.ndarray, weights: np.ndarray, num_blocks: int) -> np.ndarray:
+    """The weight of each block, int64."""
     blocks = np.zeros(num_blocks, np.int64)
     np.add.at(blocks, part, weights)
     return blocks
 
 
-def _move_out(part: np.ndarray, weights: np.ndarray, blocks: np.ndarray, limit: int) -> None:
-    """Move vertices of too heavy blocks, light ones first, to the lightest block that has room."""
-    lightest = [(int(weight), block) for block, weight in enumerate(blocks)]
-    heapq.heapify(lightest)
-    for block in np.flatnonzero(blocks > limit):
-        members = np.flatnonzero((part == block) & (weights > 0))
+def _repair(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
+            balance: Balance) -> np.ndarray:
+    """Change `part` in place; returns its block weights."""
+    k = balance.num_blocks
+    blocks = block_weights_on_host(part, weights, k)
+    _move_out(part, weights, free, blocks, balance.limits)
+    if balance.overload(blocks) > 0:
+        packed = _packed(part, weights, free, balance.limits)
+        packed_blocks = block_weights_on_host(packed, weights, k)
+        if balance.overload(packed_blocks) < balance.overload(blocks):
+            part[:], blocks = packed, packed_blocks
+    if balance.overload(blocks) > 0 and _search(part, weights, free, balance.limits):
+        blocks = block_weights_on_host(part, weights, k)
+    return blocks
+
+
+class _Rooms:
+    """The blocks in the order of their room, most first; the weights of blocks may change."""
+
+    def __init__(self, blocks: np.ndarray, limits: np.ndarray) -> None:
+        self.blocks, self.limits = blocks, limits
+        self.heap = [(int(filled), block) for block, filled in enumerate(blocks - limits)]
+        heapq.heapify(self.heap)
+
+    def widest(self) -> int:
+        """The block with the most room; the first one of equal ones."""
+        while True:
+            filled, block = self.heap[0]
+            now = int(self.blocks[block] - self.limits[block])
+            if filled == now:
+                return block
+            heapq.heapreplace(self.heap, (now, block))
+
+
+def _move_out(part: np.ndarray, weights: np.ndarray, free: np.ndarray, blocks: np.ndarray,
+              limits: np.ndarray) -> None:
+    """Move vertices of too heavy blocks, light ones first, to the block with the most room."""
+    rooms = _Rooms(blocks, limits)
+    for block in np.flatnonzero(blocks > limits):
+        members = np.flatnonzero((part == block) & (weights > 0) & free)
         for v in members[np.argsort(weights[members], kind="stable")]:
-            if blocks[block] <= limit or not _give(int(v), part, weights, blocks, limit, lightest):
+            there = rooms.widest()
+            if blocks[block] <= limits[block] or blocks[there] + weights[v] > limits[there]:
                 break
+            blocks[block] -= weights[v]
+            blocks[there] += weights[v]
+            part[v] = there
 
 
-def _give(v: int, part: np.ndarray, weights: np.ndarray, blocks: np.ndarray, limit: int,
-          lightest: list[tuple[int, int]]) -> bool:
-    """Move v to the lightest block; False if even that one has no room."""
-    while lightest[0][0] != blocks[lightest[0][1]]:
-        _, stale = heapq.heappop(lightest)
-        heapq.heappush(lightest, (int(blocks[stale]), stale))
-    _, there = lightest[0]
-    if blocks[there] + weights[v] > limit:
-        return False
-    blocks[part[v]] -= weights[v]
-    blocks[there] += weights[v]
-    part[v] = there
-    heapq.heapreplace(lightest, (int(blocks[there]), there))
-    return True
-
-
-def _packed(part: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarray:
-    """All vertices packed anew, heaviest first: where they were if it fits, else the lightest."""
+def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
+            limits: np.ndarray) -> np.ndarray:
+    """Free vertices packed anew, heaviest first: where they were if it fits, else most room."""
     result = part.copy()
-    blocks = [0] * balance.num_blocks
-    lightest = [(0, block) for block in range(balance.num_blocks)]
+    blocks = block_weights_on_host(part[~free], weights[~free], len(limits))
+    rooms = _Rooms(blocks, limits)
     for v in np.argsort(-weights, kind="stable"):
-        weight, block = int(weights[v]), int(part[v])
-        if blocks[block] + weight > balance.max_block_weight:
-            while lightest[0][0] != blocks[lightest[0][1]]:
-                _, stale = heapq.heappop(lightest)
-                heapq.heappush(lightest, (blocks[stale], stale))
-            block = lightest[0][1]
-        blocks[block] += weight
+        if not free[v]:
+            continue
+        block = int(part[v])
+        if blocks[block] + weights[v] > limits[block]:
+            block = rooms.widest()
+        blocks[block] += weights[v]
         result[v] = block
     return result
 
 
-def _search(part: np.ndarray, weights: np.ndarray, balance: Balance) -> bool:
-    """Put all vertices into blocks that a search has found for them; False if it finds none."""
+def _search(part: np.ndarray, weights: np.ndarray, free: np.ndarray, limits: np.ndarray) -> bool:
+    """Put free vertices into blocks that a search has found for them; False if it finds none."""
+    held = block_weights_on_host(part[~free], weights[~free], len(limits))
+    if (held > limits).any():
+        return False
     heaviest_first = np.argsort(-weights, kind="stable")
-    heaviest_first = heaviest_first[weights[heaviest_first] > 0]
-    found = packed_within(weights[heaviest_first].tolist(), balance.num_blocks,
-                          balance.max_block_weight)
+    heaviest_first = heaviest_first[(weights[heaviest_first] > 0) & free[heaviest_first]]
+    found = packed_within(weights[heaviest_first].tolist(), (limits - held).tolist())
     if found is None:
         return False
     part[heaviest_first] = found

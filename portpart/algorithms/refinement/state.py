@@ -39,12 +39,9 @@ REBALANCINGS = 26  # weak ones since the last label propagation
 
 # Values.  Those of the best partition outlive a run.
 BEST_CUT = 28
-BEST_MAX_WEIGHT = 29
+BEST_OVERLOAD = 29
 
 # Limits, written by the host.
-MAX_BLOCK_WEIGHT = 32
-DESTINATION_WEIGHT = 33  # blocks below it take vertices: the dead zone lies above
-MEAN_BLOCK_WEIGHT = 34
 STALL_LIMIT = 35
 ITERATION_LIMIT = 36
 WEAK_LIMIT = 37

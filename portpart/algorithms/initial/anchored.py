@@ -1,0 +1,144 @@
+"""Initial partitions where vertices are fixed or blocks differ: METIS knows no fixed vertices.
+
+METIS divides the free vertices, into the shares that the fixed ones leave; then its blocks are
+numbered so that as much weight as possible runs between free and fixed vertices of one block.
+Where every block has fixed vertices, all blocks may also grow from them, whatever their weight.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portpart.algorithms.initial.metis import metis_partition
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MOST_ASSIGNED = 1000
+"""With more blocks the best numbering takes too long; a greedy one has to do."""
+
+MOST_ROUNDS = 50
+"""Blocks that have not met after so many rounds of growing start too far from one another."""
+
+
+def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits: np.ndarray,
+                    imbalance: float, seed: int, shares: np.ndarray | None = None,
+                    fixed: np.ndarray | None = None) -> np.ndarray:
+    """A first partition of a small graph, on the host.
+
+    Parameters
+    ----------
+    limits : numpy.ndarray of int64, shape (k,)
+        Most that each block may weigh.
+    shares : numpy.ndarray of float64, shape (k,), optional
+        Share of the weight of each block, where they differ.
+    fixed : numpy.ndarray of int32, shape (n,), optional
+        The block of a fixed vertex, -1 for the others.
+
+    Returns
+    -------
+    numpy.ndarray of int32, shape (n,)
+        May violate the balance: refinement repairs it.
+    """
+    k = len(limits)
+    if fixed is None and matrix.shape[0] > k:
+        return metis_partition(matrix, vertex_weights, k, imbalance, seed, shares)
+    if vertex_weights is None:
+        vertex_weights = np.ones(matrix.shape[0], np.int64)
+    if fixed is None:
+        fixed = np.full(matrix.shape[0], -1, np.int32)
+    free = np.flatnonzero(fixed < 0)
+    part, held = fixed.copy(), _sums(fixed, vertex_weights, k)
+    wanted = np.maximum(limits - held, 1)
+    inner = matrix[free][:, free]
+    if len(free) > k:
+        shares = wanted / wanted.sum(dtype=np.float64)
+        blocks = metis_partition(inner, vertex_weights[free], k, imbalance, seed, shares)
+    else:
+        blocks = _one_each(vertex_weights[free], wanted)
+    part[free] = blocks
+    attraction = _attraction(matrix, fixed, part, k)
+    if k > MOST_ASSIGNED:
+        names = _greedy_names(attraction)
+    else:
+        sizes = _sums(blocks, vertex_weights[free], k)
+        excess = np.maximum(sizes[:, None] + held[None, :] - limits[None, :], 0)
+        price = 1 + int(matrix.data.sum(dtype=np.int64)) / max(1, int(vertex_weights.sum()))
+        names = _best_names(attraction.toarray() - price * excess)
+    part[free] = names[blocks]
+    return part
+
+
+def grown_partition(matrix: csr_array, fixed: np.ndarray, k: int) -> np.ndarray | None:
+    """Let the blocks grow from their fixed vertices, round by round, until all is taken.
+
+    Returns
+    -------
+    numpy.ndarray of int32, shape (n,), or None
+        A free vertex beside blocks is in the one that it has most arc weight to.  None if a block
+        has no fixed vertex or a vertex is too far from all of them.  Balance is not looked at.
+    """
+    from scipy.sparse import csr_array
+
+    if len(np.unique(fixed[fixed >= 0])) < k:
+        return None
+    part, arcs = fixed.copy(), matrix.astype(np.int64)
+    for _ in range(MOST_ROUNDS):
+        waiting, taken = np.flatnonzero(part < 0), np.flatnonzero(part >= 0)
+        if len(waiting) == 0:
+            return part
+        member = (np.ones(len(taken), np.int64), (taken, part[taken]))
+        toward = arcs[waiting] @ csr_array(member, shape=(len(part), k))
+        toward.sort_indices()  # of equal blocks argmax finds the first
+        beside = toward.max(axis=1).toarray().ravel() > 0
+        part[waiting[beside]] = np.asarray(toward.argmax(axis=1)).ravel()[beside]
+        if not beside.any():
+            break
+    return None
+
+
+def _sums(part: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
+    """Weight of each block; entries below 0 are in none."""
+    sums = np.zeros(k, np.int64)
+    np.add.at(sums, part[part >= 0], weights[part >= 0])
+    return sums
+
+
+def _one_each(weights: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """A block for each vertex: the heaviest gets the one with the most room."""
+    blocks = np.empty(len(weights), np.int32)
+    roomy = np.argsort(-wanted, kind="stable")[: len(weights)]
+    blocks[np.argsort(-weights, kind="stable")] = roomy
+    return blocks
+
+
+def _attraction(matrix: csr_array, fixed: np.ndarray, part: np.ndarray, k: int) -> csr_array:
+    """Weight of the arcs from free vertices of block c to vertices fixed to b, at [c, b]."""
+    from scipy.sparse import coo_array
+
+    arcs = matrix.tocoo()
+    to_fixed = (fixed[arcs.row] < 0) & (fixed[arcs.col] >= 0)
+    pairs = part[arcs.row[to_fixed]], fixed[arcs.col[to_fixed]]
+    return coo_array((arcs.data[to_fixed].astype(np.int64), pairs), shape=(k, k)).tocsr()
+
+
+def _best_names(value: np.ndarray) -> np.ndarray:
+    """A new number for each block, with the largest sum of value[block, number]."""
+    from scipy.optimize import linear_sum_assignment
+
+    return linear_sum_assignment(value, maximize=True)[1].astype(np.int32)
+
+
+def _greedy_names(attraction: csr_array) -> np.ndarray:
+    """A new number for each block: the strongest attraction first, the rest in order."""
+    pairs = attraction.tocoo()
+    names = np.full(attraction.shape[0], -1, np.int32)
+    taken = np.zeros(attraction.shape[0], bool)
+    for place in np.lexsort((pairs.col, pairs.row, -pairs.data)):
+        block, name = pairs.row[place], pairs.col[place]
+        if names[block] < 0 and not taken[name]:
+            names[block], taken[name] = name, True
+    names[names < 0] = np.flatnonzero(~taken)
+    return names

@@ -1,0 +1,57 @@
+"""What a caller may want of a partition beside balance and a small cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import int32, kernel
+
+
+def never() -> bool:
+    """There is time."""
+    return False
+
+
+@dataclass(frozen=True)
+class Request:
+    """Vertices that must not move, a partition to start from, a limit of time.
+
+    Attributes
+    ----------
+    fixed : array of int32, shape (n,), optional
+        The block of a fixed vertex, -1 for the others.
+    initial : array of int32, shape (n,), optional
+        A partition to improve, in which fixed vertices are where they have to be.
+    out_of_time : callable
+        Asked where work can end early with a whole partition.
+    """
+
+    fixed: Array | None = None
+    initial: Array | None = None
+    out_of_time: Callable[[], bool] = never
+
+    def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
+        """int32, one per vertex: vertices of different labels must not be merged.
+
+        They are in different blocks of `part`, or only one of them is fixed.
+        """
+        if part is None or self.fixed is None:
+            return self.fixed if part is None else part
+        label = space.empty(len(part), np.int32)
+        space.parallel_for(len(part), mark_fixed, self.fixed, part, label)
+        return label
+
+
+NOTHING_MORE = Request()
+
+
+@kernel
+def mark_fixed(v, fixed, part, label):
+    """The label of v is its block, and another one if it is fixed there."""
+    label[v] = part[v]
+    if fixed[v] >= 0:
+        label[v] = int32(-2) - part[v]

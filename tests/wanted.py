@@ -1,0 +1,87 @@
+"""A plain judge of what callers want of blocks, sharing no code with portpart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from portpart.graph import Graph
+from tests import oracles
+from tests.graphs import graphs
+
+
+@dataclass(frozen=True)
+class Case:
+    """A graph, and options of `portpart.partition`."""
+
+    graph: Graph
+    k: int
+    imbalance: str
+    target: list[Any] | None
+    fixed: np.ndarray | None
+    initial: np.ndarray | None
+    least: int
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"imbalance": self.imbalance, "target": self.target, "fixed": self.fixed,
+                "initial": self.initial, "min_block_weight": self.least or None}
+
+    @property
+    def limits(self) -> list[int]:
+        """Most that each block may weigh."""
+        total = sum(oracles.vertex_weights(self.graph))
+        shares = [Fraction(str(x)) for x in self.target or [1] * self.k]
+        wanted = [-((-total * share) // sum(shares)) for share in shares]
+        return [(1 + Fraction(self.imbalance)) * weight // 1 for weight in wanted]
+
+    @property
+    def positive(self) -> int:
+        """Number of vertices that weigh something."""
+        return sum(weight > 0 for weight in oracles.vertex_weights(self.graph))
+
+    def keeps(self, part: Any) -> bool:
+        """Whether `part` keeps the limits, the least weight and the fixed vertices."""
+        blocks = oracles.block_weights(self.graph, part, self.k)
+        if self.fixed is not None and ((part != self.fixed) & (self.fixed >= 0)).any():
+            return False
+        return all(self.least <= w <= most for w, most in zip(blocks, self.limits))
+
+    def excess(self, part: Any) -> int:
+        """Most by which a block exceeds its limit, 0 if none does."""
+        blocks = oracles.block_weights(self.graph, part, self.k)
+        return max(0, *(weight - most for weight, most in zip(blocks, self.limits)))
+
+    def missing(self, part: Any) -> int:
+        """What the lightest block lacks, an empty one 1 at least."""
+        return max(0, max(1, self.least) - min(oracles.block_weights(self.graph, part, self.k)))
+
+    def can_be_kept(self) -> bool:
+        """Whether any partition keeps all, by trying every one."""
+        n = self.graph.num_vertices
+        choices = [range(self.k) if self.fixed is None or self.fixed[v] < 0 else
+                   [int(self.fixed[v])] for v in range(n)]
+        return any(self.keeps(np.array(part, int)) for part in product(*choices))
+
+
+@st.composite
+def cases(draw: st.DrawFn, max_vertices: int = 9) -> Case:
+    """Any small graph with any mixture of wishes."""
+    graph = draw(graphs(max_vertices))
+    n, k = graph.num_vertices, draw(st.integers(1, 4))
+
+    def blocks(lowest: int) -> np.ndarray | None:
+        some = draw(st.none() | st.lists(st.integers(lowest, k - 1), min_size=n, max_size=n))
+        return None if some is None else np.array(some, np.int32)
+
+    share = st.sampled_from([1, 2, 5, 0.1, 0.25, "1/3"])
+    return Case(
+        graph=graph, k=k, imbalance=draw(st.sampled_from(["0", "0.03", "0.5"])),
+        target=draw(st.none() | st.lists(share, min_size=k, max_size=k)),
+        fixed=blocks(-1), initial=blocks(0), least=draw(st.sampled_from([0, 0, 1, 2])),
+    )
