@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from portpart.algorithms.coarsening.cluster_wishes import MAX_NARROW
 from portpart.algorithms.refinement import rebalance
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.jet_refinement import WEIGHT_COPIES
@@ -28,6 +29,10 @@ MATCHING = 4 * 4
 TWO_HOP = 4 + 8 + 2 + 3 * 4 + 2 * 8 + 4 * 8
 """Bytes per vertex while all vertices are sorted by key: mate, keys, flags, vertices, order and
 runs, the keys before and after, and what sorting itself takes (on CUDA; half of it on the CPU)."""
+
+CLUSTERING = 4 * 8 + 7 * 4 + 2
+"""Bytes per vertex: weights of clusters and what is asked of them and likewise chosen, lists, flags;
+and the numbers of the clusters.  Besides, hash rows and lists for vertices of high degree."""
 
 CLUSTER = 4
 MEMBERS = 4
@@ -171,7 +176,8 @@ def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_byt
     held, peak = 0, graphs[0]
     for depth, (n, arcs) in enumerate(sizes):
         held += graphs[depth]
-        matching = max(MATCHING, TWO_HOP) * n
+        clustering = CLUSTERING * n + (4 + weight_bytes) * arcs + 8 * (arcs // (MAX_NARROW + 1))
+        matching = max(MATCHING * n, TWO_HOP * n, clustering)
         contraction = 0
         if depth + 1 < len(sizes):
             coarse, _ = sizes[depth + 1]
