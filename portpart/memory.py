@@ -30,9 +30,9 @@ TWO_HOP = 4 + 8 + 2 + 3 * 4 + 2 * 8 + 4 * 8
 """Bytes per vertex while all vertices are sorted by key: mate, keys, flags, vertices, order and
 runs, the keys before and after, and what sorting itself takes (on CUDA; half of it on the CPU)."""
 
-CLUSTERING = 4 * 8 + 7 * 4 + 2
-"""Bytes per vertex: weights of clusters and what is asked of them and likewise chosen, lists, flags;
-and the numbers of the clusters.  Besides, hash rows and lists for vertices of high degree."""
+CLUSTERING = 3 * 8 + 7 * 4 + 3
+"""Bytes per vertex: weights of clusters and of those who ask and are chosen; leaders, members,
+wishes, two lists, first fans, numbers; flags.  Besides, hash rows and lists for high degrees."""
 
 CLUSTER = 4
 MEMBERS = 4

@@ -118,8 +118,8 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
 
     Notes
     -----
-    Time O(n + m) per round.  Synchronises once, to read how many clusters there are.  Takes 62
-    bytes per vertex (9 of them for the numbers), and if there are degrees above 16, 4 and the size
+    Time O(n + m) per round.  Synchronises once, to read how many clusters there are.  Takes 55
+    bytes per vertex, and if there are degrees above 16, 4 and the size
     of a sum of arc weights per arc.
     """
     n = graph.num_vertices
