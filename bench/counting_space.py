@@ -8,21 +8,22 @@ from typing import Any
 import numpy as np
 
 from portpart import metrics
-from portpart.algorithms.jet import PRESETS, jet
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.tracing import Trace
 from portpart.backends.cpu import CpuSpace
 from portpart.graph import Graph
+from portpart.presets import lookup
 
 
-def bytes_of_arrays(host: Graph, k: int, preset: str) -> int:
+def bytes_of_arrays(host: Graph, k: int, preset: str, algorithm: str = "jet") -> int:
     """Return the most bytes that the graph and all arrays of one partition take at once."""
     space = CountingSpace()
     arrays = [None if array is None else space.copy(array) for array in host.arrays.values()]
     graph = Graph(*arrays, space)
     total = graph.total_vertex_weight
     limit = min(metrics.block_weight_limit(total, k), total)
-    jet(graph, Balance(k, limit, total // k), 0.03, PRESETS[preset], 1, Trace(space, graph, None))
+    run, config = lookup(algorithm, preset)
+    run(graph, Balance(k, limit, total // k), 0.03, config, 1, Trace(space, graph, None))
     return space.peak
 
 

@@ -22,6 +22,7 @@ from portpart.errors import (
 if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics
     from portpart.algorithms.jet import JetConfig
+    from portpart.algorithms.portpart import PortpartConfig
     from portpart.api import partition
     from portpart.backends import space
     from portpart.graph import Graph, as_graph
@@ -39,6 +40,7 @@ __all__ = [
     "MemoryEstimate",
     "OutOfMemory",
     "PartitionResult",
+    "PortpartConfig",
     "PortpartError",
     "as_graph",
     "compat",
@@ -54,6 +56,7 @@ _MODULES = ("compat", "generators", "io", "metrics")
 _HOMES = {
     "Graph": "portpart.graph",
     "JetConfig": "portpart.algorithms.jet",
+    "PortpartConfig": "portpart.algorithms.portpart",
     "MemoryEstimate": "portpart.memory",
     "PartitionResult": "portpart.result",
     "as_graph": "portpart.graph",

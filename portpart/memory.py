@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from portpart.algorithms.coarsening.cluster_wishes import MAX_NARROW
 from portpart.algorithms.refinement import rebalance
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import most_arcs
@@ -28,6 +29,10 @@ MATCHING = 4 * 4
 
 TWO_HOP = 4 + 2 * 8 + 5 * 4
 """Bytes per vertex: mate; key and leader; crowd, slot, wish, two lists of active vertices."""
+
+CLUSTERING = 3 * 8 + 7 * 4 + 3
+"""Bytes per vertex: weights of clusters and of those who ask and are chosen; leaders, members,
+wishes, two lists, first fans, numbers; flags.  Besides, hash rows and lists for high degrees."""
 
 CLUSTER = 4
 MEMBERS = 4
@@ -171,7 +176,8 @@ def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_byt
     held, peak = 0, graphs[0]
     for depth, (n, arcs) in enumerate(sizes):
         held += graphs[depth]
-        matching = max(MATCHING, TWO_HOP) * n
+        clustering = CLUSTERING * n + (4 + weight_bytes) * arcs + 8 * (arcs // (MAX_NARROW + 1))
+        matching = max(MATCHING * n, TWO_HOP * n, clustering)
         contraction = 0
         if depth + 1 < len(sizes):
             coarse, _ = sizes[depth + 1]

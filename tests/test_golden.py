@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from portpart.presets import ALGORITHMS
 from tests.conftest import cuda_space
 from tests.golden import cases
 from tests.golden.record import load, why_not_comparable
@@ -40,4 +41,5 @@ def test_every_case_is_recorded_and_no_other() -> None:
 def test_there_are_enough_cases() -> None:
     assert len({case.graph for case in CASES}) >= 12
     assert {case.k for case in CASES} == {2, 8, 64}
-    assert {case.preset for case in CASES} == {"fast", "default", "ultra"}
+    assert {case.algorithm for case in CASES} == set(ALGORITHMS)
+    assert {case.preset for case in CASES} == {"fast", "default", "ultra", "best"}

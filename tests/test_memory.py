@@ -10,10 +10,10 @@ import pytest
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from portpart import generators
-from portpart.algorithms.jet import PRESETS, jet
 from portpart.algorithms.tracing import Trace
 from portpart.errors import InputError
 from portpart.graph import Graph
+from portpart.presets import lookup
 from tests.algorithms.refining import balance_of
 
 
@@ -44,10 +44,23 @@ def test_estimate_is_an_upper_bound_within_a_factor_of_two(name: str, k: int) ->
     assert 0.5 * estimate.peak <= used <= estimate.peak
 
 
-def test_memory_is_given_back() -> None:
+@pytest.mark.parametrize("preset", ["default", "best"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimate_holds_for_clusters_and_searches(name: str, preset: str) -> None:
+    graph = GRAPHS[name]()
+    estimate = portpart.memory_estimate(
+        graph.num_vertices, graph.num_arcs, 64, vertex_weights=graph.vertex_weights is not None,
+        edge_weights=graph.weights is not None,
+    )  # fmt: skip
+    assert bytes_of_arrays(graph, 64, preset, "portpart") <= estimate.peak
+
+
+@pytest.mark.parametrize(("algorithm", "preset"), [("jet", "fast"), ("portpart", "strong")])
+def test_memory_is_given_back(algorithm: str, preset: str) -> None:
     space = CountingSpace(1)
     graph = generators.delaunay(5000).to(space)
-    jet(graph, balance_of(graph, 8), 0.03, PRESETS["fast"], 1, Trace(space, graph, None))
+    run, config = lookup(algorithm, preset)
+    run(graph, balance_of(graph, 8), 0.03, config, 1, Trace(space, graph, None))
     assert space.live == 0
     assert space.peak > 0
 

@@ -14,11 +14,11 @@ import pytest
 
 import portpart
 from portpart import backends, generators
-from portpart.algorithms.jet import PRESETS, jet
 from portpart.algorithms.refinement.repair import repaired
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
+from portpart.presets import lookup
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.conftest import cuda_space, host_cuda_space
@@ -41,44 +41,50 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     "rmat": lambda: generators.rmat(11, 8),
     "grid": lambda: generators.grid_3d(14),
 }
-CASES = [(name, k, preset) for name in GRAPHS for k in (2, 24) for preset in ("fast", "default")]
-CASES += [("weighted", 7, "ultra")]
+CASES = [(name, k, algorithm, preset) for name in GRAPHS for k in (2, 24)
+         for algorithm in ("jet", "portpart") for preset in ("fast", "default")]
+CASES += [("weighted", 7, "jet", "ultra"), ("weighted", 7, "portpart", "strong"),
+          ("rmat", 5, "portpart", "best"), ("mesh", 60, "portpart", "best")]
 
 
-def on_one_thread(name: str, k: int, preset: str) -> np.ndarray:
-    return portpart.partition(GRAPHS[name](), k, preset=preset, seed=4, threads=1).part
+def on_threads(threads: int, name: str, k: int, algorithm: str, preset: str) -> np.ndarray:
+    return portpart.partition(GRAPHS[name](), k, algorithm=algorithm, preset=preset, seed=4,
+                              threads=threads).part
 
 
-def in_space(space: ExecutionSpace, name: str, k: int, preset: str) -> np.ndarray:
+def on_one_thread(*case: Any) -> np.ndarray:
+    return on_threads(1, *case)
+
+
+def in_space(space: ExecutionSpace, name: str, k: int, algorithm: str, preset: str) -> np.ndarray:
     """What `portpart.partition` does, in any space."""
     graph = GRAPHS[name]().to(space)
     balance = balance_of(graph, k)
-    part = jet(graph, balance, 0.03, PRESETS[preset], 4, Trace(space, graph, None))
+    run, config = lookup(algorithm, preset)
+    part = run(graph, balance, 0.03, config, 4, Trace(space, graph, None))
     return oracles.host(repaired(graph, part, balance)[0])
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_two_threads(case: Any) -> None:
-    name, k, preset = case
-    two = portpart.partition(GRAPHS[name](), k, preset=preset, seed=4, threads=2).part
-    assert np.array_equal(two, on_one_thread(*case))
+    assert np.array_equal(on_threads(2, *case), on_one_thread(*case))
 
 
-def test_two_threads_often() -> None:
+@pytest.mark.parametrize("algorithm", ["jet", "portpart"])
+def test_two_threads_often(algorithm: str) -> None:
     """A race shows now and then only."""
     graph = generators.rmat(12, 16)
-    one = portpart.partition(graph, 16, threads=1).part
+    one = portpart.partition(graph, 16, algorithm=algorithm, threads=1).part
     for _ in range(5):
-        assert np.array_equal(portpart.partition(graph, 16, threads=2).part, one)
+        two = portpart.partition(graph, 16, algorithm=algorithm, threads=2).part
+        assert np.array_equal(two, one)
 
 
 def test_three_threads(tmp_path: Path) -> None:
     code = (
         "import sys, numpy as np\n"
-        "from tests.test_parity import CASES, GRAPHS\n"
-        "import portpart\n"
-        "parts = [portpart.partition(GRAPHS[name](), k, preset=preset, seed=4, threads=3).part\n"
-        "         for name, k, preset in CASES]\n"
+        "from tests.test_parity import CASES, on_threads\n"
+        "parts = [on_threads(3, *case) for case in CASES]\n"
         "np.savez(sys.argv[1], *parts)\n"
     )
     result = tmp_path / "parts.npz"
@@ -98,7 +104,8 @@ def test_a_process_of_its_own_finds_the_same(tmp_path: Path) -> None:
     """Neither the order of a hash table nor an address in memory may decide."""
     code = ("from tests.test_parity import on_one_thread\n"
             "import hashlib\n"
-            "print(hashlib.sha256(on_one_thread('rmat', 24, 'default').tobytes()).hexdigest())")
+            "part = on_one_thread('rmat', 24, 'portpart', 'default')\n"
+            "print(hashlib.sha256(part.tobytes()).hexdigest())")
     outputs = {
         subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, text=True,
                        capture_output=True,
@@ -130,9 +137,10 @@ def test_cuda(gpu: Any, case: Any) -> None:
 @pytest.mark.gpu
 def test_cuda_through_the_public_function() -> None:
     cuda_space()
-    for name, k, preset in CASES[:4]:
-        part = portpart.partition(GRAPHS[name](), k, preset=preset, seed=4, device="cuda").part
-        assert np.array_equal(part, on_one_thread(name, k, preset))
+    for name, k, algorithm, preset in CASES[:4]:
+        part = portpart.partition(GRAPHS[name](), k, algorithm=algorithm, preset=preset, seed=4,
+                                  device="cuda").part
+        assert np.array_equal(part, on_one_thread(name, k, algorithm, preset))
 
 
 def test_the_spaces_of_these_tests_differ() -> None:

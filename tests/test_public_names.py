@@ -16,6 +16,7 @@ PUBLIC = {
     "MemoryEstimate",
     "OutOfMemory",
     "PartitionResult",
+    "PortpartConfig",
     "PortpartError",
     "as_graph",
     "compat",

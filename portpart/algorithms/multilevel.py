@@ -121,18 +121,15 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
     if trivial is not None and (balance.num_blocks == 1 or _is_plain(balance, request)):
         return trivial
     space, num_blocks = graph.space, balance.num_blocks
-    refiner: JetRefiner | None = None
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
-        nonlocal refiner
         with trace.phase("coarsening"):
             levels = coarsen(space, graph, find_clusters, seed=seed,
                              label=request.label(space, label),
                              stop_at=config.coarsest_vertices(num_blocks),
                              least_shrink=config.least_shrink, on_level=trace.coarse_level)
             fixed = on_levels(levels, request.fixed)
-        if refiner is None:
-            refiner = JetRefiner(space, graph, balance, config.refinement, seed)
+        refiner = JetRefiner(space, graph, balance, config.refinement, seed)
         with trace.phase("initial"):
             if part is None:
                 start_from_best(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
@@ -141,8 +138,7 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                 refiner.start(levels[-1].graph, on_levels(levels, part)[-1])
         with trace.phase("refinement"):
             outcome = refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time)
-        best = refiner.best if config.is_one_walk else space.copy(refiner.best)
-        return Found(best, outcome["balanced"], outcome["cut"])
+        return Found(refiner.best, outcome["balanced"], outcome["cut"])
 
     return search(space, walk, num_blocks, seed, config.runs, config.cycles,
                   lambda found: trace.walked(found.cut), request.initial, request.out_of_time)

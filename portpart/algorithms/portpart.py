@@ -55,6 +55,7 @@ class PortpartConfig(MultilevelConfig):
         If no temperature is given or a value is out of range.
     """
 
+    least_shrink: float = 0.9
     growth: float = 8
     most_coarse_weight: float = 1.5
     clustering: ClusteringOptions = field(default_factory=ClusteringOptions)

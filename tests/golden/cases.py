@@ -52,7 +52,10 @@ REAL = ("3elt", "4elt", "add20", "uk", "cs4", "fe_4elt2", "memplus", "rome99", "
 GRAPHS = (*GENERATED, *REAL)
 SMALL = {"delaunay-12", "rgg-12-weighted", "rmat-12", "rmat-12-weighted", "grid-2d-weighted",
          "grid-3d-small", "3elt", "add20", "uk", "rome99"}
-"""Graphs that the slow preset runs on; the others run the fast one."""
+"""Graphs that the slow presets run on; the others run the fast ones."""
+
+PRESETS = {"jet": ("default", "ultra", "fast"), "portpart": ("default", "best", "fast")}
+"""For each algorithm the preset of all graphs, of small and of larger ones."""
 
 
 @dataclass(frozen=True)
@@ -61,18 +64,20 @@ class Case:
 
     graph: str
     k: int
+    algorithm: str
     preset: str
 
     def __str__(self) -> str:
-        return f"{self.graph} k={self.k} {self.preset}"
+        return f"{self.graph} k={self.k} {self.algorithm} {self.preset}"
 
 
 def cases() -> Iterator[Case]:
     """All of them, graph by graph."""
     for graph in GRAPHS:
-        for preset in ("default", "ultra" if graph in SMALL else "fast"):
-            for k in BLOCKS:
-                yield Case(graph, k, preset)
+        for algorithm, (always, small, large) in PRESETS.items():
+            for preset in (always, small if graph in SMALL else large):
+                for k in BLOCKS:
+                    yield Case(graph, k, algorithm, preset)
 
 
 @functools.lru_cache(maxsize=2)
@@ -96,7 +101,8 @@ def digest_of_graph(graph: Graph) -> str:
 
 def outcome_of(case: Case, graph: Graph, device: str) -> dict[str, Any]:
     """Cut and digest of the partition that `device` finds."""
-    result = portpart.partition(graph, case.k, preset=case.preset, seed=SEED, device=device)
+    result = portpart.partition(graph, case.k, algorithm=case.algorithm, preset=case.preset,
+                                seed=SEED, device=device)
     assert result.feasible, case
     part = oracles.host(result.part).astype("<i4")
     return {"cut": result.cut, "part": hashlib.sha256(part.tobytes()).hexdigest()}

@@ -118,8 +118,9 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
 
     Notes
     -----
-    Time O(n + m) per round.  Synchronises once, to read how many clusters there are.  Takes 54
-    bytes per vertex, and 4 per arc and a sum of arc weights per arc if there are degrees above 16.
+    Time O(n + m) per round.  Synchronises once, to read how many clusters there are.  Takes 55
+    bytes per vertex, and if there are degrees above 16, 4 and the size
+    of a sum of arc weights per arc.
     """
     n = graph.num_vertices
     bindings = _work_arrays(space, graph, label)
