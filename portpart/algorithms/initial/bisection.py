@@ -67,6 +67,7 @@ class BisectionOptions:
     growth: float = 2.0
     slack: float = 0.0
     trials: int = 4
+    most_trials: int = 4
 
 
 def splits_of(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +116,7 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], num_blocks: int
             0, graph.total_arc_weight.bit_length() + bits + 1 - KEY_BITS_IN_ALL)
         state[at.PASSES], state[at.STALL_LIMIT] = options.passes, options.stall_limit
         state[at.STALL_SHARE] = options.stall_share
-        state[at.GROWN_TRIALS] = t = options.trials
+        state[at.GROWN_TRIALS] = t = min(max(options.trials, options.most_trials), options.trials * 2**depth)
         state[at.INHERITED_LEVELS], state[at.FINEST] = inherited, depth == 0
         state[at.SURVIVORS] = counts[max(0, depth - 1)]
         if part is not None:

@@ -94,13 +94,32 @@ def begin_key(
 
 
 @device
+def keep_best(q, own, lower, upper, at, bits, side, key, best):
+    """Correct the best of q's group after a change of its key.
+
+    The group is looked through if its best changed.  Several lanes that do so write the same.
+    """
+    there = int64(side[own + q])
+    if there < BARRED:
+        g = (q - lower) // GROUP
+        slot = at + there * groups_of(lower, upper) + g
+        now = key[own + q]
+        before = best[slot]
+        if now > before and team_size() == 1:
+            best[slot] = now
+        elif now > before or (now != before and ((now ^ before) & ((int64(1) << bits) - 1)) == 0):
+            best[slot] = best_in_group(lower + GROUP * g, upper, there, own, side, key)
+
+
+@device
 def change_keys(
-    p, here, opening, base, own, lower, upper, bits, shift, offsets, targets, weights, order, place,
-    side, key,
+    p, here, opening, keeping, base, own, lower, upper, at, bits, shift, offsets, targets,
+    weights, order, place, side, key, best,
 ):
     """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
 
-    Neighbours in the state `opening` may leave side 1 from now on.
+    Neighbours in the state `opening` may leave side 1 from now on.  A lane alone corrects the best
+    of the groups on the way.
     """
     v = order[base + p]
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
@@ -112,6 +131,8 @@ def change_keys(
             team_atomic_add(key, own + q, change)
             if side[own + q] == opening:
                 side[own + q] = int8(1)
+            if keeping and team_size() == 1:
+                keep_best(q, own, lower, upper, at, bits, side, key, best)
     if lane() == 0:
         tie = key[own + p] & ((int64(1) << bits) - 1)
         key[own + p] = 2 * tie - key[own + p]
@@ -125,27 +146,17 @@ def move(
     p, here, opening, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order,
     place, side, key, best,
 ):
-    """Move the vertex at p off side `here`, and find the best of the groups that it touches.
-
-    A group is looked through if a key rose above its best or its best changed; lanes that do so
-    for one group write the same.
-    """
-    v = change_keys(p, here, opening, base, own, lower, upper, bits, shift, offsets, targets, weights,
-                    order, place, side, key)
-    groups = groups_of(lower, upper)
-    ties = (int64(1) << bits) - 1
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        q = int64(place[base + targets[arc]])
-        if lower <= q and q < upper and side[own + q] < BARRED:
-            there = int64(side[own + q])
-            g = (q - lower) // GROUP
-            slot = at + there * groups + g
-            now = key[own + q]
-            before = best[slot]
-            if now > before or (now != before and ((now ^ before) & ties) == 0):
-                best[slot] = best_in_group(lower + GROUP * g, upper, there, own, side, key)
+    """Move the vertex at p off side `here`, and correct the best of the groups that it touches."""
+    v = change_keys(p, here, opening, True, base, own, lower, upper, at, bits, shift, offsets,
+                    targets, weights, order, place, side, key, best)
+    if team_size() > 1:
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            q = int64(place[base + targets[arc]])
+            if lower <= q and q < upper:
+                keep_best(q, own, lower, upper, at, bits, side, key, best)
     if lane() == team_size() - 1:
-        g = (p - lower) // GROUP
-        best[at + here * groups + g] = best_in_group(lower + GROUP * g, upper, here, own, side,
-                                                     key)
+        first = lower + (p - lower) // GROUP * GROUP
+        slot = at + here * groups_of(lower, upper) + (p - lower) // GROUP
+        best[slot] = best_in_group(first, upper, here, own, side, key)
     team_sync()
+    return v

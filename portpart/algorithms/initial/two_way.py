@@ -150,16 +150,16 @@ def one_pass(
 
 @device
 def take_back(
-    done, kept, base, own, lower, upper, bits, shift, offsets, targets, weights, order, place, side,
-    key, moves,
+    done, kept, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order, place,
+    side, key, best, moves,
 ):
     """Undo all moves but the first `kept`."""
     for m in range(done - 1, kept - 1, -1):
         p = int64(moves[own + lower + m])
         here = int64(side[own + p] & 1)
         team_sync()
-        change_keys(p, here, -1, base, own, lower, upper, bits, shift, offsets, targets, weights,
-                    order, place, side, key)
+        change_keys(p, here, -1, False, base, own, lower, upper, at, bits, shift, offsets, targets,
+                    weights, order, place, side, key, best)
     return 0
 
 
@@ -177,8 +177,8 @@ def refine(
                           upper, at, mask, bits, shift, word, offsets, targets,
                           weights, vertex_weights, order, place, side, key, best, moves, tally)
         kept = result & 0xFFFFFFFF
-        take_back(result >> 32, kept, base, own, lower, upper, bits, shift, offsets, targets, weights,
-                  order, place, side, key, moves)
+        take_back(result >> 32, kept, base, own, lower, upper, at, bits, shift, offsets, targets,
+                  weights, order, place, side, key, best, moves)
         if kept == 0:
             break
     return 0
