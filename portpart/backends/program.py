@@ -50,12 +50,17 @@ class Element:
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel over ``count`` items; ``count`` is an element or a fixed number."""
+    """One kernel over ``count`` items; ``count`` is an element or a fixed number.
+
+    ``work``, the rough work of one item in light items, tells a CPU when threads pay; None stands
+    for what is usual with the width of the team.
+    """
 
     count: Element | int
     kernel: Kernel
     args: tuple[Any, ...]
     team: int
+    work: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,14 +106,16 @@ class Program:
         return slot
 
     def parallel_for(
-        self, count: Element | int, kernel: Kernel, *args: Any, team: int = 1
+        self, count: Element | int, kernel: Kernel, *args: Any, team: int = 1,
+        work: int | None = None,
     ) -> None:
-        """Record one launch of `kernel` over ``count`` items."""
+        """Record one launch of `kernel` over ``count`` items, each of about ``work`` light items."""
         if team not in TEAM_WIDTHS:
             raise ValueError(f"team must be one of {TEAM_WIDTHS}, not {team}")
-        self._open.append(Launch(count, kernel, args, team))
+        self._open.append(Launch(count, kernel, args, team, work))
 
-    def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1) -> None:
+    def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1,
+               work: int | None = None) -> None:
         """Record one launch whose arguments are the slots named like the kernel's parameters."""
         missing = [name for name in kernel.parameters[1:] if name not in self.slots]
         if missing:
@@ -117,7 +124,7 @@ class Program:
                 "which no slot is named"
             )
         self.parallel_for(count, kernel, *(self.slots[name] for name in kernel.parameters[1:]),
-                          team=team)
+                          team=team, work=work)
 
     @contextmanager
     def while_loop(self, flag: Element) -> Iterator[None]:

@@ -1,39 +1,49 @@
 """Words of the state of recursive bisection, in memory of the space.
 
-The host writes the limits before a run; kernels count levels and set work sizes.
+The host writes the limits before a run; kernels count levels of recursion and set work sizes.
 """
 
 from __future__ import annotations
 
-# Work sizes and flags.
-RUNNING = 0
-WORK = 1  # bisections of this level, of all candidates together
-SPLIT_WORK = 3
-ALL = 2  # vertices of all candidates
+# Work sizes.
+VERTICES_OF_ALL = 0  # vertices of all candidates together
+SPLITS_OF_ALL = 1  # bisections of this level, of all candidates
+ATTEMPTS = 2  # attempts at them
+CANDIDATES = 3
+KEPT_VERTICES = 4  # vertices of the candidates that are kept
+
+# Flags.
+RUNNING = 5
+INHERITED = 6  # the bisections of this level come from the coarser graph
 
 # The level.
-LEVEL = 4
-FIRST_SPLIT = 5
-WIDTH = 6  # bisections of this level, of one candidate
+LEVEL = 8
+FIRST_SPLIT = 9
+SPLITS = 10  # bisections of this level, of one candidate
+TRIALS = 11  # attempts at each of them, of which the best is taken
 
-# Limits.
-LEVELS = 8
-VERTICES = 9
-BLOCKS = 10
-TRIALS = 11  # attempts at every bisection of this level, the best is kept
-SEED = 12
-KEY_BITS = 13  # low bits of a key that name a position
-WEIGHT_SHIFT = 14  # arc weights lose so many bits, so that gains fit a key
-PASSES = 15
-STALL_LIMIT = 16
-CANDIDATES = 17
-INHERITED_LEVELS = 18  # levels whose bisections a coarser graph has made
-COARSE_VERTICES = 19  # vertices of that graph
-FINEST = 20  # no finer graph follows: every block needs a vertex
-INHERITED = 21  # flag: the bisections of this level are inherited
-SURVIVORS = 22  # candidates that go on to the finer graph
+# Limits, written by the host.
+LEVELS = 12
+INHERITED_LEVELS = 13
+VERTICES = 14
+BLOCKS = 15
+COARSE_VERTICES = 16
+GROWN_TRIALS = 17  # attempts at a bisection that is grown
+FINEST = 18  # no finer graph follows: every block needs a vertex
+KEPT = 19  # candidates that are kept
+PASSES = 20
+STALL_LIMIT = 21
+STALL_SHARE = 22
+KEY_BITS = 23  # low bits of a key that name a position
+WEIGHT_SHIFT = 24  # arc weights lose so many bits, so that gains fit a key
+SEED = 25
 
-GROWN_TRIALS = 23  # the same of levels that are grown
-STALL_SHARE = 24
+SIZE = 26
 
-SIZE = 25
+# Words of a tally: what is known of an attempt at a bisection.
+WEIGHT = 0  # of side 0
+COUNT = 1  # vertices of side 0
+CUT = 2
+EXCESS = 3  # weight above the limits of this bisection
+OVERLOAD = 4  # weight above what all blocks of a side may weigh together
+TALLY = 5

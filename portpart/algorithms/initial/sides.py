@@ -1,14 +1,18 @@
 """The two sides of a bisection in the making: gains, moves and the best vertex to move.
 
-A bisection is the work of one team.  Its vertices stand side by side, at the positions lower ...
-upper - 1 of a candidate, and positions, not ids, name them here.  The key of a position holds the
-gain of moving its vertex and, below it, a number of its own, so that one comparison decides and the
-larger key is the position itself in disguise.  The largest key of every group of positions is kept:
-a move touches the groups of its neighbours only, and the best vertex is the best of the groups.
+A bisection is the work of one team.  Its vertices stand at the positions lower ... upper - 1 of a
+candidate's order, and positions name them here.  `order` and `place`, which are the candidate's,
+begin at `base`; `side`, `key` and `moves`, which belong to one attempt, at `own`.
+
+The key of a position holds the gain of moving its vertex and, below it, the position under a mask:
+one comparison decides, ties go to a random vertex, and the largest key tells its position.  The
+largest key of every group of positions is kept, so that a step looks at groups, and a move only
+into the groups of its neighbours.
 """
 
 from __future__ import annotations
 
+from portpart.algorithms.initial import bisection_state as word
 from portpart.backends.language import (
     device,
     int8,
@@ -20,6 +24,7 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.primitives.hashing import hash_of
 
 GROUP = 32
 """Positions of a group."""
@@ -27,7 +32,12 @@ GROUP = 32
 LOWEST = -(2**63)
 
 BARRED = 2
-"""Added to the side (0 or 1) of a position that may not move."""
+"""Added to the side, 0 or 1, of a position that may not move."""
+
+KEY_BITS = word.KEY_BITS
+SEED = word.SEED
+TALLY = word.TALLY
+WEIGHT, COUNT, CUT = word.WEIGHT, word.COUNT, word.CUT
 
 
 @device
@@ -38,13 +48,34 @@ def groups_of(lower, upper):
 
 @device
 def group_words(n, k):
-    """Words that the groups of a candidate take: each of its bisections has its own."""
-    return n // 16 + 2 * k + 2
+    """Words for the groups of one attempt at all bisections of a level."""
+    return n // (GROUP // 2) + 2 * k + 2
+
+
+@device
+def first_group(attempt, n, k, lower, block):
+    """Where the groups of an attempt begin whose bisection is the one of `block` and others.
+
+    Two sides of groups fit between it and the next: their numbers round up by less than 2.
+    """
+    return attempt * group_words(n, k) + lower // (GROUP // 2) + 2 * block
+
+
+@device
+def mask_of(attempt, state):
+    """What the positions in the keys of an attempt are masked with: its order among equal gains."""
+    return hash_of(attempt, state[SEED]) & ((int64(1) << state[KEY_BITS]) - 1)
+
+
+@device
+def position_in(key, mask, bits):
+    """The position that a key names."""
+    return (key & ((int64(1) << bits) - 1)) ^ mask
 
 
 @device
 def best_in_group(first, upper, wanted, own, side, key):
-    """Largest key among the positions of the group from `first` on that may leave side `wanted`."""
+    """Largest key of the group from `first` on among those that may leave side `wanted`."""
     top = int64(LOWEST)
     for p in range(first, min(first + GROUP, upper)):
         if side[own + p] == wanted:
@@ -74,7 +105,8 @@ def best_of_side(here, lower, upper, at, best):
 
 @device
 def begin_key(
-    p, base, own, lower, upper, mask, bits, shift, offsets, targets, weights, order, place, side, key
+    p, base, own, lower, upper, mask, bits, shift, offsets, targets, weights, order, place, side,
+    key,
 ):
     """Compute the key of position p; returns the weight of its arcs to the other side."""
     v = order[base + p]
@@ -107,7 +139,7 @@ def keep_best(q, own, lower, upper, at, bits, side, key, best):
         before = best[slot]
         if now > before and team_size() == 1:
             best[slot] = now
-        elif now > before or (now != before and ((now ^ before) & ((int64(1) << bits) - 1)) == 0):
+        elif now > before or (now != before and position_in(now ^ before, 0, bits) == 0):
             best[slot] = best_in_group(lower + GROUP * g, upper, there, own, side, key)
 
 
@@ -118,8 +150,8 @@ def change_keys(
 ):
     """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
 
-    Neighbours in the state `opening` may leave side 1 from now on.  A lane alone corrects the best
-    of the groups on the way.
+    Neighbours in the state `opening` may leave side 1 from now on.  With `keeping`, a lane that is
+    its whole team corrects the best of the groups on the way.  Returns the vertex.
     """
     v = order[base + p]
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
@@ -155,8 +187,18 @@ def move(
             if lower <= q and q < upper:
                 keep_best(q, own, lower, upper, at, bits, side, key, best)
     if lane() == team_size() - 1:
-        first = lower + (p - lower) // GROUP * GROUP
-        slot = at + here * groups_of(lower, upper) + (p - lower) // GROUP
-        best[slot] = best_in_group(first, upper, here, own, side, key)
+        g = (p - lower) // GROUP
+        slot = at + here * groups_of(lower, upper) + g
+        best[slot] = best_in_group(lower + GROUP * g, upper, here, own, side, key)
     team_sync()
     return v
+
+
+@device
+def store_tally(tally, begin, weight, count, cut):
+    """Keep weight and number of vertices of side 0 and the cut; the team together."""
+    if lane() == 0:
+        tally[begin + WEIGHT] = weight
+        tally[begin + COUNT] = count
+        tally[begin + CUT] = cut
+    team_sync()

@@ -6,19 +6,27 @@ largest gain that the limits of the sides allow, and ends when moves do not pay 
 
 from __future__ import annotations
 
-from portpart.algorithms.initial import bisection_state as at_word
-from portpart.algorithms.initial.growing import least_vertices, store_tally
+from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.sides import (
     LOWEST,
     best_of_side,
     change_keys,
     find_best_of_groups,
-    group_words,
+    first_group,
+    mask_of,
     move,
+    position_in,
+    store_tally,
+)
+from portpart.algorithms.initial.targets import (
+    cap_of,
+    goal_of,
+    least_vertices,
+    levels_for,
+    limit_of,
 )
 from portpart.backends.language import (
     device,
-    float64,
     int8,
     int32,
     int64,
@@ -29,27 +37,22 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
-from portpart.primitives.hashing import hash_of
 
-BLOCKS = at_word.BLOCKS
-VERTICES = at_word.VERTICES
-WIDTH = at_word.WIDTH
-FIRST_SPLIT = at_word.FIRST_SPLIT
-KEY_BITS = at_word.KEY_BITS
-WEIGHT_SHIFT = at_word.WEIGHT_SHIFT
-SEED = at_word.SEED
-TRIALS = at_word.TRIALS
-STALL_SHARE = at_word.STALL_SHARE
-PASSES = at_word.PASSES
-STALL_LIMIT = at_word.STALL_LIMIT
+BLOCKS = word.BLOCKS
+FIRST_SPLIT = word.FIRST_SPLIT
+KEY_BITS = word.KEY_BITS
+PASSES = word.PASSES
+SPLITS = word.SPLITS
+STALL_LIMIT = word.STALL_LIMIT
+STALL_SHARE = word.STALL_SHARE
+TRIALS = word.TRIALS
+VERTICES = word.VERTICES
+WEIGHT_SHIFT = word.WEIGHT_SHIFT
+TALLY = word.TALLY
+WEIGHT, COUNT, CUT = word.WEIGHT, word.COUNT, word.CUT
+EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
 
-
-@device
-def free_all(own, lower, upper, side):
-    """Let every vertex move again."""
-    for p in range(lower + lane(), upper, team_size()):
-        side[own + p] = int8(side[own + p] & 1)
-    team_sync()
+LEAST_STALL = 8
 
 
 @device
@@ -66,6 +69,12 @@ def excess(weight, total, limit0, limit1, count, size, least0, least1):
 
 
 @device
+def weight_at(p, base, vertex_weights, order):
+    """Weight of the vertex at position p."""
+    return value_or(vertex_weights, order[base + p], 1)
+
+
+@device
 def side_to_leave(
     top0, top1, weight, count, total, size, goal, limit0, limit1, least0, least1, mask, bits,
     base, vertex_weights, order,
@@ -75,128 +84,106 @@ def side_to_leave(
     The larger gain decides where both moves keep the limits; where none does, the side that is
     heavier than its goal gives.
     """
-    ties = (int64(1) << bits) - 1
     may0 = top0 != LOWEST and count > least0
     may1 = top1 != LOWEST and size - count > least1
     fits0 = False
     fits1 = False
     if may0:
-        heavy = value_or(vertex_weights, order[base + ((top0 & ties) ^ mask)], 1)
-        fits0 = total - weight + heavy <= limit1
+        moved = weight_at(position_in(top0, mask, bits), base, vertex_weights, order)
+        fits0 = total - weight + moved <= limit1
     if may1:
-        heavy = value_or(vertex_weights, order[base + ((top1 & ties) ^ mask)], 1)
-        fits1 = weight + heavy <= limit0
+        moved = weight_at(position_in(top1, mask, bits), base, vertex_weights, order)
+        fits1 = weight + moved <= limit0
     result = int64(-1)
     if fits0 and fits1:
         gain0 = top0 >> bits
         gain1 = top1 >> bits
-        first = gain0 > gain1 or (gain0 == gain1 and weight > goal)
-        result = int64(0) if first else int64(1)
+        result = int64(gain0 < gain1 or (gain0 == gain1 and weight <= goal))
     elif fits0 or fits1:
-        result = int64(0) if fits0 else int64(1)
-    elif may0 and (weight > goal or not may1):
-        result = int64(0)
-    elif may1:
-        result = int64(1)
+        result = int64(fits1)
+    elif may0 or may1:
+        result = int64(may1 and (weight <= goal or not may0))
     return result
 
 
 @device
 def one_pass(
-    total, goal, limit0, limit1, least0, least1, stall_limit, base, own, lower, upper, at, mask, bits,
-    shift, word, offsets, targets, weights, vertex_weights, order, place, side, key, best, moves,
-    tally,
+    total, goal, limit0, limit1, least0, least1, stall_limit, base, own, lower, upper, at, mask,
+    bits, shift, begin, offsets, targets, weights, vertex_weights, order, place, side, key, best,
+    moves, tally,
 ):
-    """Move vertices one by one; returns how many of the moves to keep, and the number of moves."""
-    ties = (int64(1) << bits) - 1
-    weight = tally[word]
-    count = tally[word + 1]
-    cut = tally[word + 2]
-    best_excess = excess(weight, total, limit0, limit1, count, upper - lower, least0,
-                         least1)
+    """Move vertices one by one; returns how many moves were made and how many of them to keep."""
+    size = upper - lower
+    weight = tally[begin + WEIGHT]
+    count = tally[begin + COUNT]
+    cut = tally[begin + CUT]
+    best_excess = excess(weight, total, limit0, limit1, count, size, least0, least1)
     best_cut = cut
-    done = int64(0)
+    made = int64(0)
     kept = int64(0)
     team_sync()
-    while done - kept < stall_limit and done < upper - lower:
+    while made - kept < stall_limit and made < size:
         top0 = best_of_side(0, lower, upper, at, best)
         top1 = best_of_side(1, lower, upper, at, best)
-        here = side_to_leave(top0, top1, weight, count, total, upper - lower, goal, limit0,
-                             limit1, least0, least1, mask, bits, base, vertex_weights, order)
+        here = side_to_leave(top0, top1, weight, count, total, size, goal, limit0, limit1, least0,
+                             least1, mask, bits, base, vertex_weights, order)
         if here < 0:
             break
         top = top0 if here == 0 else top1
-        p = (top & ties) ^ mask
-        heavy = value_or(vertex_weights, order[base + p], 1)
-        sign = 2 * here - 1
-        weight += sign * heavy
-        count += sign
+        p = position_in(top, mask, bits)
+        weight += (2 * here - 1) * weight_at(p, base, vertex_weights, order)
+        count += 2 * here - 1
         cut -= top >> bits
-        move(p, here, -1, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order,
-             place, side, key, best)
-        if lane() == 0:
-            moves[own + lower + done] = int32(p)
-        done += 1
-        now = excess(weight, total, limit0, limit1, count, upper - lower, least0,
-                         least1)
+        move(p, here, -1, base, own, lower, upper, at, bits, shift, offsets, targets, weights,
+             order, place, side, key, best)
+        moves[own + lower + made] = int32(p)
+        made += 1
+        now = excess(weight, total, limit0, limit1, count, size, least0, least1)
         if now < best_excess or (now == best_excess and cut < best_cut):
             best_excess = now
             best_cut = cut
-            kept = done
-            store_tally(tally, word, weight, count, cut)
+            kept = made
+            store_tally(tally, begin, weight, count, cut)
     team_sync()
-    return (done << 32) | kept
+    return (made << 32) | kept
 
 
 @device
 def take_back(
-    done, kept, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order, place,
+    made, kept, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order, place,
     side, key, best, moves,
 ):
     """Undo all moves but the first `kept`."""
-    for m in range(done - 1, kept - 1, -1):
+    for m in range(made - 1, kept - 1, -1):
         p = int64(moves[own + lower + m])
         here = int64(side[own + p] & 1)
         team_sync()
-        change_keys(p, here, -1, False, base, own, lower, upper, at, bits, shift, offsets, targets,
-                    weights, order, place, side, key, best)
+        change_keys(p, here, -1, False, base, own, lower, upper, at, bits, shift, offsets,
+                    targets, weights, order, place, side, key, best)
     return 0
 
 
 @device
 def refine(
     passes, stall_limit, total, goal, limit0, limit1, least0, least1, base, own, lower, upper, at,
-    mask, bits, shift, word, offsets, targets, weights, vertex_weights, order, place, side, key,
+    mask, bits, shift, begin, offsets, targets, weights, vertex_weights, order, place, side, key,
     best, moves, tally,
 ):
     """Passes until one brings nothing."""
     for _ in range(passes):
-        free_all(own, lower, upper, side)
+        for p in range(lower + lane(), upper, team_size()):
+            side[own + p] = int8(side[own + p] & 1)
+        team_sync()
         find_best_of_groups(lower, upper, at, own, side, key, best)
-        result = one_pass(total, goal, limit0, limit1, least0, least1, stall_limit, base, own, lower,
-                          upper, at, mask, bits, shift, word, offsets, targets,
-                          weights, vertex_weights, order, place, side, key, best, moves, tally)
+        result = one_pass(total, goal, limit0, limit1, least0, least1, stall_limit, base, own,
+                          lower, upper, at, mask, bits, shift, begin, offsets, targets, weights,
+                          vertex_weights, order, place, side, key, best, moves, tally)
         kept = result & 0xFFFFFFFF
         take_back(result >> 32, kept, base, own, lower, upper, at, bits, shift, offsets, targets,
                   weights, order, place, side, key, best, moves)
         if kept == 0:
             break
     return 0
-
-
-@device
-def side_limit(goal, cap, splits):
-    """Limit of a side: of the room over its goal, what is due for one of `splits` levels."""
-    return goal + max(int64(0), (cap - goal) // splits)
-
-
-@device
-def halvings(count):
-    """Smallest h with 2**h >= count."""
-    result = int64(0)
-    while (int64(1) << result) < count:
-        result += 1
-    return result
 
 
 @kernel
@@ -207,35 +194,33 @@ def refine_sides(
     """Refine bisection i."""
     n = state[VERTICES]
     k = state[BLOCKS]
-    bits = state[KEY_BITS]
-    trial = i // state[WIDTH]
-    c = trial // state[TRIALS]
-    split = state[FIRST_SPLIT] + i % state[WIDTH]
+    attempt = i // state[SPLITS]
+    c = attempt // state[TRIALS]
+    split = state[FIRST_SPLIT] + i % state[SPLITS]
     first = split_first[split]
     middle = split_middle[split]
     last = split_last[split]
-    base = c * n
-    own = trial * n
     lower = segment[c * (k + 1) + first]
     upper = segment[c * (k + 1) + last]
-    at = trial * group_words(n, k) + lower // 16 + 2 * first
-    mask = hash_of(trial, state[SEED]) & ((int64(1) << bits) - 1)
     total = int64(0)
     for p in range(lower + lane(), upper, team_size()):
-        total += value_or(vertex_weights, order[base + p], 1)
+        total += weight_at(p, c * n, vertex_weights, order)
     total = team_sum(total)
-    share = (goal_sum[middle] - goal_sum[first]) / (goal_sum[last] - goal_sum[first])
-    goal = int64(float64(total) * share + 0.5)
-    levels = halvings(last - first)
-    limit0 = side_limit(goal, int64(limit_sum[middle] - limit_sum[first]), levels)
-    limit1 = side_limit(total - goal, int64(limit_sum[last] - limit_sum[middle]), levels)
-    word = 4 * (trial * k + split)
+    goal = goal_of(total, first, middle, last, goal_sum)
+    cap0 = cap_of(first, middle, limit_sum)
+    cap1 = cap_of(middle, last, limit_sum)
+    limit0 = limit_of(goal, cap0, levels_for(last - first))
+    limit1 = limit_of(total - goal, cap1, levels_for(last - first))
     least0 = least_vertices(middle - first, state)
     least1 = least_vertices(last - middle, state)
-    refine(state[PASSES], min(state[STALL_LIMIT], 8 + (upper - lower) // state[STALL_SHARE]), total, goal, limit0, limit1, least0, least1, base,
-           own, lower, upper, at, mask, bits, state[WEIGHT_SHIFT], word, offsets, targets, weights,
-           vertex_weights, order, place, side, key, best, moves, tally)
-    over = excess(tally[word], total, limit0, limit1, tally[word + 1], upper - lower, least0, least1)
-    team_sync()
-    if lane() == 0:
-        tally[word + 3] = over
+    begin = TALLY * (attempt * k + split)
+    stall_limit = min(state[STALL_LIMIT], LEAST_STALL + (upper - lower) // state[STALL_SHARE])
+    refine(state[PASSES], stall_limit, total, goal, limit0, limit1, least0, least1, c * n,
+           attempt * n, lower, upper, first_group(attempt, n, k, lower, first),
+           mask_of(attempt, state), state[KEY_BITS], state[WEIGHT_SHIFT], begin, offsets, targets,
+           weights, vertex_weights, order, place, side, key, best, moves, tally)
+    weight = tally[begin + WEIGHT]
+    count = tally[begin + COUNT]
+    tally[begin + EXCESS] = excess(weight, total, limit0, limit1, count, upper - lower, least0,
+                                   least1)
+    tally[begin + OVERLOAD] = excess(weight, total, cap0, cap1, count, upper - lower, 0, 0)
