@@ -16,6 +16,7 @@ from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
+from portpart.errors import InputError
 from portpart.graph import Graph
 
 
@@ -38,6 +39,8 @@ class JetConfig(MultilevelConfig):
         the gain falls.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
+    runs, cycles : int
+        One and none: Jet's matching knows no blocks to stay in.
     refinement : RefinementOptions
     max_matchmaker_degree : int
         Vertices of higher degree make no relatives.
@@ -53,6 +56,9 @@ class JetConfig(MultilevelConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check_least(max_matchmaker_degree=0)
+        if not self.is_one_walk:
+            raise InputError(f"runs is {self.runs} and cycles is {self.cycles}; with Jet they must "
+                             "be 1 and 0")
 
 
 ULTRA_TEMPERATURES = tuple(round(0.85 - 0.05 * i, 2) for i in range(17))
@@ -80,8 +86,7 @@ def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, see
     """
     limit = max(balance.max_block_weight // 4, 1)
 
-    def match(fine: Graph, depth: int) -> Clusters:
-        level_seed = (seed + depth) % 2**63
+    def match(fine: Graph, level_seed: int, _: Array | None) -> Clusters:
         mate = heavy_edge_matching(fine.space, fine, limit, level_seed)
         return two_hop_matching(fine.space, fine, mate, limit, level_seed,
                                 config.max_matchmaker_degree)

@@ -6,10 +6,13 @@ A recipe gives its rule for clusters and a configuration; all else is shared.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
 from portpart.algorithms.initial.metis import metis_partition
 from portpart.algorithms.initial.trivial import trivial_partition
+from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.algorithms.tracing import Trace
@@ -37,6 +40,9 @@ class MultilevelConfig:
         the gain falls.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
+    runs, cycles : int
+        Partitions from scratch, which are combined with the best one; and times that the result
+        is coarsened inside its blocks and refined again.
     refinement : RefinementOptions
 
     Raises
@@ -53,6 +59,8 @@ class MultilevelConfig:
     starts: int = 8
     start_blocks: int = 64
     least_shrink: float = 0.98
+    runs: int = 1
+    cycles: int = 0
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
 
     def __post_init__(self) -> None:
@@ -62,7 +70,7 @@ class MultilevelConfig:
                 raise InputError(f"{name} are {values!r}; a tuple of one or more numbers from 0 to "
                                  "1 is needed")
         self.check_least(coarsest_per_block=0, least_coarsest=0, most_coarsest=0, starts=1,
-                         start_blocks=0)
+                         start_blocks=0, runs=1, cycles=0)
         if not 0 < self.least_shrink < 1:  # at 1 coarsening would go on for ever
             raise InputError(f"least_shrink is {self.least_shrink}; it must be between 0 and 1")
 
@@ -71,6 +79,11 @@ class MultilevelConfig:
         for name, value in least.items():
             if not getattr(self, name) >= value:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least {value}")
+
+    @property
+    def is_one_walk(self) -> bool:
+        """Whether one partition is made and that is it."""
+        return self.runs == 1 and self.cycles == 0
 
     def coarsest_vertices(self, num_blocks: int) -> int:
         """Number of vertices at which coarsening stops."""
@@ -85,12 +98,12 @@ class MultilevelConfig:
 def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                          config: MultilevelConfig, find_clusters: ClusterRule, seed: int,
                          trace: Trace) -> Array:
-    """Partition `graph`: coarsen, start, refine upwards.
+    """Partition `graph`: coarsen, start, refine upwards; search on if the configuration says so.
 
     Parameters
     ----------
     find_clusters : callable
-        Clusters of the graph on a level.
+        Clusters of the graph on a level; must respect labels if there are several runs or cycles.
 
     Returns
     -------
@@ -100,16 +113,29 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
     trivial = trivial_partition(graph, balance.num_blocks)
     if trivial is not None:
         return trivial
-    with trace.phase("coarsening"):
-        levels = coarsen(graph.space, graph, find_clusters,
-                         stop_at=config.coarsest_vertices(balance.num_blocks),
-                         least_shrink=config.least_shrink, on_level=trace.coarse_level)
-    refiner = JetRefiner(graph.space, graph, balance, config.refinement, seed)
-    with trace.phase("initial"):
-        start_from_best(refiner, levels[-1].graph, imbalance, config, seed)
-    with trace.phase("refinement"):
-        refine_upwards(refiner, levels, config, trace)
-    return refiner.best
+    space, num_blocks = graph.space, balance.num_blocks
+    refiner: JetRefiner | None = None
+
+    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
+        nonlocal refiner
+        with trace.phase("coarsening"):
+            levels = coarsen(space, graph, find_clusters, seed=seed, label=label,
+                             stop_at=config.coarsest_vertices(num_blocks),
+                             least_shrink=config.least_shrink, on_level=trace.coarse_level)
+        if refiner is None:
+            refiner = JetRefiner(space, graph, balance, config.refinement, seed)
+        with trace.phase("initial"):
+            if part is None:
+                start_from_best(refiner, levels[-1].graph, imbalance, config, seed)
+            else:
+                refiner.start(levels[-1].graph, part_of_coarsest(levels, part))
+        with trace.phase("refinement"):
+            outcome = refine_upwards(refiner, levels, config, trace)
+        best = refiner.best if config.is_one_walk else space.copy(refiner.best)
+        return Found(best, outcome["balanced"], outcome["cut"])
+
+    return search(space, walk, num_blocks, seed, config.runs, config.cycles,
+                  lambda found: trace.walked(found.cut))
 
 
 def start_from_best(refiner: JetRefiner, coarsest: Graph, imbalance: float,
@@ -146,6 +172,14 @@ def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelC
     for depth in reversed(range(len(levels))):
         outcome = _refine_level(refiner, levels, depth, config, trace)
     return outcome
+
+
+def part_of_coarsest(levels: list[Level], part: Array) -> Array:
+    """A partition whose blocks no cluster of the levels divides, as one of the coarsest graph."""
+    for fine, coarse in pairwise(levels):
+        clusters = Clusters(fine.cluster, coarse.graph.num_vertices)
+        part = label_of_clusters(coarse.graph.space, part, clusters)
+    return part
 
 
 def _refine_level(refiner: JetRefiner, levels: list[Level], depth: int,

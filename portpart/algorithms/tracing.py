@@ -10,6 +10,9 @@ from typing import Any
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 
+WALK = ("coarsening", "initial", "refinement")
+"""Phases of one walk through the levels."""
+
 Progress = Callable[[str, int, int], None]
 """Called as progress(phase, level, number of levels)."""
 
@@ -27,6 +30,7 @@ class Trace:
         self.progress = progress
         self.seconds: dict[str, float] = {}
         self.levels: list[dict[str, Any]] = [_size(graph)]
+        self.cuts: list[int] = []
         self._launches = space.counters.launches
         self._synchronizations = space.counters.synchronizations
         self._phase = ""
@@ -40,14 +44,20 @@ class Trace:
             "device": self.space.name,
             "phases": self.seconds,
             "levels": self.levels,
+            "cuts": self.cuts,
             "launches": counters.launches - self._launches,
             "synchronizations": counters.synchronizations - self._synchronizations,
         }
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Time a phase; it ends when the device has finished it."""
+        """Time a phase; it ends when the device has finished it.
+
+        All after the first walk through the levels is one phase, the search.
+        """
         start = time.perf_counter()
+        if self.cuts and name in WALK:
+            name = "search"
         self._phase, self._mark = name, self._now()
         yield
         self.space.synchronize()
@@ -56,6 +66,8 @@ class Trace:
 
     def coarse_level(self, graph: Graph) -> None:
         """A coarser graph has been made."""
+        if self.cuts:
+            return
         self._charge()
         self.levels.append(_size(graph))
         self._depth = len(self.levels) - 1
@@ -63,12 +75,21 @@ class Trace:
 
     def refined_level(self, depth: int, graph: Graph, outcome: dict[str, int]) -> None:
         """A level has been refined once."""
+        if self.cuts:
+            self._tell("search", min(depth, len(self.levels) - 1))
+            return
         self._depth = depth
         self._charge()
         level = self.levels[depth]
         level["iterations"] = level.get("iterations", 0) + outcome["iterations"]
         level["cut"] = outcome["cut"]
         self._tell("refinement", depth)
+
+    def walked(self, cut: int) -> None:
+        """A walk through the levels has ended; the best cut so far is known."""
+        self.cuts.append(cut)
+        self.levels[0]["cut"] = cut
+        self._depth = 0
 
     def _charge(self) -> None:
         """Charge what has been done since the last time to the current phase of the level."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ SPACE = reference()
 
 def groups_of(size: int) -> ClusterRule:
     """Clusters of so many consecutive vertices."""
-    def clusters(graph: Graph, depth: int) -> Clusters:
+    def clusters(graph: Graph, seed: int, label: Any) -> Clusters:
         n = graph.num_vertices
         return Clusters((np.arange(n) // size).astype(np.int32), -(-n // size))
 
@@ -31,9 +32,9 @@ def groups_of(size: int) -> ClusterRule:
 
 
 def two_hop_rule(space: ExecutionSpace, limit: int) -> ClusterRule:
-    def clusters(graph: Graph, depth: int) -> Clusters:
-        mate = heavy_edge_matching(space, graph, limit, depth)
-        two_hop_matching(space, graph, mate, limit, depth, 1000)
+    def clusters(graph: Graph, seed: int, label: Any) -> Clusters:
+        mate = heavy_edge_matching(space, graph, limit, seed)
+        two_hop_matching(space, graph, mate, limit, seed, 1000)
         return clusters_of_matching(space, mate)
 
     return clusters
@@ -64,8 +65,8 @@ def test_a_stalled_rule_ends_coarsening() -> None:
     graph = random_graph(600, 2000, 1)
     calls: list[int] = []
 
-    def hardly(graph: Graph, depth: int) -> Clusters:
-        calls.append(depth)
+    def hardly(graph: Graph, seed: int, label: Any) -> Clusters:
+        calls.append(seed)
         n = graph.num_vertices
         return Clusters(np.maximum(np.arange(n) - 3, 0).astype(np.int32), n - 3)
 
@@ -73,19 +74,36 @@ def test_a_stalled_rule_ends_coarsening() -> None:
     assert calls == [0]
 
 
-def test_the_rule_sees_graph_and_depth_and_levels_are_reported() -> None:
+def test_the_rule_sees_graph_and_seed_and_levels_are_reported() -> None:
     graph = random_graph(640, 2000, 1)
     seen: list[tuple[int, int]] = []
     reported: list[int] = []
 
-    def rule(graph: Graph, depth: int) -> Clusters:
-        seen.append((graph.num_vertices, depth))
-        return groups_of(2)(graph, depth)
+    def rule(graph: Graph, seed: int, label: Any) -> Clusters:
+        seen.append((graph.num_vertices, seed))
+        return groups_of(2)(graph, seed, label)
 
-    coarsen(SPACE, graph, rule, stop_at=200, least_shrink=0.95,
+    coarsen(SPACE, graph, rule, stop_at=200, least_shrink=0.95, seed=30,
             on_level=lambda coarse: reported.append(coarse.num_vertices))
-    assert seen == [(640, 0), (320, 1)]
+    assert seen == [(640, 30), (320, 31)]
     assert reported == [320, 160]
+
+
+def test_labels_reach_the_rule_on_every_level(space: ExecutionSpace) -> None:
+    graph = random_graph(640, 2000, 1).to(space)
+    label = (np.arange(640) // 100).astype(np.int32)
+    seen: list[Any] = []
+
+    def rule(fine: Graph, seed: int, label: Any) -> Clusters:
+        seen.append(oracles.host(label).copy())
+        halves = np.arange(fine.num_vertices) // 2
+        return Clusters(space.asarray(halves.astype(np.int32)), -(-fine.num_vertices // 2))
+
+    levels = coarsen(space, graph, rule, stop_at=160, least_shrink=0.95,
+                     label=space.asarray(label))
+    assert np.array_equal(seen[0], label)
+    assert np.array_equal(seen[1], label[::2])
+    assert np.array_equal(oracles.host(levels[2].label), label[::4])
 
 
 @pytest.mark.parametrize("name", ["medium", "skewed"])

@@ -10,9 +10,12 @@ from portpart import generators
 WORK = ("launches", "synchronizations", "seconds")
 
 
-@pytest.mark.parametrize("preset", ["fast", "default", "ultra"])
-def test_work_of_the_levels_adds_up_to_that_of_the_run(preset: str) -> None:
-    stats = portpart.partition(generators.delaunay(3000), 4, preset=preset).stats
+@pytest.mark.parametrize(("algorithm", "preset"), [
+    ("jet", "fast"), ("jet", "default"), ("jet", "ultra"), ("portpart", "strong")])
+def test_work_of_the_levels_adds_up_to_that_of_the_run(algorithm: str, preset: str) -> None:
+    stats = portpart.partition(generators.delaunay(3000), 4, algorithm=algorithm,
+                               preset=preset).stats
+    assert ("search" in stats["phases"]) == (algorithm == "portpart")
     phases = set(stats["phases"])
     charged = [level[phase] for level in stats["levels"] for phase in phases & set(level)]
     for name in WORK[:2]:

@@ -47,18 +47,32 @@ def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
 
     Synchronises once, to read the number of clusters.
     """
-    n = len(mate)
-    cluster, number = space.empty(n, np.int32), space.empty(n + 1, np.int32)
+    leader = space.empty(len(mate), np.int32)
+    space.parallel_for(len(mate), lead_pair, mate, leader)
+    return clusters_of_leaders(space, leader)
+
+
+def clusters_of_leaders(space: ExecutionSpace, leader: Array) -> Clusters:
+    """Number clusters in the order of their leaders.
+
+    Synchronises once, to read the number of clusters.
+
+    Parameters
+    ----------
+    leader : array of int32, shape (n,)
+        A vertex of each vertex's cluster, the same for all of them; becomes the result.
+    """
+    n = len(leader)
+    number = space.empty(n + 1, np.int32)
     bindings = {
-        "mate": mate,
+        "leader": leader,
         "flags": space.empty(n, np.int8),
         "number": number,
-        "cluster": cluster,
         "sums": space.empty(tiles_of(n), np.int64),
         "sizes": space.asarray(np.array([n, tiles_of(n)], np.int64)),
     }
-    space.cached_executable("clusters of a matching", _record_numbering).run(bindings, n)
-    return Clusters(cluster, int(space.to_host(number[-1:])[0]))
+    space.cached_executable("clusters of leaders", _record_numbering).run(bindings, n)
+    return Clusters(leader, int(space.to_host(number[-1:])[0]))
 
 
 def contract(
@@ -126,13 +140,13 @@ def _work_arrays(
 
 
 def _record_numbering() -> Program:
-    program = Program("clusters of a matching")
-    mate, flags = program.array("mate", np.int32), program.array("flags", np.int8)
-    number, cluster = program.array("number", np.int32), program.array("cluster", np.int32)
+    program = Program("clusters of leaders")
+    leader, flags = program.array("leader", np.int32), program.array("flags", np.int8)
+    number = program.array("number", np.int32)
     sums, sizes = program.array("sums", np.int64), program.array("sizes", np.int64)
-    program.parallel_for(sizes[0], flag_leader, mate, flags)
+    program.parallel_for(sizes[0], flag_leader, leader, flags)
     record_scan(program, flags, number, sums, sizes[0], sizes[1])
-    program.parallel_for(sizes[0], join_leader, mate, number, cluster)
+    program.parallel_for(sizes[0], number_cluster, leader, number)
     return program
 
 
@@ -160,18 +174,21 @@ def _record_rows(graph: Graph, bindings: dict[str, Any], team: int) -> Program:
 
 
 @kernel
-def flag_leader(v, mate, flags):
+def lead_pair(v, mate, leader):
     """The smaller vertex of a pair, and a single vertex, lead."""
-    flags[v] = mate[v] < 0 or v < mate[v]
+    leader[v] = int32(v) if mate[v] < 0 else min(int32(v), mate[v])
 
 
 @kernel
-def join_leader(v, mate, number, cluster):
-    """cluster[v] = number of v's leader."""
-    leader = int32(v)
-    if mate[v] >= 0:
-        leader = min(leader, mate[v])
-    cluster[v] = number[leader]
+def flag_leader(v, leader, flags):
+    """flags[v] = v leads its cluster."""
+    flags[v] = leader[v] == v
+
+
+@kernel
+def number_cluster(v, leader, number):
+    """Replace v's leader by the number of its cluster."""
+    leader[v] = number[leader[v]]
 
 
 @kernel

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from portpart.algorithms.coarsening.contraction import Clusters, contract
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import kernel
 from portpart.graph import Graph
 
 
 @dataclass
 class Level:
-    """A graph of the hierarchy and the map of its vertices to the next coarser graph."""
+    """A graph of the hierarchy, the map of its vertices to the next coarser graph, and labels."""
 
     graph: Graph
     cluster: Array | None = None
+    label: Array | None = None
 
 
-ClusterRule = Callable[[Graph, int], Clusters]
-"""Clusters of a graph on a given level (0 is the finest)."""
+ClusterRule = Callable[[Graph, int, "Array | None"], Clusters]
+"""Clusters of a graph, from a seed of its level, of vertices of equal label if there are labels."""
 
 
 def coarsen(
@@ -29,6 +33,8 @@ def coarsen(
     *,
     stop_at: int,
     least_shrink: float,
+    seed: int = 0,
+    label: Array | None = None,
     on_level: Callable[[Graph], None] = lambda graph: None,
 ) -> list[Level]:
     """Levels from `graph` down to at most `stop_at` vertices.
@@ -37,28 +43,47 @@ def coarsen(
     ----------
     find_clusters : callable
         Clusters of the graph on a level.
+    seed : int
+        The rule gets this plus the number of the level, 0 for the finest.
     stop_at : int
         Coarsening ends at the first graph with at most so many vertices; a graph with less than
         a quarter of them is dropped again (Jet's released code).
     least_shrink : float
         Coarsening ends when a level keeps more than this share of its vertices.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label share a cluster, on every level.
 
     Returns
     -------
     list of Level
         Finest first; the last one has no cluster map.
     """
-    levels = [Level(graph)]
+    levels = [Level(graph, label=label)]
     weight_type = graph.weight_sum_dtype
     while graph.num_vertices > stop_at:
-        clusters = find_clusters(graph, len(levels) - 1)
+        clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, label)
         too_small = clusters.count < stop_at / 4
         stalled = clusters.count > least_shrink * graph.num_vertices
         if too_small or stalled:
             break
         coarse = contract(space, graph, clusters, weight_type)
         levels[-1].cluster = clusters.cluster
-        levels.append(Level(coarse))
+        if label is not None:
+            label = label_of_clusters(space, label, clusters)
+        levels.append(Level(coarse, label=label))
         graph = coarse
         on_level(graph)
     return levels
+
+
+def label_of_clusters(space: ExecutionSpace, label: Array, clusters: Clusters) -> Array:
+    """The label of each cluster, which all of its vertices have."""
+    result = space.empty(clusters.count, np.int32)
+    space.parallel_for(len(label), give_label, label, clusters.cluster, result)
+    return result
+
+
+@kernel
+def give_label(v, label, cluster, result):
+    """The cluster of v has v's label; all who write it write the same."""
+    result[cluster[v]] = label[v]

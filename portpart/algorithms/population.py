@@ -1,0 +1,93 @@
+"""Search with several partitions: walks from scratch, combinations of two, cycles on the best.
+
+A walk goes from the finest graph to the coarsest and back.  If it coarsens inside the blocks of a
+partition, that is a partition of the coarsest graph too, and refinement ends with one at least as
+good: a cycle (Walshaw 2004).  If it coarsens where two partitions agree, refinement can take over
+whole regions of the worse one wherever those are better: a combination (Sanders, Schulz 2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import int64, kernel
+
+MAX_COMBINED_BLOCKS = 46340
+"""Pairs of blocks of more than so many have no int32 number."""
+
+RUN_SEEDS, COMBINATION_SEEDS, CYCLE_SEEDS = 10**9, 10**6, 10**3
+"""Distances between the seeds of walks of a kind; levels of a walk take the next seeds."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A partition that a walk has ended with."""
+
+    part: Array
+    balanced: int
+    cut: int
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Smaller is better."""
+        return -self.balanced, self.cut
+
+
+class Walk(Protocol):
+    """One walk: from scratch, or from a partition without dividing the vertices of a label."""
+
+    def __call__(self, seed: int, part: Array | None = None,
+                 label: Array | None = None) -> Found:
+        """Walk."""
+
+
+def search(space: ExecutionSpace, walk: Walk, num_blocks: int, seed: int, runs: int, cycles: int,
+           found_one: Callable[[Found], None] = lambda found: None) -> Array:
+    """The best partition of `runs` walks from scratch, their combinations, and cycles after those.
+
+    Parameters
+    ----------
+    found_one : callable
+        Told about the best partition after each walk.
+    """
+    found = [walk(seed)]
+    found_one(found[0])
+    for run in range(1, runs):
+        found.append(walk(seed + RUN_SEEDS * run))
+        found_one(min(found, key=_rank))
+    best, *others = sorted(found, key=_rank)
+    for index, other in enumerate(others, 1):
+        label = overlay(space, best.part, other.part, num_blocks)
+        best = walk(seed + COMBINATION_SEEDS * index, best.part, label)
+        found_one(best)
+    for cycle in range(1, cycles + 1):
+        best = walk(seed + CYCLE_SEEDS * cycle, best.part, best.part)
+        found_one(best)
+    return best.part
+
+
+def _rank(found: Found) -> tuple[int, int]:
+    return found.rank
+
+
+def overlay(space: ExecutionSpace, part: Array, other: Array, num_blocks: int) -> Array:
+    """A label for each pair of blocks: equal where both partitions agree to keep together.
+
+    With too many blocks for that, the first partition alone.
+    """
+    if num_blocks > MAX_COMBINED_BLOCKS:
+        return part
+    label = space.empty(len(part), np.int32)
+    space.parallel_for(len(part), label_pair, part, other, num_blocks, label)
+    return label
+
+
+@kernel
+def label_pair(v, part, other, num_blocks, label):
+    """label[v] = number of the pair of v's blocks."""
+    label[v] = int64(part[v]) * num_blocks + other[v]

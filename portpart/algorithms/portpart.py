@@ -1,0 +1,98 @@
+"""The library's own recipe: clusters, several starts, Jet refinement, and search with several runs.
+
+Cluster coarsening after Meyerhenke, Sanders, Schulz (2016), made synchronous; refinement after Jet
+(Gilbert et al. 2024); combinations and cycles after Sanders, Schulz (2012) and Walshaw (2004).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.jet_refinement import RefinementOptions
+from portpart.algorithms.tracing import Trace
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graph import Graph
+
+
+@dataclass(frozen=True)
+class PortpartConfig(MultilevelConfig):
+    """Parameters of the library's own partitioner.
+
+    Parameters
+    ----------
+    temperatures : tuple of float
+        Filter ratios c (Jet's inequality 4.3), one refinement loop each, on all but the finest
+        level.
+    finest_temperatures : tuple of float
+        The same on the finest level.
+    coarsest_per_block, least_coarsest, most_coarsest : int
+        Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
+        and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
+    starts, start_blocks : int
+        Initial partitions, each refined on the coarsest graph; the best one is used.  At most
+        `starts`, and no more than make `start_blocks` blocks together.
+    least_shrink : float
+        Coarsening stops when a level keeps more than this share of the vertices.
+    runs, cycles : int
+        Partitions from scratch, which are combined with the best one; and times that the result
+        is coarsened inside its blocks and refined again.
+    refinement : RefinementOptions
+    growth : float
+        A cluster weighs at most so many times the mean vertex of its level,
+    most_coarse_weight : float
+        and at most so many times the mean vertex of a graph at which coarsening may stop.
+    clustering : ClusteringOptions
+
+    Raises
+    ------
+    InputError
+        If no temperature is given or a value is out of range.
+    """
+
+    growth: float = 8
+    most_coarse_weight: float = 1.5
+    clustering: ClusteringOptions = field(default_factory=ClusteringOptions)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("growth", "most_coarse_weight"):
+            if not 1 < getattr(self, name) < float("inf"):
+                raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
+
+
+TWO_TEMPERATURES = (0.75, 0.25)
+
+PRESETS = {
+    "fast": PortpartConfig(starts=2, refinement=RefinementOptions(tolerance=0.99)),
+    "default": PortpartConfig(),
+    "strong": PortpartConfig(temperatures=TWO_TEMPERATURES, finest_temperatures=TWO_TEMPERATURES,
+                             cycles=2),
+    "best": PortpartConfig(temperatures=TWO_TEMPERATURES, finest_temperatures=TWO_TEMPERATURES,
+                           runs=4, cycles=2),
+}
+
+
+def portpart(graph: Graph, balance: Balance, imbalance: float, config: PortpartConfig, seed: int,
+             trace: Trace) -> Array:
+    """Partition `graph`: coarsen by clusters, start, refine upwards, search on.
+
+    Returns
+    -------
+    array of int32, shape (n,)
+        In the space of the graph.
+    """
+    total = graph.total_vertex_weight
+    coarsest_weight = config.most_coarse_weight * total / config.coarsest_vertices(
+        balance.num_blocks)
+    highest = min(max(balance.max_block_weight // 4, 1), int(coarsest_weight))
+
+    def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+        limit = min(int(config.growth * total / fine.num_vertices), highest)
+        return cluster(fine.space, fine, limit, level_seed, config.clustering, label)
+
+    return partition_multilevel(graph, balance, imbalance, config, find_clusters, seed, trace)
