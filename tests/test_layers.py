@@ -47,7 +47,7 @@ EXCEPTIONS = {
 }
 
 # files of algorithms/ that are no recipes
-SHARED = {"__init__", "multilevel", "teams", "tracing"}
+SHARED = {"__init__", "multilevel", "starts", "teams", "tracing"}
 
 DOORS = {
     "numba": "portpart/backends/cpu",

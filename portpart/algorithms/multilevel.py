@@ -5,16 +5,24 @@ A recipe gives its rule for clusters and a configuration; all else is shared.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
-from portpart.algorithms.initial.metis import metis_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.algorithms.starts import (
+    MOST_GROWN,
+    STARTERS,
+    StartOptions,
+    grown_parts,
+    metis_parts,
+    start_from_best,
+)
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -35,9 +43,13 @@ class MultilevelConfig:
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
     starts, start_blocks : int
-        Initial partitions, each refined on the coarsest graph; the best one is used.  At most
-        `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with k,
-        the gain falls.
+        Initial partitions by METIS, each refined on the coarsest graph; the best one is used.  At
+        most `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with
+        k, the gain falls.
+    start : {"metis", "grown"}
+        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph.
+    grown : StartOptions
+        Parameters of partitions that are grown.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
     runs, cycles : int
@@ -58,6 +70,8 @@ class MultilevelConfig:
     most_coarsest: int = 8192
     starts: int = 8
     start_blocks: int = 64
+    start: str = "metis"
+    grown: StartOptions = field(default_factory=StartOptions)
     least_shrink: float = 0.98
     runs: int = 1
     cycles: int = 0
@@ -71,6 +85,8 @@ class MultilevelConfig:
                                  "1 is needed")
         self.check_least(coarsest_per_block=0, least_coarsest=0, most_coarsest=0, starts=1,
                          start_blocks=0, runs=1, cycles=0)
+        if self.start not in STARTERS:
+            raise InputError(f"start is {self.start!r}; it must be one of {STARTERS}")
         if not 0 < self.least_shrink < 1:  # at 1 coarsening would go on for ever
             raise InputError(f"least_shrink is {self.least_shrink}; it must be between 0 and 1")
 
@@ -126,7 +142,7 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
             refiner = JetRefiner(space, graph, balance, config.refinement, seed)
         with trace.phase("initial"):
             if part is None:
-                start_from_best(refiner, levels[-1].graph, imbalance, config, seed)
+                start(refiner, levels[-1].graph, imbalance, config, seed)
             else:
                 refiner.start(levels[-1].graph, part_of_coarsest(levels, part))
         with trace.phase("refinement"):
@@ -138,26 +154,19 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                   lambda found: trace.walked(found.cut))
 
 
-def start_from_best(refiner: JetRefiner, coarsest: Graph, imbalance: float,
-                    config: MultilevelConfig, seed: int) -> None:
-    """Start from the best of several METIS partitions, each refined."""
-    space = coarsest.space
-    matrix = coarsest.to_scipy()
-    weights = coarsest.vertex_weights
-    host_weights = None if weights is None else space.to_host(weights)
-    best, best_rank = None, None
-    starts = config.num_starts(refiner.balance.num_blocks)
-    for start in range(starts):
-        part = metis_partition(matrix, host_weights, refiner.balance.num_blocks, imbalance,
-                               seed + start)
-        refiner.start(coarsest, space.asarray(part))
-        if starts == 1:
-            return
-        outcome = refiner.refine(coarsest, config.temperatures[0])
-        rank = (-outcome["balanced"], outcome["cut"])
-        if best_rank is None or rank < best_rank:
-            best, best_rank = space.copy(refiner.best[: coarsest.num_vertices]), rank
-    refiner.start(coarsest, best)
+def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: MultilevelConfig,
+          seed: int) -> None:
+    """Start from the best of several partitions of the coarsest graph, each refined."""
+    balance = refiner.balance
+    parts: Iterable[Array]
+    if config.start == "grown" and coarsest.num_vertices <= MOST_GROWN:
+        parts = grown_parts(coarsest, balance.num_blocks, balance.max_block_weight, config.grown,
+                            seed)
+        count = len(parts)
+    else:
+        count = config.num_starts(balance.num_blocks)
+        parts = metis_parts(coarsest, balance.num_blocks, imbalance, count, seed)
+    start_from_best(refiner, coarsest, parts, count, config.temperatures[0])
 
 
 def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelConfig,
