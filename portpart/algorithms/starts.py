@@ -72,7 +72,7 @@ def metis_parts(coarsest: Graph, num_blocks: int, imbalance: float, starts: int,
 def grown_parts(coarsest: Graph, num_blocks: int, max_block_weight: int, options: StartOptions,
                 seed: int) -> list[Array]:
     """Partitions grown all at once, the most promising first."""
-    levels = _levels_below(coarsest, options, seed)
+    levels = levels_below(coarsest, options, seed)
     n = coarsest.num_vertices
     parts = grown_partitions(
         [level.graph for level in levels], [level.cluster for level in levels[:-1]],
@@ -82,7 +82,7 @@ def grown_parts(coarsest: Graph, num_blocks: int, max_block_weight: int, options
     return [parts[start : start + n] for start in range(0, len(parts), n)]
 
 
-def _levels_below(graph: Graph, options: StartOptions, seed: int) -> list[Level]:
+def levels_below(graph: Graph, options: StartOptions, seed: int) -> list[Level]:
     """Coarser and coarser graphs, from `graph` on."""
     total = graph.total_vertex_weight
     least = options.growing.least_vertices
@@ -99,7 +99,7 @@ def _levels_below(graph: Graph, options: StartOptions, seed: int) -> list[Level]
 
 def start_from_best(refiner: JetRefiner, coarsest: Graph, parts: Iterable[Array], count: int,
                     temperature: float) -> None:
-    """Refine each of `count` partitions and start from the best; start from a single one as it is."""
+    """Refine each of `count` partitions and start from the best; a single one is left as it is."""
     space = coarsest.space
     best, best_rank = None, None
     for part in parts:

@@ -109,7 +109,7 @@ class Program:
         self, count: Element | int, kernel: Kernel, *args: Any, team: int = 1,
         work: int | None = None,
     ) -> None:
-        """Record one launch of `kernel` over ``count`` items, each of about ``work`` light items."""
+        """Record one launch of `kernel` over ``count`` items, each like ``work`` light ones."""
         if team not in TEAM_WIDTHS:
             raise ValueError(f"team must be one of {TEAM_WIDTHS}, not {team}")
         self._open.append(Launch(count, kernel, args, team, work))

@@ -35,6 +35,20 @@ class _Team:
         self.barrier = threading.Barrier(size)
         self.values: list[Any] = [None] * size
         self.atomic = threading.Lock()
+        self.error: Exception | None = None
+
+    def run(self, lane: int, items: list[int], kernel: Kernel, args: tuple[Any, ...]) -> None:
+        """Do what one lane does, for all items one after the other."""
+        self.local.lane = lane
+        try:
+            for item in items:
+                kernel.function(item, *args)
+                self.barrier.wait()
+        except threading.BrokenBarrierError:
+            pass
+        except Exception as error:
+            self.error = error
+            self.barrier.abort()
 
     def gather(self, value: Any) -> list[Any]:
         """The values of all lanes."""
@@ -64,7 +78,7 @@ class _Team:
             language.team_min: lambda value: reduce(min, self.gather(value)),
             language.team_scan: lambda value: sum(self.gather(value)[: here.lane + 1]),
             language.team_last: lambda value: self.gather(value)[-1],
-            language.team_sync: lambda: self.gather(None) and None,
+            language.team_sync: self.barrier.wait,
             **{word: locked(word.plain) for word in atomics},
         }
 
@@ -107,33 +121,19 @@ class LanesSpace(HostCudaSpace):
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         items = list(range(n))
         self.random.shuffle(items)
-        size = 1 if team == 1 else self.lanes
-        crew = _Team(size)
+        crew = _Team(1 if team == 1 else self.lanes)
         with _speaking(crew.words()), np.errstate(over="ignore"):
-            threads = [threading.Thread(target=_run, args=(crew, lane, items, kernel, args, errors))
-                       for errors in [[]] for lane in range(size)]
+            threads = [threading.Thread(target=crew.run, args=(lane, items, kernel, args))
+                       for lane in range(crew.size)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-        assert not crew.barrier.broken, f"{kernel.name} failed"
+        if crew.error is not None:
+            raise crew.error
 
     def executable(self, program: Program) -> Executable:
         return _Walker(self, program)
-
-
-def _run(crew: _Team, lane: int, items: list[int], kernel: Kernel, args: tuple[Any, ...],
-         errors: list[BaseException]) -> None:
-    crew.local.lane = lane
-    try:
-        for item in items:
-            kernel.function(item, *args)
-            crew.barrier.wait()
-    except threading.BrokenBarrierError:
-        pass
-    except BaseException:
-        crew.barrier.abort()
-        raise
 
 
 class _Walker:

@@ -86,12 +86,12 @@ def record_bisection(graph: Graph, dtypes: dict[str, np.dtype]) -> Program:
 
 
 def _bisect(program: Program) -> None:
-    """One level: wide teams where vertices are independent, a warp where moves follow each other."""
+    """One level: wide teams where vertices are independent, a warp where moves are in sequence."""
     state = program.slots["state"]
     with program.if_nonzero(state[INHERITED]):
         program.launch(state[ATTEMPTS], inherit_side, team=256, work=BISECTION_WORK)
     with program.otherwise():
-        program.launch(state[ATTEMPTS], begin_growing, team=256, work=BISECTION_WORK)
+        program.launch(state[SPLITS_OF_ALL], begin_growing, team=256, work=BISECTION_WORK)
         program.launch(state[ATTEMPTS], grow_side, team=32, work=BISECTION_WORK)
     program.launch(state[ATTEMPTS], refine_sides, team=32, work=BISECTION_WORK)
     program.launch(state[SPLITS_OF_ALL], split_sides, team=256)

@@ -33,12 +33,11 @@ FINEST = 18  # no finer graph follows: every block needs a vertex
 KEPT = 19  # candidates that are kept
 PASSES = 20
 STALL_LIMIT = 21
-STALL_SHARE = 22
-KEY_BITS = 23  # low bits of a key that name a position
-WEIGHT_SHIFT = 24  # arc weights lose so many bits, so that gains fit a key
-SEED = 25
+KEY_BITS = 22  # low bits of a key that name a position
+WEIGHT_SHIFT = 23  # arc weights lose so many bits, so that gains fit a key
+SEED = 24
 
-SIZE = 26
+SIZE = 25
 
 # Words of a tally: what is known of an attempt at a bisection.
 WEIGHT = 0  # of side 0

@@ -42,9 +42,9 @@ class GrowingOptions:
         On coarse graphs, blocks are bisected further while they have about so many vertices.
     passes : int
         Passes of refinement over a bisection, at most.
-    stall_limit, stall_share : int
-        A pass ends after 8 moves without gain and one more for every `stall_share` vertices, at
-        most `stall_limit`.
+    stall_limit : int
+        A pass ends after so many moves without a better bisection, or before if gains tell that
+        none will come.
 
     Raises
     ------
@@ -53,18 +53,17 @@ class GrowingOptions:
     """
 
     candidates: int = 2
-    most_candidates: int = 16
+    most_candidates: int = 8
     trials: int = 4
     least_vertices: int = 128
-    split_vertices: int = 64
-    passes: int = 3
-    stall_limit: int = 20
-    stall_share: int = 16
+    split_vertices: int = 32
+    passes: int = 10
+    stall_limit: int = 100
 
     def __post_init__(self) -> None:
         for name, least in (("candidates", 1), ("most_candidates", 1), ("trials", 1),
                             ("least_vertices", 2), ("split_vertices", 2), ("passes", 0),
-                            ("stall_limit", 0), ("stall_share", 1)):
+                            ("stall_limit", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least {least}")
 
@@ -143,7 +142,7 @@ def _state(graph: Graph, num_blocks: int, seed: int, candidates: int,
     state[word.VERTICES], state[word.BLOCKS], state[word.SEED] = n, num_blocks, seed
     state[word.CANDIDATES], state[word.VERTICES_OF_ALL] = candidates, candidates * n
     state[word.GROWN_TRIALS], state[word.PASSES] = options.trials, options.passes
-    state[word.STALL_LIMIT], state[word.STALL_SHARE] = options.stall_limit, options.stall_share
+    state[word.STALL_LIMIT] = options.stall_limit
     state[word.LEVEL] = -1
     key_bits = max(1, (n - 1).bit_length())
     state[word.KEY_BITS] = key_bits

@@ -11,10 +11,10 @@ from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.sides import (
     BARRED,
     LOWEST,
-    begin_key,
     best_of_side,
     find_best_of_groups,
     first_group,
+    key_of,
     mask_of,
     move,
     position_in,
@@ -47,6 +47,17 @@ WEIGHT_SHIFT = word.WEIGHT_SHIFT
 
 UNTOUCHED = 1 + BARRED
 """On side 1 and next to nothing of side 0."""
+
+
+@device
+def weight_inside(v, base, lower, upper, shift, offsets, targets, weights, place):
+    """Weight of v's arcs within the bisection."""
+    result = int64(0)
+    for arc in range(offsets[v], offsets[v + 1]):
+        q = place[base + targets[arc]]
+        if lower <= q and q < upper:
+            result += value_or(weights, arc, 1) >> shift
+    return result
 
 
 @device
@@ -100,21 +111,19 @@ def grow(
 def begin_growing(
     i, split_first, split_last, segment, offsets, targets, weights, order, place, side, key, state
 ):
-    """Put all vertices of bisection i on side 1."""
+    """Put all vertices of bisection i on side 1, in all attempts."""
     n = state[VERTICES]
-    k = state[BLOCKS]
-    attempt = i // state[SPLITS]
-    c = attempt // state[TRIALS]
+    bits = state[KEY_BITS]
+    c = i // state[SPLITS]
     split = state[FIRST_SPLIT] + i % state[SPLITS]
-    lower = segment[c * (k + 1) + split_first[split]]
-    upper = segment[c * (k + 1) + split_last[split]]
+    lower = segment[c * (state[BLOCKS] + 1) + split_first[split]]
+    upper = segment[c * (state[BLOCKS] + 1) + split_last[split]]
     for p in range(lower + lane(), upper, team_size()):
-        side[attempt * n + p] = int8(UNTOUCHED)
-    team_sync()
-    mask = mask_of(attempt, state)
-    for p in range(lower + lane(), upper, team_size()):
-        begin_key(p, c * n, attempt * n, lower, upper, mask, state[KEY_BITS], state[WEIGHT_SHIFT],
-                  offsets, targets, weights, order, place, side, key)
+        inside = weight_inside(order[c * n + p], c * n, lower, upper, state[WEIGHT_SHIFT], offsets,
+                               targets, weights, place)
+        for attempt in range(c * state[TRIALS], (c + 1) * state[TRIALS]):
+            side[attempt * n + p] = int8(UNTOUCHED)
+            key[attempt * n + p] = key_of(p, -inside, mask_of(attempt, state), bits)
 
 
 @kernel

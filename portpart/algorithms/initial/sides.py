@@ -68,6 +68,12 @@ def mask_of(attempt, state):
 
 
 @device
+def key_of(p, gain, mask, bits):
+    """The key of position p."""
+    return gain * (int64(1) << bits) + (p ^ mask)
+
+
+@device
 def position_in(key, mask, bits):
     """The position that a key names."""
     return (key & ((int64(1) << bits) - 1)) ^ mask
@@ -121,7 +127,7 @@ def begin_key(
                 inside += weight
             else:
                 outside += weight
-    key[own + p] = (outside - inside) * (int64(1) << bits) + (p ^ mask)
+    key[own + p] = key_of(p, outside - inside, mask, bits)
     return outside
 
 

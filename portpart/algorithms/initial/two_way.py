@@ -1,7 +1,7 @@
 """Two-way refinement of a bisection: passes of single moves, the best prefix of each is kept.
 
-C. M. Fiduccia, R. M. Mattheyses, DAC 1982.  A pass moves every vertex at most once, always the one of
-largest gain that the limits of the sides allow, and ends when moves do not pay any more.
+C. M. Fiduccia, R. M. Mattheyses, DAC 1982.  A pass moves every vertex at most once, always the one
+of largest gain that the limits of the sides allow, and ends when moves do not pay any more.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from portpart.algorithms.initial.targets import (
 )
 from portpart.backends.language import (
     device,
+    float64,
     int8,
     int32,
     int64,
@@ -44,7 +45,6 @@ KEY_BITS = word.KEY_BITS
 PASSES = word.PASSES
 SPLITS = word.SPLITS
 STALL_LIMIT = word.STALL_LIMIT
-STALL_SHARE = word.STALL_SHARE
 TRIALS = word.TRIALS
 VERTICES = word.VERTICES
 WEIGHT_SHIFT = word.WEIGHT_SHIFT
@@ -53,6 +53,10 @@ WEIGHT, COUNT, CUT = word.WEIGHT, word.COUNT, word.CUT
 EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
 
 LEAST_STALL = 8
+"""Moves that tell too little to end a pass."""
+
+DRIFT = 4.0
+"""How many spreads of a random walk, squared, its drift must be to end a pass."""
 
 
 @device
@@ -107,6 +111,19 @@ def side_to_leave(
 
 
 @device
+def may_still_pay(moves, stall_limit, gain_sum, square_sum):
+    """Whether a new best prefix is likely after so many moves without one, by their gains.
+
+    These count as a random walk: one that drifts down by much more than it spreads does not come
+    back (V. Osipov, P. Sanders, ESA 2010).
+    """
+    squared = gain_sum * gain_sum
+    spread = square_sum - squared / max(float64(1), float64(moves))
+    hopeless = moves >= LEAST_STALL and gain_sum < 0.0 and squared > DRIFT * spread
+    return moves < stall_limit and not hopeless
+
+
+@device
 def one_pass(
     total, goal, limit0, limit1, least0, least1, stall_limit, base, own, lower, upper, at, mask,
     bits, shift, begin, offsets, targets, weights, vertex_weights, order, place, side, key, best,
@@ -121,8 +138,10 @@ def one_pass(
     best_cut = cut
     made = int64(0)
     kept = int64(0)
+    gain_sum = float64(0)
+    square_sum = float64(0)
     team_sync()
-    while made - kept < stall_limit and made < size:
+    while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
         top0 = best_of_side(0, lower, upper, at, best)
         top1 = best_of_side(1, lower, upper, at, best)
         here = side_to_leave(top0, top1, weight, count, total, size, goal, limit0, limit1, least0,
@@ -133,7 +152,10 @@ def one_pass(
         p = position_in(top, mask, bits)
         weight += (2 * here - 1) * weight_at(p, base, vertex_weights, order)
         count += 2 * here - 1
-        cut -= top >> bits
+        gain = top >> bits
+        cut -= gain
+        gain_sum += float64(gain)
+        square_sum += float64(gain) * float64(gain)
         move(p, here, -1, base, own, lower, upper, at, bits, shift, offsets, targets, weights,
              order, place, side, key, best)
         moves[own + lower + made] = int32(p)
@@ -143,6 +165,8 @@ def one_pass(
             best_excess = now
             best_cut = cut
             kept = made
+            gain_sum = float64(0)
+            square_sum = float64(0)
             store_tally(tally, begin, weight, count, cut)
     team_sync()
     return (made << 32) | kept
@@ -214,8 +238,7 @@ def refine_sides(
     least0 = least_vertices(middle - first, state)
     least1 = least_vertices(last - middle, state)
     begin = TALLY * (attempt * k + split)
-    stall_limit = min(state[STALL_LIMIT], LEAST_STALL + (upper - lower) // state[STALL_SHARE])
-    refine(state[PASSES], stall_limit, total, goal, limit0, limit1, least0, least1, c * n,
+    refine(state[PASSES], state[STALL_LIMIT], total, goal, limit0, limit1, least0, least1, c * n,
            attempt * n, lower, upper, first_group(attempt, n, k, lower, first),
            mask_of(attempt, state), state[KEY_BITS], state[WEIGHT_SHIFT], begin, offsets, targets,
            weights, vertex_weights, order, place, side, key, best, moves, tally)
