@@ -47,7 +47,7 @@ EXCEPTIONS = {
 }
 
 # files of algorithms/ that are no recipes
-SHARED = {"__init__", "multilevel", "request", "teams", "tracing"}
+SHARED = {"__init__", "multilevel", "request", "starts", "teams", "tracing"}
 
 DOORS = {
     "numba": "portpart/backends/cpu",

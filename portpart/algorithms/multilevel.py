@@ -5,7 +5,7 @@ A recipe gives its rule for clusters and a configuration; all else is shared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -13,12 +13,19 @@ import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
-from portpart.algorithms.initial.anchored import grown_partition, start_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.algorithms.request import NOTHING_MORE, Request, never
+from portpart.algorithms.starts import (
+    MOST_GROWN,
+    STARTERS,
+    StartOptions,
+    grown_parts,
+    metis_parts,
+    start_from_best,
+)
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -39,9 +46,13 @@ class MultilevelConfig:
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
     starts, start_blocks : int
-        Initial partitions, each refined on the coarsest graph; the best one is used.  At most
-        `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with k,
-        the gain falls.
+        Initial partitions by METIS, each refined on the coarsest graph; the best one is used.  At
+        most `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with
+        k, the gain falls.
+    start : {"metis", "grown"}
+        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph.
+    grown : StartOptions
+        Parameters of partitions that are grown.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
     runs, cycles : int
@@ -62,6 +73,8 @@ class MultilevelConfig:
     most_coarsest: int = 8192
     starts: int = 8
     start_blocks: int = 64
+    start: str = "metis"
+    grown: StartOptions = field(default_factory=StartOptions)
     least_shrink: float = 0.98
     runs: int = 1
     cycles: int = 0
@@ -75,6 +88,8 @@ class MultilevelConfig:
                                  "1 is needed")
         self.check_least(coarsest_per_block=0, least_coarsest=0, most_coarsest=0, starts=1,
                          start_blocks=0, runs=1, cycles=0)
+        if self.start not in STARTERS:
+            raise InputError(f"start is {self.start!r}; it must be one of {STARTERS}")
         if not 0 < self.least_shrink < 1:  # at 1 coarsening would go on for ever
             raise InputError(f"least_shrink is {self.least_shrink}; it must be between 0 and 1")
 
@@ -132,8 +147,8 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
         refiner = JetRefiner(space, graph, balance, config.refinement, seed)
         with trace.phase("initial"):
             if part is None:
-                start_from_best(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
-                                request.out_of_time)
+                start(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
+                      request.out_of_time)
             else:
                 refiner.start(levels[-1].graph, on_levels(levels, part)[-1])
         with trace.phase("refinement"):
@@ -160,29 +175,34 @@ def on_levels(levels: list[Level], values: Array | None) -> list[Array | None]:
     return result
 
 
-def start_from_best(refiner: JetRefiner, coarsest: Graph, imbalance: float,
-                    config: MultilevelConfig, seed: int, fixed: Array | None = None,
-                    out_of_time: Callable[[], bool] = never) -> None:
-    """Start from the best of several partitions, each refined, as many as time allows."""
-    space, balance = coarsest.space, refiner.balance
-    starts = config.num_starts(balance.num_blocks)
-    best, best_rank = None, None
-    # for ways that differ much: what is too heavy has to move, which costs its arcs at most
-    price = 1 + coarsest.total_arc_weight // max(1, coarsest.total_vertex_weight)
-    for part in _starts(coarsest, balance, imbalance, range(seed, seed + starts), fixed):
-        refiner.start(coarsest, space.asarray(part))
-        only = starts == 1 and fixed is None
-        if only or (best is None and out_of_time()):
-            return
-        outcome = refiner.refine(coarsest, config.temperatures[0], fixed)
-        rank = (-outcome["balanced"], outcome["cut"])
-        if fixed is not None:
-            rank = (0, outcome["cut"] + price * max(0, outcome["overload"]))
-        if best_rank is None or rank < best_rank:
-            best, best_rank = space.copy(refiner.best[: coarsest.num_vertices]), rank
-        if out_of_time():
-            break
-    refiner.start(coarsest, best)
+def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: MultilevelConfig,
+          seed: int, fixed: Array | None = None,
+          out_of_time: Callable[[], bool] = never) -> None:
+    """Start from the best of several partitions of the coarsest graph, each refined."""
+    balance = refiner.balance
+    parts: Iterable[Array]
+    if config.start == "grown" and fixed is None and coarsest.num_vertices <= MOST_GROWN:
+        parts = grown_parts(coarsest, balance, config.grown, seed)
+        count = len(parts)
+    else:
+        count = config.num_starts(balance.num_blocks)
+        parts = metis_parts(coarsest, balance, imbalance, range(seed, seed + count), fixed)
+    start_from_best(refiner, coarsest, parts, count, config.temperatures[0], fixed, out_of_time)
+
+
+def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: MultilevelConfig,
+          seed: int, fixed: Array | None = None,
+          out_of_time: Callable[[], bool] = never) -> None:
+    """Start from the best of several partitions of the coarsest graph, each refined."""
+    balance = refiner.balance
+    parts: Iterable[Array]
+    if config.start == "grown" and fixed is None and coarsest.num_vertices <= MOST_GROWN:
+        parts = grown_parts(coarsest, balance, config.grown, seed)
+        count = len(parts)
+    else:
+        count = config.num_starts(balance.num_blocks)
+        parts = metis_parts(coarsest, balance, imbalance, range(seed, seed + count), fixed)
+    start_from_best(refiner, coarsest, parts, count, config.temperatures[0], fixed, out_of_time)
 
 
 def _starts(coarsest: Graph, balance: Balance, imbalance: float, seeds: range,

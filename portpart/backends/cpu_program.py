@@ -50,7 +50,8 @@ class CpuExecutable:
     def _emit_launch(self, step: Launch) -> None:
         function = compiled(step.kernel, tuple(map(tag_of, step.args)))
         row = self.table.add_row(step)
-        self.code.append([LAUNCH, function, row, ITEM_WEIGHT[step.team], 0, 0])
+        weight = step.work or ITEM_WEIGHT[step.team]
+        self.code.append([LAUNCH, function, row, weight, 0, 0])
 
     def _emit_loop(self, step: While) -> None:
         start = FIELDS * len(self.code)

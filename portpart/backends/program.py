@@ -52,13 +52,16 @@ class Element:
 class Launch:
     """One kernel over ``count`` items; ``count`` is an element or a fixed number.
 
-    ``awaited`` is False if the next launch may begin before this one is done.
+    ``awaited`` is False if the next launch may begin before this one is done.  ``work``, the rough
+    work of one item in light items, tells a CPU when threads pay; None stands for what is usual
+    with the width of the team.
     """
 
     count: Element | int
     kernel: Kernel
     args: tuple[Any, ...]
     team: int
+    work: int | None = None
     awaited: bool = True
 
 
@@ -105,14 +108,16 @@ class Program:
         return slot
 
     def parallel_for(
-        self, count: Element | int, kernel: Kernel, *args: Any, team: int = 1
+        self, count: Element | int, kernel: Kernel, *args: Any, team: int = 1,
+        work: int | None = None,
     ) -> None:
-        """Record one launch of `kernel` over ``count`` items."""
+        """Record one launch of `kernel` over ``count`` items, each like ``work`` light ones."""
         if team not in TEAM_WIDTHS:
             raise ValueError(f"team must be one of {TEAM_WIDTHS}, not {team}")
-        self._open.append(Launch(count, kernel, args, team))
+        self._open.append(Launch(count, kernel, args, team, work))
 
-    def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1) -> None:
+    def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1,
+               work: int | None = None) -> None:
         """Record one launch whose arguments are the slots named like the kernel's parameters."""
         missing = [name for name in kernel.parameters[1:] if name not in self.slots]
         if missing:
@@ -121,7 +126,7 @@ class Program:
                 "which no slot is named"
             )
         self.parallel_for(count, kernel, *(self.slots[name] for name in kernel.parameters[1:]),
-                          team=team)
+                          team=team, work=work)
 
     @contextmanager
     def while_loop(self, flag: Element) -> Iterator[None]:

@@ -1,0 +1,181 @@
+"""Initial partitions of a small graph: many candidates grown on a hierarchy below it, in its space.
+
+The coarsest graph of the hierarchy is bisected by growing, in every candidate; each finer graph
+takes the bisections over, refines them, and is bisected further where its blocks have grown large
+enough, until there are as many blocks as wanted ("deep multilevel": L. Gottesbueren, T. Heuer,
+P. Sanders, C. Schulz, D. Seemaier, ESA 2021).  All candidates share the hierarchy, and only the
+best of them go on to the next finer graph.  Nothing returns to the host on the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.algorithms.initial import bisection_state as word
+from portpart.algorithms.initial.bisection import record_bisection, splits_of
+from portpart.algorithms.initial.sides import group_words
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graph import Graph
+
+GAIN_BITS = 62
+"""Bits of a key without its sign."""
+
+
+@dataclass(frozen=True)
+class GrowingOptions:
+    """Parameters of initial partitions by growing.
+
+    Parameters
+    ----------
+    candidates : int
+        Partitions of the graph itself; of every coarser graph there are twice as many,
+    most_candidates : int
+        but not more than this.
+    trials : int
+        Attempts at each bisection; the best is taken.
+    least_vertices : int
+        The hierarchy ends at a graph of about so many vertices.
+    split_vertices : int
+        On coarse graphs, blocks are bisected further while they have about so many vertices.
+    passes : int
+        Passes of refinement over a bisection, at most.
+    stall_limit : int
+        A pass ends after so many moves without a better bisection, or before if gains tell that
+        none will come.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+    """
+
+    candidates: int = 2
+    most_candidates: int = 8
+    trials: int = 4
+    least_vertices: int = 128
+    split_vertices: int = 32
+    passes: int = 10
+    stall_limit: int = 100
+
+    def __post_init__(self) -> None:
+        for name, least in (("candidates", 1), ("most_candidates", 1), ("trials", 1),
+                            ("least_vertices", 2), ("split_vertices", 2), ("passes", 0),
+                            ("stall_limit", 0)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be at least {least}")
+
+    def candidates_on(self, depth: int) -> int:
+        """Candidates on the graph that is `depth` levels below the finest."""
+        return max(self.candidates, min(self.most_candidates, self.candidates << depth))
+
+
+def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarray,
+                     limits: np.ndarray, seed: int, options: GrowingOptions,
+                     kept: int | None = None) -> Array:
+    """Partitions of ``graphs[0]``, grown and refined on a hierarchy of graphs.
+
+    Parameters
+    ----------
+    graphs : list of Graph
+        From fine to coarse, in one space; each with fewer vertices than the one before.
+    clusters : list of array
+        ``clusters[i]`` maps the vertices of ``graphs[i]`` to those of ``graphs[i + 1]``.
+    goals, limits : numpy.ndarray, shape (k,)
+        What each block should and may weigh; goals count by their shares and are positive.
+    seed : int
+    options : GrowingOptions
+    kept : int, optional
+        How many partitions are wanted, at most and by default all ``options.candidates``.
+
+    Returns
+    -------
+    array of int32, shape (kept * n,)
+        One partition after the other, best first: those without overload, and of them those of
+        least cut.  A block may still weigh more than its limit; with at least k vertices, empty
+        ones are rare.
+    """
+    space = graphs[0].space
+    splits, level_begin = splits_of(len(goals))
+    limits = np.minimum(limits, graphs[0].total_vertex_weight)
+    shared = {name: space.asarray(array) for name, array in {
+        "split_first": splits[:, 0], "split_middle": splits[:, 1], "split_last": splits[:, 2],
+        "level_begin": level_begin, "goal_sum": _sums(goals), "limit_sum": _sums(limits),
+    }.items()}
+    part, inherited = None, 0
+    for depth in reversed(range(len(graphs))):
+        graph = graphs[depth]
+        state = _state(graph, len(goals), seed, options.candidates_on(depth), options)
+        state[word.FINEST], state[word.INHERITED_LEVELS] = depth == 0, inherited
+        inherited = _levels_on(graph, depth, inherited, len(level_begin) - 1, options)
+        state[word.LEVELS] = inherited
+        state[word.KEPT] = options.candidates_on(depth - 1) if depth > 0 else (
+            min(kept or options.candidates, options.candidates))
+        if part is not None:
+            shared["coarse_part"], shared["cluster"] = part, clusters[depth]
+            state[word.COARSE_VERTICES] = graphs[depth + 1].num_vertices
+        part = _bisect(graph, state, shared)
+    return part
+
+
+def _sums(values: np.ndarray) -> np.ndarray:
+    """Sums of all values before each, and of all."""
+    return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+
+
+def _levels_on(graph: Graph, depth: int, inherited: int, all_levels: int,
+               options: GrowingOptions) -> int:
+    """Levels of bisection on a graph: all on the finest, else what its size suggests."""
+    if depth == 0:
+        return all_levels
+    wanted = (graph.num_vertices // options.split_vertices).bit_length()
+    return min(all_levels, max(1, inherited, wanted))
+
+
+def _state(graph: Graph, num_blocks: int, seed: int, candidates: int,
+           options: GrowingOptions) -> np.ndarray:
+    """The words that depend on the graph and the options only."""
+    n = graph.num_vertices
+    state = np.zeros(word.SIZE, np.int64)
+    state[word.VERTICES], state[word.BLOCKS], state[word.SEED] = n, num_blocks, seed
+    state[word.CANDIDATES], state[word.VERTICES_OF_ALL] = candidates, candidates * n
+    state[word.GROWN_TRIALS], state[word.PASSES] = options.trials, options.passes
+    state[word.STALL_LIMIT] = options.stall_limit
+    state[word.LEVEL] = -1
+    key_bits = max(1, (n - 1).bit_length())
+    state[word.KEY_BITS] = key_bits
+    state[word.WEIGHT_SHIFT] = max(0, graph.total_arc_weight.bit_length() + key_bits - GAIN_BITS)
+    return state
+
+
+def _bisect(graph: Graph, state: np.ndarray, shared: dict[str, Array]) -> Array:
+    """Run the program on one graph; the candidates that are kept, best first."""
+    space, n, k = graph.space, graph.num_vertices, int(state[word.BLOCKS])
+    candidates = int(state[word.CANDIDATES])
+    attempts = candidates * int(state[word.GROWN_TRIALS])
+    state[word.KEPT_VERTICES] = state[word.KEPT] * n
+    segment = np.zeros((candidates, k + 1), np.int64)
+    segment[:, k] = n
+    bindings = {
+        "coarse_part": space.empty(0, np.int32), "cluster": space.empty(0, np.int32),
+        **graph.arrays, **shared,
+        "segment": space.asarray(segment.reshape(-1)),
+        **{name: space.empty(candidates * n, np.int32)
+           for name in ("order", "next_order", "place", "part")},
+        "side": space.empty(attempts * n, np.int8), "key": space.empty(attempts * n, np.int64),
+        "moves": space.empty(attempts * n, np.int32),
+        "best": space.empty(attempts * group_words(n, k), np.int64),
+        "tally": space.empty(attempts * k * word.TALLY, np.int64),
+        "won": space.empty(candidates * k * 2, np.int64),
+        "cut": space.empty(candidates, np.int64), "overload": space.empty(candidates, np.int64),
+        "survivor": space.empty(candidates, np.int32),
+        "kept": space.empty(int(state[word.KEPT]) * n, np.int32),
+        "state": space.asarray(state),
+    }
+    dtypes = {name: array.dtype for name, array in bindings.items() if array is not None}
+    key = ("recursive bisection", *graph.type_key)
+    program = space.cached_executable(key, lambda: record_bisection(graph, dtypes))
+    program.run(bindings, candidates * n)
+    return bindings["kept"]

@@ -1,0 +1,157 @@
+"""Greedy graph growing: one side of a bisection grows from a vertex drawn at random.
+
+The side takes the vertex next to it that adds least to the cut, until it weighs what it should
+(G. Karypis, V. Kumar, SIAM J. Sci. Comput. 20 (1998) 359-392, section 4.1).  Where nothing is next
+to it, as in graphs of several components, it goes on from another vertex.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.initial import bisection_state as word
+from portpart.algorithms.initial.sides import (
+    BARRED,
+    LOWEST,
+    best_of_side,
+    find_best_of_groups,
+    first_group,
+    key_of,
+    mask_of,
+    move,
+    position_in,
+    store_tally,
+)
+from portpart.algorithms.initial.targets import goal_of, least_vertices
+from portpart.backends.language import (
+    device,
+    int8,
+    int64,
+    kernel,
+    lane,
+    team_min,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+from portpart.primitives.hashing import hash_of
+
+BLOCKS = word.BLOCKS
+FIRST_SPLIT = word.FIRST_SPLIT
+KEY_BITS = word.KEY_BITS
+SEED = word.SEED
+SPLITS = word.SPLITS
+TALLY = word.TALLY
+TRIALS = word.TRIALS
+VERTICES = word.VERTICES
+WEIGHT_SHIFT = word.WEIGHT_SHIFT
+
+UNTOUCHED = 1 + BARRED
+"""On side 1 and next to nothing of side 0."""
+
+
+@device
+def weight_inside(v, base, lower, upper, shift, offsets, targets, weights, place):
+    """Weight of v's arcs within the bisection."""
+    result = int64(0)
+    for arc in range(offsets[v], offsets[v + 1]):
+        q = place[base + targets[arc]]
+        if lower <= q and q < upper:
+            result += value_or(weights, arc, 1) >> shift
+    return result
+
+
+@device
+def next_untouched(turn, start, lower, upper, own, side):
+    """First turn from `turn` on, going round from `start`, at an untouched position; else -1."""
+    size = upper - lower
+    found = int64(size)
+    for i in range(turn, size, team_size()):
+        mine = i + lane()
+        if mine < size:
+            if side[own + lower + (start - lower + mine) % size] == UNTOUCHED:
+                found = mine
+        found = team_min(found)
+        if found < size:
+            break
+    return found if found < size else int64(-1)
+
+
+@device
+def grow(
+    goal, least, most, start, base, own, lower, upper, at, mask, bits, shift, begin, offsets,
+    targets, weights, vertex_weights, order, place, side, key, best, tally,
+):
+    """Let side 0 take vertices until it weighs `goal`; it gets `least` to `most` of them."""
+    turn = int64(0)
+    weight = int64(0)
+    count = int64(0)
+    cut = int64(0)
+    while count < most and (weight < goal or count < least):
+        top = best_of_side(1, lower, upper, at, best)
+        p = position_in(top, mask, bits)
+        if top == LOWEST:
+            turn = next_untouched(turn, start, lower, upper, own, side)
+            if turn < 0:
+                break
+            p = lower + (start - lower + turn) % (upper - lower)
+        heavy = value_or(vertex_weights, order[base + p], 1)
+        if count >= least and goal - weight < (heavy + 1) // 2:
+            break
+        cut -= key[own + p] >> bits
+        weight += heavy
+        count += 1
+        team_sync()
+        move(p, 1, UNTOUCHED, base, own, lower, upper, at, bits, shift, offsets, targets, weights,
+             order, place, side, key, best)
+    store_tally(tally, begin, weight, count, cut)
+    return 0
+
+
+@kernel
+def begin_growing(
+    i, split_first, split_last, segment, offsets, targets, weights, order, place, side, key, state
+):
+    """Put all vertices of bisection i on side 1, in all attempts."""
+    n = state[VERTICES]
+    bits = state[KEY_BITS]
+    c = i // state[SPLITS]
+    split = state[FIRST_SPLIT] + i % state[SPLITS]
+    lower = segment[c * (state[BLOCKS] + 1) + split_first[split]]
+    upper = segment[c * (state[BLOCKS] + 1) + split_last[split]]
+    for p in range(lower + lane(), upper, team_size()):
+        inside = weight_inside(order[c * n + p], c * n, lower, upper, state[WEIGHT_SHIFT], offsets,
+                               targets, weights, place)
+        for attempt in range(c * state[TRIALS], (c + 1) * state[TRIALS]):
+            side[attempt * n + p] = int8(UNTOUCHED)
+            key[attempt * n + p] = key_of(p, -inside, mask_of(attempt, state), bits)
+
+
+@kernel
+def grow_side(
+    i, split_first, split_middle, split_last, goal_sum, segment, offsets, targets, weights,
+    vertex_weights, order, place, side, key, best, tally, state,
+):
+    """Grow side 0 of bisection i from a random vertex."""
+    n = state[VERTICES]
+    k = state[BLOCKS]
+    attempt = i // state[SPLITS]
+    c = attempt // state[TRIALS]
+    split = state[FIRST_SPLIT] + i % state[SPLITS]
+    first = split_first[split]
+    middle = split_middle[split]
+    last = split_last[split]
+    lower = segment[c * (k + 1) + first]
+    upper = segment[c * (k + 1) + last]
+    at = first_group(attempt, n, k, lower, first)
+    total = int64(0)
+    for p in range(lower + lane(), upper, team_size()):
+        total += value_or(vertex_weights, order[c * n + p], 1)
+    total = team_sum(total)
+    find_best_of_groups(lower, upper, at, attempt * n, side, key, best)
+    drawn = hash_of((attempt << 32) + split, state[SEED]) & 0x7FFFFFFF
+    start = lower + drawn % max(int64(1), upper - lower)
+    most = upper - lower - least_vertices(last - middle, state)
+    grow(goal_of(total, first, middle, last, goal_sum), least_vertices(middle - first, state),
+         most, start, c * n, attempt * n, lower, upper, at, mask_of(attempt, state),
+         state[KEY_BITS], state[WEIGHT_SHIFT], TALLY * (attempt * k + split), offsets, targets,
+         weights, vertex_weights, order, place, side, key, best, tally)

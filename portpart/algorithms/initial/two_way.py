@@ -1,0 +1,249 @@
+"""Two-way refinement of a bisection: passes of single moves, the best prefix of each is kept.
+
+C. M. Fiduccia, R. M. Mattheyses, DAC 1982.  A pass moves every vertex at most once, always the one
+of largest gain that the limits of the sides allow, and ends when moves do not pay any more.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.initial import bisection_state as word
+from portpart.algorithms.initial.sides import (
+    LOWEST,
+    best_of_side,
+    change_keys,
+    find_best_of_groups,
+    first_group,
+    mask_of,
+    move,
+    position_in,
+    store_tally,
+)
+from portpart.algorithms.initial.targets import (
+    cap_of,
+    goal_of,
+    least_vertices,
+    levels_for,
+    limit_of,
+)
+from portpart.backends.language import (
+    device,
+    float64,
+    int8,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+
+BLOCKS = word.BLOCKS
+FIRST_SPLIT = word.FIRST_SPLIT
+KEY_BITS = word.KEY_BITS
+PASSES = word.PASSES
+SPLITS = word.SPLITS
+STALL_LIMIT = word.STALL_LIMIT
+TRIALS = word.TRIALS
+VERTICES = word.VERTICES
+WEIGHT_SHIFT = word.WEIGHT_SHIFT
+TALLY = word.TALLY
+WEIGHT, COUNT, CUT = word.WEIGHT, word.COUNT, word.CUT
+EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
+
+LEAST_STALL = 8
+"""Moves that tell too little to end a pass."""
+
+DRIFT = 4.0
+"""How many spreads of a random walk, squared, its drift must be to end a pass."""
+
+
+@device
+def excess(weight, total, limit0, limit1, count, size, least0, least1):
+    """By how much the sides, of which the first weighs `weight`, are too heavy.
+
+    More than the total if one of them has too few vertices.
+    """
+    result = max(int64(0), weight - limit0) + max(int64(0), total - weight - limit1)
+    missing = max(int64(0), least0 - count) + max(int64(0), least1 - (size - count))
+    if missing > 0:
+        result = total + missing
+    return result
+
+
+@device
+def weight_at(p, base, vertex_weights, order):
+    """Weight of the vertex at position p."""
+    return value_or(vertex_weights, order[base + p], 1)
+
+
+@device
+def side_to_leave(
+    top0, top1, weight, count, total, size, goal, limit0, limit1, least0, least1, mask, bits,
+    base, vertex_weights, order,
+):
+    """The side (0 or 1) whose best vertex is to move next, or -1.
+
+    The larger gain decides where both moves keep the limits; where none does, the side that is
+    heavier than its goal gives.
+    """
+    may0 = top0 != LOWEST and count > least0
+    may1 = top1 != LOWEST and size - count > least1
+    fits0 = False
+    fits1 = False
+    if may0:
+        moved = weight_at(position_in(top0, mask, bits), base, vertex_weights, order)
+        fits0 = total - weight + moved <= limit1
+    if may1:
+        moved = weight_at(position_in(top1, mask, bits), base, vertex_weights, order)
+        fits1 = weight + moved <= limit0
+    result = int64(-1)
+    if fits0 and fits1:
+        gain0 = top0 >> bits
+        gain1 = top1 >> bits
+        result = int64(gain0 < gain1 or (gain0 == gain1 and weight <= goal))
+    elif fits0 or fits1:
+        result = int64(fits1)
+    elif may0 or may1:
+        result = int64(may1 and (weight <= goal or not may0))
+    return result
+
+
+@device
+def may_still_pay(moves, stall_limit, gain_sum, square_sum):
+    """Whether a new best prefix is likely after so many moves without one, by their gains.
+
+    These count as a random walk: one that drifts down by much more than it spreads does not come
+    back (V. Osipov, P. Sanders, ESA 2010).
+    """
+    squared = gain_sum * gain_sum
+    spread = square_sum - squared / max(float64(1), float64(moves))
+    hopeless = moves >= LEAST_STALL and gain_sum < 0.0 and squared > DRIFT * spread
+    return moves < stall_limit and not hopeless
+
+
+@device
+def one_pass(
+    total, goal, limit0, limit1, least0, least1, stall_limit, base, own, lower, upper, at, mask,
+    bits, shift, begin, offsets, targets, weights, vertex_weights, order, place, side, key, best,
+    moves, tally,
+):
+    """Move vertices one by one; returns how many moves were made and how many of them to keep."""
+    size = upper - lower
+    weight = tally[begin + WEIGHT]
+    count = tally[begin + COUNT]
+    cut = tally[begin + CUT]
+    best_excess = excess(weight, total, limit0, limit1, count, size, least0, least1)
+    best_cut = cut
+    made = int64(0)
+    kept = int64(0)
+    gain_sum = float64(0)
+    square_sum = float64(0)
+    team_sync()
+    while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
+        top0 = best_of_side(0, lower, upper, at, best)
+        top1 = best_of_side(1, lower, upper, at, best)
+        here = side_to_leave(top0, top1, weight, count, total, size, goal, limit0, limit1, least0,
+                             least1, mask, bits, base, vertex_weights, order)
+        if here < 0:
+            break
+        top = top0 if here == 0 else top1
+        p = position_in(top, mask, bits)
+        weight += (2 * here - 1) * weight_at(p, base, vertex_weights, order)
+        count += 2 * here - 1
+        gain = top >> bits
+        cut -= gain
+        gain_sum += float64(gain)
+        square_sum += float64(gain) * float64(gain)
+        move(p, here, -1, base, own, lower, upper, at, bits, shift, offsets, targets, weights,
+             order, place, side, key, best)
+        moves[own + lower + made] = int32(p)
+        made += 1
+        now = excess(weight, total, limit0, limit1, count, size, least0, least1)
+        if now < best_excess or (now == best_excess and cut < best_cut):
+            best_excess = now
+            best_cut = cut
+            kept = made
+            gain_sum = float64(0)
+            square_sum = float64(0)
+            store_tally(tally, begin, weight, count, cut)
+    team_sync()
+    return (made << 32) | kept
+
+
+@device
+def take_back(
+    made, kept, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order, place,
+    side, key, best, moves,
+):
+    """Undo all moves but the first `kept`."""
+    for m in range(made - 1, kept - 1, -1):
+        p = int64(moves[own + lower + m])
+        here = int64(side[own + p] & 1)
+        team_sync()
+        change_keys(p, here, -1, False, base, own, lower, upper, at, bits, shift, offsets,
+                    targets, weights, order, place, side, key, best)
+    return 0
+
+
+@device
+def refine(
+    passes, stall_limit, total, goal, limit0, limit1, least0, least1, base, own, lower, upper, at,
+    mask, bits, shift, begin, offsets, targets, weights, vertex_weights, order, place, side, key,
+    best, moves, tally,
+):
+    """Passes until one brings nothing."""
+    for _ in range(passes):
+        for p in range(lower + lane(), upper, team_size()):
+            side[own + p] = int8(side[own + p] & 1)
+        team_sync()
+        find_best_of_groups(lower, upper, at, own, side, key, best)
+        result = one_pass(total, goal, limit0, limit1, least0, least1, stall_limit, base, own,
+                          lower, upper, at, mask, bits, shift, begin, offsets, targets, weights,
+                          vertex_weights, order, place, side, key, best, moves, tally)
+        kept = result & 0xFFFFFFFF
+        take_back(result >> 32, kept, base, own, lower, upper, at, bits, shift, offsets, targets,
+                  weights, order, place, side, key, best, moves)
+        if kept == 0:
+            break
+    return 0
+
+
+@kernel
+def refine_sides(
+    i, split_first, split_middle, split_last, goal_sum, limit_sum, segment, offsets, targets,
+    weights, vertex_weights, order, place, side, key, best, moves, tally, state,
+):
+    """Refine bisection i."""
+    n = state[VERTICES]
+    k = state[BLOCKS]
+    attempt = i // state[SPLITS]
+    c = attempt // state[TRIALS]
+    split = state[FIRST_SPLIT] + i % state[SPLITS]
+    first = split_first[split]
+    middle = split_middle[split]
+    last = split_last[split]
+    lower = segment[c * (k + 1) + first]
+    upper = segment[c * (k + 1) + last]
+    total = int64(0)
+    for p in range(lower + lane(), upper, team_size()):
+        total += weight_at(p, c * n, vertex_weights, order)
+    total = team_sum(total)
+    goal = goal_of(total, first, middle, last, goal_sum)
+    cap0 = cap_of(first, middle, limit_sum)
+    cap1 = cap_of(middle, last, limit_sum)
+    limit0 = limit_of(goal, cap0, levels_for(last - first))
+    limit1 = limit_of(total - goal, cap1, levels_for(last - first))
+    least0 = least_vertices(middle - first, state)
+    least1 = least_vertices(last - middle, state)
+    begin = TALLY * (attempt * k + split)
+    refine(state[PASSES], state[STALL_LIMIT], total, goal, limit0, limit1, least0, least1, c * n,
+           attempt * n, lower, upper, first_group(attempt, n, k, lower, first),
+           mask_of(attempt, state), state[KEY_BITS], state[WEIGHT_SHIFT], begin, offsets, targets,
+           weights, vertex_weights, order, place, side, key, best, moves, tally)
+    weight = tally[begin + WEIGHT]
+    count = tally[begin + COUNT]
+    tally[begin + EXCESS] = excess(weight, total, limit0, limit1, count, upper - lower, least0,
+                                   least1)
+    tally[begin + OVERLOAD] = excess(weight, total, cap0, cap1, count, upper - lower, 0, 0)

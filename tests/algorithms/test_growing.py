@@ -1,0 +1,197 @@
+"""Initial partitions by growing: balance, blocks, any width of a team, any space, and quality."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portpart import backends, generators, metrics
+from portpart.algorithms.initial.bisection import shuffled, splits_of
+from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
+from portpart.algorithms.initial.metis import metis_partition
+from portpart.algorithms.starts import StartOptions, grown_parts, levels_below
+from portpart.backends.interface import ExecutionSpace
+from portpart.errors import InputError
+from portpart.graph import Graph
+from tests import oracles
+from tests.algorithms.spaces import GRAPHS, reference
+from tests.backends.lanes import LanesSpace
+from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
+
+SMALL = GrowingOptions(candidates=2, most_candidates=4, trials=2, least_vertices=20,
+                       split_vertices=12)
+
+
+def limit_of(graph: Graph, k: int, imbalance: float = 0.05) -> int:
+    return int((1 + imbalance) * -(-graph.total_vertex_weight // k))
+
+
+def parts_of(graph: Graph, k: int, *, seed: int = 1, options: GrowingOptions | None = None,
+             limit: int | None = None) -> np.ndarray:
+    """The candidates of a graph, one a row."""
+    growing = options or GrowingOptions()
+    start = StartOptions(refined=growing.candidates, growing=growing)
+    parts = grown_parts(graph, k, limit or limit_of(graph, k), start, seed)
+    return np.array([oracles.host(part) for part in parts])
+
+
+def grown_in(space: ExecutionSpace, levels: list, k: int, limit: int,
+             options: GrowingOptions = SMALL) -> np.ndarray:
+    """The candidates that a space grows on a hierarchy made elsewhere."""
+    there = [level.graph.to(space) for level in levels]
+    clusters = [space.asarray(oracles.host(level.cluster)) for level in levels[:-1]]
+    return oracles.host(grown_partitions(there, clusters, np.ones(k), np.full(k, limit), 3,
+                                         options)).reshape(-1, there[0].num_vertices)
+
+
+@given(st.integers(1, 300))
+def test_bisections_end_with_single_blocks(k: int) -> None:
+    rows, begins = splits_of(k)
+    assert len(rows) == k - 1
+    assert len(begins) - 1 == (k - 1).bit_length()
+    whole, ends = {(0, k)}, set()
+    for first, middle, last in rows.tolist():
+        assert middle - first in ((last - first) // 2, (last - first + 1) // 2)
+        whole.remove((first, last))
+        whole |= {(first, middle), (middle, last)}
+    ends = {(b, b + 1) for b in range(k)}
+    assert whole == ends
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 64, 100, 257])
+def test_the_shuffle_is_a_permutation(n: int) -> None:
+    space = reference()
+    graph = raw_graph(n, []).graph().to(space)
+    if n > 1:  # every vertex gets a block, so none was lost
+        assert set(parts_of(graph, 2)[0].tolist()) == {0, 1}
+    assert sorted(int(shuffled.function(v, n, 0)) for v in range(n)) == list(range(n))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("k", [2, 5, 16])
+def test_all_spaces_grow_the_same(space: ExecutionSpace, name: str, k: int) -> None:
+    graph = GRAPHS[name]
+    if graph.num_vertices < 2:
+        pytest.skip("nothing to bisect")
+    levels = levels_below(graph, StartOptions(growing=SMALL), 7)
+    limit = limit_of(graph, k)
+    here = grown_in(space, levels, k, limit)
+    assert np.array_equal(here, grown_in(reference(), levels, k, limit))
+
+
+@pytest.mark.parametrize("lanes", [3, 8])
+@pytest.mark.parametrize("graph", [
+    generators.delaunay(120), random_graph(90, 400, 3, weighted=True, vertex_weighted=True),
+    random_graph(80, 50, 3), raw_graph(40, [(0, 1)] * 3 + [(i, 0) for i in range(1, 40)]).graph(),
+], ids=["mesh", "weighted", "sparse", "parallel"])
+def test_the_width_of_a_team_decides_nothing(graph: Graph, lanes: int) -> None:
+    levels = levels_below(graph, StartOptions(growing=SMALL), 7)
+    limit = limit_of(graph, 5)
+    wide = grown_in(LanesSpace(lanes), levels, 5, limit)
+    assert np.array_equal(wide, grown_in(reference(), levels, 5, limit))
+
+
+@pytest.mark.parametrize("k", [2, 3, 8, 31, 64])
+def test_blocks_keep_their_limit(k: int) -> None:
+    graph = generators.delaunay(1500)
+    for part in parts_of(graph, k):
+        assert np.bincount(part, minlength=k).max() <= limit_of(graph, k)
+
+
+def test_candidates_come_best_first_and_differ() -> None:
+    graph = generators.delaunay(800)
+    parts = parts_of(graph, 8, options=GrowingOptions(candidates=6))
+    cuts = [metrics.cut(graph, part) for part in parts]
+    assert cuts == sorted(cuts)
+    assert len(set(cuts)) > 1
+    assert not np.array_equal(parts, parts_of(graph, 8, seed=2))
+
+
+def test_one_huge_vertex_has_a_block_of_its_own() -> None:
+    weights = np.ones(400, np.int64)
+    weights[17] = 10_000
+    graph = random_graph(400, 1600, 1)
+    graph = Graph(graph.offsets, graph.targets, None, weights, graph.space)
+    part = parts_of(graph, 4, limit=10_000)[0]
+    blocks = np.bincount(part, weights, minlength=4)
+    assert blocks.max() <= 10_000 + 40
+    assert (blocks > 0).all()
+
+
+@pytest.mark.parametrize("edges", [0, 30, 150])
+def test_graphs_of_many_components(edges: int) -> None:
+    graph = random_graph(300, edges, 5)
+    for part in parts_of(graph, 7):
+        assert np.bincount(part, minlength=7).max() <= limit_of(graph, 7)
+
+
+@pytest.mark.parametrize("k", [20, 39, 40])
+def test_no_block_is_empty_though_there_are_hardly_more_vertices(k: int) -> None:
+    graph = generators.grid_2d(5, 8)
+    for part in parts_of(graph, k, options=SMALL):
+        assert (np.bincount(part, minlength=k) > 0).all()
+
+
+def test_shares_of_blocks() -> None:
+    graph = generators.grid_2d(40)
+    goals = np.array([1, 2, 5, 8])
+    limits = (goals * 100 * 1.05).astype(np.int64)
+    part = grown_partitions([graph], [], goals, limits, 0, GrowingOptions(), 1)
+    assert (np.bincount(oracles.host(part), minlength=4) <= limits).all()
+
+
+@given(graphs(max_vertices=14, large_weights=True), st.integers(2, 6), st.integers(0, 2**63 - 1))
+def test_any_small_graph(graph: Graph, k: int, seed: int) -> None:
+    if graph.num_vertices >= k:
+        limit = limit_of(graph, k)
+        part = grown_partitions([graph], [], np.ones(k), np.full(k, limit), seed, SMALL, 1)
+        assert ((part >= 0) & (part < k)).all()
+        assert len(np.unique(part)) == k
+
+
+def test_drawn_graphs_are_cut_where_they_should_be() -> None:
+    drawn = drawn_graphs()
+    for name, cut in (("two_triangles", 1), ("path", 1), ("ring", 2)):
+        graph = drawn[name]
+        limit = -(-graph.num_vertices // 2)
+        part = grown_partitions([graph], [], np.ones(2), np.full(2, limit), 0, SMALL, 1)
+        assert metrics.cut(graph, part) == cut, name
+
+
+@pytest.mark.parametrize(("make", "k"), [
+    (lambda: generators.delaunay(2000), 2), (lambda: generators.delaunay(2000), 16),
+    (lambda: generators.grid_2d(45), 8), (lambda: generators.grid_3d(12), 8),
+    (lambda: generators.rmat(11, 8), 8),
+], ids=["delaunay-2", "delaunay-16", "grid", "cube", "rmat"])
+def test_cuts_are_no_worse_than_those_of_metis(make, k: int) -> None:
+    graph = make()
+    ours = [metrics.cut(graph, parts_of(graph, k, seed=s, limit=limit_of(graph, k, 0.03))[0])
+            for s in range(3)]
+    matrix = graph.to_scipy()
+    theirs = [metrics.cut(graph, metis_partition(matrix, None, k, 0.03, s)) for s in range(3)]
+    assert np.mean(ours) <= 1.05 * np.mean(theirs)
+
+
+def test_threads_do_not_matter() -> None:
+    graph = generators.rmat(11, 8)
+    one = graph.to(backends.space("cpu", threads=1))
+    two = graph.to(backends.space("cpu", threads=2))
+    for _ in range(3):
+        assert np.array_equal(parts_of(one, 12), parts_of(two, 12))
+
+
+@pytest.mark.parametrize("wrong", [
+    {"candidates": 0}, {"trials": 0}, {"least_vertices": 1}, {"split_vertices": 1},
+    {"passes": -1}, {"stall_limit": -1},
+])
+def test_options_out_of_range_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        GrowingOptions(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"refined": 0}, {"shrink": 1.0}])
+def test_start_options_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        StartOptions(**wrong)

@@ -1,0 +1,165 @@
+"""A space for tests: kernels run as plain Python, the lanes of a team as threads.
+
+Slow, for graphs of a few dozen vertices.  What it shows is that a kernel's result does not depend
+on the width of its team, which spaces of one lane cannot show.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from portpart.backends import language
+from portpart.backends.interface import Array, Executable
+from portpart.backends.language import Kernel, Word
+from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
+from portpart.primitives.hashing import mixed
+from tests.backends.host_cuda import HostCudaSpace
+
+MASK = 2**64 - 1
+
+
+class _Team:
+    """The lanes of one team: who is who, and where they wait for each other."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.local = threading.local()
+        self.barrier = threading.Barrier(size)
+        self.values: list[Any] = [None] * size
+        self.atomic = threading.Lock()
+        self.error: Exception | None = None
+
+    def run(self, lane: int, items: list[int], kernel: Kernel, args: tuple[Any, ...]) -> None:
+        """Do what one lane does, for all items one after the other."""
+        self.local.lane = lane
+        try:
+            for item in items:
+                kernel.function(item, *args)
+                self.barrier.wait()
+        except threading.BrokenBarrierError:
+            pass
+        except Exception as error:
+            self.error = error
+            self.barrier.abort()
+
+    def gather(self, value: Any) -> list[Any]:
+        """The values of all lanes."""
+        self.values[self.local.lane] = value
+        self.barrier.wait()
+        values = list(self.values)
+        self.barrier.wait()
+        return values
+
+    def words(self) -> dict[Word, Callable[..., Any]]:
+        """What the words of the language do in this team."""
+        here = self.local
+
+        def locked(plain: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*arguments: Any) -> Any:
+                with self.atomic:
+                    return plain(*arguments)
+            return call
+
+        atomics = (language.atomic_add, language.atomic_min, language.atomic_max,
+                   language.atomic_cas, language.team_atomic_add, language.team_atomic_cas)
+        return {
+            language.lane: lambda: here.lane,
+            language.team_size: lambda: self.size,
+            language.team_sum: lambda value: sum(self.gather(value)),
+            language.team_max: lambda value: reduce(max, self.gather(value)),
+            language.team_min: lambda value: reduce(min, self.gather(value)),
+            language.team_scan: lambda value: sum(self.gather(value)[: here.lane + 1]),
+            language.team_last: lambda value: self.gather(value)[-1],
+            language.team_sync: self.barrier.wait,
+            **{word: locked(word.plain) for word in atomics},
+        }
+
+
+@contextmanager
+def _speaking(words: dict[Word, Callable[..., Any]]) -> Iterator[None]:
+    """Give words other meanings for a while; the hash is exact in 64 bits."""
+    before = {word: word.plain for word in words}
+    plain_mixed = mixed.function
+    interval = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(1e-6)
+        mixed.function = _mixed
+        for word, meaning in words.items():
+            word.plain = meaning
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+        mixed.function = plain_mixed
+        for word, meaning in before.items():
+            word.plain = meaning
+
+
+def _mixed(value: int) -> int:
+    x = int(value) & MASK
+    x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCD & MASK
+    x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53 & MASK
+    return language.int64(x ^ (x >> 33))
+
+
+class LanesSpace(HostCudaSpace):
+    """Kernels as plain Python, teams of `lanes` threads instead of more than one lane."""
+
+    name = "lanes"
+
+    def __init__(self, lanes: int, seed: int = 0) -> None:
+        super().__init__()
+        self.lanes, self.random = lanes, random.Random(seed)
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        items = list(range(n))
+        self.random.shuffle(items)
+        crew = _Team(1 if team == 1 else self.lanes)
+        with _speaking(crew.words()), np.errstate(over="ignore"):
+            threads = [threading.Thread(target=crew.run, args=(lane, items, kernel, args))
+                       for lane in range(crew.size)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        if crew.error is not None:
+            raise crew.error
+
+    def executable(self, program: Program) -> Executable:
+        return _Walker(self, program)
+
+
+class _Walker:
+    """A program walked step by step."""
+
+    def __init__(self, space: LanesSpace, program: Program) -> None:
+        self.space, self.steps = space, program.steps
+
+    def run(self, bindings: dict[str, Any], size: int) -> None:
+        """Run with `bindings`."""
+        self._walk(self.steps, bindings)
+
+    def _walk(self, steps: list[Step], bindings: dict[str, Any]) -> None:
+        for step in steps:
+            if isinstance(step, Launch):
+                count = step.count
+                n = int(_value(count, bindings)) if isinstance(count, Element) else count
+                args = [bindings[a.name] if isinstance(a, Slot) else a for a in step.args]
+                self.space.parallel_for(n, step.kernel, *args, team=step.team)
+            elif isinstance(step, While):
+                while _value(step.flag, bindings) != 0:
+                    self._walk(step.steps, bindings)
+            elif isinstance(step, Branch):
+                taken = step.then if _value(step.flag, bindings) != 0 else step.orelse
+                self._walk(taken, bindings)
+
+
+def _value(element: Element, bindings: dict[str, Array]) -> Any:
+    return bindings[element.slot.name][element.index]
