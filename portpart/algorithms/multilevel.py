@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-import numpy as np
-
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
 from portpart.algorithms.initial.trivial import trivial_partition
@@ -188,35 +186,6 @@ def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: Multil
         count = config.num_starts(balance.num_blocks)
         parts = metis_parts(coarsest, balance, imbalance, range(seed, seed + count), fixed)
     start_from_best(refiner, coarsest, parts, count, config.temperatures[0], fixed, out_of_time)
-
-
-def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: MultilevelConfig,
-          seed: int, fixed: Array | None = None,
-          out_of_time: Callable[[], bool] = never) -> None:
-    """Start from the best of several partitions of the coarsest graph, each refined."""
-    balance = refiner.balance
-    parts: Iterable[Array]
-    if config.start == "grown" and fixed is None and coarsest.num_vertices <= MOST_GROWN:
-        parts = grown_parts(coarsest, balance, config.grown, seed)
-        count = len(parts)
-    else:
-        count = config.num_starts(balance.num_blocks)
-        parts = metis_parts(coarsest, balance, imbalance, range(seed, seed + count), fixed)
-    start_from_best(refiner, coarsest, parts, count, config.temperatures[0], fixed, out_of_time)
-
-
-def _starts(coarsest: Graph, balance: Balance, imbalance: float, seeds: range,
-            fixed: Array | None) -> Iterator[np.ndarray]:
-    """Partitions by METIS, one for each seed, and one grown from fixed vertices."""
-    matrix, space = coarsest.to_scipy(), coarsest.space
-    weights, anchors = (None if array is None else space.to_host(array)
-                        for array in (coarsest.vertex_weights, fixed))
-    for seed in seeds:
-        yield start_partition(matrix, weights, balance.limits, imbalance, seed, balance.shares,
-                              anchors)
-    grown = None if anchors is None else grown_partition(matrix, anchors, balance.num_blocks)
-    if grown is not None:
-        yield grown
 
 
 def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelConfig,

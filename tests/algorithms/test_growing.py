@@ -12,6 +12,7 @@ from portpart.algorithms.initial.bisection import shuffled, splits_of
 from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.metis import metis_partition
 from portpart.algorithms.starts import StartOptions, grown_parts, levels_below
+from portpart.algorithms.refinement.balance import Balance
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graph import Graph
@@ -33,7 +34,8 @@ def parts_of(graph: Graph, k: int, *, seed: int = 1, options: GrowingOptions | N
     """The candidates of a graph, one a row."""
     growing = options or GrowingOptions()
     start = StartOptions(refined=growing.candidates, growing=growing)
-    parts = grown_parts(graph, k, limit or limit_of(graph, k), start, seed)
+    balance = Balance(k, limit or limit_of(graph, k), graph.total_vertex_weight // k)
+        parts = grown_parts(graph, balance, start, seed)
     return np.array([oracles.host(part) for part in parts])
 
 
