@@ -11,8 +11,8 @@ from portpart import backends, generators, metrics
 from portpart.algorithms.initial.bisection import shuffled, splits_of
 from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.metis import metis_partition
-from portpart.algorithms.starts import StartOptions, grown_parts, levels_below
 from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.starts import StartOptions, grown_parts, levels_below
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graph import Graph
@@ -35,7 +35,7 @@ def parts_of(graph: Graph, k: int, *, seed: int = 1, options: GrowingOptions | N
     growing = options or GrowingOptions()
     start = StartOptions(refined=growing.candidates, growing=growing)
     balance = Balance(k, limit or limit_of(graph, k), graph.total_vertex_weight // k)
-        parts = grown_parts(graph, balance, start, seed)
+    parts = grown_parts(graph, balance, start, seed)
     return np.array([oracles.host(part) for part in parts])
 
 
