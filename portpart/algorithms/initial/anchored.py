@@ -7,6 +7,7 @@ Where every block has fixed vertices, all blocks may also grow from them, whatev
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 MOST_ASSIGNED = 1000
 """With more blocks the best numbering takes too long; a greedy one has to do."""
+
+LEAST_VERTICES = 2
+"""Blocks whose share of the vertices is smaller get none from METIS."""
 
 MOST_ROUNDS = 50
 """Blocks that have not met after so many rounds of growing start too far from one another."""
@@ -43,8 +47,8 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
         May violate the balance: refinement repairs it.
     """
     k = len(limits)
-    if fixed is None and matrix.shape[0] > k:
-        return metis_partition(matrix, vertex_weights, k, imbalance, seed, shares)
+    if fixed is None and shares is None:
+        return metis_partition(matrix, vertex_weights, k, imbalance, seed)
     if vertex_weights is None:
         vertex_weights = np.ones(matrix.shape[0], np.int64)
     if fixed is None:
@@ -53,11 +57,13 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
     part, held = fixed.copy(), _sums(fixed, vertex_weights, k)
     wanted = np.maximum(limits - held, 1)
     inner = matrix[free][:, free]
-    if len(free) > k:
-        shares = wanted / wanted.sum(dtype=np.float64)
-        blocks = metis_partition(inner, vertex_weights[free], k, imbalance, seed, shares)
+    shares = wanted / wanted.sum(dtype=np.float64)
+    wide = np.flatnonzero(shares * len(free) >= LEAST_VERTICES)
+    if len(wide) > 1:  # METIS must not be asked for blocks without vertices
+        blocks = wide[metis_partition(inner, vertex_weights[free], len(wide), imbalance, seed,
+                                      shares[wide] / shares[wide].sum())]
     else:
-        blocks = _one_each(vertex_weights[free], wanted)
+        blocks = _spread(vertex_weights[free], wanted)
     part[free] = blocks
     attraction = _attraction(matrix, fixed, part, k)
     if k > MOST_ASSIGNED:
@@ -106,11 +112,15 @@ def _sums(part: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
     return sums
 
 
-def _one_each(weights: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """A block for each vertex: the heaviest gets the one with the most room."""
+def _spread(weights: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """A block for each vertex, the heaviest first: the one with the most room."""
     blocks = np.empty(len(weights), np.int32)
-    roomy = np.argsort(-wanted, kind="stable")[: len(weights)]
-    blocks[np.argsort(-weights, kind="stable")] = roomy
+    filled = [(-int(room), block) for block, room in enumerate(wanted)]
+    heapq.heapify(filled)
+    for v in np.argsort(-weights, kind="stable"):
+        weight, block = filled[0]
+        blocks[v] = block
+        heapq.heapreplace(filled, (weight + max(1, int(weights[v])), block))
     return blocks
 
 

@@ -49,22 +49,22 @@ def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, leas
     """
     if blocks.min() >= max(1, least):
         return part, blocks
-    least = max(least, least_weight(graph, balance.num_blocks))
-    if blocks.min() >= least:
-        return part, blocks
     space = graph.space
     free = np.ones(graph.num_vertices, bool) if fixed is None else space.to_host(fixed) < 0
-    filling = _Filling(graph, space.to_host(part).copy(), free, blocks.copy(), balance.limits,
-                       least)
-    for block in np.flatnonzero(blocks < least):
-        filling.fill(int(block))
-    if filling.blocks.min() < least:
-        filling.spread()
-    return space.asarray(filling.part), filling.blocks
+    host_part, blocks = space.to_host(part).copy(), blocks.copy()
+    # first something for each, for more may be too much to ask
+    for bound in (least_weight(graph, balance.num_blocks), least):
+        if blocks.min() < bound:
+            filling = _Filling(graph, host_part, free, blocks, balance.limits, bound)
+            for block in np.flatnonzero(blocks < bound):
+                filling.fill(int(block))
+            if blocks.min() < bound:
+                filling.spread()
+    return space.asarray(host_part), blocks
 
 
 class _Filling:
-    """The partition, and for each vertex the weight of its arcs into its own block."""
+    """The partition and its block weights, which change, and the arcs of vertices inside blocks."""
 
     def __init__(self, graph: Graph, part: np.ndarray, free: np.ndarray, blocks: np.ndarray,
                  limits: np.ndarray, least: int) -> None:
@@ -160,7 +160,7 @@ class _Filling:
                 part[v] = block
         allowed = max(0, int((self.blocks - self.limits).max()))
         if blocks.min() >= self.least and (blocks - self.limits).max() <= allowed:
-            self.part, self.blocks = part, blocks
+            self.part[:], self.blocks[:] = part, blocks
 
     def _urgency(self, blocks: np.ndarray, block: int) -> tuple[bool, int, int]:
         """Blocks that weigh too little come first, then those with the most room."""
