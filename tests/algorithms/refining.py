@@ -69,8 +69,10 @@ class Phases:
     def refresh(self) -> None:
         dirty, self.state[at.MARKED] = int(self.state[at.MARKED]), 0
         self.run(dirty, destinations.choose_destination)
-        self.run(dirty, destinations.choose_destination_of_many, destinations.COUNTING_TEAM)
-        self.run(int(self.state[at.HUBS]), destinations.choose_destination_of_hub, team=256)
+        many = destinations.choose_destination_of_many(self.refiner.counter)
+        self.run(dirty, many, destinations.COUNTING_TEAM)
+        of_hub = destinations.choose_destination_of_hub(self.refiner.counter)
+        self.run(int(self.state[at.HUBS]), of_hub, team=256)
 
     def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:
         arrays = self.refiner.vertex_arrays

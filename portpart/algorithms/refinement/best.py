@@ -39,6 +39,7 @@ ITERATION = at.ITERATION
 ITERATION_LIMIT = at.ITERATION_LIMIT
 LAST_PROPAGATION = at.LAST_PROPAGATION
 LEAVERS = at.LEAVERS
+LEAVING_HUBS = at.LEAVING_HUBS
 LISTED = at.LISTED
 MARKED = at.MARKED
 MOVES = at.MOVES
@@ -49,6 +50,7 @@ SAVED_BLOCKS = at.SAVED_BLOCKS
 SAVED_VERTICES = at.SAVED_VERTICES
 SCANNED_TILES = at.SCANNED_TILES
 SCANNED_VERTICES = at.SCANNED_VERTICES
+SLACK = at.SLACK
 STALLED = at.STALLED
 STALL_LIMIT = at.STALL_LIMIT
 STRONG = at.STRONG
@@ -163,6 +165,7 @@ def plan_work(state):
     state[DIRTY] = state[MARKED]
     state[MARKED] = 0
     state[LEAVERS] = 0
+    state[LEAVING_HUBS] = 0
     state[SCANNED_VERTICES] = state[STRONG] * state[VERTICES]
     state[SCANNED_TILES] = state[STRONG] * state[TILES]
     return state[APPLIES]
@@ -187,7 +190,7 @@ def judge(
         for stripe in range(state[WEIGHT_STRIPES]):
             weight += weight_sums[stripe * state[BLOCKS] + b]
         block_weight[b] = weight
-        overload = max(overload, weight - limits[b])
+        overload = max(overload, weight - limits[b] - state[SLACK])
     overload = team_max(overload)
     if overload > 0:
         list_destinations(block_weight, open_below, destinations, room, state)

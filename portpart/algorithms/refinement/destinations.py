@@ -11,8 +11,12 @@ time, and the candidates are these blocks or the heads of the arcs, whichever ar
 
 from __future__ import annotations
 
+from functools import cache
+
 from portpart.algorithms.refinement import state as at
 from portpart.backends.language import (
+    Kernel,
+    Word,
     atomic_add,
     device,
     float64,
@@ -249,28 +253,43 @@ def choose_destination(
                           boundary, fixed, state, filter_ratio)
 
 
-@kernel
-def choose_destination_of_many(
-    i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, fixed,
-    state, filter_ratio,
-):
-    """Bring the destination of a vertex with many neighbours up to date, unless it is a hub."""
-    counts = team_array(int64, CAPACITY)
-    v = dirty_list[i]
-    degree = degree_of(v, offsets)
-    if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
-        cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain, listed,
-                          boundary, fixed, state, filter_ratio)
+@cache
+def choose_destination_of_many(counter: Word) -> Kernel:
+    """The kernel for vertices with many neighbours; weights are added up as numbers of `counter`.
+
+    A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
+    """
+
+    @kernel
+    def choose_destination_of_many(
+        i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary,
+        fixed, state, filter_ratio,
+    ):
+        """Bring the destination of a vertex up to date, unless it is a hub."""
+        counts = team_array(counter, CAPACITY)
+        v = dirty_list[i]
+        degree = degree_of(v, offsets)
+        if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+            cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain,
+                              listed, boundary, fixed, state, filter_ratio)
+
+    return choose_destination_of_many
 
 
-@kernel
-def choose_destination_of_hub(
-    i, hubs, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, fixed,
-    state, filter_ratio,
-):
-    """Bring the destination of a hub up to date."""
-    counts = team_array(int64, CAPACITY)
-    v = hubs[i]
-    if dirty[v] != 0:
-        cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain, listed,
-                          boundary, fixed, state, filter_ratio)
+@cache
+def choose_destination_of_hub(counter: Word) -> Kernel:
+    """The kernel for hubs; weights are added up as numbers of `counter`."""
+
+    @kernel
+    def choose_destination_of_hub(
+        i, hubs, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, fixed,
+        state, filter_ratio,
+    ):
+        """Bring the destination of a hub up to date."""
+        counts = team_array(counter, CAPACITY)
+        v = hubs[i]
+        if dirty[v] != 0:
+            cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain,
+                              listed, boundary, fixed, state, filter_ratio)
+
+    return choose_destination_of_hub

@@ -31,10 +31,12 @@ from portpart.algorithms.refinement.rebalance import (
     leave_weakly,
     list_leavers,
     rate_leaving,
+    rate_leaving_of_hub,
     rate_leaving_of_many,
     set_threshold,
     weigh_leaving,
 )
+from portpart.backends.language import Word
 from portpart.backends.program import Program
 from portpart.graph import Graph
 from portpart.primitives.scan import record_scan
@@ -50,11 +52,14 @@ class Widths:
         Lanes for a vertex.
     many, hubs : bool
         Whether there are vertices of these kinds.
+    counter : Word
+        Type of numbers that hold any sum of arc weights.
     """
 
     team: int
     many: bool
     hubs: bool
+    counter: Word
 
 
 def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], widths: Widths) -> Program:
@@ -101,9 +106,11 @@ def _refresh(program: Program, widths: Widths) -> None:
     with program.side_by_side():
         program.launch(state[at.DIRTY], choose_destination, team=widths.team)
         if widths.many:
-            program.launch(state[at.DIRTY], choose_destination_of_many, team=COUNTING_TEAM)
+            program.launch(state[at.DIRTY], choose_destination_of_many(widths.counter),
+                           team=COUNTING_TEAM)
         if widths.hubs:
-            program.launch(state[at.HUBS], choose_destination_of_hub, team=HUB_TEAM)
+            program.launch(state[at.HUBS], choose_destination_of_hub(widths.counter),
+                           team=HUB_TEAM)
 
 
 def _propagate_labels(program: Program, widths: Widths) -> None:
@@ -122,7 +129,11 @@ def _rebalance(program: Program, widths: Widths) -> None:
     with program.side_by_side():
         program.launch(state[at.LEAVERS], rate_leaving, team=widths.team)
         if widths.many:
-            program.launch(state[at.LEAVERS], rate_leaving_of_many, team=COUNTING_TEAM)
+            program.launch(state[at.LEAVERS], rate_leaving_of_many(widths.counter),
+                           team=COUNTING_TEAM)
+        if widths.hubs:
+            program.launch(state[at.LEAVING_HUBS], rate_leaving_of_hub(widths.counter),
+                           team=HUB_TEAM)
     program.launch(state[at.LEAVERS], fill_buckets)
     program.launch(state[at.BLOCKS], set_threshold, team=32)
     with program.side_by_side():

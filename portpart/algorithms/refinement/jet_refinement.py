@@ -17,6 +17,7 @@ from portpart.algorithms.refinement.destinations import most_arcs, most_pairwise
 from portpart.algorithms.refinement.jet_program import Widths, record_refinement
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import int32, int64
 from portpart.graph import Graph
 from portpart.primitives.scan import tiles_of
 
@@ -79,6 +80,7 @@ class JetRefiner:
         self.other_arrays = {
             "tile_sums": space.empty(tiles_of(n), np.int64),
             "hubs": space.empty(1 + finest.num_arcs // most_arcs(1), np.int32),
+            "leaving_hubs": space.empty(1 + finest.num_arcs // most_arcs(1), np.int32),
             "block_weight": space.empty(k, np.int64),
             "best_weight": space.empty(k, np.int64),
             "weight_sums": space.empty(k * self.weight_stripes, np.int64),
@@ -96,6 +98,7 @@ class JetRefiner:
         # buckets end at losses of some 10**8: huge edge weights must not all meet in the last one
         mean_arc_weight = finest.total_arc_weight // max(1, finest.num_arcs)
         self.loss_unit = max(1, mean_arc_weight // LARGE_ARC_WEIGHT)
+        self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
         self.state = np.zeros(at.SIZE, np.int64)
         self._at_best = False
 
@@ -142,8 +145,8 @@ class JetRefiner:
         Returns
         -------
         dict
-            ``cut``, ``overload`` (most by which a block exceeds its limit), ``balanced`` and
-            ``iterations``.
+            ``cut``, ``overload`` (most by which a block exceeds its limit), ``balanced`` (within
+            the limits, on a coarse level with some slack) and ``iterations``.
         """
         n, k = graph.num_vertices, self.balance.num_blocks
         self._set_limits(graph)
@@ -164,6 +167,7 @@ class JetRefiner:
             team_for(graph.mean_degree),
             many=graph.max_degree > self.state[at.PAIRWISE],
             hubs=graph.max_degree > self.state[at.HUB_DEGREE],
+            counter=self.counter,
         )
         key = ("jet refinement", *graph.type_key, fixed is None, widths)
         executable = self.space.cached_executable(
@@ -182,10 +186,17 @@ class JetRefiner:
         state = self.state
         return {
             "cut": int(state[at.BEST_CUT]),
-            "overload": int(state[at.BEST_OVERLOAD]),
+            "overload": int(state[at.BEST_OVERLOAD] + state[at.SLACK]),
             "balanced": int(state[at.BEST_IS_BALANCED]),
             "iterations": int(state[at.ITERATION]),
         }
+
+    def _slack(self, graph: Graph) -> int:
+        """What blocks may weigh above their limits: the mean vertex weight of a coarse graph.
+
+        Where vertices weigh much, exact limits would cost more cut than finer levels win back.
+        """
+        return graph.total_vertex_weight // max(1, graph.num_vertices)
 
     def _set_limits(self, graph: Graph) -> None:
         state, n = self.state, graph.num_vertices
@@ -195,6 +206,7 @@ class JetRefiner:
         if self._at_best:
             state[at.RESTORED_BLOCKS], state[at.RESTORED_STRIPES] = state[at.BLOCKS], at.STRIPES
         state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
+        state[at.SLACK] = 0 if n == len(self.vertex_arrays["part"]) else self._slack(graph)
         state[at.STALL_LIMIT] = self.options.stall_limit
         state[at.ITERATION_LIMIT] = self.options.iteration_limit
         state[at.WEAK_LIMIT] = self.options.weak_limit

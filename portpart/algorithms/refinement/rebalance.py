@@ -9,6 +9,8 @@ ids, fill the room of the blocks one after the other (the cookie cutter).
 
 from __future__ import annotations
 
+from functools import cache
+
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import (
     CAPACITY,
@@ -19,6 +21,8 @@ from portpart.algorithms.refinement.destinations import (
     num_candidates,
 )
 from portpart.backends.language import (
+    Kernel,
+    Word,
     atomic_add,
     device,
     float64,
@@ -50,14 +54,17 @@ BUCKET_BASE = 1.5
 
 BLOCKS = at.BLOCKS
 DESTINATIONS = at.DESTINATIONS
+HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 LEAVERS = at.LEAVERS
+LEAVING_HUBS = at.LEAVING_HUBS
 LOSS_UNIT = at.LOSS_UNIT
 MEAN_DEGREE = at.MEAN_DEGREE
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
 MOVES = at.MOVES
 PAIRWISE = at.PAIRWISE
 SEED = at.SEED
+SLACK = at.SLACK
 STRONG = at.STRONG
 
 
@@ -84,7 +91,7 @@ def list_destinations(block_weight, open_below, destinations, room, state):
         b = base + lane()
         free = int64(0)
         if b < blocks:
-            free = max(int64(0), open_below[b] - block_weight[b])
+            free = max(int64(0), open_below[b] + state[SLACK] - block_weight[b])
         opens = int64(0)
         if free > 0:
             opens = int64(1)
@@ -137,7 +144,7 @@ def may_pay(v, excess, limit, offsets, listed, state):
 @kernel
 def list_leavers(
     v, offsets, vertex_weights, fixed, part, block_weight, limits, means, listed, slot_of, leaving,
-    leave_list, state,
+    leave_list, leaving_hubs, state,
 ):
     """List v if its block is too heavy and v not too heavy to leave it; in any order.
 
@@ -147,13 +154,15 @@ def list_leavers(
     leaving[v] = 0
     block = part[v]
     here = block_weight[block]
-    if here > limits[block] and value_or(fixed, v, NONE) == NONE:
+    if here > limits[block] + state[SLACK] and value_or(fixed, v, NONE) == NONE:
         excess = here - means[block]
         if may_pay(v, excess, limits[block], offsets, listed, state):
             weight = value_or(vertex_weights, v, 1)
             heaviest = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
             if weight > 0 and weight <= heaviest and state[DESTINATIONS] > 0:
                 leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
+                if degree_of(v, offsets) > state[HUB_DEGREE]:
+                    leaving_hubs[atomic_add(state, LEAVING_HUBS, 1)] = int32(v)
 
 
 @device
@@ -204,7 +213,7 @@ def rate(
                                       counts, state)
             if block == part[v]:
                 own += weight
-            elif weight > 0 and block_weight[block] < open_below[block]:
+            elif weight > 0 and block_weight[block] < open_below[block] + state[SLACK]:
                 touched += 1
                 total += weight
                 hashed = pair_hash(v, block, state[SEED])
@@ -240,17 +249,41 @@ def rate_leaving(
              wish, loss, state)
 
 
-@kernel
-def rate_leaving_of_many(
-    i, leave_list, offsets, targets, weights, part, block_weight, open_below, destinations, wish,
-    loss, state,
-):
-    """Rate a vertex with many neighbours."""
-    counts = team_array(int64, CAPACITY)
-    v = leave_list[i]
-    if degree_of(v, offsets) > state[PAIRWISE]:
-        rate(v, offsets, targets, weights, part, block_weight, open_below, counts, destinations,
-             wish, loss, state)
+@cache
+def rate_leaving_of_many(counter: Word) -> Kernel:
+    """The kernel for vertices with many neighbours; weights are added up as `counter`."""
+
+    @kernel
+    def rate_leaving_of_many(
+        i, leave_list, offsets, targets, weights, part, block_weight, open_below, destinations,
+        wish, loss, state,
+    ):
+        """Rate a vertex, unless it is a hub."""
+        counts = team_array(counter, CAPACITY)
+        v = leave_list[i]
+        degree = degree_of(v, offsets)
+        if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+            rate(v, offsets, targets, weights, part, block_weight, open_below, counts,
+                 destinations, wish, loss, state)
+
+    return rate_leaving_of_many
+
+
+@cache
+def rate_leaving_of_hub(counter: Word) -> Kernel:
+    """The kernel for hubs; weights are added up as numbers of `counter`."""
+
+    @kernel
+    def rate_leaving_of_hub(
+        i, leaving_hubs, offsets, targets, weights, part, block_weight, open_below, destinations,
+        wish, loss, state,
+    ):
+        """Rate a hub."""
+        counts = team_array(counter, CAPACITY)
+        rate(leaving_hubs[i], offsets, targets, weights, part, block_weight, open_below, counts,
+             destinations, wish, loss, state)
+
+    return rate_leaving_of_hub
 
 
 @kernel
@@ -298,10 +331,10 @@ def first_reaching(values, begin, count, target):
 
 @kernel
 def set_threshold(
-    b, block_weight, limits, bucket_weight, slot_weight, sub_buckets, threshold
+    b, block_weight, limits, bucket_weight, slot_weight, sub_buckets, threshold, state
 ):
     """threshold[b] = last slot that leaves block b: the one that brings it below the limit."""
-    overload = block_weight[b] - limits[b]
+    overload = block_weight[b] - limits[b] - state[SLACK]
     slot = int64(-1)
     if overload > 0:
         bucket = first_reaching(bucket_weight, b * BUCKETS, int64(BUCKETS), overload)

@@ -22,6 +22,7 @@ APPLIES = 12  # work items of `apply_moves`: the most of the next three
 APPLIED = 13  # vertices that move
 SAVED_VERTICES = 14  # vertices to copy to the best partition: the listed ones or none
 SAVED_BLOCKS = 15
+LEAVING_HUBS = 21  # hubs among the vertices that may leave
 
 # Flags.
 RUNNING = 16
@@ -42,6 +43,7 @@ BEST_CUT = 28
 BEST_OVERLOAD = 29
 
 # Limits, written by the host.
+SLACK = 34  # what blocks may weigh above their limits on a coarse level
 STALL_LIMIT = 35
 ITERATION_LIMIT = 36
 WEAK_LIMIT = 37
