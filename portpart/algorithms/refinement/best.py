@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.rebalance import list_destinations
+from portpart.algorithms.refinement.rebalance import SLIGHT_SHARE, list_destinations
 from portpart.algorithms.refinement.state import STRIPES
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array
@@ -35,6 +35,7 @@ BEST_IS_BALANCED = at.BEST_IS_BALANCED
 BEST_OVERLOAD = at.BEST_OVERLOAD
 BLOCKS = at.BLOCKS
 DIRTY = at.DIRTY
+FAR_VERTICES = at.FAR_VERTICES
 ITERATION = at.ITERATION
 ITERATION_LIMIT = at.ITERATION_LIMIT
 LAST_PROPAGATION = at.LAST_PROPAGATION
@@ -157,8 +158,8 @@ def plan_next(improvement, balanced, state):
 
 
 @device
-def plan_work(state):
-    """Set the work sizes of what follows."""
+def plan_work(far, state):
+    """Set the work sizes of what follows; `far` tells of a block that is far too heavy."""
     state[APPLIED] = state[MOVES]
     state[APPLIES] = max(state[MOVES], max(state[SAVED_VERTICES], state[SAVED_BLOCKS]))
     state[MOVES] = 0
@@ -166,6 +167,7 @@ def plan_work(state):
     state[MARKED] = 0
     state[LEAVERS] = 0
     state[LEAVING_HUBS] = 0
+    state[FAR_VERTICES] = max(far, state[STRONG]) * state[VERTICES]
     state[SCANNED_VERTICES] = state[STRONG] * state[VERTICES]
     state[SCANNED_TILES] = state[STRONG] * state[TILES]
     return state[APPLIES]
@@ -173,7 +175,7 @@ def plan_work(state):
 
 @kernel
 def judge(
-    _, weight_sums, cut_twice, block_weight, limits, open_below, destinations, room, state,
+    _, weight_sums, cut_twice, block_weight, limits, means, open_below, destinations, room, state,
     tolerance,
 ):
     """Sum up weights and cut, then decide what is best so far and what to do next.  One team.
@@ -185,20 +187,24 @@ def judge(
         twice += cut_twice[stripe]
     twice = team_sum(twice)
     overload = int64(LOWEST)
+    far = int64(0)
     for b in range(lane(), state[BLOCKS], team_size()):
         weight = int64(0)
         for stripe in range(state[WEIGHT_STRIPES]):
             weight += weight_sums[stripe * state[BLOCKS] + b]
         block_weight[b] = weight
         overload = max(overload, weight - limits[b] - state[SLACK])
+        if weight > limits[b] + state[SLACK] and weight - means[b] > limits[b] // SLIGHT_SHARE:
+            far = int64(1)
     overload = team_max(overload)
+    far = team_max(far)
     if overload > 0:
         list_destinations(block_weight, open_below, destinations, room, state)
     if lane() == 0:
         improvement = compare_with_best(twice // 2, overload, state, tolerance)
         keep_if_better(improvement, twice // 2, overload, state)
         plan_next(improvement, overload <= 0, state)
-        plan_work(state)
+        plan_work(far, state)
 
 
 @kernel

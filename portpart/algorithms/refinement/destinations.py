@@ -74,6 +74,7 @@ BLOCKS = at.BLOCKS
 HUB_DEGREE = at.HUB_DEGREE
 HUBS = at.HUBS
 LISTED = at.LISTED
+MEAN_DEGREE = at.MEAN_DEGREE
 PAIRWISE = at.PAIRWISE
 SEED = at.SEED
 
@@ -84,9 +85,19 @@ def degree_of(v, offsets):
     return int64(offsets[v + 1]) - int64(offsets[v])
 
 
+@device
+def list_vertex(v, listed, boundary, state):
+    """Put v on the list of vertices that are, or were, on a boundary or moved; once."""
+    if listed[v] == 0:
+        listed[v] = int8(1)
+        boundary[atomic_add(state, LISTED, 1)] = int32(v)
+    return v
+
+
 @kernel
 def begin_vertex(
-    v, offsets, part, best, cached, moved_in, locked_in, dirty, dirty_list, listed, hubs, state
+    v, offsets, part, best, cached, moved_in, locked_in, dirty, dirty_list, listed, boundary,
+    hubs, state,
 ):
     """Nothing is known of v, nothing is locked, everything is to be computed."""
     best[v] = part[v]
@@ -96,17 +107,10 @@ def begin_vertex(
     dirty[v] = int32(1)
     dirty_list[v] = int32(v)
     listed[v] = int8(0)
+    if 2 * degree_of(v, offsets) <= state[MEAN_DEGREE]:
+        list_vertex(v, listed, boundary, state)  # leaves a heavy block for little
     if degree_of(v, offsets) > state[HUB_DEGREE]:
         hubs[atomic_add(state, HUBS, 1)] = int32(v)
-
-
-@device
-def list_vertex(v, listed, boundary, state):
-    """Put v on the list of vertices that are, or were, on a boundary or moved; once."""
-    if listed[v] == 0:
-        listed[v] = int8(1)
-        boundary[atomic_add(state, LISTED, 1)] = int32(v)
-    return v
 
 
 @device

@@ -29,6 +29,7 @@ from portpart.algorithms.refinement.rebalance import (
     fill_buckets,
     leave_strongly,
     leave_weakly,
+    list_far_leavers,
     list_leavers,
     rate_leaving,
     rate_leaving_of_hub,
@@ -125,7 +126,9 @@ def _propagate_labels(program: Program, widths: Widths) -> None:
 def _rebalance(program: Program, widths: Widths) -> None:
     """Launch the weak and the strong way out; one of them does nothing."""
     state, slot = program.slots["state"], program.slots
-    program.launch(state[at.VERTICES], list_leavers)
+    with program.side_by_side():
+        program.launch(state[at.LISTED], list_leavers)
+        program.launch(state[at.FAR_VERTICES], list_far_leavers)
     with program.side_by_side():
         program.launch(state[at.LEAVERS], rate_leaving, team=widths.team)
         if widths.many:

@@ -6,6 +6,7 @@ from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import degree_of
 from portpart.backends.language import (
     atomic_add,
+    ctz,
     device,
     int32,
     int64,
@@ -13,6 +14,7 @@ from portpart.backends.language import (
     lane,
     team_size,
     team_sum,
+    uint64,
     value_or,
 )
 
@@ -21,6 +23,7 @@ BALANCED = at.BALANCED
 HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 LAST_PROPAGATION = at.LAST_PROPAGATION
+LISTED = at.LISTED
 MOVES = at.MOVES
 
 
@@ -72,11 +75,22 @@ def keep_paying_moves(
     i, boundary, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
     move_list, state,
 ):
-    """Move a vertex that wants to and still gains, unless it is a hub."""
-    v = boundary[i]
-    if degree_of(v, offsets) <= state[HUB_DEGREE] and wants_to_move(v, cached, locked_in, state):
-        move_if_it_pays(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in,
-                        wish, move_list, state)
+    """Move those listed vertices that want to and still gain, unless they are hubs.
+
+    Few want to, so a team looks at as many vertices as it has lanes and works on those that do.
+    """
+    begin = i * team_size()
+    eager = int64(0)
+    if begin + lane() < state[LISTED]:
+        v = boundary[begin + lane()]
+        if wants_to_move(v, cached, locked_in, state):
+            if degree_of(v, offsets) <= state[HUB_DEGREE]:
+                eager = int64(1) << lane()
+    eager = team_sum(eager)
+    while eager != 0:
+        move_if_it_pays(boundary[begin + ctz(uint64(eager))], offsets, targets, weights, part,
+                        cached, gain, moved_in, locked_in, wish, move_list, state)
+        eager &= eager - 1
 
 
 @kernel

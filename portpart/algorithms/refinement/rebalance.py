@@ -59,7 +59,6 @@ ITERATION = at.ITERATION
 LEAVERS = at.LEAVERS
 LEAVING_HUBS = at.LEAVING_HUBS
 LOSS_UNIT = at.LOSS_UNIT
-MEAN_DEGREE = at.MEAN_DEGREE
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
 MOVES = at.MOVES
 PAIRWISE = at.PAIRWISE
@@ -130,39 +129,51 @@ def bucket_of(loss, weight, state):
 
 
 @device
-def may_pay(v, excess, limit, offsets, listed, state):
-    """Whether v is worth rating: a block slightly too heavy need not look at its inner vertices.
-
-    Those lose most, and on a mesh they are many.  Vertices on the boundary and those with at most
-    half the mean degree are always rated.
-    """
-    degree = int64(offsets[v + 1]) - int64(offsets[v])
-    cheap = listed[v] != 0 or 2 * degree <= state[MEAN_DEGREE]
-    return cheap or state[STRONG] != 0 or excess > limit // SLIGHT_SHARE
-
-
-@kernel
-def list_leavers(
-    v, offsets, vertex_weights, fixed, part, block_weight, limits, means, listed, slot_of, leaving,
-    leave_list, leaving_hubs, state,
+def list_leaver(
+    v, slight, offsets, vertex_weights, fixed, part, block_weight, limits, means, leave_list,
+    leaving_hubs, state,
 ):
-    """List v if its block is too heavy and v not too heavy to leave it; in any order.
+    """List v if its block is too heavy, slightly or far as asked, and v not too heavy to leave it.
 
     Fixed vertices stay.
     """
-    slot_of[v] = int32(NONE)
-    leaving[v] = 0
     block = part[v]
     here = block_weight[block]
     if here > limits[block] + state[SLACK] and value_or(fixed, v, NONE) == NONE:
         excess = here - means[block]
-        if may_pay(v, excess, limits[block], offsets, listed, state):
+        far = state[STRONG] != 0 or excess > limits[block] // SLIGHT_SHARE
+        if far != slight:
             weight = value_or(vertex_weights, v, 1)
             heaviest = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
             if weight > 0 and weight <= heaviest and state[DESTINATIONS] > 0:
                 leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
                 if degree_of(v, offsets) > state[HUB_DEGREE]:
                     leaving_hubs[atomic_add(state, LEAVING_HUBS, 1)] = int32(v)
+    return v
+
+
+@kernel
+def list_leavers(
+    i, boundary, offsets, vertex_weights, fixed, part, block_weight, limits, means, leave_list,
+    leaving_hubs, state,
+):
+    """List vertex i of those on a boundary if its block is slightly too heavy; in any order.
+
+    Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
+    """
+    list_leaver(boundary[i], True, offsets, vertex_weights, fixed, part, block_weight, limits,
+                means, leave_list, leaving_hubs, state)
+
+
+@kernel
+def list_far_leavers(
+    v, offsets, vertex_weights, fixed, part, block_weight, limits, means, leaving, leave_list,
+    leaving_hubs, state,
+):
+    """List v if its block is far too heavy, or in strong rebalancing too heavy; in any order."""
+    leaving[v] = 0
+    list_leaver(v, False, offsets, vertex_weights, fixed, part, block_weight, limits, means,
+                leave_list, leaving_hubs, state)
 
 
 @device

@@ -9,7 +9,7 @@ from __future__ import annotations
 VERTICES = 0
 BLOCKS = 1
 TILES = 2
-LISTED = 3  # vertices that are, or were, on a boundary or moved
+LISTED = 3  # vertices of low degree, and those that are, or were, on a boundary or moved
 HUBS = 4  # vertices of high degree
 DIRTY = 5  # vertices whose best destination is out of date
 MOVES = 6  # vertices that move in this iteration
@@ -22,6 +22,7 @@ APPLIES = 12  # work items of `apply_moves`: the most of the next three
 APPLIED = 13  # vertices that move
 SAVED_VERTICES = 14  # vertices to copy to the best partition: the listed ones or none
 SAVED_BLOCKS = 15
+FAR_VERTICES = 47  # vertices that may leave blocks far too heavy: all or none
 LEAVING_HUBS = 21  # hubs among the vertices that may leave
 
 # Flags.
