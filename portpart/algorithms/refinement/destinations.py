@@ -72,6 +72,8 @@ def most_arcs(team: int) -> int:
 
 BLOCKS = at.BLOCKS
 HUB_DEGREE = at.HUB_DEGREE
+CHUNK = at.CHUNK
+CHUNKS = at.CHUNKS
 HUBS = at.HUBS
 LISTED = at.LISTED
 MEAN_DEGREE = at.MEAN_DEGREE
@@ -90,7 +92,10 @@ def list_vertex(v, listed, boundary, state):
     """Put v on the list of vertices that are, or were, on a boundary or moved; once."""
     if listed[v] == 0:
         listed[v] = int8(1)
-        boundary[atomic_add(state, LISTED, 1)] = int32(v)
+        place = atomic_add(state, LISTED, 1)
+        boundary[place] = int32(v)
+        if place % state[CHUNK] == 0:
+            atomic_add(state, CHUNKS, 1)
     return v
 
 

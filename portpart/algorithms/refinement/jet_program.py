@@ -118,7 +118,7 @@ def _propagate_labels(program: Program, widths: Widths) -> None:
     """Do nothing unless the blocks are balanced."""
     state = program.slots["state"]
     with program.side_by_side():
-        program.launch(state[at.LISTED], keep_paying_moves, team=widths.team)
+        program.launch(state[at.CHUNKS], keep_paying_moves, team=widths.team)
         if widths.hubs:
             program.launch(state[at.HUBS], keep_paying_moves_of_hubs, team=HUB_TEAM)
 

@@ -214,6 +214,8 @@ class JetRefiner:
         state[at.LOSS_UNIT] = self.loss_unit
         state[at.MEAN_DEGREE] = int(graph.mean_degree)
         state[at.PAIRWISE] = most_pairwise(self.space.widest_team, self.balance.num_blocks)
-        state[at.HUB_DEGREE] = most_arcs(team_for(graph.mean_degree))
+        team = team_for(graph.mean_degree)
+        state[at.HUB_DEGREE] = most_arcs(team)
+        state[at.CHUNK] = min(team, self.space.widest_team)
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes

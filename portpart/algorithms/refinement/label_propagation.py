@@ -75,7 +75,7 @@ def keep_paying_moves(
     i, boundary, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
     move_list, state,
 ):
-    """Move those listed vertices that want to and still gain, unless they are hubs.
+    """Move those vertices of chunk i that want to and still gain, unless they are hubs.
 
     Few want to, so a team looks at as many vertices as it has lanes and works on those that do.
     """

@@ -11,6 +11,7 @@ BLOCKS = 1
 TILES = 2
 LISTED = 3  # vertices of low degree, and those that are, or were, on a boundary or moved
 HUBS = 4  # vertices of high degree
+CHUNKS = 48  # of the listed vertices, each as many as a team has lanes
 DIRTY = 5  # vertices whose best destination is out of date
 MOVES = 6  # vertices that move in this iteration
 LEAVERS = 7  # vertices that may leave a block that is too heavy
@@ -56,8 +57,9 @@ LOSS_UNIT = 42  # losses are counted in multiples of this when they are sorted i
 MEAN_DEGREE = 43
 PAIRWISE = 44  # vertices of higher degree have their neighbours counted
 HUB_DEGREE = 45  # vertices of higher degree are hubs
+CHUNK = 49  # listed vertices that a team looks at together
 
-SIZE = 48
+SIZE = 50
 
 STRIPES = 256
 """Counters that many threads add to are spread over so many words."""
