@@ -59,7 +59,7 @@ class PortpartConfig(MultilevelConfig):
     refinement: RefinementOptions = field(
         default_factory=lambda: RefinementOptions(tolerance=0.998))
     growth: float = 8
-    most_coarse_weight: float = 1.5
+    most_coarse_weight: float = 8
     clustering: ClusteringOptions = field(default_factory=ClusteringOptions)
 
     def __post_init__(self) -> None:

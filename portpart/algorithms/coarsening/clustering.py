@@ -61,6 +61,7 @@ from portpart.backends.program import Program
 from portpart.errors import InputError
 from portpart.graph import Graph
 
+NO_LIMIT = 2**62
 NO_DEGREE = 2**31
 
 
@@ -181,12 +182,12 @@ class _Recording:
         arguments = (slots[value] if isinstance(value, str) else value for value in values)
         self.program.parallel_for(count, kernel, *arguments, team=team)
 
-    def wish(self, here: int) -> None:
+    def wish(self, here: int, **given: Any) -> None:
         """Every vertex on the list wishes for a cluster, with a team that suits its degree."""
         wide = self.sizes[WIDE + here]
-        self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8))
+        self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8), **given)
         for team, above, most in ((32, MAX_NARROW, MAX_WARP), (256, MAX_WARP, NO_DEGREE)):
-            self.launch(wide, wish_for_cluster_by_row, here, team, above=above, most=most)
+            self.launch(wide, wish_for_cluster_by_row, here, team, above=above, most=most, **given)
 
     def admit(self, choose: Kernel, here: int, turn: int) -> None:
         """Let those on the list join the clusters they wish for, as far as there is room."""
@@ -236,7 +237,7 @@ def _group_leftovers(recording: _Recording, options: ClusteringOptions) -> None:
     launch(sizes[VERTICES], list_leftovers, at=0)
     launch(1, judge_leftovers, least=int(1000 * options.most_left))
     with recording.program.if_nonzero(sizes[LEFT]):
-        launch(sizes[ACTIVE], leftovers.find_matchmaker, team=recording.team)
+        recording.wish(0, max_weight=NO_LIMIT)
         launch(sizes[KEYS], leftovers.clear_marks, **reused)
         for each in (leftovers.count_fan, leftovers.place_groups, leftovers.enter_group,
                      leftovers.choose_in_group, leftovers.join_group):

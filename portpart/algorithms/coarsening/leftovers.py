@@ -1,11 +1,9 @@
-"""What clustering leaves single: vertices that share a matchmaker are grouped.
+"""What clustering leaves single: vertices that rate the same cluster highest are grouped.
 
-They are the leaves of hubs, mostly.  As in Jet, the matchmaker of a vertex is its neighbour of
-least degree, which tells more about it than a hub does; all in the matchmaker's cluster are fans
-of that.  Isolated vertices are fans of one key for all.  The fans of a key are dealt by a hash into
-groups of about half the weight that a group may have.  A group that is too heavy all the same
-keeps those whom another hash favours.  Nothing is sorted, and nothing depends on the order of
-threads.
+They are the leaves of hubs, mostly; their favourite has no room for them.  Isolated vertices share
+a key of their own.  The fans of a cluster are dealt by a hash into groups of about half the weight
+that a group may have.  A group that is too heavy all the same keeps those whom another hash
+favours.  Nothing is sorted, and nothing depends on the order of threads.
 """
 
 from __future__ import annotations
@@ -19,16 +17,12 @@ from portpart.backends.language import (
     int32,
     int64,
     kernel,
-    lane,
-    team_min,
-    team_size,
     value_or,
 )
 from portpart.primitives.hashing import hash_of, mixed
 
 NOBODY = -1
 LAST = 2**31 - 1
-NO_MATCHMAKER = 2**63 - 1
 
 ISOLATED_KEYS = 64
 """Vertices without neighbours of their label are fans of one of so many keys, by their label."""
@@ -44,23 +38,6 @@ def key_of(v, wish, label, vertices):
     if key == NOBODY:
         key = vertices + (hash_of(value_or(label, v, 0), 0) & (ISOLATED_KEYS - 1))
     return key
-
-
-@kernel
-def find_matchmaker(i, active, offsets, targets, label, cluster, wish):
-    """wish[v] = cluster of v's matchmaker, the neighbour of least degree, or -1."""
-    v = active[i]
-    least = int64(NO_MATCHMAKER)
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        u = targets[arc]
-        if value_or(label, u, 0) == value_or(label, v, 0):
-            degree = int64(offsets[u + 1]) - int64(offsets[u])
-            least = min(least, (degree << 32) | int64(u))
-    least = team_min(least)
-    if lane() == 0:
-        wish[v] = int32(NOBODY)
-        if least != NO_MATCHMAKER:
-            wish[v] = cluster[least & 0xFFFFFFFF]
 
 
 @device
