@@ -54,6 +54,9 @@ class PortpartConfig(MultilevelConfig):
         If no temperature is given or a value is out of range.
     """
 
+    coarsest_per_block: int = 48
+    least_coarsest: int = 768
+    most_coarsest: int = 12288
     starts: int = 4
     least_shrink: float = 0.9
     refinement: RefinementOptions = field(

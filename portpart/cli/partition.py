@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 @click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
 @click.option("-o", "--output", metavar="FILE", help="Write one block number a line.")
 @options.imbalance_option
-@click.option("--algorithm", default="jet", show_default=True)
-@click.option("--preset", default="default", show_default=True, help="fast, default or ultra.")
+@click.option("--algorithm", default="jet", show_default=True, help="jet or portpart.")
+@click.option("--preset", default="default", show_default=True,
+              help="fast, default, ultra (jet); fast, default, strong, best (portpart).")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: all cores.")
