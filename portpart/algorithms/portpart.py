@@ -57,7 +57,6 @@ class PortpartConfig(MultilevelConfig):
     coarsest_per_block: int = 48
     least_coarsest: int = 768
     most_coarsest: int = 12288
-    starts: int = 4
     least_shrink: float = 0.9
     refinement: RefinementOptions = field(
         default_factory=lambda: RefinementOptions(tolerance=0.998))
@@ -75,7 +74,6 @@ class PortpartConfig(MultilevelConfig):
 STRONG = PortpartConfig(
     temperatures=(0.75, 0.25),
     finest_temperatures=(0.75, 0.25),
-    starts=8,
     refinement=RefinementOptions(),
     cycles=2,
 )
