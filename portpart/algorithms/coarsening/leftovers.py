@@ -70,8 +70,8 @@ def count_fan(i, active, vertex_weights, wish, label, fans, fan_weight, first_fa
 
 
 @kernel
-def place_groups(i, active, wish, label, fans, fan_weight, first_fan, first_group, sizes,
-                 vertices_at, groups_at, max_weight):
+def place_groups(i, active, wish, label, fans, fan_weight, first_fan, sizes, vertices_at, groups_at,
+                 max_weight):
     """Number the groups of a key one after the other, in any order of the keys.
 
     The number, made negative, takes the place of the first fan, which compares with no vertex.
@@ -80,13 +80,16 @@ def place_groups(i, active, wish, label, fans, fan_weight, first_fan, first_grou
     key = key_of(v, wish, label, sizes[vertices_at])
     if first_fan[key] == v:
         groups = groups_for(fans[key], fan_weight[key], max_weight)
-        first_group[key] = int32(-1 - int64(atomic_add(sizes, groups_at, groups)))
+        first_fan[key] = int32(-1 - int64(atomic_add(sizes, groups_at, groups)))
 
 
 @kernel
-def enter_group(i, active, vertex_weights, wish, label, fans, fan_weight, first_group, group_of,
-                group_leader, group_weight, sizes, vertices_at, max_weight, seed):
-    """Deal v into a group of its key, led by its smallest vertex; atomic, order-free."""
+def enter_group(i, active, vertex_weights, wish, label, fans, fan_weight, first_group, group_leader,
+                group_weight, sizes, vertices_at, max_weight, seed):
+    """Deal v into a group of its key, led by its smallest vertex; atomic, order-free.
+
+    The group takes the place of v's wish.
+    """
     v = active[i]
     key = key_of(v, wish, label, sizes[vertices_at])
     groups = groups_for(fans[key], fan_weight[key], max_weight)
@@ -97,7 +100,7 @@ def enter_group(i, active, vertex_weights, wish, label, fans, fan_weight, first_
         atomic_add(group_weight, group, value_or(vertex_weights, v, 1))
     else:
         group = int64(NOBODY)
-    group_of[v] = int32(group)
+    wish[v] = int32(group)
 
 
 @kernel
