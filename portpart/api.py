@@ -84,9 +84,10 @@ def partition(
     min_block_weight : int, optional
         What every block weighs at least.
     algorithm : str, default "jet"
+        ``"jet"`` or ``"portpart"``.
     preset : str or configuration, default "default"
-        A name (``"fast"``, ``"default"``, ``"ultra"``) or an object such as
-        `portpart.JetConfig`.
+        A name (``"fast"``, ``"default"``; with Jet ``"ultra"``, with portpart ``"strong"`` and
+        ``"best"``) or an object: `portpart.JetConfig`, `portpart.PortpartConfig`.
     device : str, default "auto"
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
     seed : int, default 0

@@ -35,7 +35,8 @@ class PartitionResult:
         and programs started and times the host waited for the device; ``levels``, a dict per
         level, finest first: ``vertices``, ``arcs``, ``iterations`` and ``cut`` of its refinement,
         and for each phase that worked on the level (``coarsening``, ``refinement`` ...) a dict of
-        ``launches``, ``synchronizations`` and ``seconds``.
+        ``launches``, ``synchronizations`` and ``seconds``; ``cuts``, that of the best partition
+        after each walk through the levels (the phase ``search`` holds all walks but the first).
 
         A program counts as one launch, however many kernels it runs; a CUDA space without graphs
         walks programs on the host and counts each kernel, and each test of a flag as a

@@ -6,7 +6,7 @@ Cluster coarsening after Meyerhenke, Sanders, Schulz (2016), made synchronous; r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
 from portpart.algorithms.coarsening.contraction import Clusters
@@ -55,9 +55,14 @@ class PortpartConfig(MultilevelConfig):
         If no temperature is given or a value is out of range.
     """
 
+    coarsest_per_block: int = 48
+    least_coarsest: int = 768
+    most_coarsest: int = 12288
     least_shrink: float = 0.9
+    refinement: RefinementOptions = field(
+        default_factory=lambda: RefinementOptions(tolerance=0.998))
     growth: float = 8
-    most_coarse_weight: float = 1.5
+    most_coarse_weight: float = 8
     clustering: ClusteringOptions = field(default_factory=ClusteringOptions)
 
     def __post_init__(self) -> None:
@@ -67,15 +72,18 @@ class PortpartConfig(MultilevelConfig):
                 raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
 
 
-TWO_TEMPERATURES = (0.75, 0.25)
+STRONG = PortpartConfig(
+    temperatures=(0.75, 0.25),
+    finest_temperatures=(0.75, 0.25),
+    refinement=RefinementOptions(),
+    cycles=2,
+)
 
 PRESETS = {
     "fast": PortpartConfig(starts=2, refinement=RefinementOptions(tolerance=0.99)),
     "default": PortpartConfig(),
-    "strong": PortpartConfig(temperatures=TWO_TEMPERATURES, finest_temperatures=TWO_TEMPERATURES,
-                             cycles=2),
-    "best": PortpartConfig(temperatures=TWO_TEMPERATURES, finest_temperatures=TWO_TEMPERATURES,
-                           runs=4, cycles=2),
+    "strong": STRONG,
+    "best": replace(STRONG, runs=4),
 }
 
 

@@ -176,6 +176,14 @@ def test_both_ways_to_add_up_arcs_give_the_same_wishes(
     assert (joined <= 30).all()
 
 
+def test_groups_are_leaves_of_one_hub_and_isolated_vertices() -> None:
+    """Vertex i > 2 is a leaf of hub i % 3, or isolated where that is 2."""
+    graph = raw_graph(3000, [(i % 3, i) for i in range(3, 3000) if i % 3 < 2]).graph()
+    found = clustered(reference(), graph, 6)
+    kinds = np.unique(np.stack([found, np.arange(3000) % 3]), axis=1)
+    assert kinds.shape[1] == found.max() + 1
+
+
 def test_weights_of_zero_and_huge_ones_are_taken() -> None:
     ring = [(i, (i + 1) % 8) for i in range(8)]
     zero = raw_graph(8, ring, [0] * 8, [0] * 8).graph()

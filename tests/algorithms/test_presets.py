@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 import portpart
+from portpart.algorithms import portpart as portpart_recipe
+from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.jet import PRESETS, JetConfig
+from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.errors import InputError
 from portpart.generators import delaunay
 from portpart.presets import ALGORITHMS, lookup
 
 
-@pytest.mark.parametrize("kind", [JetConfig, RefinementOptions])
+@pytest.mark.parametrize("kind", [JetConfig, PortpartConfig, RefinementOptions,
+                                  ClusteringOptions])
 def test_every_parameter_is_documented_and_frozen(kind: type) -> None:
     described = (kind.__doc__ or "").partition("----------")[2]
     names = [part.strip() for line in described.splitlines() if " : " in line
@@ -28,6 +33,8 @@ def test_every_parameter_is_documented_and_frozen(kind: type) -> None:
 def test_the_default_preset_is_the_default_configuration() -> None:
     assert PRESETS["default"] == JetConfig()
     assert set(PRESETS) == {"fast", "default", "ultra"}
+    assert portpart_recipe.PRESETS["default"] == PortpartConfig()
+    assert set(portpart_recipe.PRESETS) == {"fast", "default", "strong", "best"}
 
 
 @pytest.mark.parametrize("options", [
@@ -38,6 +45,42 @@ def test_the_default_preset_is_the_default_configuration() -> None:
 def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(options))):
         JetConfig(**options)
+
+
+@pytest.mark.parametrize(("kind", "options"), [
+    (JetConfig, {"runs": 2}), (JetConfig, {"cycles": 1}), (PortpartConfig, {"runs": 0}),
+    (PortpartConfig, {"cycles": -1}), (PortpartConfig, {"growth": 1}),
+    (PortpartConfig, {"most_coarse_weight": float("nan")}), (PortpartConfig, {"starts": 0}),
+    (ClusteringOptions, {"join_rounds": 0}), (ClusteringOptions, {"most_left": -0.1}),
+])
+def test_a_recipe_that_cannot_work_is_refused(kind: type, options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(options))):
+        kind(**options)
+
+
+@pytest.mark.parametrize("preset", ["fast", "default", "strong", "best"])
+def test_every_preset_partitions_within_the_limit(preset: str) -> None:
+    result = portpart.partition(delaunay(3000), 6, algorithm="portpart", preset=preset)
+    assert result.feasible
+    walks = {"strong": 1 + 2, "best": 4 + 3 + 2}.get(preset, 1)
+    assert len(result.stats["cuts"]) == walks
+
+
+def test_clusters_make_half_as_many_levels() -> None:
+    mesh = delaunay(20_000)
+    few, many = (len(portpart.partition(mesh, 8, algorithm=name).stats["levels"])
+                 for name in ("portpart", "jet"))
+    assert few <= many // 2 + 1
+
+
+@pytest.mark.parametrize("growth", [2, 3, 8, 32])
+def test_growth_limits_how_fast_a_level_shrinks(growth: float) -> None:
+    config = PortpartConfig(growth=growth, least_coarsest=1000)
+    levels = portpart.partition(delaunay(20_000), 4, algorithm="portpart",
+                                preset=config).stats["levels"]
+    sizes = [level["vertices"] for level in levels]
+    assert all(fine <= growth * coarse for fine, coarse in pairwise(sizes))
+    assert 600 <= sizes[-1] <= 1500
 
 
 def test_ultra_cools_from_085_to_005_in_17_steps() -> None:
@@ -68,7 +111,8 @@ def test_presets_are_found_by_name_and_configurations_taken_as_they_are() -> Non
     assert lookup("jet", mine)[1] is mine
     with pytest.raises(InputError, match="JetConfig"):
         lookup("jet", RefinementOptions())
-    assert "jet" in ALGORITHMS
+    assert lookup("portpart", "best")[1].runs == 4
+    assert set(ALGORITHMS) == {"jet", "portpart"}
 
 
 def test_every_level_is_refined_once_per_temperature() -> None:

@@ -183,7 +183,10 @@ def join(i, active, vertex_weights, wish, asks, asked, chosen, cluster, cluster_
 
 @kernel
 def settle(i, active, wish, moves, asks, cluster_weight, asked, chosen):
-    """Make the marks of v and of the cluster it asked ready for the next round."""
+    """Make the marks of v and of the cluster it asked ready for the next round.
+
+    A cluster that members left counts as heavy as before until somebody asks it: safe, if strict.
+    """
     v = active[i]
     moves[v] = int8(0)
     if asks[v] != 0:

@@ -1,9 +1,9 @@
-"""What clustering leaves single: vertices that wish for the same full cluster are grouped.
+"""What clustering leaves single: vertices that rate the same cluster highest are grouped.
 
-They are the leaves of hubs, mostly; isolated vertices are grouped among themselves.  The fans of a
-cluster are dealt by a hash into groups of about half the weight that a group may have.  A group
-that is too heavy all the same keeps those whom another hash favours.  Nothing is sorted, and
-nothing depends on the order of threads.
+They are the leaves of hubs, mostly; their favourite has no room for them.  Isolated vertices share
+a key of their own.  The fans of a cluster are dealt by a hash into groups of about half the weight
+that a group may have.  A group that is too heavy all the same keeps those whom another hash
+favours.  Nothing is sorted, and nothing depends on the order of threads.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def count_fan(i, active, vertex_weights, wish, label, fans, fan_weight, first_fa
 
 
 @kernel
-def place_groups(i, active, wish, label, fans, fan_weight, first_fan, first_group, sizes,
-                 vertices_at, groups_at, max_weight):
+def place_groups(i, active, wish, label, fans, fan_weight, first_fan, sizes, vertices_at, groups_at,
+                 max_weight):
     """Number the groups of a key one after the other, in any order of the keys.
 
     The number, made negative, takes the place of the first fan, which compares with no vertex.
@@ -80,13 +80,16 @@ def place_groups(i, active, wish, label, fans, fan_weight, first_fan, first_grou
     key = key_of(v, wish, label, sizes[vertices_at])
     if first_fan[key] == v:
         groups = groups_for(fans[key], fan_weight[key], max_weight)
-        first_group[key] = int32(-1 - int64(atomic_add(sizes, groups_at, groups)))
+        first_fan[key] = int32(-1 - int64(atomic_add(sizes, groups_at, groups)))
 
 
 @kernel
-def enter_group(i, active, vertex_weights, wish, label, fans, fan_weight, first_group, group_of,
-                group_leader, group_weight, sizes, vertices_at, max_weight, seed):
-    """Deal v into a group of its key, led by its smallest vertex; atomic, order-free."""
+def enter_group(i, active, vertex_weights, wish, label, fans, fan_weight, first_group, group_leader,
+                group_weight, sizes, vertices_at, max_weight, seed):
+    """Deal v into a group of its key, led by its smallest vertex; atomic, order-free.
+
+    The group takes the place of v's wish.
+    """
     v = active[i]
     key = key_of(v, wish, label, sizes[vertices_at])
     groups = groups_for(fans[key], fan_weight[key], max_weight)
@@ -97,7 +100,7 @@ def enter_group(i, active, vertex_weights, wish, label, fans, fan_weight, first_
         atomic_add(group_weight, group, value_or(vertex_weights, v, 1))
     else:
         group = int64(NOBODY)
-    group_of[v] = int32(group)
+    wish[v] = int32(group)
 
 
 @kernel
