@@ -34,6 +34,8 @@ class JetConfig(MultilevelConfig):
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
+    dense_per_block : int, optional
+        While a graph is dense it is coarsened further, to so many times k vertices.
     starts, start_blocks : int
         Initial partitions, each refined on the coarsest graph; the best one is used.  At most
         `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with k,

@@ -43,6 +43,8 @@ class MultilevelConfig:
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
+    dense_per_block : int, optional
+        While a graph is dense it is coarsened further, to so many times k vertices.
     starts, start_blocks : int
         Initial partitions by METIS, each refined on the coarsest graph; the best one is used.  At
         most `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with
@@ -67,6 +69,7 @@ class MultilevelConfig:
     temperatures: tuple[float, ...] = (0.75,)
     finest_temperatures: tuple[float, ...] = (0.25,)
     coarsest_per_block: int = 32
+    dense_per_block: int | None = None
     least_coarsest: int = 512
     most_coarsest: int = 8192
     starts: int = 8
@@ -107,6 +110,12 @@ class MultilevelConfig:
         wanted = max(self.coarsest_per_block * num_blocks, self.least_coarsest)
         return wanted if wanted <= self.most_coarsest else max(self.most_coarsest, 2 * num_blocks)
 
+    def coarsest_dense_vertices(self, num_blocks: int) -> int | None:
+        """The same for a dense graph."""
+        if self.dense_per_block is None:
+            return None
+        return max(self.dense_per_block * num_blocks, self.least_coarsest // 4)
+
     def num_starts(self, num_blocks: int) -> int:
         """Number of initial partitions."""
         return max(1, min(self.starts, self.start_blocks // num_blocks))
@@ -140,6 +149,7 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
             levels = coarsen(space, graph, find_clusters, seed=seed,
                              label=request.label(space, label),
                              stop_at=config.coarsest_vertices(num_blocks),
+                             stop_dense_at=config.coarsest_dense_vertices(num_blocks),
                              least_shrink=config.least_shrink, on_level=trace.coarse_level)
             fixed = on_levels(levels, request.fixed)
         refiner = JetRefiner(space, graph, balance, config.refinement, seed)

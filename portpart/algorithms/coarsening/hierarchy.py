@@ -26,6 +26,10 @@ ClusterRule = Callable[[Graph, int, "Array | None"], Clusters]
 """Clusters of a graph, from a seed of its level, of vertices of equal label if there are labels."""
 
 
+DENSE_DEGREE = 128
+"""A graph of higher mean degree is dense: a first partition of it takes long for its size."""
+
+
 def coarsen(
     space: ExecutionSpace,
     graph: Graph,
@@ -33,6 +37,7 @@ def coarsen(
     *,
     stop_at: int,
     least_shrink: float,
+    stop_dense_at: int | None = None,
     seed: int = 0,
     label: Array | None = None,
     on_level: Callable[[Graph], None] = lambda graph: None,
@@ -50,6 +55,8 @@ def coarsen(
         a quarter of them is dropped again (Jet's released code).
     least_shrink : float
         Coarsening ends when a level keeps more than this share of its vertices.
+    stop_dense_at : int, optional
+        What takes the place of `stop_at` while a graph is dense.
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a cluster, on every level.
 
@@ -60,9 +67,9 @@ def coarsen(
     """
     levels = [Level(graph, label=label)]
     weight_type = graph.weight_sum_dtype
-    while graph.num_vertices > stop_at:
+    while graph.num_vertices > (end := _end(graph, stop_at, stop_dense_at)):
         clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, label)
-        too_small = clusters.count < stop_at / 4
+        too_small = clusters.count < end / 4
         stalled = clusters.count > least_shrink * graph.num_vertices
         if too_small or stalled:
             break
@@ -74,6 +81,13 @@ def coarsen(
         graph = coarse
         on_level(graph)
     return levels
+
+
+def _end(graph: Graph, stop_at: int, stop_dense_at: int | None) -> int:
+    """At how many vertices coarsening ends."""
+    if stop_dense_at is None or graph.mean_degree <= DENSE_DEGREE:
+        return stop_at
+    return min(stop_at, stop_dense_at)
 
 
 def label_of_clusters(space: ExecutionSpace, label: Array, clusters: Clusters) -> Array:
