@@ -35,9 +35,13 @@ class JetConfig(MultilevelConfig):
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
     starts, start_blocks : int
-        Initial partitions, each refined on the coarsest graph; the best one is used.  At most
-        `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with k,
-        the gain falls.
+        Initial partitions by METIS, each refined on the coarsest graph; the best one is used.  At
+        most `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with
+        k, the gain falls.
+    start : {"metis", "grown"}
+        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph.
+    grown : StartOptions
+        Parameters of partitions that are grown.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
     runs, cycles : int
