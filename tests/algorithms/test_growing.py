@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,6 +30,8 @@ from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import GRAPHS, reference
 from tests.backends.lanes import LanesSpace
 from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
+
+ROOT = Path(__file__).parents[2]
 
 SMALL = GrowingOptions(candidates=2, most_candidates=4, trials=2, least_vertices=20,
                        split_vertices=12)
@@ -200,6 +207,20 @@ def test_threads_do_not_matter() -> None:
     two = graph.to(backends.space("cpu", threads=2))
     for _ in range(3):
         assert np.array_equal(parts_of(one, 12), parts_of(two, 12))
+
+
+def test_three_threads_grow_the_same(tmp_path: Path) -> None:
+    code = (
+        "import sys, numpy as np\n"
+        "from portpart import generators\n"
+        "from tests.algorithms.test_growing import parts_of\n"
+        "np.save(sys.argv[1], parts_of(generators.rmat(11, 8), 12))\n"
+    )
+    result = tmp_path / "parts.npy"
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "3", "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code, str(result)], cwd=ROOT, env=environment,
+                   check=True, timeout=300)
+    assert np.array_equal(np.load(result), parts_of(generators.rmat(11, 8), 12))
 
 
 @pytest.mark.parametrize("wrong", [
