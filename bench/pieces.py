@@ -19,6 +19,7 @@ import portpart
 from bench.instances import by_name
 from bench.primitive_cases import CASES, touch
 from portpart import backends, metrics
+from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
@@ -26,6 +27,7 @@ from portpart.algorithms.jet import JetConfig
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import cut_of
 from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.starts import StartOptions, grown_parts
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
@@ -152,6 +154,18 @@ def test_contraction(benchmark: Any, space: ExecutionSpace, name: str) -> None:
     mate = heavy_edge_matching(space, graph, graph.num_vertices, 1)
     clusters = clusters_of_matching(space, mate)
     measure(benchmark, space, lambda: contract(space, graph, clusters), 8 * graph.num_arcs)
+
+
+@pytest.mark.parametrize("k", [2, 8, 64])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_grown_starts(benchmark: Any, space: ExecutionSpace, name: str, k: int) -> None:
+    """Grow initial partitions of a graph of some 2,000 vertices."""
+    graph = graph_in(space, name)
+    while graph.num_vertices > 3000:
+        limit = int(8 * graph.total_vertex_weight / graph.num_vertices)
+        graph = contract(space, graph, cluster(space, graph, limit, 1, ClusteringOptions()))
+    balance = balance_of(graph, k)
+    measure(benchmark, space, lambda: grown_parts(graph, balance, StartOptions(), 1))
 
 
 @pytest.mark.parametrize("k", [8, 64])

@@ -37,9 +37,13 @@ class JetConfig(MultilevelConfig):
     dense_per_block : int, optional
         While a graph is dense it is coarsened further, to so many times k vertices.
     starts, start_blocks : int
-        Initial partitions, each refined on the coarsest graph; the best one is used.  At most
-        `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with k,
-        the gain falls.
+        Initial partitions by METIS, each refined on the coarsest graph; the best one is used.  At
+        most `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with
+        k, the gain falls.
+    start : {"metis", "grown"}
+        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph.
+    grown : StartOptions
+        Parameters of partitions that are grown.
     least_shrink : float
         Coarsening stops when a level keeps more than this share of the vertices.
     runs, cycles : int

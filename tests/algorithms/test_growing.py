@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import portpart
 from portpart import backends, generators, metrics
+from portpart.algorithms import multilevel
 from portpart.algorithms.initial.bisection import shuffled, splits_of
 from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.metis import metis_partition
+from portpart.algorithms.jet import JetConfig, jet
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.starts import StartOptions, grown_parts, levels_below
+from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graph import Graph
 from tests import oracles
+from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import GRAPHS, reference
 from tests.backends.lanes import LanesSpace
 from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
+
+ROOT = Path(__file__).parents[2]
 
 SMALL = GrowingOptions(candidates=2, most_candidates=4, trials=2, least_vertices=20,
                        split_vertices=12)
@@ -53,22 +65,17 @@ def test_bisections_end_with_single_blocks(k: int) -> None:
     rows, begins = splits_of(k)
     assert len(rows) == k - 1
     assert len(begins) - 1 == (k - 1).bit_length()
-    whole, ends = {(0, k)}, set()
+    whole = {(0, k)}
     for first, middle, last in rows.tolist():
         assert middle - first in ((last - first) // 2, (last - first + 1) // 2)
         whole.remove((first, last))
         whole |= {(first, middle), (middle, last)}
-    ends = {(b, b + 1) for b in range(k)}
-    assert whole == ends
+    assert whole == {(b, b + 1) for b in range(k)}
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 64, 100, 257])
 def test_the_shuffle_is_a_permutation(n: int) -> None:
-    space = reference()
-    graph = raw_graph(n, []).graph().to(space)
-    if n > 1:  # every vertex gets a block, so none was lost
-        assert set(parts_of(graph, 2)[0].tolist()) == {0, 1}
-    assert sorted(int(shuffled.function(v, n, 0)) for v in range(n)) == list(range(n))
+    assert sorted(shuffled(v, n, 5) for v in range(n)) == list(range(n))
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -83,10 +90,11 @@ def test_all_spaces_grow_the_same(space: ExecutionSpace, name: str, k: int) -> N
     assert np.array_equal(here, grown_in(reference(), levels, k, limit))
 
 
-@pytest.mark.parametrize("lanes", [3, 8])
-@pytest.mark.parametrize("graph", [
-    generators.delaunay(120), random_graph(90, 400, 3, weighted=True, vertex_weighted=True),
-    random_graph(80, 50, 3), raw_graph(40, [(0, 1)] * 3 + [(i, 0) for i in range(1, 40)]).graph(),
+@pytest.mark.parametrize(("graph", "lanes"), [
+    (generators.delaunay(60), 8),
+    (random_graph(50, 200, 3, weighted=True, vertex_weighted=True), 3),
+    (random_graph(60, 40, 3), 3),
+    (raw_graph(30, [(0, 1)] * 3 + [(i, 0) for i in range(1, 30)]).graph(), 3),
 ], ids=["mesh", "weighted", "sparse", "parallel"])
 def test_the_width_of_a_team_decides_nothing(graph: Graph, lanes: int) -> None:
     levels = levels_below(graph, StartOptions(growing=SMALL), 7)
@@ -176,12 +184,43 @@ def test_cuts_are_no_worse_than_those_of_metis(make, k: int) -> None:
     assert np.mean(ours) <= 1.05 * np.mean(theirs)
 
 
+def test_whole_partitions_with_grown_starts(space: ExecutionSpace) -> None:
+    config = JetConfig(start="grown", grown=StartOptions(refined=2, growing=SMALL))
+    parts = []
+    for where in (reference(), space):
+        graph = random_graph(2000, 9000, 8, weighted=True, vertex_weighted=True).to(where)
+        balance = balance_of(graph, 6)
+        parts.append(oracles.host(jet(graph, balance, 0.03, config, 2, Trace(where, graph, None))))
+    assert np.array_equal(*parts)
+
+
+def test_graphs_that_do_not_shrink_are_left_to_metis(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multilevel, "MOST_GROWN", 100)
+    metis, grown = (portpart.partition(generators.delaunay(900), 4, preset=JetConfig(start=start))
+                    for start in ("metis", "grown"))
+    assert np.array_equal(metis.part, grown.part)
+
+
 def test_threads_do_not_matter() -> None:
     graph = generators.rmat(11, 8)
     one = graph.to(backends.space("cpu", threads=1))
     two = graph.to(backends.space("cpu", threads=2))
     for _ in range(3):
         assert np.array_equal(parts_of(one, 12), parts_of(two, 12))
+
+
+def test_three_threads_grow_the_same(tmp_path: Path) -> None:
+    code = (
+        "import sys, numpy as np\n"
+        "from portpart import generators\n"
+        "from tests.algorithms.test_growing import parts_of\n"
+        "np.save(sys.argv[1], parts_of(generators.rmat(11, 8), 12))\n"
+    )
+    result = tmp_path / "parts.npy"
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "3", "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code, str(result)], cwd=ROOT, env=environment,
+                   check=True, timeout=300)
+    assert np.array_equal(np.load(result), parts_of(generators.rmat(11, 8), 12))
 
 
 @pytest.mark.parametrize("wrong", [

@@ -57,8 +57,8 @@ class GrowingOptions:
     trials: int = 4
     least_vertices: int = 128
     split_vertices: int = 32
-    passes: int = 10
-    stall_limit: int = 100
+    passes: int = 3
+    stall_limit: int = 50
 
     def __post_init__(self) -> None:
         for name, least in (("candidates", 1), ("most_candidates", 1), ("trials", 1),

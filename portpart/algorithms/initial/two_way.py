@@ -55,7 +55,7 @@ EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
 LEAST_STALL = 8
 """Moves that tell too little to end a pass."""
 
-DRIFT = 4.0
+DRIFT = 3.0
 """How many spreads of a random walk, squared, its drift must be to end a pass."""
 
 
