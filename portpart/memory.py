@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from portpart.algorithms.coarsening.cluster_wishes import MAX_NARROW
-from portpart.algorithms.refinement import rebalance
+from portpart.algorithms.refinement import buckets as leaving
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import most_arcs
 from portpart.algorithms.refinement.jet_refinement import WEIGHT_COPIES
@@ -42,7 +42,7 @@ CONTRACTION = 4 * 4 + 8
 REFINEMENT = 12 * 4 + 3 * 8 + 1 + 8
 """Bytes per vertex of `JetRefiner`: 12 arrays of int32, 3 of int64, flags, positions."""
 
-BLOCK = 7 * 8 + 4 + 8 * rebalance.BUCKETS
+BLOCK = 7 * 8 + 4 + 8 * leaving.BUCKETS
 """Bytes per block of `JetRefiner`, but for the striped weights and the sub-buckets."""
 
 
@@ -193,7 +193,7 @@ def _refinement_bytes(n: int, arcs: int, k: int) -> int:
     """Bytes of the arrays of `JetRefiner`."""
     hubs = 4 * (arcs // most_arcs(1) + 1)
     stripes = 8 * max(WEIGHT_COPIES, k)
-    buckets = 8 * k * rebalance.BUCKETS * rebalance.sub_buckets_for(k, n)
+    buckets = 8 * k * leaving.BUCKETS * leaving.sub_buckets_for(k, n)
     tiles = 8 * (n // TILE + 1)
     fixed = 8 * (at.STRIPES + at.SIZE)
     return REFINEMENT * n + hubs + BLOCK * k + stripes + buckets + tiles + fixed

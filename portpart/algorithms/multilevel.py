@@ -189,11 +189,12 @@ def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: Multil
     """Start from the best of several partitions of the coarsest graph, each refined."""
     balance = refiner.balance
     parts: Iterable[Array]
-    if config.start == "grown" and fixed is None and coarsest.num_vertices <= MOST_GROWN:
+    count = config.num_starts(balance.num_blocks)
+    grows = config.start == "grown" or (config.start == "auto" and count > 1)
+    if grows and fixed is None and coarsest.num_vertices <= MOST_GROWN:
         parts = grown_parts(coarsest, balance, config.grown, seed)
         count = len(parts)
     else:
-        count = config.num_starts(balance.num_blocks)
         parts = metis_parts(coarsest, balance, imbalance, range(seed, seed + count), fixed)
     start_from_best(refiner, coarsest, parts, count, config.temperatures[0], fixed, out_of_time)
 

@@ -23,7 +23,7 @@ from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graph import Graph
 
-STARTERS = ("metis", "grown")
+STARTERS = ("metis", "grown", "auto")
 
 MOST_GROWN = 2**17
 """Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.best import judge, restore_block, restore_cut
+from portpart.algorithms.refinement.buckets import fill_buckets, set_threshold
 from portpart.algorithms.refinement.destinations import (
     COUNTING_TEAM,
     HUB_TEAM,
@@ -26,7 +27,6 @@ from portpart.algorithms.refinement.label_propagation import (
 )
 from portpart.algorithms.refinement.moves import apply_moves, weigh_moves, weigh_moves_of_hubs
 from portpart.algorithms.refinement.rebalance import (
-    fill_buckets,
     leave_strongly,
     leave_weakly,
     list_far_leavers,
@@ -34,7 +34,6 @@ from portpart.algorithms.refinement.rebalance import (
     rate_leaving,
     rate_leaving_of_hub,
     rate_leaving_of_many,
-    set_threshold,
     weigh_leaving,
 )
 from portpart.backends.language import Word

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.refinement import rebalance
+from portpart.algorithms.refinement import buckets
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import add_outside_arcs, add_vertex_weight, project
@@ -91,9 +91,9 @@ class JetRefiner:
             "limits": space.asarray(balance.limits),
             "means": space.asarray(balance.means),
             "open_below": space.asarray(balance.open_below),
-            "bucket_weight": space.zeros(k * rebalance.BUCKETS, np.int64),
+            "bucket_weight": space.zeros(k * buckets.BUCKETS, np.int64),
             "slot_weight": space.zeros(
-                k * rebalance.BUCKETS * rebalance.sub_buckets_for(k, n), np.int64),
+                k * buckets.BUCKETS * buckets.sub_buckets_for(k, n), np.int64),
         }
         # buckets end at losses of some 10**8: huge edge weights must not all meet in the last one
         mean_arc_weight = finest.total_arc_weight // max(1, finest.num_arcs)
@@ -160,7 +160,7 @@ class JetRefiner:
             "fixed": fixed,
             "filter_ratio": filter_ratio,
             "tolerance": self.options.tolerance,
-            "sub_buckets": rebalance.sub_buckets_for(k, n),
+            "sub_buckets": buckets.sub_buckets_for(k, n),
         }
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
         widths = Widths(
