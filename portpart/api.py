@@ -50,7 +50,7 @@ def partition(
     fixed: Any = None,
     initial: Any = None,
     min_block_weight: int | None = None,
-    algorithm: str = "jet",
+    algorithm: str | None = None,
     preset: Any = "default",
     device: str = "auto",
     seed: int = 0,
@@ -83,11 +83,12 @@ def partition(
         A partition to improve.  The result is never worse: balance counts first, then the cut.
     min_block_weight : int, optional
         What every block weighs at least.
-    algorithm : str, default "jet"
-        ``"jet"`` or ``"portpart"``.
+    algorithm : str, optional
+        ``"portpart"``, the default, or ``"jet"``.
     preset : str or configuration, default "default"
-        A name (``"fast"``, ``"default"``; with Jet ``"ultra"``, with portpart ``"strong"`` and
-        ``"best"``) or an object: `portpart.JetConfig`, `portpart.PortpartConfig`.
+        A name (``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with Jet ``"fast"``,
+        ``"default"``, ``"ultra"``) or an object, which tells the algorithm too:
+        `portpart.PortpartConfig`, `portpart.JetConfig`.
     device : str, default "auto"
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
     seed : int, default 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from portpart.algorithms import jet, portpart
@@ -24,15 +24,19 @@ ALGORITHMS: dict[str, Algorithm] = {
 }
 
 
-def lookup(algorithm: str, preset: Any, starts: int | None = None,
+DEFAULT = "portpart"
+
+
+def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
            num_blocks: int = 1) -> tuple[Callable[..., Any], Any]:
     """The partitioner and its configuration; `preset` may be a configuration itself.
 
-    `starts`, unless it is None, says how many initial partitions there are to be.
+    Without an algorithm it is the one whose configuration is given, else the default.  `starts`,
+    unless it is None, says how many initial partitions there are to be.
     """
-    found, config = _lookup(algorithm, preset)
+    found, config = _lookup(algorithm or _algorithm_of(preset), preset)
     if starts is not None:
-        config = replace(config, starts=starts, start_blocks=starts * num_blocks)
+        config = config.with_starts(starts, num_blocks)
     return found.partition, config
 
 
@@ -48,6 +52,13 @@ def _lookup(algorithm: str, preset: Any) -> tuple[Algorithm, Any]:
     if preset not in found.presets:
         raise InputError(f"preset is {preset!r}; it must be one of {_names(found.presets)}")
     return found, found.presets[preset]
+
+
+def _algorithm_of(preset: Any) -> str:
+    for name, algorithm in ALGORITHMS.items():
+        if type(preset) is type(algorithm.presets["default"]):
+            return name
+    return DEFAULT
 
 
 def _names(table: Mapping[str, Any]) -> str:

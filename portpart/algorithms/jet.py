@@ -40,7 +40,7 @@ class JetConfig(MultilevelConfig):
         Initial partitions by METIS, each refined on the coarsest graph; the best one is used.  At
         most `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with
         k, the gain falls.
-    start : {"metis", "grown"}
+    start : {"metis", "grown", "auto"}
         Who makes initial partitions: METIS, on the host, or growing, in the space of the graph.
     grown : StartOptions
         Parameters of partitions that are grown.

@@ -6,7 +6,7 @@ A recipe gives its rule for clusters and a configuration; all else is shared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from portpart.algorithms.coarsening.contraction import Clusters
@@ -49,7 +49,7 @@ class MultilevelConfig:
         Initial partitions by METIS, each refined on the coarsest graph; the best one is used.  At
         most `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with
         k, the gain falls.
-    start : {"metis", "grown"}
+    start : {"metis", "grown", "auto"}
         Who makes initial partitions: METIS, on the host, or growing, in the space of the graph.
     grown : StartOptions
         Parameters of partitions that are grown.
@@ -115,6 +115,13 @@ class MultilevelConfig:
         if self.dense_per_block is None:
             return None
         return max(self.dense_per_block * num_blocks, self.least_coarsest // 4)
+
+    def with_starts(self, starts: int, num_blocks: int) -> MultilevelConfig:
+        """The same with so many initial partitions, whoever makes them."""
+        growing = replace(self.grown.growing, candidates=starts, most_candidates=max(
+            starts, self.grown.growing.most_candidates))
+        return replace(self, starts=starts, start_blocks=starts * num_blocks,
+                       grown=replace(self.grown, refined=starts, growing=growing))
 
     def num_starts(self, num_blocks: int) -> int:
         """Number of initial partitions."""

@@ -10,14 +10,20 @@ from dataclasses import dataclass, field, replace
 
 from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
 from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.initial.candidates import GrowingOptions
 from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.algorithms.request import NOTHING_MORE, Request
+from portpart.algorithms.starts import StartOptions
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graph import Graph
+
+SKEW = 32
+"""Degrees are skewed where the highest is so many times the mean.  Hubs then hold clusters of many
+vertices together: larger ones lose no cut and take fewer levels."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,9 @@ class PortpartConfig(MultilevelConfig):
     starts, start_blocks : int
         Initial partitions by METIS, each refined on the coarsest graph; the best one is used.  At
         most `starts`, and no more than make `start_blocks` blocks together.
-    start : {"metis", "grown"}
-        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph.
+    start : {"auto", "metis", "grown"}
+        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph; by
+        default METIS where one start is enough.
     grown : StartOptions
         Parameters of partitions that are grown.
     least_shrink : float
@@ -49,8 +56,9 @@ class PortpartConfig(MultilevelConfig):
         Partitions from scratch, which are combined with the best one; and times that the result
         is coarsened inside its blocks and refined again.
     refinement : RefinementOptions
-    growth : float
-        A cluster weighs at most so many times the mean vertex of its level,
+    growth, skewed_growth : float
+        A cluster weighs at most so many times the mean vertex of its level, the latter on graphs
+        whose highest degree is far above the mean;
     most_coarse_weight : float
         and at most so many times the mean vertex of a graph at which coarsening may stop.
     clustering : ClusteringOptions
@@ -68,16 +76,20 @@ class PortpartConfig(MultilevelConfig):
     least_shrink: float = 0.9
     refinement: RefinementOptions = field(
         default_factory=lambda: RefinementOptions(tolerance=0.998))
+    start: str = "auto"
     growth: float = 8
+    skewed_growth: float = 32
     most_coarse_weight: float = 8
     clustering: ClusteringOptions = field(default_factory=ClusteringOptions)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("growth", "most_coarse_weight"):
+        for name in ("growth", "skewed_growth", "most_coarse_weight"):
             if not 1 < getattr(self, name) < float("inf"):
                 raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
 
+
+FAST_GROWN = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
 
 STRONG = PortpartConfig(
     temperatures=(0.75, 0.25),
@@ -87,7 +99,8 @@ STRONG = PortpartConfig(
 )
 
 PRESETS = {
-    "fast": PortpartConfig(starts=2, refinement=RefinementOptions(tolerance=0.99)),
+    "fast": PortpartConfig(starts=2, grown=FAST_GROWN,
+                           refinement=RefinementOptions(tolerance=0.99)),
     "default": PortpartConfig(),
     "strong": STRONG,
     "best": replace(STRONG, runs=4),
@@ -108,8 +121,11 @@ def portpart(graph: Graph, balance: Balance, imbalance: float, config: PortpartC
     highest = min(balance.cluster_limit(coarsest),
                   int(config.most_coarse_weight * total / coarsest))
 
+    skewed = graph.max_degree > SKEW * graph.mean_degree
+    growth = config.skewed_growth if skewed else config.growth
+
     def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        limit = min(int(config.growth * total / fine.num_vertices), highest)
+        limit = min(int(growth * total / fine.num_vertices), highest)
         return cluster(fine.space, fine, limit, level_seed, config.clustering, label)
 
     return partition_multilevel(graph, balance, imbalance, config, find_clusters, seed, trace,
