@@ -52,7 +52,7 @@ class Plan:
 @click.option("--algorithms", default=DEFAULT_ALGORITHMS,
               help=f"Of {', '.join(ALGORITHMS)}; portpart and portpart-cuda stand for one column "
                    "a preset.")
-@click.option("--preset", "presets", default="fast,default,ultra", show_default=True,
+@click.option("--preset", "presets", default="fast,default,strong,best", show_default=True,
               help="Of portpart and portpart-cuda.")
 @click.option("--seeds", default="1,2,3", help="The same for every algorithm.")
 @click.option("--imbalance", default=0.03, show_default=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.peers import HostGraph
+from bench.peers import HostGraph, algorithm_and_preset
 
 IMBALANCE = 0.03
 Record = dict[str, Any]
@@ -95,7 +95,9 @@ def timed_call(resident: Resident, k: int, preset: str, seed: int) -> Record:
     space = resident.graph.space
     space.synchronize()
     begin = time.perf_counter()
-    result = portpart.partition(resident.graph, k, imbalance=IMBALANCE, preset=preset, seed=seed)
+    algorithm, name = algorithm_and_preset(preset)
+    result = portpart.partition(resident.graph, k, imbalance=IMBALANCE, algorithm=algorithm,
+                                preset=name, seed=seed)
     space.synchronize()
     seconds = time.perf_counter() - begin
     return {"seconds": seconds, "cut": result.cut, "feasible": result.feasible,

@@ -35,6 +35,8 @@ PARITY_GRAPHS = ("delaunay_2^13,delaunay_2^15,rgg_2^13,rgg_2^15,rmat_2^12,rmat_2
 Making = dict[Instance, "Future[None]"]
 """Graphs in the order of work, with the process that makes each."""
 
+SLOW = ("strong", "best", "jet-ultra")
+
 SHARES = {"golden": 0.35, "parity": 0.35, "programs": 0.2, "primitives": 0.3, "table": 1.0,
           "tests": 1.0}
 """Share of the time left that each step may take."""
@@ -46,8 +48,9 @@ SHARES = {"golden": 0.35, "parity": 0.35, "programs": 0.2, "primitives": 0.3, "t
 @click.option("--graphs", default=TABLE_GRAPHS, show_default=True,
               help="Of the table, in the order of work; names, families or the set real.")
 @click.option("--k", "ks", default="64,8,2,192", show_default=True, help="Numbers of blocks.")
-@click.option("--presets", default="default,fast,ultra", show_default=True,
-              help="ultra runs with k = 64 only, or whatever comes first in --k.")
+@click.option("--presets", default="default,fast,strong,best,jet-default,jet-ultra",
+              show_default=True,
+              help="Slow ones run with k = 64 only, or whatever comes first in --k.")
 @click.option("--seeds", default="1,2,3,4,5", show_default=True)
 @click.option("--parity-graphs", default=PARITY_GRAPHS, help="Patterns as in --graphs.")
 @click.option("--parity-k", default="2,8,64", show_default=True)
@@ -144,7 +147,7 @@ def in_turn(instances: list[Instance], ks: list[int],
     """All combinations, most wanted first; the slow preset with the first k only."""
     for k in ks:
         for preset in presets:
-            if preset != "ultra" or k == ks[0]:
+            if preset not in SLOW or k == ks[0]:
                 yield from ((instance, k, preset) for instance in instances)
 
 

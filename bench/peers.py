@@ -86,10 +86,16 @@ def load(name: str) -> Opener:
     return lambda graph, threads: opener(graph, threads, variant)
 
 
+def algorithm_and_preset(name: str) -> tuple[str, str]:
+    """``jet-default`` is the preset default of Jet; a name alone is one of portpart's."""
+    return ("jet", name[4:]) if name.startswith("jet-") else ("portpart", name)
+
+
 def _open_portpart(graph: HostGraph, threads: int, variant: str) -> Solver:
     import portpart
 
-    device, preset = variant.split()
+    device, name = variant.split()
+    algorithm, preset = algorithm_and_preset(name)
     try:
         resident = graph.portable.to(portpart.space(device))
     except portpart.DeviceUnavailable as error:
@@ -98,7 +104,8 @@ def _open_portpart(graph: HostGraph, threads: int, variant: str) -> Solver:
     def solve(k: int, imbalance: float, seed: int) -> tuple[np.ndarray, Stopwatch]:
         with Stopwatch() as watch:
             result = portpart.partition(
-                resident, k, imbalance=imbalance, preset=preset, seed=seed, threads=threads,
+                resident, k, imbalance=imbalance, algorithm=algorithm, preset=preset, seed=seed,
+                threads=threads,
                 device=device,
             )  # fmt: skip
             resident.space.synchronize()
@@ -188,10 +195,16 @@ def _open_kahip(graph: HostGraph, threads: int, variant: str) -> Solver:
 ALGORITHMS: dict[str, tuple[Callable[[HostGraph, int, str], Solver], str]] = {
     "portpart-fast": (_open_portpart, "cpu fast"),
     "portpart-default": (_open_portpart, "cpu default"),
-    "portpart-ultra": (_open_portpart, "cpu ultra"),
+    "portpart-strong": (_open_portpart, "cpu strong"),
+    "portpart-best": (_open_portpart, "cpu best"),
+    "portpart-jet": (_open_portpart, "cpu jet-default"),
+    "portpart-jet-ultra": (_open_portpart, "cpu jet-ultra"),
     "portpart-cuda-fast": (_open_portpart, "cuda fast"),
     "portpart-cuda-default": (_open_portpart, "cuda default"),
-    "portpart-cuda-ultra": (_open_portpart, "cuda ultra"),
+    "portpart-cuda-strong": (_open_portpart, "cuda strong"),
+    "portpart-cuda-best": (_open_portpart, "cuda best"),
+    "portpart-cuda-jet": (_open_portpart, "cuda jet-default"),
+    "portpart-cuda-jet-ultra": (_open_portpart, "cuda jet-ultra"),
     "pymetis": (_open_pymetis, "kway"),
     "pymetis-recursive": (_open_pymetis, "recursive"),
     "kaminpar": (_open_kaminpar, "default"),

@@ -69,11 +69,11 @@ def test_partition_writes_one_block_a_line_and_prints_facts(
 
 
 def test_options_carry_the_names_of_the_api(cycle: str, calls: list) -> None:
-    arguments = ["--imbalance", "5%", "--preset", "ultra", "--device", "cpu", "--seed", "7",
+    arguments = ["--imbalance", "5%", "--preset", "strong", "--device", "cpu", "--seed", "7",
                  "--threads", "2", "--algorithm", "jet"]  # fmt: skip
     assert main(["partition", cycle, "-k", "3", *arguments]) == 0
     assert calls == [
-        {"k": 3, "imbalance": 0.05, "preset": "ultra", "device": "cpu", "seed": 7, "threads": 2,
+        {"k": 3, "imbalance": 0.05, "preset": "strong", "device": "cpu", "seed": 7, "threads": 2,
          "algorithm": "jet", "progress": None, "target": None, "fixed": None, "initial": None,
          "min_block_weight": None, "starts": None, "time_limit": None}
     ]  # fmt: skip

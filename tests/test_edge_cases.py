@@ -75,7 +75,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("preset", ["fast", "default", "ultra"])
+@pytest.mark.parametrize("preset", ["fast", "default", "strong"])
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes(name: str, preset: str) -> None:
     graph = SHAPES[name]
@@ -251,7 +251,7 @@ def can_be_packed(weights: tuple[int, ...], room: tuple[int, ...]) -> bool:
 
 @given(raw=raw_graphs(10), k=st.integers(1, 5), seed=st.integers(0, MAX_SEED),
        imbalance=st.sampled_from([0, 0.03, 0.1, 0.34, 1]),
-       preset=st.sampled_from(["fast", "default", "ultra"]))
+       preset=st.sampled_from(["fast", "default", "strong"]))
 @settings(max_examples=150)
 def test_small_graphs_are_balanced_or_cannot_be(
     raw: RawGraph, k: int, seed: int, imbalance: float, preset: str

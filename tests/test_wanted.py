@@ -273,10 +273,10 @@ def test_more_starts_and_no_time() -> None:
     one, many = (portpart.partition(MESH, 16, starts=starts, preset="fast") for starts in (1, 12))
     assert np.array_equal(one.part, portpart.partition(MESH, 16, preset="fast").part)
     assert many.feasible
-    hurried = portpart.partition(MESH, 16, preset="ultra", time_limit=0)
+    hurried = portpart.partition(MESH, 16, preset="best", time_limit=0)
     assert hurried.feasible
-    unhurried = portpart.partition(MESH, 16, preset="ultra", time_limit=1e9)
-    assert np.array_equal(unhurried.part, portpart.partition(MESH, 16, preset="ultra").part)
+    unhurried = portpart.partition(MESH, 16, preset="best", time_limit=1e9)
+    assert np.array_equal(unhurried.part, portpart.partition(MESH, 16, preset="best").part)
     count = [sum(level["iterations"] for level in result.stats["levels"])
              for result in (hurried, unhurried)]
     assert count[0] < count[1]

@@ -200,7 +200,7 @@ def test_more_iterations_never_make_it_worse(space: ExecutionSpace, name: str) -
 @pytest.mark.parametrize("ratio", [0.85, 0.5, 0.1])
 def test_a_good_partition_never_gets_worse(space: ExecutionSpace, ratio: float) -> None:
     for graph in (MESH, GRAPHS["skewed"]):
-        good = portpart.partition(graph, 6, preset="ultra")
+        good = portpart.partition(graph, 6, preset="best")
         outcome, _ = refined(space, graph, good.part, 6, ratio)
         assert outcome["balanced"]
         assert outcome["cut"] <= good.cut
