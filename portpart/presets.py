@@ -34,7 +34,7 @@ def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
     Without an algorithm it is the one whose configuration is given, else the default.  `starts`,
     unless it is None, says how many initial partitions there are to be.
     """
-    found, config = _lookup(algorithm or _algorithm_of(preset), preset)
+    found, config = _lookup(_algorithm_of(preset) if algorithm is None else algorithm, preset)
     if starts is not None:
         config = config.with_starts(starts, num_blocks)
     return found.partition, config

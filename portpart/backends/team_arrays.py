@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 FORM = "write name = team_array(int64, 256) at the top level of a kernel"
 
-BLOCK_BYTES = 48 * 1024
-"""Shared memory of a block on any GPU."""
+BLOCK_BYTES = 44 * 1024
+"""Shared memory of a block on any GPU is 48 KiB; a resident program keeps its table there too."""
 
 WORD_BYTES = 512
 """What the words of a team that is a whole block, and alignment, may take of it."""

@@ -42,7 +42,8 @@ def repaired(graph: Graph, part: Array, balance: Balance,
         return part, blocks
     moved = space.to_host(part).copy()
     free = np.ones(len(moved), bool) if fixed is None else space.to_host(fixed) < 0
-    return space.asarray(moved), _repair(moved, host_vertex_weights(graph), free, balance)
+    blocks = _repair(moved, host_vertex_weights(graph), free, balance)
+    return space.asarray(moved), blocks
 
 
 def host_vertex_weights(graph: Graph) -> np.ndarray:

@@ -1,12 +1,11 @@
-namespace turn_around_875f0852_ {
+namespace turn_around_dbbbefcb_ {
 
 constexpr int TEAM = 32;
 
 // turn_around in golden_kernels.py:85
 __device__ __forceinline__ void body(int64 i, float64* values)
 {
-    __shared__ float64 own_of_teams[8][4];
-    float64* const own = own_of_teams[pp::team_of_block<TEAM>()];
+    float64* const own = pp::team_array<TEAM, float64, 4, 0>();
     for (int64 k = pp::lane<TEAM>(), k_end = 4LL; k < k_end; k = pp::add(k, pp::team_size<TEAM>())) {
         own[k] = values[pp::add(pp::multiply(4LL, i), k)];
     }
@@ -16,22 +15,22 @@ __device__ __forceinline__ void body(int64 i, float64* values)
     }
 }
 
-}  // namespace turn_around_875f0852_
+}  // namespace turn_around_dbbbefcb_
 
-extern "C" __global__ void __launch_bounds__(256) turn_around_875f0852(int64 count, float64* values)
+extern "C" __global__ void __launch_bounds__(256) turn_around_dbbbefcb(int64 count, float64* values)
 {
-    for (int64 item = pp::first_item<turn_around_875f0852_::TEAM>(); item < count; item += pp::item_stride<turn_around_875f0852_::TEAM>()) {
-        turn_around_875f0852_::body(item, values);
-        pp::team_sync<turn_around_875f0852_::TEAM>();
+    for (int64 item = pp::first_item<turn_around_dbbbefcb_::TEAM>(); item < count; item += pp::item_stride<turn_around_dbbbefcb_::TEAM>()) {
+        turn_around_dbbbefcb_::body(item, values);
+        pp::team_sync<turn_around_dbbbefcb_::TEAM>();
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) turn_around_875f0852_packed(const int64* row)
+extern "C" __global__ void __launch_bounds__(256) turn_around_dbbbefcb_packed(const int64* row)
 {
     const int64 count = *pp::argument<int64*>(row, 0);
     float64* const values = pp::argument<float64*>(row, 1);
-    for (int64 item = pp::first_item<turn_around_875f0852_::TEAM>(); item < count; item += pp::item_stride<turn_around_875f0852_::TEAM>()) {
-        turn_around_875f0852_::body(item, values);
-        pp::team_sync<turn_around_875f0852_::TEAM>();
+    for (int64 item = pp::first_item<turn_around_dbbbefcb_::TEAM>(); item < count; item += pp::item_stride<turn_around_dbbbefcb_::TEAM>()) {
+        turn_around_dbbbefcb_::body(item, values);
+        pp::team_sync<turn_around_dbbbefcb_::TEAM>();
     }
 }
