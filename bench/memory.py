@@ -18,6 +18,7 @@ import click
 from bench.counting_space import bytes_of_arrays
 from bench.device_runs import estimated_bytes, graph_bytes
 from bench.instances import ROOT, cached, prepare, select
+from bench.peers import algorithm_and_preset
 from bench.report import table
 
 MIB = 2**20
@@ -47,7 +48,8 @@ def row(name: str, k: int, preset: str) -> list[str]:
     instance = select([name])[0]
     prepare(name)
     graph = cached(instance).portable
-    used = bytes_of_arrays(graph, k, preset)
+    algorithm, name_of_preset = algorithm_and_preset(preset)
+    used = bytes_of_arrays(graph, k, name_of_preset, algorithm)
     command = [sys.executable, "-m", "bench.memory", "--child", name, "--k", str(k), "--preset",
                preset]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -64,11 +66,12 @@ def growth_of_process(name: str, k: int, preset: str) -> int:
     """Return how many bytes the process grows by in its first partition of a graph."""
     import portpart
 
-    portpart.partition(portpart.generators.delaunay(2000), 8, preset=preset)
+    algorithm, preset = algorithm_and_preset(preset)
+    portpart.partition(portpart.generators.delaunay(2000), 8, algorithm=algorithm, preset=preset)
     graph = cached(select([name])[0]).portable
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-    portpart.partition(graph, k, preset=preset)
+    portpart.partition(graph, k, algorithm=algorithm, preset=preset)
     return resident("VmHWM") - before
 
 

@@ -38,8 +38,8 @@ class PartitionResult:
         ``launches``, ``synchronizations`` and ``seconds``; ``cuts``, that of the best partition
         after each walk through the levels (the phase ``search`` holds all walks but the first).
 
-        A program counts as one launch, however many kernels it runs; a CUDA space without graphs
-        walks programs on the host and counts each kernel, and each test of a flag as a
+        A program counts as one launch, however many kernels it runs; a CUDA space whose
+        ``program_mode`` is ``"walk"`` counts each kernel, and each test of a flag as a
         synchronisation.  The CPU space never waits: it counts no synchronisations.
     block_weight_limits : numpy.ndarray of int64, shape (k,)
         The limit of each block, or the weight of all vertices if that is less.

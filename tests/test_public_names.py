@@ -38,7 +38,7 @@ PARTITION_PARAMETERS = {
     "fixed": None,
     "initial": None,
     "min_block_weight": None,
-    "algorithm": "jet",
+    "algorithm": None,
     "preset": "default",
     "device": "auto",
     "seed": 0,

@@ -41,7 +41,8 @@ class JetConfig(MultilevelConfig):
         most `starts`, and no more than make `start_blocks` blocks together: METIS's time grows with
         k, the gain falls.
     start : {"metis", "grown", "auto"}
-        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph.
+        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph;
+        "auto": METIS where one start is enough.
     grown : StartOptions
         Parameters of partitions that are grown.
     least_shrink : float

@@ -43,8 +43,8 @@ class PortpartConfig(MultilevelConfig):
     dense_per_block : int, optional
         While a graph is dense it is coarsened further, to so many times k vertices.
     starts, start_blocks : int
-        Initial partitions by METIS, each refined on the coarsest graph; the best one is used.  At
-        most `starts`, and no more than make `start_blocks` blocks together.
+        Initial partitions: at most `starts`, and no more than make `start_blocks` blocks together.
+        METIS's are each refined on the coarsest graph, and the best one is used.
     start : {"auto", "metis", "grown"}
         Who makes initial partitions: METIS, on the host, or growing, in the space of the graph; by
         default METIS where one start is enough.

@@ -1,9 +1,9 @@
 """Programs: recorded launches with loops and branches that never return to Python.
 
-A program is recorded once, compiled by an execution space (a CUDA graph with conditional nodes, or
-a list that a compiled loop walks on the CPU) and run many times with different arrays bound to its
-slots.  Work sizes and flags are read from memory of the space when a launch starts; nothing inside
-a program allocates or synchronises.
+A program is recorded once, compiled by an execution space (on CUDA one resident kernel, on the CPU
+a list that a compiled loop walks) and run many times with different arrays bound to its slots.
+Work sizes and flags are read from memory of the space when a launch starts; nothing inside a
+program allocates or synchronises.
 
 >>> program = Program("count down")
 >>> left = program.array("left", np.int64)
