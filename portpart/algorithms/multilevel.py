@@ -140,7 +140,7 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
         Clusters of the graph on a level; must respect labels.
     request : Request
         Coarsening stays apart from fixed vertices and within the blocks of an initial partition,
-        so that is one of the coarsest graph too, and refinement never ends with a worse one.
+        so that is one of the coarsest graph too, from which refinement starts.
 
     Returns
     -------

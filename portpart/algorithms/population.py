@@ -1,9 +1,10 @@
 """Search with several partitions: walks from scratch, combinations of two, cycles on the best.
 
 A walk goes from the finest graph to the coarsest and back.  If it coarsens inside the blocks of a
-partition, that is a partition of the coarsest graph too, and refinement ends with one at least as
-good: a cycle (Walshaw 2004).  If it coarsens where two partitions agree, refinement can take over
-whole regions of the worse one wherever those are better: a combination (Sanders, Schulz 2012).
+partition, that is a partition of the coarsest graph too, from which refinement starts: a cycle
+(Walshaw 2004).  If it coarsens where two partitions agree, refinement can take over whole regions
+of the worse one wherever those are better: a combination (Sanders, Schulz 2012).  The better of
+what there was and what a walk has found is kept.
 """
 
 from __future__ import annotations
@@ -72,12 +73,12 @@ def search(space: ExecutionSpace, walk: Walk, num_blocks: int, seed: int, runs: 
         if out_of_time():
             break
         label = overlay(space, best.part, other.part, num_blocks)
-        best = walk(seed + COMBINATION_SEEDS * index, best.part, label)
+        best = min(best, walk(seed + COMBINATION_SEEDS * index, best.part, label), key=_rank)
         found_one(best)
     for cycle in range(1, cycles + 1):
         if out_of_time():
             break
-        best = walk(seed + CYCLE_SEEDS * cycle, best.part, best.part)
+        best = min(best, walk(seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)
         found_one(best)
     return best.part
 

@@ -18,6 +18,7 @@ from portpart.backends.packing import Table, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
 from portpart.backends.resident import ResidentWriter
 from portpart.backends.result_types import type_of
+from portpart.backends.team_arrays import check_program
 from portpart.backends.translate import STEP, translate
 
 if TYPE_CHECKING:
@@ -102,10 +103,12 @@ class CudaExecutable:
     def _compile_resident(self) -> Any:
         from portpart.backends.cuda_cooperative import Cooperative
 
+        launches = self.program.launches()
+        check_program(self.program.name, ((step.kernel, step.team) for step in launches))
         translations = {
             id(step): translate(step.kernel, tuple(type_of(tag_of(a)) for a in step.args),
                                 step.team, (STEP,))
-            for step in self.program.launches()
+            for step in launches
         }
         writer = ResidentWriter(translations, self.rows, self.flags, len(self.layout),
                                 self.arrivals, self._laps_at)

@@ -7,7 +7,7 @@ shared memory of the block on CUDA, a thread's stack on the CPU.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,23 @@ def bytes_of(arrays: dict[str, TeamArray]) -> int:
 def room_of(team: int) -> int:
     """Bytes that the teams of a block, of `team` lanes each, have together."""
     return BLOCK_BYTES - (WORD_BYTES if team == BLOCK else 0)
+
+
+def check_program(name: str, launches: Iterable[tuple[CheckedFunction, int]]) -> None:
+    """Refuse a resident program whose kernels, with teams of these widths, want too much together.
+
+    Arrays of the same width, type, size and place in their kernels share memory.
+
+    Raises
+    ------
+    KernelTypeError
+    """
+    arrays = {(team, number, array) for kernel, team in launches
+              for number, array in enumerate(kernel.team_arrays.values())}
+    needed = sum(BLOCK // team * array.nbytes for team, _, array in arrays)
+    if needed > BLOCK_BYTES:
+        raise KernelTypeError(f"the team arrays of program {name!r} take {needed} bytes of a block "
+                              f"together, and there are {BLOCK_BYTES}; make them smaller or alike")
 
 
 def check_width(kernel: CheckedFunction, team: int) -> None:

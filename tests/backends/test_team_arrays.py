@@ -22,6 +22,7 @@ from portpart.backends.language import (
     uint8,
 )
 from portpart.backends.program import TEAM_WIDTHS, Program
+from portpart.backends.team_arrays import check_program
 from portpart.errors import KernelTypeError
 from tests.backends.test_check import assert_refused, load, refusal
 from tests.backends.test_cpu_space import run_python
@@ -121,6 +122,13 @@ def test_the_teams_of_a_block_share_what_there_is(team):
         bytes_of_size(most + 1).cuda_source("*uint8", team=team)
 
 
+def test_the_kernels_of_a_program_share_what_there_is():
+    small, large = bytes_of_size(100), bytes_of_size(40_000)
+    check_program("fits", [(small, 32), (large, 256), (large, 256), (small, 256)])
+    with pytest.raises(KernelTypeError, match="'full' take 45600 bytes of a block together"):
+        check_program("full", [(small, 32), (large, 256), (bytes_of_size(600), 32)])
+
+
 @functools.cache
 def bytes_of_size(size):
     @kernel
@@ -146,7 +154,7 @@ def test_more_than_there_is_is_refused(tmp_path):
 
 
 def test_only_items_with_arrays_end_with_a_barrier():
-    kernels = turned_by(24), bytes_of_size(10)
+    kernels = turned_by(22), bytes_of_size(10)
     for team in TEAM_WIDTHS:
         for made, *types in ((kernels[0], "int64", "*int64"), (kernels[1], "*uint8")):
             loops = made.cuda_source(*types, team=team).split('extern "C"')[1:]

@@ -87,4 +87,5 @@ def test_many_keys_give_enough_shares_for_a_gpu_and_few_counters():
 def test_a_team_has_room_for_its_counters(room):
     for counter in (int32, int64):
         types = ("*int32", "*int64", *["int64"] * 4, f"*{counter.name}")
-        assert f"<TEAM, {counter.name}, {room}, 0>" in count_share_in(room, counter).cuda_source(*types, team=256)
+        text = count_share_in(room, counter).cuda_source(*types, team=256)
+        assert f"<TEAM, {counter.name}, {room}, 0>" in text
