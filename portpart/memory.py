@@ -91,7 +91,7 @@ def memory_estimate(
     edge_weights: bool = False,
     offset_bytes: int | None = None,
     weight_bytes: int = 4,
-    arc_shrink: float = 0.83,
+    arc_shrink: float = 0.86,
 ) -> MemoryEstimate:
     """Memory that :func:`portpart.partition` takes on its device, the graph included.
 
@@ -107,9 +107,9 @@ def memory_estimate(
         Bytes of an offset: 4 for less than 2^31 arcs, else 8, by default.
     weight_bytes : int, default 4
         Bytes of an arc weight and of sums of them: 8 if the total is 2^31 or more.
-    arc_shrink : float, default 0.83
+    arc_shrink : float, default 0.86
         Share of the arcs that a level keeps.  The default is for graphs of skewed degrees
-        (measured 0.74 to 0.83); meshes and roads keep 0.46 to 0.67.
+        (measured 0.74 to 0.86); meshes and roads keep 0.46 to 0.67.
 
     Returns
     -------
