@@ -90,14 +90,14 @@ def place_flagged(tile, flags, places, size, result):
         mask = int64(0)
         for j in range(RUN):
             mask |= int64(flags[first + j] != 0) << j
-        own = popcount(uint64(mask))
-        inclusive = team_scan(own)
-        place = running + inclusive - own
+        own = int32(popcount(uint64(mask)))  # a warp scans 32 bits in half the steps
+        until = team_scan(own)
+        place = running + until - own
         for j in range(RUN):
             # a core reads the flag again sooner than it unpacks the bit, a GPU must not wait
             flag = int64(flags[first + j] != 0) if team_size() == 1 else (mask >> j) & 1
             place = place_position(first + j, flag, place, stop, result)
-        running += team_last(inclusive)
+        running += team_last(until)
         base += RUN * team_size()
     while base < end:
         i = base + lane()
