@@ -47,7 +47,7 @@ class PortpartConfig(MultilevelConfig):
         METIS's are each refined on the coarsest graph, and the best one is used.
     start : {"auto", "metis", "grown"}
         Who makes initial partitions: METIS, on the host, or growing, in the space of the graph; by
-        default METIS where one start is enough.
+        default METIS where one start is enough and k at most 128.
     grown : StartOptions
         Parameters of partitions that are grown.
     least_shrink : float

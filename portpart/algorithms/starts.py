@@ -7,7 +7,7 @@ graph, on a hierarchy that goes on below the coarsest graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,9 @@ STARTERS = ("metis", "grown", "auto")
 
 MOST_GROWN = 2**17
 """Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
+
+MOST_METIS_BLOCKS = 128
+"""One start for more blocks is grown rather than METIS's, whose time grows with their number."""
 
 LEAST_SHRINK = 0.9
 
@@ -52,6 +55,10 @@ class StartOptions:
     refined: int = 2
     shrink: float = 3.0
     growing: GrowingOptions = field(default_factory=GrowingOptions)
+
+    def of_one(self) -> StartOptions:
+        """The same with one candidate."""
+        return replace(self, refined=1, growing=replace(self.growing, candidates=1))
 
     def __post_init__(self) -> None:
         if self.refined < 1:
