@@ -12,7 +12,7 @@ from portpart.backends.cuda_words import BLOCK
 def missing_for_cooperation(cupy: ModuleType, device: int) -> str | None:
     """What keeps kernels from waiting for each other's blocks here; None if nothing does."""
     try:
-        from cupy_backends.cuda.api import driver  # type: ignore[import-untyped]
+        from cupy_backends.cuda.api import driver
     except ImportError as error:
         return f"CuPy's driver interface cannot be imported: {error}"
     if not hasattr(driver, "launchCooperativeKernel"):
