@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-import importlib.util
 import os
 import shutil
 import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numba
 
+from portpart.backends.cpu_ahead import compile_ahead, load
 from portpart.backends.cpu_source import module_source
 from portpart.backends.language import Kernel
 from portpart.backends.result_types import type_of
@@ -40,11 +39,20 @@ def compiled(kernel: Kernel, tags: tuple[str, ...]) -> int:
     if key not in _functions:
         with _compiling:
             if key not in _functions:
-                _functions[key] = (kernel, _load(kernel, tags).chunk)
+                _functions[key] = (kernel, load(_written(kernel, tags)).chunk)
     return int(_functions[key][1].address)
 
 
-def _load(kernel: Kernel, tags: tuple[str, ...]) -> ModuleType:
+def compile_together(keys: Iterable[tuple[Kernel, tuple[str, ...]]]) -> None:
+    """Compile many kernels, in several processes if they are not in the cache."""
+    with _compiling:
+        compile_ahead([_written(kernel, tags) for kernel, tags in keys
+                       if (id(kernel), tags) not in _functions])
+
+
+@cache
+def _written(kernel: Kernel, tags: tuple[str, ...]) -> Path:
+    """The file that holds the text of `kernel` for these types."""
     infer(kernel, tuple(map(type_of, tags)))  # what CUDA would refuse is refused here too
     text = module_source(kernel, tags)
     digest = hashlib.sha256((_versions() + text).encode()).hexdigest()[:24]
@@ -52,13 +60,7 @@ def _load(kernel: Kernel, tags: tuple[str, ...]) -> ModuleType:
     path = cache_folder() / f"{name}.py"
     if not path.exists():
         _write(path, text)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return path
 
 
 def _write(path: Path, text: str) -> None:

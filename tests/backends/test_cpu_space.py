@@ -363,3 +363,34 @@ def test_arrays_have_the_asked_shape_dtype_and_value(cpu, size, dtype):
 def test_impossible_allocations_say_how_much():
     with pytest.raises(OutOfMemory, match="MiB"):
         CpuSpace(1).empty(1 << 50, np.int64)
+
+
+AHEAD = """
+    import sys
+    from numba.core import event
+    from portpart.backends import cpu_ahead, space
+    from portpart.generators import grid_2d
+    import portpart
+    started, wait = [], cpu_ahead._started
+    cpu_ahead._processors = lambda: 2
+    if sys.argv[1:] == ["broken"]:
+        sys.executable += "-that-is-not-there"
+    cpu_ahead._started = lambda files: started.append(len(files)) or wait(files)
+    with event.install_recorder("numba:compile") as recorder:
+        result = portpart.partition(grid_2d(40), 4, threads=2)
+    print(sum(started), len(recorder.buffer), result.cut)
+"""
+
+
+@pytest.mark.slow
+def test_other_processes_compile_for_this_one(tmp_path):
+    """Part of a cold cache is compiled elsewhere, or here where that fails; then all is there."""
+    code = textwrap.dedent(AHEAD)
+    cold, warm = (run_python(code, PORTPART_CACHE_DIR=str(tmp_path / "a")).split()
+                  for _ in range(2))
+    broken = run_python(code.replace('["broken"]', "[]"),
+                        PORTPART_CACHE_DIR=str(tmp_path / "b")).split()
+    assert int(cold[0]) > 10
+    assert warm[:2] == ["0", "0"]
+    assert int(broken[1]) > int(cold[1])
+    assert cold[2] == warm[2] == broken[2]
