@@ -367,22 +367,24 @@ def test_impossible_allocations_say_how_much():
 
 AHEAD = """
     import sys
+    import numpy as np
     from numba.core import event
-    from portpart.backends import cpu_ahead, space
+    from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
+    from portpart.backends import cpu_ahead
     from portpart.generators import grid_2d
-    import portpart
     started, wait = [], cpu_ahead._started
     cpu_ahead._processors = lambda: 2
     if sys.argv[1:] == ["broken"]:
         sys.executable += "-that-is-not-there"
     cpu_ahead._started = lambda files: started.append(len(files)) or wait(files)
+    graph = grid_2d(40)
     with event.install_recorder("numba:compile") as recorder:
-        result = portpart.partition(grid_2d(40), 4, threads=2)
-    print(sum(started), len(recorder.buffer), result.cut)
+        pairs = clusters_of_matching(graph.space, np.arange(1600, dtype=np.int32) ^ 1)
+        coarse = contract(graph.space, graph, pairs)
+    print(sum(started), len(recorder.buffer), coarse.num_arcs)
 """
 
 
-@pytest.mark.slow
 def test_other_processes_compile_for_this_one(tmp_path):
     """Part of a cold cache is compiled elsewhere, or here where that fails; then all is there."""
     code = textwrap.dedent(AHEAD)
@@ -390,7 +392,7 @@ def test_other_processes_compile_for_this_one(tmp_path):
                   for _ in range(2))
     broken = run_python(code.replace('["broken"]', "[]"),
                         PORTPART_CACHE_DIR=str(tmp_path / "b")).split()
-    assert int(cold[0]) > 10
+    assert int(cold[0]) > 0
     assert warm[:2] == ["0", "0"]
     assert int(broken[1]) > int(cold[1])
     assert cold[2] == warm[2] == broken[2]
