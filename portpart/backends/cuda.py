@@ -29,6 +29,10 @@ MAX_BLOCKS = 1 << 16
 """Blocks of a launch from Python; more items than that are taken in strides."""
 
 
+RESIDENT, GRAPH, WALK = "resident", "graph", "walk"
+"""Ways to run a program."""
+
+
 class CudaSpace(ExecutionSpace):
     """Execution on one CUDA device.
 
@@ -72,9 +76,9 @@ class CudaSpace(ExecutionSpace):
         from portpart.backends.cuda_cooperative import missing_for_cooperation
         from portpart.backends.cuda_graph import missing_for_graphs
 
-        modes = ["resident"] if missing_for_cooperation(self.cupy, self.device_id) is None else []
-        modes += ["graph"] if missing_for_graphs(self.cupy) is None else []
-        return [*modes, "walk"]
+        modes = [RESIDENT] if missing_for_cooperation(self.cupy, self.device_id) is None else []
+        modes += [GRAPH] if missing_for_graphs(self.cupy) is None else []
+        return [*modes, WALK]
 
     def empty(self, n: int, dtype: Any) -> Array:
         with self.active(), self._allocating(n, dtype):

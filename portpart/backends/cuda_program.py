@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.backends.cuda import GRAPH, WALK
 from portpart.backends.cuda_compile import blocks_for
 from portpart.backends.cuda_words import BLOCK
 from portpart.backends.packing import Table, tag_of
@@ -23,8 +24,6 @@ from portpart.backends.translate import STEP, translate
 
 if TYPE_CHECKING:
     from portpart.backends.cuda import CudaSpace
-
-RESIDENT, GRAPH, WALK = "resident", "graph", "walk"
 
 SMALL_SIZE = 1 << 15
 """Largest work size that runs with the small grid."""

@@ -7,22 +7,10 @@ depend on the order of the threads; that it has exactly one does not.
 
 from __future__ import annotations
 
-from portpart.backends.language import (
-    atomic_cas,
-    atomic_load,
-    device,
-    int32,
-    int64,
-    team_atomic_cas,
-)
+from portpart.backends.language import device, int32, int64, team_atomic_cas
 
 EMPTY = -1
 """A slot that was never used: a search ends here."""
-
-FREED = -2
-"""A slot that was freed: a search goes on behind it, a new key may take it."""
-
-ABSENT = -1
 
 
 @device
@@ -33,59 +21,8 @@ def home_slot(key, begin, end):
 
 
 @device
-def find_slot(keys, begin, end, key):
-    """Slot of `key` in the row, or -1."""
-    slot = home_slot(key, begin, end)
-    result = int64(ABSENT)
-    for _ in range(end - begin):
-        found = atomic_load(keys, slot)
-        if found == key:
-            result = slot
-            break
-        if found == EMPTY:
-            break
-        slot += 1
-        if slot == end:
-            slot = begin
-    return result
-
-
-@device
-def place_for(keys, begin, end, key):
-    """First slot on the way of `key` that is free or, by now, holds the key."""
-    slot = home_slot(key, begin, end)
-    found = atomic_load(keys, slot)
-    while found != EMPTY and found != FREED and found != key:
-        slot += 1
-        if slot == end:
-            slot = begin
-        found = atomic_load(keys, slot)
-    return slot
-
-
-@device
-def claim_slot(keys, begin, end, key):
-    """Slot of `key` in the row, claimed if new, while any threads claim slots of the row.
-
-    No slot is freed meanwhile, and threads that look for one key try the same free slots in the
-    same order, looking out for the key in each: so a key never gets two slots.
-    """
-    slot = find_slot(keys, begin, end, key)
-    while slot < 0:
-        place = place_for(keys, begin, end, key)
-        found = atomic_load(keys, place)
-        if found == EMPTY or found == FREED:
-            found = atomic_cas(keys, place, found, key)
-            if found == EMPTY or found == FREED:
-                found = key
-        if found == key:
-            slot = place
-    return slot
-
-
-@device
 def claim_slot_in_team(keys, begin, end, key):
-    """Slot of `key` in a row without freed slots that only this team touches, claimed if new.
+    """Slot of `key` in a row that only this team touches, claimed if new.
 
     Returns the slot for a key that was there and -1 - slot for a new one.
     """

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from portpart.backends.language import (
-    atomic_add,
     int32,
     int64,
     kernel,
@@ -17,22 +16,8 @@ from portpart.backends.language import (
     team_size,
     team_sync,
 )
-from portpart.primitives.hash_rows import (
-    EMPTY,
-    FREED,
-    claim_slot,
-    claim_slot_in_team,
-    find_slot,
-)
+from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 from portpart.primitives.team_winner import LOWEST, team_winner
-
-
-@kernel
-def add_to_row(i, rows, keys_to_add, row_begin, keys, sums):
-    """All threads compete for the slots of all rows."""
-    row = rows[i]
-    slot = claim_slot(keys, int64(row_begin[row]), int64(row_begin[row + 1]), keys_to_add[i])
-    atomic_add(sums, slot, 1)
 
 
 @kernel
@@ -47,13 +32,6 @@ def add_in_team(row, offsets, keys_to_add, row_begin, keys, sums):
     for i in range(offsets[row] + lane(), offsets[row + 1], team_size()):
         slot = claim_slot_in_team(keys, begin, end, keys_to_add[i])
         team_atomic_add(sums, slot if slot >= 0 else -1 - slot, 1)
-
-
-@kernel
-def look_up(i, rows, wanted, row_begin, keys, slots):
-    """slots[i] = slot of the wanted key in its row."""
-    row = rows[i]
-    slots[i] = find_slot(keys, int64(row_begin[row]), int64(row_begin[row + 1]), wanted[i])
 
 
 @kernel
@@ -90,18 +68,6 @@ def contents(begin, keys, sums):
             for a, b in itertools.pairwise(begin)]
 
 
-@pytest.mark.parametrize("state", [EMPTY, FREED])
-@pytest.mark.parametrize("seed", range(5))
-def test_threads_that_compete_give_each_key_one_slot(space, state, seed):
-    rows, added, begin, expected = drawn_rows(seed)
-    order = np.random.default_rng(seed + 99).permutation(len(rows))
-    keys = space.full(int(begin[-1]), state, np.int32)
-    sums = space.zeros(int(begin[-1]), np.int32)
-    given = [space.asarray(a) for a in (rows[order], added[order], begin)]
-    space.parallel_for(len(rows), add_to_row, *given, keys, sums)
-    assert contents(begin, space.to_host(keys), space.to_host(sums)) == expected
-
-
 @pytest.mark.parametrize("team", [1, 8, 32, 256])
 def test_lanes_that_compete_give_each_key_one_slot(space, team):
     rows, added, begin, expected = drawn_rows(7)
@@ -111,21 +77,6 @@ def test_lanes_that_compete_give_each_key_one_slot(space, team):
     given = [space.asarray(a) for a in (offsets, added, begin)]
     space.parallel_for(300, add_in_team, *given, keys, sums, team=team)
     assert contents(begin, space.to_host(keys), space.to_host(sums)) == expected
-
-
-def test_a_search_passes_freed_slots_and_finds_only_what_is_there(space):
-    rows, added, begin, _ = drawn_rows(3)
-    keys = space.full(int(begin[-1]), EMPTY, np.int32)
-    sums = space.zeros(int(begin[-1]), np.int32)
-    space.parallel_for(len(rows), add_to_row, *map(space.asarray, (rows, added, begin)), keys, sums)
-    host = space.to_host(keys).copy()
-    freed = np.random.default_rng(1).random(len(host)) < 0.5
-    left = np.where(freed, FREED, host).astype(np.int32)
-    owner = np.repeat(np.arange(300, dtype=np.int32), np.diff(begin))
-    slots = space.empty(len(host), np.int64)
-    space.parallel_for(len(host), look_up, space.asarray(owner), space.asarray(host),
-                       space.asarray(begin), space.asarray(left), slots)
-    assert (space.to_host(slots) == np.where(freed, -1, np.arange(len(host)))).all()
 
 
 @pytest.mark.parametrize("team", [1, 8, 32, 256])

@@ -89,7 +89,7 @@ def degree_of(v, offsets):
 
 @device
 def list_vertex(v, listed, boundary, state):
-    """Put v on the list of vertices that are, or were, on a boundary or moved; once."""
+    """Put v on the list of vertices that iterations touch, once."""
     if listed[v] == 0:
         listed[v] = int8(1)
         place = atomic_add(state, LISTED, 1)
