@@ -75,10 +75,11 @@ class Graph:
 
     @property
     def max_degree(self) -> int:
-        """Most arcs of a vertex (0 for the empty graph); computed once."""
+        """Most arcs of a vertex (0 for the empty graph); computed once, which synchronises."""
         if "degree" not in self._totals:
             degrees = self.offsets[1:] - self.offsets[:-1]
-            self._totals["degree"] = int(degrees.max()) if len(degrees) else 0
+            most = self.space.to_host(degrees.max().reshape(1))[0] if len(degrees) else 0
+            self._totals["degree"] = int(most)
         return self._totals["degree"]
 
     @property
