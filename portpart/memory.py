@@ -40,10 +40,10 @@ MEMBERS = 4
 CONTRACTION = 4 * 4 + 8
 """Bytes per coarse vertex: three counts and a cursor, the capacity of the row."""
 
-REFINEMENT = 12 * 4 + 3 * 8 + 1 + 8
-"""Bytes per vertex of `JetRefiner`: 12 arrays of int32, 3 of int64, flags, positions."""
+REFINEMENT = 13 * 4 + 2 * 8 + 1 + 8
+"""Bytes per vertex of `JetRefiner`: 13 arrays of int32, 2 of int64, flags, positions."""
 
-BLOCK = 7 * 8 + 4 + 8 * leaving.BUCKETS
+BLOCK = 7 * 8 + 4 + 8 * leaving.BUCKETS * leaving.COPIES
 """Bytes per block of `JetRefiner`, but for the striped weights and the sub-buckets."""
 
 

@@ -24,8 +24,8 @@ from numba.types import boolean as bool
 from numba.types import float32, float64, int8, int32, int64, uint8, uint32, uint64
 
 from portpart.backends.cpu_words import (
-    argument_bits, atomic_add, atomic_cas, atomic_load, atomic_max, atomic_min, ctz, pointer,
-    popcount, scalar_argument, team_array, team_atomic_add, team_atomic_cas, value_or,
+    argument_bits, atomic_add, atomic_cas, atomic_load, atomic_max, atomic_min, atomic_next, ctz,
+    pointer, popcount, scalar_argument, team_array, team_atomic_add, team_atomic_cas, value_or,
 )
 
 '''

@@ -190,6 +190,19 @@ def _fetch_and(signed: str, unsigned: str):
     return fetch
 
 
+@intrinsic
+def atomic_next(typingctx, array, index):
+    """Add one to the element; returns the value before."""
+    element = array.dtype
+
+    def codegen(context, builder, signature, args):
+        place = builder.gep(args[0], [args[1]])
+        one = ir.Constant(context.get_value_type(element), 1)
+        return builder.atomic_rmw("add", place, one, "seq_cst")
+
+    return element(array, types.intp), codegen
+
+
 atomic_add = _fetch_and("add", "add")
 atomic_min = _fetch_and("min", "umin")
 atomic_max = _fetch_and("max", "umax")

@@ -42,6 +42,15 @@ __device__ __forceinline__ T atomic_add(T* array, int64 index, typename Same<T>:
     typedef typename AtomicWord<T>::type U;
     return T(atomicAdd(reinterpret_cast<U*>(array + index), U(value)));
 }
+// Threads of a warp that come together to the same element share one atomic.
+template <class T> __device__ __forceinline__ T atomic_next(T* array, int64 index)
+{
+    const uint32 together = __match_any_sync(__activemask(), uint64(array + index));
+    const uint32 before = together & ((1u << (threadIdx.x % 32)) - 1u);
+    T first = 0;
+    if (before == 0) first = atomic_add(array, index, T(__popc(together)));
+    return __shfl_sync(together, first, __ffs(together) - 1) + T(__popc(before));
+}
 template <class T>
 __device__ __forceinline__ T atomic_min(T* array, int64 index, typename Same<T>::type value)
 {
@@ -229,10 +238,15 @@ struct Grid {
         }
         __syncthreads();
     }
+    // Reads a flag that nobody changes before all have met again.
+    __device__ __forceinline__ bool reads(int64 address)
+    {
+        return *reinterpret_cast<volatile int64*>(address) != 0;
+    }
     // Reads a flag; nobody goes on before all have read it.
     __device__ __forceinline__ bool sees(int64 address)
     {
-        const bool value = *reinterpret_cast<volatile int64*>(address) != 0;
+        const bool value = reads(address);
         wait();
         return value;
     }

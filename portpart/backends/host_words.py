@@ -53,7 +53,8 @@ template <int TEAM, class T> inline T team_last(T value) { return value; }
 struct Grid {
     explicit Grid(int64) {}
     void wait() {}
-    bool sees(int64 address) { return *reinterpret_cast<int64*>(address) != 0; }
+    bool reads(int64 address) { return *reinterpret_cast<int64*>(address) != 0; }
+    bool sees(int64 address) { return reads(address); }
 };
 inline void copy_words(const int64* from, int64* to, int count)
 {
@@ -70,6 +71,10 @@ template <class T> inline T atomic_load(T* array, int64 index) { return array[in
 template <class T> inline T atomic_add(T* array, int64 index, typename Same<T>::type value)
 {
     return exchanged(array + index, wrapped_sum<T>(array[index], value));
+}
+template <class T> inline T atomic_next(T* array, int64 index)
+{
+    return atomic_add(array, index, T(1));
 }
 template <class T> inline T atomic_min(T* array, int64 index, typename Same<T>::type value)
 {

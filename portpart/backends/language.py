@@ -109,6 +109,10 @@ def _plain_add(array: Any, index: int, value: Any) -> Any:
     return old
 
 
+def _plain_next(array: Any, index: int) -> Any:
+    return _plain_add(array, index, 1)
+
+
 def _plain_min(array: Any, index: int, value: Any) -> Any:
     old = array[index].item()
     array[index] = min(old, value)
@@ -148,6 +152,7 @@ team_sync = Word("team_sync", lambda: None, team=True)
 team_array = Word("team_array", lambda element, size: np.empty(size, element.name), team=True)
 
 atomic_add = Word("atomic_add", _plain_add)
+atomic_next = Word("atomic_next", _plain_next)
 atomic_min = Word("atomic_min", _plain_min)
 atomic_max = Word("atomic_max", _plain_max)
 atomic_cas = Word("atomic_cas", _plain_cas)

@@ -9,13 +9,16 @@ the same time, which a cooperative launch sees to.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from portpart.backends.program import Element, Launch, Step, While
+from portpart.backends.kernel_writes import may_set
+from portpart.backends.program import Branch, Element, Launch, Step, While
 from portpart.backends.translate import Translation
 
 BLOCKS = 4
 """Blocks per multiprocessor that the compiler must leave room for."""
+
+Steps = tuple[Step, ...]
 
 _SYMBOL = "@program@"
 
@@ -62,9 +65,9 @@ class ResidentWriter:
         symbol = f"program_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         return symbol, text.replace(_SYMBOL, symbol)
 
-    def _block(self, steps: Sequence[Step], margin: str) -> list[str]:
+    def _block(self, steps: Sequence[Step], margin: str, after: Steps = ()) -> list[str]:
         lines = []
-        for step in steps:
+        for place, step in enumerate(steps, 1):
             if isinstance(step, Launch):
                 called = self.translations[id(step)].step_symbol
                 lines.append(f"{margin}{called}(table + {self.rows[id(step)]});")
@@ -72,11 +75,48 @@ class ResidentWriter:
                 if self.laps is not None:
                     lines.append(f"{margin}watch.lap({self._numbers[id(step)]});")
                 continue
-            seen = f"grid.sees(table[{self.flags[step.flag]}])"
-            sides = [("while", step.steps)] if isinstance(step, While) else [("if", step.then)]
-            lines.append(f"{margin}{sides[0][0]} ({seen}) {{")
-            lines += self._block(sides[0][1], margin + "    ")
+            rest = (*steps[place:], *after)
+            sides, follow = _sides(step, rest)
+            settled = not any(may_set(launch, step.flag)
+                              for side in sides for launch in before_barrier((*side, *follow)))
+            reads = "reads" if settled else "sees"
+            word = "while" if isinstance(step, While) else "if"
+            lines.append(f"{margin}{word} (grid.{reads}(table[{self.flags[step.flag]}])) {{")
+            lines += self._block(sides[0], margin + "    ", follow)
             if not isinstance(step, While) and step.orelse:
-                lines += [f"{margin}}} else {{", *self._block(step.orelse, margin + "    ")]
+                lines += [f"{margin}}} else {{", *self._block(step.orelse, margin + "    ", follow)]
             lines.append(f"{margin}}}")
         return lines
+
+
+def _sides(step: While | Branch, rest: Steps) -> tuple[list[Steps], Steps]:
+    """What may come next after the flag of `step` is read, and what comes after either."""
+    if isinstance(step, While):
+        return [tuple(step.steps), ()], (step, *rest)
+    return [tuple(step.then), tuple(step.orelse)], rest
+
+
+def before_barrier(steps: Iterable[Step]) -> list[Launch]:
+    """Launches that may begin before all blocks have met, if a block goes on with `steps`."""
+    found: list[Launch] = []
+    for step in steps:
+        if isinstance(step, Launch):
+            found.append(step)
+            if step.awaited:
+                break
+        elif isinstance(step, While):
+            found += before_barrier(step.steps)
+        else:
+            found += before_barrier(step.then) + before_barrier(step.orelse)
+            if _always_meets(step.then) and _always_meets(step.orelse):
+                break
+    return found
+
+
+def _always_meets(steps: Iterable[Step]) -> bool:
+    """Whether blocks that go through `steps` surely meet at a barrier."""
+    return any(
+        step.awaited if isinstance(step, Launch)
+        else isinstance(step, Branch) and _always_meets(step.then) and _always_meets(step.orelse)
+        for step in steps
+    )

@@ -109,8 +109,12 @@ def _value_or(name: str, arguments: list[ArgumentType]) -> np.dtype:
     return INT64
 
 
+_VALUES = {"atomic_load": 0, "atomic_next": 0, "atomic_cas": 2, "team_atomic_cas": 2}
+"""What atomics take besides an array and an index, if not one value."""
+
+
 def _atomic(name: str, arguments: list[ArgumentType]) -> np.dtype:
-    values = {"atomic_load": 0, "atomic_cas": 2, "team_atomic_cas": 2}.get(name, 1)
+    values = _VALUES.get(name, 1)
     if len(arguments) != 2 + values:
         raise Refusal(f"{name} with {len(arguments)} arguments", f"it takes {2 + values}")
     array = arguments[0]
@@ -129,7 +133,7 @@ _RULES: dict[str, Callable[[str, list[ArgumentType]], np.dtype | None]] = {
     **dict.fromkeys(("min", "max"), _min_max),
     **dict.fromkeys(("popcount", "ctz"), _bit_count),
     **dict.fromkeys(
-        ("atomic_add", "atomic_min", "atomic_max", "atomic_cas", "atomic_load",
+        ("atomic_add", "atomic_next", "atomic_min", "atomic_max", "atomic_cas", "atomic_load",
          "team_atomic_add", "team_atomic_cas"), _atomic),
     "abs": _abs,
     "value_or": _value_or,

@@ -68,7 +68,8 @@ class Phases:
 
     def refresh(self) -> None:
         dirty, self.state[at.MARKED] = int(self.state[at.MARKED]), 0
-        self.run(dirty, destinations.choose_destination)
+        few = destinations.choose_destination(self.refiner.counter, int(self.state[at.PAIRWISE]))
+        self.run(dirty, few)
         many = destinations.choose_destination_of_many(self.refiner.counter)
         self.run(dirty, many, destinations.COUNTING_TEAM)
         of_hub = destinations.choose_destination_of_hub(self.refiner.counter)
@@ -87,8 +88,7 @@ class Phases:
         self.run(len(vertices), moves.weigh_moves)
         self.run(int(self.state[at.HUBS]), moves.weigh_moves_of_hubs, team=256)
         self.state[at.ITERATION] += 1
-        self.state[at.APPLIED] = len(vertices)
-        self.run(len(vertices), moves.apply_moves, team=1)
+        self.run(len(vertices), moves.move_vertex, team=1)
 
     def array(self, name: str) -> np.ndarray:
         arrays = {**self.refiner.vertex_arrays, **self.refiner.other_arrays}

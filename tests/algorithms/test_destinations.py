@@ -39,7 +39,7 @@ def assert_destinations_are_best(phases: Phases, graph: Graph) -> None:
             assert row[int(cached[v])] == top
             assert gain[v] == top - own
         else:
-            assert cached[v] == -1
+            assert cached[v] < 0
 
 
 def assert_boundary_is_listed(phases: Phases, graph: Graph) -> None:
@@ -106,9 +106,11 @@ def test_a_refreshed_state_is_that_of_a_fresh_start(
     phases.move(movers, (phases.array("part")[movers] + 1) % k)
     phases.refresh()
     afresh = Phases(space, graph, phases.array("part"), k)
+    on_both = (phases.array("listed") & afresh.array("listed")) != 0
     wanted = afresh.array("cached")
-    assert np.array_equal(phases.array("cached"), wanted)
-    assert np.array_equal(phases.array("gain")[wanted >= 0], afresh.array("gain")[wanted >= 0])
+    assert np.array_equal(phases.array("cached") >= 0, wanted >= 0)
+    assert np.array_equal(phases.array("cached")[on_both], wanted[on_both])
+    assert np.array_equal(phases.array("gain")[on_both], afresh.array("gain")[on_both])
 
 
 def test_a_vertex_may_see_every_block(space: ExecutionSpace) -> None:
@@ -125,7 +127,7 @@ def test_a_hub_finds_its_best_block_among_thousands(space: ExecutionSpace) -> No
     part[1:2001] = np.arange(1, 2001)
     part[2001] = 1777
     phases = Phases(space, graph, part, k)
-    assert phases.array("cached")[0] == -1  # 999 leaves are in its own block
+    assert phases.array("cached")[0] < 0  # 999 leaves are in its own block
     part[2002:] = 0
     part[0] = 2000
     phases = Phases(space, graph, part, k)

@@ -68,8 +68,9 @@ class _Team:
                     return plain(*arguments)
             return call
 
-        atomics = (language.atomic_add, language.atomic_min, language.atomic_max,
-                   language.atomic_cas, language.team_atomic_add, language.team_atomic_cas)
+        atomics = (language.atomic_add, language.atomic_next, language.atomic_min,
+                   language.atomic_max, language.atomic_cas, language.team_atomic_add,
+                   language.team_atomic_cas)
         return {
             language.lane: lambda: here.lane,
             language.team_size: lambda: self.size,

@@ -8,6 +8,7 @@ from portpart.backends.language import (
     atomic_load,
     atomic_max,
     atomic_min,
+    atomic_next,
     ctz,
     device,
     float32,
@@ -122,6 +123,15 @@ def compete(i, signed, wide, unsigned, wide_unsigned):
 
 
 @kernel
+def list_multiples(i, counts, threes, fives):
+    """Lists of the multiples of 3 and of 5, in any order; lanes of a warp mix the two."""
+    if i % 3 == 0:
+        threes[int64(atomic_next(counts, 0))] = int32(i)
+    if i % 5 == 0:
+        fives[int64(atomic_next(counts, 1 + i % 2))] = int32(i)
+
+
+@kernel
 def mark_bits(i, words, counts, zeros):
     """Each lane marks bits of a word of the team; then one lane counts."""
     for bit in range(lane(), 2 * (i % 20), team_size()):
@@ -216,6 +226,7 @@ SAMPLES = [
     (summarise_rows, ("*int32", "*int64", "*int64", "*int64", "*int64", "*int64", "*int64",
                       "*bool")),
     (compete, ("*int32", "*int64", "*uint32", "*uint64")),
+    (list_multiples, ("*uint64", "*int32", "*int32")),
     (mark_bits, ("*int64", "*int64", "*int64")),
     (tally_rows, ("*int32", "*int32", "*int64", "*int32", "*uint64")),
     (wander, ("*int8", "*int64", "*float64", "*int64")),

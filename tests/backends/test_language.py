@@ -145,7 +145,8 @@ def test_plain_atomics_return_the_value_before():
     assert language.atomic_cas(values, 0, 9, 7) == 9
     assert language.atomic_load(values, 0) == 7
     assert language.team_atomic_add(values, 1, 1) == 2**31 - 1
-    assert values.tolist() == [7, -(2**31)]
+    assert language.atomic_next(values, 0) == 7
+    assert values.tolist() == [8, -(2**31)]
 
 
 def test_constants_are_taken_from_the_enclosing_function(space):

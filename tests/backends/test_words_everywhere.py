@@ -72,6 +72,18 @@ def test_reductions_and_scans_of_a_team(space, team, dtype):
         assert np.array_equal(scans[offsets[row] : offsets[row + 1]], own.cumsum())
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64])
+def test_every_item_gets_a_place_of_its_own(space, dtype):
+    """Also where lanes of a warp take places of several lists at once."""
+    n = 4000
+    lists = [np.full(n, -1, np.int32) for _ in range(2)]
+    counts, threes, fives = run(space, n, samples.list_multiples, np.zeros(3, dtype), *lists)
+    assert counts.tolist() == [1334, 400, 400]
+    assert sorted(threes[:1334]) == list(range(0, n, 3))
+    assert set(fives[:400]) <= set(range(0, n, 5))
+    assert (fives[400:] == -1).all()
+
+
 def test_atomics_of_every_type(space):
     n = 5000
     given = [np.zeros(13, dtype) for dtype in (np.int32, np.int64, np.uint32, np.uint64)]

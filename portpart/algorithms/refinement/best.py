@@ -16,9 +16,11 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    team_array,
     team_max,
     team_size,
     team_sum,
+    team_sync,
     value_or,
 )
 from portpart.graph import Graph
@@ -27,8 +29,6 @@ from portpart.primitives.reduce import sum_of
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
 LOWEST = -(2**63)
 
-APPLIED = at.APPLIED
-APPLIES = at.APPLIES
 BALANCED = at.BALANCED
 BEST_CUT = at.BEST_CUT
 BEST_IS_BALANCED = at.BEST_IS_BALANCED
@@ -40,22 +40,21 @@ ITERATION = at.ITERATION
 ITERATION_LIMIT = at.ITERATION_LIMIT
 LAST_PROPAGATION = at.LAST_PROPAGATION
 LEAVERS = at.LEAVERS
-LEAVING_HUBS = at.LEAVING_HUBS
 LISTED = at.LISTED
 MARKED = at.MARKED
-MOVES = at.MOVES
 OVERLOADED = at.OVERLOADED
 REBALANCINGS = at.REBALANCINGS
 RUNNING = at.RUNNING
 SAVED_BLOCKS = at.SAVED_BLOCKS
 SAVED_VERTICES = at.SAVED_VERTICES
-SCANNED_TILES = at.SCANNED_TILES
-SCANNED_VERTICES = at.SCANNED_VERTICES
+SAVES = at.SAVES
+SIZE = at.SIZE
 SLACK = at.SLACK
 STALLED = at.STALLED
 STALL_LIMIT = at.STALL_LIMIT
 STRONG = at.STRONG
-TILES = at.TILES
+UNRATED = at.UNRATED
+UNRATED_HUBS = at.UNRATED_HUBS
 VERTICES = at.VERTICES
 WEAK_LIMIT = at.WEAK_LIMIT
 WEIGHT_STRIPES = at.WEIGHT_STRIPES
@@ -160,17 +159,14 @@ def plan_next(improvement, balanced, state):
 @device
 def plan_work(far, state):
     """Set the work sizes of what follows; `far` tells of a block that is far too heavy."""
-    state[APPLIED] = state[MOVES]
-    state[APPLIES] = max(state[MOVES], max(state[SAVED_VERTICES], state[SAVED_BLOCKS]))
-    state[MOVES] = 0
+    state[SAVES] = max(1, max(state[SAVED_VERTICES], state[SAVED_BLOCKS]))
     state[DIRTY] = state[MARKED]
     state[MARKED] = 0
     state[LEAVERS] = 0
-    state[LEAVING_HUBS] = 0
+    state[UNRATED] = 0
+    state[UNRATED_HUBS] = 0
     state[FAR_VERTICES] = max(far, state[STRONG]) * state[VERTICES]
-    state[SCANNED_VERTICES] = state[STRONG] * state[VERTICES]
-    state[SCANNED_TILES] = state[STRONG] * state[TILES]
-    return state[APPLIES]
+    return state[SAVES]
 
 
 @kernel
@@ -180,8 +176,12 @@ def judge(
 ):
     """Sum up weights and cut, then decide what is best so far and what to do next.  One team.
 
-    The overload is the most by which a block exceeds its limit.
+    The overload is the most by which a block exceeds its limit.  The state is read and written as
+    a whole: one word after the other would wait for memory each time.
     """
+    words = team_array(int64, SIZE)
+    for word in range(lane(), SIZE, team_size()):
+        words[word] = state[word]
     twice = int64(0)
     for stripe in range(lane(), STRIPES, team_size()):
         twice += cut_twice[stripe]
@@ -198,13 +198,17 @@ def judge(
             far = int64(1)
     overload = team_max(overload)
     far = team_max(far)
+    team_sync()
     if overload > 0:
-        list_destinations(block_weight, open_below, destinations, room, state)
+        list_destinations(block_weight, open_below, destinations, room, words)
     if lane() == 0:
-        improvement = compare_with_best(twice // 2, overload, state, tolerance)
-        keep_if_better(improvement, twice // 2, overload, state)
-        plan_next(improvement, overload <= 0, state)
-        plan_work(far, state)
+        improvement = compare_with_best(twice // 2, overload, words, tolerance)
+        keep_if_better(improvement, twice // 2, overload, words)
+        plan_next(improvement, overload <= 0, words)
+        plan_work(far, words)
+    team_sync()
+    for word in range(lane(), SIZE, team_size()):
+        state[word] = words[word]
 
 
 @kernel

@@ -1,12 +1,13 @@
 """Best destinations of vertices, counted from the blocks of their neighbours (Jet, section 4.1).
 
-Each vertex caches its best destination and the gain of going there; the cache holds until a
-neighbour moves.  The paper keeps a row of connectivity for every vertex up to date; counting the
-neighbours of the few vertices beside a move afresh takes no memory and fewer dependent accesses.
+Each vertex caches its best destination, below zero where it fails Jet's filter, and the gain of
+going there; the cache holds until a neighbour moves.  The paper keeps a row of connectivity for
+every vertex up to date; counting the neighbours of the few vertices beside a move afresh takes no
+memory and fewer dependent accesses.
 
-The candidates of a vertex are the heads of its arcs, compared with each other, where these are few.
-Else the weights into all blocks are added up in the team's scratch memory, `CAPACITY` blocks at a
-time, and the candidates are these blocks or the heads of the arcs, whichever are fewer.
+The candidates of a vertex are the heads of its arcs, compared with each other in the team's scratch
+memory, where these are few.  Else the weights into all blocks are added up there, `CAPACITY` blocks
+at a time, and the candidates are these blocks or the heads of the arcs, whichever are fewer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from portpart.algorithms.refinement import state as at
 from portpart.backends.language import (
     Kernel,
     Word,
-    atomic_add,
+    atomic_next,
     device,
     float64,
     int8,
@@ -44,8 +45,15 @@ LOWEST = -(2**63)
 CAPACITY = 512
 """Blocks whose weights are counted at a time."""
 
-LONE_PAIRWISE, TEAM_PAIRWISE = 8, 24
-"""Most neighbours that one lane, or the lanes of a team, compare with each other."""
+MOST_PAIRWISE = 24
+"""Most neighbours that the lanes of a team compare with each other."""
+
+PAIRWISE_BYTES = 14 * 1024
+"""What the blocks and weights of neighbours take at most of a block's scratch memory, beside
+counters of 32 bits; half as much beside those of 64 bits."""
+
+LONE_PAIRWISE = 8
+"""Most neighbours that one lane compares with each other rather than count in two rounds."""
 
 COUNTING_TEAM = 32
 """Lanes that count the neighbours of a vertex in scratch memory."""
@@ -54,15 +62,17 @@ HUB_TEAM = 256
 """Lanes for a hub, a vertex with too many arcs for the lanes that others get."""
 
 
-def most_pairwise(widest_team: int, num_blocks: int) -> int:
+def most_pairwise(team: int, widest_team: int, num_blocks: int, counter: Word) -> int:
     """Most neighbours that are compared with each other rather than counted.
 
     A lone lane always counts, unless that takes several rounds.
     """
-    rounds = -(-num_blocks // CAPACITY)
-    if widest_team == 1:
-        return LONE_PAIRWISE * rounds if rounds > 1 else 0
-    return TEAM_PAIRWISE * rounds
+    room = PAIRWISE_BYTES if counter is int32 else PAIRWISE_BYTES // 2
+    entry = 4 + (4 if counter is int32 else 8)
+    most = min(MOST_PAIRWISE, room // (HUB_TEAM // team * entry))
+    if widest_team > 1:
+        return most
+    return min(LONE_PAIRWISE, most) if num_blocks > CAPACITY else 0
 
 
 def most_arcs(team: int) -> int:
@@ -92,10 +102,10 @@ def list_vertex(v, listed, boundary, state):
     """Put v on the list of vertices that iterations touch, once."""
     if listed[v] == 0:
         listed[v] = int8(1)
-        place = atomic_add(state, LISTED, 1)
+        place = atomic_next(state, LISTED)
         boundary[place] = int32(v)
         if place % state[CHUNK] == 0:
-            atomic_add(state, CHUNKS, 1)
+            atomic_next(state, CHUNKS)
     return v
 
 
@@ -115,7 +125,7 @@ def begin_vertex(
     if 2 * degree_of(v, offsets) <= state[MEAN_DEGREE]:
         list_vertex(v, listed, boundary, state)  # leaves a heavy block for little
     if degree_of(v, offsets) > state[HUB_DEGREE]:
-        hubs[atomic_add(state, HUBS, 1)] = int32(v)
+        hubs[atomic_next(state, HUBS)] = int32(v)
 
 
 @device
@@ -126,13 +136,18 @@ def are_blocks(v, first, end, offsets, state):
 
 
 @device
-def count_neighbours(v, first, offsets, targets, weights, part, counts, state):
-    """Add up the weights of v's arcs into CAPACITY blocks from `first`, if the arcs are many.
+def count_neighbours(v, first, offsets, targets, weights, part, heads, counts, state):
+    """Bring what is needed of v's neighbours to scratch memory.
 
-    Returns the block up to which `candidate_weight` tells all.
+    If they are few, the block of each and the weight of its arc; else the weights of the arcs into
+    CAPACITY blocks from `first`.  Returns the block up to which `candidate_weight` tells all.
     """
     end = state[BLOCKS]
-    if degree_of(v, offsets) > state[PAIRWISE]:
+    if degree_of(v, offsets) <= state[PAIRWISE]:
+        for j in range(lane(), degree_of(v, offsets), team_size()):
+            heads[j] = part[targets[offsets[v] + j]]
+            counts[j] = value_or(weights, offsets[v] + j, 1)
+    else:
         end = min(end, first + CAPACITY)
         for place in range(lane(), end - first, team_size()):
             counts[place] = 0
@@ -141,7 +156,7 @@ def count_neighbours(v, first, offsets, targets, weights, part, counts, state):
             place = part[targets[arc]] - first
             if place >= 0 and place < end - first:
                 team_atomic_add(counts, place, value_or(weights, arc, 1))
-        team_sync()
+    team_sync()
     return end
 
 
@@ -152,34 +167,35 @@ def num_candidates(v, first, end, offsets, state):
 
 
 @device
-def candidate_block(j, v, first, end, offsets, targets, part, state):
+def candidate_block(j, v, first, end, offsets, targets, part, heads, state):
     """Block of candidate j."""
     block = int32(first + j)
-    if not are_blocks(v, first, end, offsets, state):
+    if degree_of(v, offsets) <= state[PAIRWISE]:
+        block = heads[j]
+    elif not are_blocks(v, first, end, offsets, state):
         block = part[targets[offsets[v] + j]]
     return block
 
 
 @device
-def pairwise_weight(arc, v, block, offsets, targets, weights, part):
-    """Weight of v's arcs into `block`, the block of the arc's head; 0 if an earlier arc has it."""
+def pairwise_weight(j, block, degree, heads, counts):
+    """Weight of the arcs into `block`, the block of head j; 0 if an earlier head is there."""
     total = int64(0)
-    for other in range(offsets[v], offsets[v + 1]):
-        if part[targets[other]] == block:
-            if other < arc:
+    for other in range(degree):
+        if heads[other] == block:
+            if other < j:
                 break
-            total += value_or(weights, other, 1)
+            total += counts[other]
     return total
 
 
 @device
-def candidate_weight(
-    j, v, block, first, end, offsets, targets, weights, part, counts, state
-):
+def candidate_weight(j, v, block, first, end, offsets, heads, counts, state):
     """Weight of v's arcs into the block of candidate j, told for one candidate of that block."""
     total = int64(0)
-    if degree_of(v, offsets) <= state[PAIRWISE]:
-        total = pairwise_weight(offsets[v] + j, v, block, offsets, targets, weights, part)
+    degree = degree_of(v, offsets)
+    if degree <= state[PAIRWISE]:
+        total = pairwise_weight(j, block, degree, heads, counts)
     elif block >= first and block < end:
         total = counts[block - first]
         if total != 0 and not are_blocks(v, first, end, offsets, state):
@@ -200,14 +216,20 @@ def is_on_boundary(v, offsets, targets, weights, part):
 
 
 @device
+def failed(block):
+    """What the cache holds of a best destination that fails the filter; and that from this."""
+    return int32(-2 - block)
+
+
+@device
 def cache_destination(
-    v, offsets, targets, weights, part, counts, dirty, cached, gain, listed, boundary, fixed,
+    v, offsets, targets, weights, part, heads, counts, dirty, cached, gain, listed, boundary, fixed,
     state, filter_ratio,
 ):
-    """Cache the best destination of v and its gain, if it passes Jet's first filter (4.3).
+    """Cache the best destination of v and its gain, and whether it passes Jet's filter (4.3).
 
-    Equal connectivity: a hash of vertex and block decides.  Fixed vertices have no destination.
-    All lanes of a team together.
+    Equal connectivity: a hash of vertex and block decides.  Fixed vertices fail.  Of a vertex in
+    the interior, which is not on the list, nothing is known.  All lanes of a team together.
     """
     known = listed[v] != 0
     crosses = known
@@ -220,11 +242,11 @@ def cache_destination(
     best_block = int32(NONE)
     first = int64(0)
     while crosses and first < state[BLOCKS]:
-        end = count_neighbours(v, first, offsets, targets, weights, part, counts, state)
+        end = count_neighbours(v, first, offsets, targets, weights, part, heads, counts,
+                               state)
         for j in range(lane(), num_candidates(v, first, end, offsets, state), team_size()):
-            block = candidate_block(j, v, first, end, offsets, targets, part, state)
-            weight = candidate_weight(j, v, block, first, end, offsets, targets, weights, part,
-                                      counts, state)
+            block = candidate_block(j, v, first, end, offsets, targets, part, heads, state)
+            weight = candidate_weight(j, v, block, first, end, offsets, heads, counts, state)
             if block == here:
                 own += weight
             elif weight >= best and weight > 0:
@@ -241,7 +263,7 @@ def cache_destination(
     if lane() == 0:
         passes = top >= own or own - top < int64(filter_ratio * float64(own))
         passes = passes and value_or(fixed, v, NONE) == NONE
-        cached[v] = best_block if passes else int32(NONE)
+        cached[v] = best_block if passes else failed(best_block)
         gain[v] = top - own
         dirty[v] = int32(0)
         if crosses:
@@ -249,25 +271,33 @@ def cache_destination(
     return top
 
 
-@kernel
-def choose_destination(
-    i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, fixed,
-    state, filter_ratio,
-):
-    """Bring the destination of a vertex with few neighbours up to date."""
-    counts = team_array(int64, 1)  # nothing is counted
-    v = dirty_list[i]
-    if degree_of(v, offsets) <= state[PAIRWISE]:
-        cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain, listed,
-                          boundary, fixed, state, filter_ratio)
+@cache
+def choose_destination(counter: Word, most: int) -> Kernel:
+    """The kernel for vertices with `most` neighbours at most; weights are numbers of `counter`.
+
+    A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
+    """
+    capacity = max(1, most)
+
+    @kernel
+    def choose_destination(
+        i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary,
+        fixed, state, filter_ratio,
+    ):
+        """Bring the destination of a vertex with few neighbours up to date."""
+        heads = team_array(int32, capacity)
+        counts = team_array(counter, capacity)
+        v = dirty_list[i]
+        if degree_of(v, offsets) <= state[PAIRWISE]:
+            cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
+                              gain, listed, boundary, fixed, state, filter_ratio)
+
+    return choose_destination
 
 
 @cache
 def choose_destination_of_many(counter: Word) -> Kernel:
-    """The kernel for vertices with many neighbours; weights are added up as numbers of `counter`.
-
-    A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
-    """
+    """The kernel for vertices with many neighbours; weights are added up as `counter`."""
 
     @kernel
     def choose_destination_of_many(
@@ -275,12 +305,13 @@ def choose_destination_of_many(counter: Word) -> Kernel:
         fixed, state, filter_ratio,
     ):
         """Bring the destination of a vertex up to date, unless it is a hub."""
+        heads = team_array(int32, 1)  # nothing is compared
         counts = team_array(counter, CAPACITY)
         v = dirty_list[i]
         degree = degree_of(v, offsets)
         if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
-            cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain,
-                              listed, boundary, fixed, state, filter_ratio)
+            cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
+                              gain, listed, boundary, fixed, state, filter_ratio)
 
     return choose_destination_of_many
 
@@ -295,10 +326,11 @@ def choose_destination_of_hub(counter: Word) -> Kernel:
         state, filter_ratio,
     ):
         """Bring the destination of a hub up to date."""
+        heads = team_array(int32, 1)  # nothing is compared
         counts = team_array(counter, CAPACITY)
         v = hubs[i]
         if dirty[v] != 0:
-            cache_destination(v, offsets, targets, weights, part, counts, dirty, cached, gain,
-                              listed, boundary, fixed, state, filter_ratio)
+            cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
+                              gain, listed, boundary, fixed, state, filter_ratio)
 
     return choose_destination_of_hub

@@ -12,7 +12,7 @@ import numpy as np
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.best import judge, restore_block, restore_cut
-from portpart.algorithms.refinement.buckets import fill_buckets, set_threshold
+from portpart.algorithms.refinement.buckets import set_threshold
 from portpart.algorithms.refinement.destinations import (
     COUNTING_TEAM,
     HUB_TEAM,
@@ -25,7 +25,12 @@ from portpart.algorithms.refinement.label_propagation import (
     keep_paying_moves,
     keep_paying_moves_of_hubs,
 )
-from portpart.algorithms.refinement.moves import apply_moves, weigh_moves, weigh_moves_of_hubs
+from portpart.algorithms.refinement.moves import (
+    move_vertex,
+    save_best,
+    weigh_moves,
+    weigh_moves_of_hubs,
+)
 from portpart.algorithms.refinement.rebalance import (
     leave_strongly,
     leave_weakly,
@@ -54,12 +59,15 @@ class Widths:
         Whether there are vertices of these kinds.
     counter : Word
         Type of numbers that hold any sum of arc weights.
+    pairwise : int
+        Vertices of higher degree are those with many neighbours.
     """
 
     team: int
     many: bool
     hubs: bool
     counter: Word
+    pairwise: int
 
 
 def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], widths: Widths) -> Program:
@@ -84,11 +92,13 @@ def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], widths: Widths)
     _judge(program)
     with program.while_loop(state[at.RUNNING]):
         _refresh(program, widths)
-        _propagate_labels(program, widths)
         with program.if_nonzero(state[at.OVERLOADED]):
             _rebalance(program, widths)
+        with program.otherwise():
+            _propagate_labels(program, widths)
         _weigh(program, widths)
         _judge(program)
+    program.launch(state[at.SAVES], save_best)
     return program
 
 
@@ -101,10 +111,12 @@ def _begin(program: Program) -> None:
 
 
 def _refresh(program: Program, widths: Widths) -> None:
-    """Bring the best destinations of vertices beside moves up to date."""
+    """Bring the best destinations of vertices beside moves up to date; keep what was the best."""
     state = program.slots["state"]
     with program.side_by_side():
-        program.launch(state[at.DIRTY], choose_destination, team=widths.team)
+        program.launch(state[at.SAVES], save_best)
+        program.launch(state[at.DIRTY], choose_destination(widths.counter, widths.pairwise),
+                       team=widths.team)
         if widths.many:
             program.launch(state[at.DIRTY], choose_destination_of_many(widths.counter),
                            team=COUNTING_TEAM)
@@ -114,7 +126,6 @@ def _refresh(program: Program, widths: Widths) -> None:
 
 
 def _propagate_labels(program: Program, widths: Widths) -> None:
-    """Do nothing unless the blocks are balanced."""
     state = program.slots["state"]
     with program.side_by_side():
         program.launch(state[at.CHUNKS], keep_paying_moves, team=widths.team)
@@ -123,27 +134,27 @@ def _propagate_labels(program: Program, widths: Widths) -> None:
 
 
 def _rebalance(program: Program, widths: Widths) -> None:
-    """Launch the weak and the strong way out; one of them does nothing."""
     state, slot = program.slots["state"], program.slots
     with program.side_by_side():
         program.launch(state[at.LISTED], list_leavers)
         program.launch(state[at.FAR_VERTICES], list_far_leavers)
     with program.side_by_side():
-        program.launch(state[at.LEAVERS], rate_leaving, team=widths.team)
+        program.launch(state[at.UNRATED], rate_leaving(widths.counter, widths.pairwise),
+                       team=widths.team)
         if widths.many:
-            program.launch(state[at.LEAVERS], rate_leaving_of_many(widths.counter),
+            program.launch(state[at.UNRATED], rate_leaving_of_many(widths.counter),
                            team=COUNTING_TEAM)
         if widths.hubs:
-            program.launch(state[at.LEAVING_HUBS], rate_leaving_of_hub(widths.counter),
+            program.launch(state[at.UNRATED_HUBS], rate_leaving_of_hub(widths.counter),
                            team=HUB_TEAM)
-    program.launch(state[at.LEAVERS], fill_buckets)
     program.launch(state[at.BLOCKS], set_threshold, team=32)
-    with program.side_by_side():
-        program.launch(state[at.LEAVERS], leave_weakly)
+    with program.if_nonzero(state[at.STRONG]):
         program.launch(state[at.LEAVERS], weigh_leaving)
-    record_scan(program, slot["leaving"], slot["position"], slot["tile_sums"],
-                state[at.SCANNED_VERTICES], state[at.SCANNED_TILES])
-    program.launch(state[at.LEAVERS], leave_strongly)
+        record_scan(program, slot["leaving"], slot["position"], slot["tile_sums"],
+                    state[at.VERTICES], state[at.TILES])
+        program.launch(state[at.LEAVERS], leave_strongly)
+    with program.otherwise():
+        program.launch(state[at.LEAVERS], leave_weakly)
 
 
 def _weigh(program: Program, widths: Widths) -> None:
@@ -155,5 +166,7 @@ def _weigh(program: Program, widths: Widths) -> None:
 
 
 def _judge(program: Program) -> None:
-    program.launch(1, judge, team=256)
-    program.launch(program.slots["state"][at.APPLIES], apply_moves)
+    state = program.slots["state"]
+    with program.side_by_side():
+        program.launch(1, judge, team=256)
+        program.launch(state[at.MOVES], move_vertex)

@@ -24,6 +24,9 @@ from portpart.primitives.scan import tiles_of
 WEIGHT_COPIES = 256
 """Block weights are spread over about so many words."""
 
+SMALL_GRAPH = 2**15
+"""A team for every vertex on a boundary of so many vertices at most is not too many."""
+
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
 
@@ -50,6 +53,11 @@ class RefinementOptions:
     weak_limit: int = 2
 
 
+def most_in_chunk(num_vertices: int) -> int:
+    """Vertices that a team looks at together: several where there are more than teams."""
+    return 1 if num_vertices <= SMALL_GRAPH else 2 if num_vertices <= 2**20 else 4
+
+
 class JetRefiner:
     """Work arrays for a hierarchy, and refinement of its levels from coarse to fine.
 
@@ -72,15 +80,15 @@ class JetRefiner:
             "part": np.int32, "best": np.int32, "cached": np.int32, "gain": np.int64,
             "wish": np.int32, "moved_in": np.int32, "locked_in": np.int32, "dirty": np.int32,
             "dirty_list": np.int32, "listed": np.int8, "boundary": np.int32,
-            "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64, "loss": np.int64,
-            "leave_list": np.int32,
+            "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64,
+            "leave_list": np.int32, "unrated_list": np.int32,
         }
         self.vertex_arrays = {name: space.empty(n, t) for name, t in vertex_arrays.items()}
         self.position = space.empty(n + 1, np.int64)
         self.other_arrays = {
             "tile_sums": space.empty(tiles_of(n), np.int64),
             "hubs": space.empty(1 + finest.num_arcs // most_arcs(1), np.int32),
-            "leaving_hubs": space.empty(1 + finest.num_arcs // most_arcs(1), np.int32),
+            "unrated_hubs": space.empty(1 + finest.num_arcs // most_arcs(1), np.int32),
             "block_weight": space.empty(k, np.int64),
             "best_weight": space.empty(k, np.int64),
             "weight_sums": space.empty(k * self.weight_stripes, np.int64),
@@ -91,7 +99,7 @@ class JetRefiner:
             "limits": space.asarray(balance.limits),
             "means": space.asarray(balance.means),
             "open_below": space.asarray(balance.open_below),
-            "bucket_weight": space.zeros(k * buckets.BUCKETS, np.int64),
+            "bucket_weight": space.zeros(k * buckets.BUCKETS * buckets.COPIES, np.int64),
             "slot_weight": space.zeros(
                 k * buckets.BUCKETS * buckets.sub_buckets_for(k, n), np.int64),
         }
@@ -153,8 +161,8 @@ class JetRefiner:
         state = self.space.asarray(self.state)
         bindings = {
             **graph.arrays,
-            **{name: array[:n] for name, array in self.vertex_arrays.items()},
-            "position": self.position[: n + 1],
+            **self.vertex_arrays,
+            "position": self.position,
             **self.other_arrays,
             "state": state,
             "fixed": fixed,
@@ -168,6 +176,7 @@ class JetRefiner:
             many=graph.max_degree > self.state[at.PAIRWISE],
             hubs=graph.max_degree > self.state[at.HUB_DEGREE],
             counter=self.counter,
+            pairwise=int(self.state[at.PAIRWISE]),
         )
         key = ("jet refinement", *graph.type_key, fixed is None, widths)
         executable = self.space.cached_executable(
@@ -213,9 +222,10 @@ class JetRefiner:
         state[at.MEAN_VERTEX_WEIGHT] = max(1, graph.total_vertex_weight // max(1, n))
         state[at.LOSS_UNIT] = self.loss_unit
         state[at.MEAN_DEGREE] = int(graph.mean_degree)
-        state[at.PAIRWISE] = most_pairwise(self.space.widest_team, self.balance.num_blocks)
         team = team_for(graph.mean_degree)
+        state[at.PAIRWISE] = most_pairwise(team, self.space.widest_team, self.balance.num_blocks,
+                                           self.counter)
         state[at.HUB_DEGREE] = most_arcs(team)
-        state[at.CHUNK] = min(team, self.space.widest_team)
+        state[at.CHUNK] = min(team, self.space.widest_team, most_in_chunk(n))
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes

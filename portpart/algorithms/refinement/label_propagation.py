@@ -5,7 +5,7 @@ from __future__ import annotations
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import degree_of
 from portpart.backends.language import (
-    atomic_add,
+    atomic_next,
     ctz,
     device,
     int32,
@@ -18,8 +18,7 @@ from portpart.backends.language import (
     value_or,
 )
 
-NONE = -1
-BALANCED = at.BALANCED
+CHUNK = at.CHUNK
 HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 LAST_PROPAGATION = at.LAST_PROPAGATION
@@ -30,7 +29,7 @@ MOVES = at.MOVES
 @device
 def wants_to_move(v, cached, locked_in, state):
     """Whether v has a destination, and did not move in the last propagation."""
-    result = state[BALANCED] != 0 and cached[v] != NONE
+    result = cached[v] >= 0
     if result:
         result = int64(locked_in[v]) != state[LAST_PROPAGATION]
     return result
@@ -66,7 +65,7 @@ def move_if_it_pays(
         moved_in[v] = int32(state[ITERATION])
         locked_in[v] = int32(state[ITERATION])
         wish[v] = there
-        move_list[atomic_add(state, MOVES, 1)] = int32(v)
+        move_list[atomic_next(state, MOVES)] = int32(v)
     return total
 
 
@@ -77,11 +76,11 @@ def keep_paying_moves(
 ):
     """Move those vertices of chunk i that want to and still gain, unless they are hubs.
 
-    Few want to, so a team looks at as many vertices as it has lanes and works on those that do.
+    Few want to, so a team looks at several vertices at once and works on those that do.
     """
-    begin = i * team_size()
+    begin = i * state[CHUNK]
     eager = int64(0)
-    if begin + lane() < state[LISTED]:
+    if lane() < state[CHUNK] and begin + lane() < state[LISTED]:
         v = boundary[begin + lane()]
         if wants_to_move(v, cached, locked_in, state):
             if degree_of(v, offsets) <= state[HUB_DEGREE]:

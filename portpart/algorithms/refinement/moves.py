@@ -9,6 +9,7 @@ from portpart.backends.language import (
     atomic_add,
     atomic_cas,
     atomic_load,
+    atomic_next,
     device,
     int32,
     int64,
@@ -19,11 +20,11 @@ from portpart.backends.language import (
     value_or,
 )
 
-APPLIED = at.APPLIED
 BLOCKS = at.BLOCKS
 HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 MARKED = at.MARKED
+MOVES = at.MOVES
 SAVED_BLOCKS = at.SAVED_BLOCKS
 SAVED_VERTICES = at.SAVED_VERTICES
 WEIGHT_STRIPES = at.WEIGHT_STRIPES
@@ -34,7 +35,7 @@ def mark_dirty(v, dirty, dirty_list, state):
     """Put v on the list of vertices to refresh, once."""
     if atomic_load(dirty, v) == 0:
         if atomic_cas(dirty, v, int32(0), int32(1)) == 0:
-            dirty_list[atomic_add(state, MARKED, 1)] = int32(v)
+            dirty_list[atomic_next(state, MARKED)] = int32(v)
     return v
 
 
@@ -101,20 +102,22 @@ def weigh_moves_of_hubs(
 
 
 @kernel
-def apply_moves(
-    i, move_list, boundary, part, wish, moved_in, best, block_weight, best_weight, state
-):
-    """Move the i-th vertex that moves; keep vertex and block i if this partition is the best.
+def move_vertex(i, move_list, part, wish):
+    """Carry out a move."""
+    v = move_list[i]
+    part[v] = wish[v]
 
-    Only vertices on the list can differ from the best.  One that moves right now is not asked for
-    its block but for its wish; the iteration in which it moves has just ended.
+
+@kernel
+def save_best(i, boundary, part, best, block_weight, best_weight, state):
+    """Keep vertex and block i if this partition is the best; the list of moves is done with.
+
+    Only vertices on the list can differ from the best.
     """
-    if i < state[APPLIED]:
-        v = move_list[i]
-        part[v] = wish[v]
     if i < state[SAVED_VERTICES]:
-        u = boundary[i]
-        moves = int64(moved_in[u]) == state[ITERATION] - 1
-        best[u] = wish[u] if moves else part[u]
+        v = boundary[i]
+        best[v] = part[v]
     if i < state[SAVED_BLOCKS]:
         best_weight[i] = block_weight[i]
+    if i == 0:
+        state[MOVES] = 0

@@ -1,9 +1,9 @@
 """Jetrw and Jetrs: weak and strong rebalancing (Jet, section 4.2, algorithm 4.3).
 
 Vertices of blocks that are too heavy are rated by what a move would lose; the cheapest leave
-(`buckets.py`).  Weak: every vertex goes to its best connected block among those with room.  Strong:
-the leaving vertices, in the order of their ids, fill the room of the blocks one after the other
-(the cookie cutter).
+(`buckets.py`).  Weak: every vertex goes to its best connected block among those with room; what
+label propagation has cached tells most of them.  Strong: the leaving vertices, in the order of
+their ids, fill the room of the blocks one after the other (the cookie cutter).
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.buckets import chance, empty_slot
+from portpart.algorithms.refinement.buckets import chance, empty_slot, enter_bucket
 from portpart.algorithms.refinement.destinations import (
     CAPACITY,
     candidate_block,
     candidate_weight,
     count_neighbours,
     degree_of,
+    failed,
     num_candidates,
 )
 from portpart.backends.language import (
     Kernel,
     Word,
-    atomic_add,
+    atomic_next,
     device,
     int32,
     int64,
@@ -51,12 +52,13 @@ DESTINATIONS = at.DESTINATIONS
 HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 LEAVERS = at.LEAVERS
-LEAVING_HUBS = at.LEAVING_HUBS
 MOVES = at.MOVES
 PAIRWISE = at.PAIRWISE
 SEED = at.SEED
 SLACK = at.SLACK
 STRONG = at.STRONG
+UNRATED = at.UNRATED
+UNRATED_HUBS = at.UNRATED_HUBS
 
 
 @device
@@ -92,51 +94,90 @@ def list_destinations(block_weight, open_below, destinations, room, state):
 
 
 @device
-def list_leaver(
-    v, slight, offsets, vertex_weights, fixed, part, block_weight, limits, means, leave_list,
-    leaving_hubs, state,
-):
-    """List v if its block is too heavy, slightly or far as asked, and v not too heavy to leave it.
+def may_leave(v, slight, vertex_weights, fixed, part, block_weight, limits, means, state):
+    """Whether v's block is too heavy, slightly or far as asked, and v not too heavy to leave it.
 
     Fixed vertices stay.
     """
     block = part[v]
     here = block_weight[block]
-    if here > limits[block] + state[SLACK] and value_or(fixed, v, NONE) == NONE:
+    result = here > limits[block] + state[SLACK] and value_or(fixed, v, NONE) == NONE
+    if result:
         excess = here - means[block]
         far = state[STRONG] != 0 or excess > limits[block] // SLIGHT_SHARE
-        if far != slight:
-            weight = value_or(vertex_weights, v, 1)
-            heaviest = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
-            if weight > 0 and weight <= heaviest and state[DESTINATIONS] > 0:
-                leave_list[atomic_add(state, LEAVERS, 1)] = int32(v)
-                if degree_of(v, offsets) > state[HUB_DEGREE]:
-                    leaving_hubs[atomic_add(state, LEAVING_HUBS, 1)] = int32(v)
+        weight = value_or(vertex_weights, v, 1)
+        heaviest = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
+        result = far != slight and weight > 0 and weight <= heaviest and state[DESTINATIONS] > 0
+    return result
+
+
+@device
+def rate_by_cache(
+    v, vertex_weights, part, cached, gain, listed, block_weight, open_below, destinations, wish,
+    slot_of, bucket_weight, slot_weight, sub_buckets, state,
+):
+    """Rate v by its best destination, if that is known and has room; whether that was so."""
+    block = cached[v]
+    if block < NONE:
+        block = failed(block)
+    known = state[STRONG] == 0 and listed[v] != 0
+    if known and block != NONE:
+        known = block_weight[block] < open_below[block] + state[SLACK]
+    if known:
+        if block == NONE:
+            block = destinations[chance(v, state) % state[DESTINATIONS]]
+        wish[v] = block
+        enter_bucket(v, -gain[v], value_or(vertex_weights, v, 1), part, slot_of, bucket_weight,
+                     slot_weight, sub_buckets, state)
+    return known
+
+
+@device
+def list_leaver(
+    v, offsets, vertex_weights, part, cached, gain, listed, block_weight, open_below,
+    destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leave_list,
+    unrated_list, unrated_hubs, state,
+):
+    """List a vertex that may leave; rate it now or list it for that too.  In any order."""
+    leave_list[atomic_next(state, LEAVERS)] = int32(v)
+    if not rate_by_cache(v, vertex_weights, part, cached, gain, listed, block_weight, open_below,
+                         destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
+                         state):
+        unrated_list[atomic_next(state, UNRATED)] = int32(v)
+        if degree_of(v, offsets) > state[HUB_DEGREE]:
+            unrated_hubs[atomic_next(state, UNRATED_HUBS)] = int32(v)
     return v
 
 
 @kernel
 def list_leavers(
-    i, boundary, offsets, vertex_weights, fixed, part, block_weight, limits, means, leave_list,
-    leaving_hubs, state,
+    i, boundary, offsets, vertex_weights, fixed, part, cached, gain, listed, block_weight, limits,
+    means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
+    leave_list, unrated_list, unrated_hubs, state,
 ):
-    """List vertex i of those on a boundary if its block is slightly too heavy; in any order.
+    """List vertex i of those on a boundary if its block is slightly too heavy.
 
     Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
     """
-    list_leaver(boundary[i], True, offsets, vertex_weights, fixed, part, block_weight, limits,
-                means, leave_list, leaving_hubs, state)
+    v = boundary[i]
+    if may_leave(v, True, vertex_weights, fixed, part, block_weight, limits, means, state):
+        list_leaver(v, offsets, vertex_weights, part, cached, gain, listed, block_weight,
+                    open_below, destinations, wish, slot_of, bucket_weight, slot_weight,
+                    sub_buckets, leave_list, unrated_list, unrated_hubs, state)
 
 
 @kernel
 def list_far_leavers(
-    v, offsets, vertex_weights, fixed, part, block_weight, limits, means, leaving, leave_list,
-    leaving_hubs, state,
+    v, offsets, vertex_weights, fixed, part, cached, gain, listed, block_weight, limits, means,
+    open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leaving,
+    leave_list, unrated_list, unrated_hubs, state,
 ):
-    """List v if its block is far too heavy, or in strong rebalancing too heavy; in any order."""
+    """List v if its block is far too heavy, or in strong rebalancing too heavy."""
     leaving[v] = 0
-    list_leaver(v, False, offsets, vertex_weights, fixed, part, block_weight, limits, means,
-                leave_list, leaving_hubs, state)
+    if may_leave(v, False, vertex_weights, fixed, part, block_weight, limits, means, state):
+        list_leaver(v, offsets, vertex_weights, part, cached, gain, listed, block_weight,
+                    open_below, destinations, wish, slot_of, bucket_weight, slot_weight,
+                    sub_buckets, leave_list, unrated_list, unrated_hubs, state)
 
 
 @device
@@ -150,10 +191,10 @@ def compared_with(best, total, touched, state):
 
 @device
 def rate(
-    v, offsets, targets, weights, part, block_weight, open_below, counts, destinations, wish, loss,
-    state,
+    v, offsets, targets, weights, vertex_weights, part, block_weight, open_below, heads,
+    counts, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, state,
 ):
-    """Destination and loss of a vertex that may leave.
+    """Find destination and loss of a vertex that may leave, and its bucket.
 
     Weak: the loss is measured against the best destination (equation 4.9), strong: against the
     mean of the destinations that v touches (equation 4.10).  A vertex that touches none goes to
@@ -167,11 +208,11 @@ def rate(
     total = int64(0)
     first = int64(0)
     while first < state[BLOCKS]:
-        end = count_neighbours(v, first, offsets, targets, weights, part, counts, state)
+        end = count_neighbours(v, first, offsets, targets, weights, part, heads, counts,
+                               state)
         for j in range(lane(), num_candidates(v, first, end, offsets, state), team_size()):
-            block = candidate_block(j, v, first, end, offsets, targets, part, state)
-            weight = candidate_weight(j, v, block, first, end, offsets, targets, weights, part,
-                                      counts, state)
+            block = candidate_block(j, v, first, end, offsets, targets, part, heads, state)
+            weight = candidate_weight(j, v, block, first, end, offsets, heads, counts, state)
             if block == part[v]:
                 own += weight
             elif weight > 0 and block_weight[block] < open_below[block] + state[SLACK]:
@@ -193,21 +234,32 @@ def rate(
         if best_block == NONE:
             best_block = destinations[chance(v, state) % state[DESTINATIONS]]
         wish[v] = best_block
-        loss[v] = own - compared_with(top, total, touched, state)
+        loss = own - compared_with(top, total, touched, state)
+        enter_bucket(v, loss, value_or(vertex_weights, v, 1), part, slot_of, bucket_weight,
+                     slot_weight, sub_buckets, state)
     return top
 
 
-@kernel
-def rate_leaving(
-    i, leave_list, offsets, targets, weights, part, block_weight, open_below, destinations, wish,
-    loss, state,
-):
-    """Rate a vertex with few neighbours."""
-    counts = team_array(int64, 1)  # nothing is counted
-    v = leave_list[i]
-    if degree_of(v, offsets) <= state[PAIRWISE]:
-        rate(v, offsets, targets, weights, part, block_weight, open_below, counts, destinations,
-             wish, loss, state)
+@cache
+def rate_leaving(counter: Word, most: int) -> Kernel:
+    """The kernel for vertices with `most` neighbours at most; weights are numbers of `counter`."""
+    capacity = max(1, most)
+
+    @kernel
+    def rate_leaving(
+        i, unrated_list, offsets, targets, weights, vertex_weights, part, block_weight,
+        open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, state,
+    ):
+        """Rate a vertex with few neighbours."""
+        heads = team_array(int32, capacity)
+        counts = team_array(counter, capacity)
+        v = unrated_list[i]
+        if degree_of(v, offsets) <= state[PAIRWISE]:
+            rate(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
+                 heads, counts, destinations, wish, slot_of, bucket_weight, slot_weight,
+                 sub_buckets, state)
+
+    return rate_leaving
 
 
 @cache
@@ -216,16 +268,18 @@ def rate_leaving_of_many(counter: Word) -> Kernel:
 
     @kernel
     def rate_leaving_of_many(
-        i, leave_list, offsets, targets, weights, part, block_weight, open_below, destinations,
-        wish, loss, state,
+        i, unrated_list, offsets, targets, weights, vertex_weights, part, block_weight,
+        open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, state,
     ):
         """Rate a vertex, unless it is a hub."""
+        heads = team_array(int32, 1)  # nothing is compared
         counts = team_array(counter, CAPACITY)
-        v = leave_list[i]
+        v = unrated_list[i]
         degree = degree_of(v, offsets)
         if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
-            rate(v, offsets, targets, weights, part, block_weight, open_below, counts,
-                 destinations, wish, loss, state)
+            rate(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
+                 heads, counts, destinations, wish, slot_of, bucket_weight, slot_weight,
+                 sub_buckets, state)
 
     return rate_leaving_of_many
 
@@ -236,13 +290,15 @@ def rate_leaving_of_hub(counter: Word) -> Kernel:
 
     @kernel
     def rate_leaving_of_hub(
-        i, leaving_hubs, offsets, targets, weights, part, block_weight, open_below, destinations,
-        wish, loss, state,
+        i, unrated_hubs, offsets, targets, weights, vertex_weights, part, block_weight,
+        open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, state,
     ):
         """Rate a hub."""
+        heads = team_array(int32, 1)  # nothing is compared
         counts = team_array(counter, CAPACITY)
-        rate(leaving_hubs[i], offsets, targets, weights, part, block_weight, open_below, counts,
-             destinations, wish, loss, state)
+        rate(unrated_hubs[i], offsets, targets, weights, vertex_weights, part, block_weight,
+             open_below, heads, counts, destinations, wish, slot_of, bucket_weight, slot_weight,
+             sub_buckets, state)
 
     return rate_leaving_of_hub
 
@@ -256,28 +312,24 @@ def leave_weakly(
 
     The buckets are emptied.
     """
-    if state[STRONG] != 0:
-        return
     v = leave_list[i]
-    slot = empty_slot(part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
+    slot = empty_slot(v, part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
     if slot <= threshold[part[v]]:
         moved_in[v] = int32(state[ITERATION])
-        move_list[atomic_add(state, MOVES, 1)] = v
+        move_list[atomic_next(state, MOVES)] = v
 
 
 @kernel
 def weigh_leaving(
     i, leave_list, vertex_weights, part, slot_of, threshold, bucket_weight, slot_weight,
-    sub_buckets, leaving, state,
+    sub_buckets, leaving,
 ):
     """Strong rebalancing: leaving[v] = weight of a vertex up to the threshold.
 
     The buckets are emptied.
     """
-    if state[STRONG] == 0:
-        return
     v = leave_list[i]
-    slot = empty_slot(part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
+    slot = empty_slot(v, part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
     if slot <= threshold[part[v]]:
         leaving[v] = value_or(vertex_weights, v, 1)
 
@@ -290,7 +342,7 @@ def leave_strongly(
     v = leave_list[i]
     low = int64(0)
     high = state[DESTINATIONS]
-    if state[STRONG] == 0 or leaving[v] == 0 or position[v] >= room[high]:
+    if leaving[v] == 0 or position[v] >= room[high]:
         return
     while high - low > 1:
         middle = (low + high) >> 1
@@ -300,4 +352,4 @@ def leave_strongly(
             high = middle
     wish[v] = destinations[low]
     moved_in[v] = int32(state[ITERATION])
-    move_list[atomic_add(state, MOVES, 1)] = v
+    move_list[atomic_next(state, MOVES)] = v

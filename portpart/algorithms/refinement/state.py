@@ -17,14 +17,12 @@ MOVES = 6  # vertices that move in this iteration
 LEAVERS = 7  # vertices that may leave a block that is too heavy
 RESTORED_BLOCKS = 8  # blocks whose weights start from those of the best partition
 RESTORED_STRIPES = 9  # likewise for the words of the cut
-SCANNED_VERTICES = 10  # vertices whose leaving weights are summed up: all or none
-SCANNED_TILES = 11
-APPLIES = 12  # work items of `apply_moves`: the most of the next three
-APPLIED = 13  # vertices that move
+SAVES = 12  # work items of `save_best`: the most of the next two, and one at least
 SAVED_VERTICES = 14  # vertices to copy to the best partition: the listed ones or none
 SAVED_BLOCKS = 15
 FAR_VERTICES = 47  # vertices that may leave blocks far too heavy: all or none
-LEAVING_HUBS = 21  # hubs among the vertices that may leave
+UNRATED = 13  # vertices that may leave, for a loss that has to be counted
+UNRATED_HUBS = 21
 
 # Flags.
 RUNNING = 16
