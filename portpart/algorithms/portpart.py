@@ -69,13 +69,14 @@ class PortpartConfig(MultilevelConfig):
         If no temperature is given or a value is out of range.
     """
 
+    temperatures: tuple[float, ...] = (0.5,)
     coarsest_per_block: int = 48
     dense_per_block: int | None = 8
     least_coarsest: int = 768
     most_coarsest: int = 12288
     least_shrink: float = 0.9
     refinement: RefinementOptions = field(
-        default_factory=lambda: RefinementOptions(tolerance=0.998))
+        default_factory=lambda: RefinementOptions(tolerance=0.9995))
     start: str = "auto"
     growth: float = 8
     skewed_growth: float = 32
@@ -92,9 +93,9 @@ class PortpartConfig(MultilevelConfig):
 FAST_GROWN = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
 
 STRONG = PortpartConfig(
-    temperatures=(0.75, 0.25),
+    temperatures=(0.75, 0.5, 0.25),
     finest_temperatures=(0.75, 0.25),
-    refinement=RefinementOptions(),
+    refinement=RefinementOptions(tolerance=0.9995, stall_limit=30),
     cycles=2,
 )
 
