@@ -40,6 +40,7 @@ def test_every_case_is_recorded_and_no_other() -> None:
 
 def test_there_are_enough_cases() -> None:
     assert len({case.graph for case in CASES}) >= 12
-    assert {case.k for case in CASES} == {2, 8, 64}
+    assert {case.k for case in CASES} == {2, 8, 64, 300, 1024, 4096}
     assert {case.algorithm for case in CASES} == set(ALGORITHMS)
-    assert {case.preset for case in CASES} == {"fast", "default", "ultra", "best"}
+    for name, algorithm in ALGORITHMS.items():
+        assert {case.preset for case in CASES if case.algorithm == name} == set(algorithm.presets)

@@ -53,9 +53,18 @@ GRAPHS = (*GENERATED, *REAL)
 SMALL = {"delaunay-12", "rgg-12-weighted", "rmat-12", "rmat-12-weighted", "grid-2d-weighted",
          "grid-3d-small", "3elt", "add20", "uk", "rome99"}
 """Graphs that the slow presets run on; the others run the fast ones."""
+LARGE = set(GRAPHS) - SMALL
 
-PRESETS = {"jet": ("default", "ultra", "fast"), "portpart": ("default", "best", "fast")}
-"""For each algorithm the preset of all graphs, of small and of larger ones."""
+PRESETS = {
+    "jet": {"default": GRAPHS, "ultra": SMALL, "fast": LARGE},
+    "portpart": {"default": GRAPHS, "strong": SMALL, "best": SMALL, "fast": LARGE},
+}
+"""The graphs that each preset runs on."""
+
+MANY_BLOCKS = (300, 1024, 4096)
+GRAPHS_OF_MANY = {"delaunay-15", "rgg-14", "rmat-14", "grid-2d", "email-Enron"}
+PRESETS_OF_MANY = {"jet": ("default",), "portpart": ("fast", "default")}
+"""What is divided into many blocks too, some of them of four vertices that fill them."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +83,14 @@ class Case:
 def cases() -> Iterator[Case]:
     """All of them, graph by graph."""
     for graph in GRAPHS:
-        for algorithm, (always, small, large) in PRESETS.items():
-            for preset in (always, small if graph in SMALL else large):
-                for k in BLOCKS:
-                    yield Case(graph, k, algorithm, preset)
+        for algorithm, presets in PRESETS.items():
+            for preset, graphs in presets.items():
+                if graph in graphs:
+                    yield from (Case(graph, k, algorithm, preset) for k in BLOCKS)
+        if graph in GRAPHS_OF_MANY:
+            for algorithm, names in PRESETS_OF_MANY.items():
+                yield from (Case(graph, k, algorithm, preset)
+                            for preset in names for k in MANY_BLOCKS)
 
 
 @functools.lru_cache(maxsize=2)
