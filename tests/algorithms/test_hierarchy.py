@@ -143,13 +143,11 @@ def test_nothing_merges_above_the_weight_limit(space: ExecutionSpace) -> None:
     assert max(oracles.vertex_weights(levels[-1].graph)) <= 40
 
 
-def test_a_level_reads_two_numbers(
-    space: ExecutionSpace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The number of clusters and that of coarse arcs."""
+def test_a_level_reads_twice(space: ExecutionSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of clusters, and three numbers of the coarse graph."""
     graph = GRAPHS["skewed"].to(space)
     read: list[int] = []
     to_host = space.to_host
     monkeypatch.setattr(space, "to_host", lambda array: read.append(len(array)) or to_host(array))
     levels = coarsen(space, graph, two_hop_rule(space, NO_LIMIT), stop_at=100, least_shrink=0.98)
-    assert read == [1, 1] * (len(levels) - 1)
+    assert read == [1, 3] * (len(levels) - 1)

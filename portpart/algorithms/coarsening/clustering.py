@@ -30,7 +30,7 @@ from portpart.algorithms.coarsening.cluster_wishes import (
     wish_for_neighbour,
     wish_of_hub,
 )
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_leaders
+from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
 from portpart.algorithms.coarsening.joining import (
     ACTIVE,
     GROUPS,
@@ -38,6 +38,7 @@ from portpart.algorithms.coarsening.joining import (
     LEFT,
     MAX_WARP,
     SIZES,
+    TILES,
     VERTICES,
     WIDE,
     ask_for_room,
@@ -60,6 +61,7 @@ from portpart.backends.language import Kernel
 from portpart.backends.program import Program
 from portpart.errors import InputError
 from portpart.graph import Graph
+from portpart.primitives.scan import tiles_of
 
 NO_LIMIT = 2**62
 NO_DEGREE = 2**31
@@ -122,52 +124,55 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
     bytes per vertex, and if there are degrees above 16, 4 and the size
     of a sum of arc weights per arc.
     """
-    n = graph.num_vertices
-    bindings = _work_arrays(space, graph, label)
+    n, sum_type = graph.num_vertices, graph.weight_sum_dtype
+    found, count = space.empty(n, np.int32), space.empty(1, np.int64)
+    sizes = [0] * SIZES
+    sizes[VERTICES], sizes[KEYS], sizes[TILES] = n, n + leftovers.ISOLATED_KEYS, tiles_of(n)
     team = team_for(graph.mean_degree)
-    key = ("clustering", graph.type_key, bindings["sums"].dtype.name, team, options,
-           label is not None)
-    executable = space.cached_executable(key, lambda: _record(graph, bindings, team, options))
-    bindings.update(max_weight=max_weight, seed=seed)
-    executable.run(bindings, n + leftovers.ISOLATED_KEYS)
-    return clusters_of_leaders(space, bindings["cluster"][:n])
+    executable = space.cached_executable(
+        ("clustering", graph.type_key, sum_type, team, options, label is not None),
+        lambda: _record(graph, sum_type, team, options, label is not None),
+    )
+    executable.run({**graph.arrays, "cluster": found, "count": count, "label": label,
+                    **_scratch(graph), "sizes": sizes, "max_weight": max_weight, "seed": seed},
+                   n + leftovers.ISOLATED_KEYS)
+    return Clusters(found, int(space.to_host(count)[0]) if n else 0)
 
 
-def _work_arrays(space: ExecutionSpace, graph: Graph, label: Array | None) -> dict[str, Any]:
-    n, most_wide = graph.num_vertices, graph.num_arcs // (MAX_NARROW + 1)
-    keys = n + leftovers.ISOLATED_KEYS
+VERTEX_ARRAYS = {
+    "cluster_weight": np.int64, "others": np.int32, "wish": np.int32, "moves": np.int8,
+    "asks": np.int8, "asked": np.int64, "chosen": np.int64, "active_0": np.int32,
+    "active_1": np.int32, "first_fan": np.int32,
+}
+"""Work arrays with an element for every vertex and every key of isolated ones."""
+
+
+def _scratch(graph: Graph) -> dict[str, int]:
+    """Lengths of the work arrays."""
+    most_wide = graph.num_arcs // (MAX_NARROW + 1)
     row_slots = graph.num_arcs if most_wide else 0
-    vertex_arrays = {
-        "cluster": np.int32, "cluster_weight": np.int64, "others": np.int32, "wish": np.int32,
-        "moves": np.int8, "asks": np.int8, "asked": np.int64, "chosen": np.int64,
-        "active_0": np.int32, "active_1": np.int32, "first_fan": np.int32,
-    }
-    sizes = np.zeros(SIZES, np.int64)
-    sizes[VERTICES], sizes[KEYS] = n, keys
     return {
-        **graph.arrays,
-        **{name: space.empty(keys, dtype) for name, dtype in vertex_arrays.items()},
-        "wide_0": space.empty(most_wide, np.int32), "wide_1": space.empty(most_wide, np.int32),
-        "keys": space.empty(row_slots, np.int32),
-        "sums": space.empty(row_slots, graph.weight_sum_dtype),
-        "label": label,
-        "sizes": space.asarray(sizes),
+        **dict.fromkeys(VERTEX_ARRAYS, graph.num_vertices + leftovers.ISOLATED_KEYS),
+        "wide_0": most_wide, "wide_1": most_wide, "keys": row_slots, "sums": row_slots,
     }
 
 
 class _Recording:
     """A program whose launches find slots by the names of a kernel's parameters."""
 
-    def __init__(self, graph: Graph, bindings: dict[str, Any], team: int) -> None:
+    def __init__(self, graph: Graph, sum_type: np.dtype[Any], team: int, labelled: bool) -> None:
         self.team = team
-        self.program = Program("clustering")
-        graph.declare(self.program)
-        for name, array in bindings.items():
-            if name not in self.program.slots:
-                self.program.array(name, None if array is None else array.dtype)
-        self.program.scalar("max_weight")
-        self.program.scalar("seed")
-        self.sizes = self.program.slots["sizes"]
+        self.program = program = Program("clustering")
+        graph.declare(program)
+        program.array("cluster", np.int32)
+        program.array("count", np.int64)
+        program.array("label", np.int32 if labelled else None)
+        for name, dtype in {**VERTEX_ARRAYS, "wide_0": np.int32, "wide_1": np.int32,
+                            "keys": np.int32, "sums": sum_type}.items():
+            program.scratch(name, dtype)
+        for name in ("max_weight", "seed"):
+            program.scalar(name)
+        self.sizes = program.words("sizes", SIZES)
 
     def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
                **given: Any) -> None:
@@ -196,9 +201,9 @@ class _Recording:
             self.launch(count, each, here, turn=turn)
 
 
-def _record(graph: Graph, bindings: dict[str, Any], team: int,
-            options: ClusteringOptions) -> Program:
-    recording = _Recording(graph, bindings, team)
+def _record(graph: Graph, sum_type: np.dtype[Any], team: int, options: ClusteringOptions,
+            labelled: bool) -> Program:
+    recording = _Recording(graph, sum_type, team, labelled)
     _join_first(recording)
     for turn in range(1, options.join_rounds):
         here = turn % 2
@@ -212,6 +217,9 @@ def _record(graph: Graph, bindings: dict[str, Any], team: int,
         recording.wish(0)
         recording.admit(choose_all, 0, options.join_rounds + turn)
     _group_leftovers(recording, options)
+    slot, sizes = recording.program.slots, recording.sizes
+    record_numbering(recording.program, slot["cluster"], slot["moves"], slot["wish"],
+                     slot["asked"], slot["count"], sizes[VERTICES], sizes[TILES])
     return recording.program
 
 

@@ -15,11 +15,12 @@ from portpart.backends.language import (
 )
 from portpart.primitives.hashing import hash_of, mixed
 
-# Words of `sizes`: lengths of lists (two of a kind) and of the arrays, a counter, a flag.
+# Words of `sizes`: lengths of lists (two of a kind) and of the arrays, a counter, a flag, tiles.
 ACTIVE, WIDE = 0, 2
 VERTICES, KEYS = 4, 5
 GROUPS, LEFT = 6, 7
-SIZES = 8
+TILES = 8
+SIZES = 9
 
 MAX_WARP = 1024
 """Vertices of higher degree get the widest team: they must not hold up the others."""
