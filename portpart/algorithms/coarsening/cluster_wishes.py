@@ -146,7 +146,7 @@ def fill_row(v, begin, end, own, room, targets, weights, label, cluster, cluster
         c = cluster[targets[arc]]
         if c == own or may_join(v, c, room, cluster_weight, label):
             slot = claim_slot_in_team(keys, begin, end, c)
-            team_atomic_add(sums, slot if slot >= 0 else -1 - slot, value_or(weights, arc, 1))
+            team_atomic_add(sums, slot, value_or(weights, arc, 1))
     team_sync()
     return end - begin
 

@@ -43,7 +43,7 @@ SLOTS = {4: {1: 8, 8: 64, 32: 256, 256: 2048}, 8: {1: 8, 8: 64, 32: 192, 256: 10
 """Slots in the scratch memory of a team, by the bytes of a sum and the width of the team: what the
 shared memory of a block holds for its teams."""
 
-LONE_SLOTS = 512
+LONE_SLOTS = 2048
 """Slots in the scratch memory of a core."""
 
 
@@ -120,14 +120,14 @@ def add_arcs(c, member_offsets, members, offsets, targets, weights, vertex_weigh
         team_sync()
         m = int64(0)
         for position in range(lane(), arcs, team_size()):
-            while stops[m] <= position:
-                m += 1
-            arc = position + shifts[m]
+            arc = start + position
+            if team_size() > 1:
+                while stops[m] <= position:
+                    m += 1
+                arc = position + shifts[m]
             other = cluster[targets[arc]]
             if other != c:
                 slot = claim_slot_in_team(keys, begin, end, other)
-                if slot < 0:
-                    slot = -1 - slot
                 team_atomic_add(sums, slot, value_or(weights, arc, 1))
         team_sync()
     return weight

@@ -155,7 +155,7 @@ def _scratch(graph: Graph, count: int) -> dict[str, int]:
     """Lengths of the work arrays."""
     tiles = tiles_of(count)
     return {
-        "num_members": count, "capacity": count, "member_offsets": count + 1, "cursor": count,
+        "num_members": count, "capacity": count, "member_offsets": count + 1,
         "members": graph.num_vertices, "degrees": count, "arc_sums": count,
         "wide": graph.num_arcs // (WIDE_ROW + 1), "tile_sums": tiles, "more_tile_sums": tiles,
     }
@@ -235,12 +235,11 @@ def number_cluster(v, leader, number, sizes, size_at, count):
 
 
 @kernel
-def clear_clusters(tile, num_members, capacity, cursor, totals, sizes):
+def clear_clusters(tile, num_members, capacity, totals, sizes):
     """Nothing has been counted for the clusters of the tile, nor, by the first one, in all."""
     for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes[CLUSTERS]), team_size()):
         num_members[c] = int32(0)
         capacity[c] = 0
-        cursor[c] = int32(0)
     if tile == 0:
         for i in range(lane(), TOTALS, team_size()):
             totals[i] = 0
@@ -254,10 +253,10 @@ def count_member(v, cluster, offsets, num_members, capacity):
 
 
 @kernel
-def place_member(v, cluster, member_offsets, cursor, members):
-    """Append v to the list of its cluster; atomic, the order within a list is free."""
+def place_member(v, cluster, member_offsets, num_members, members):
+    """Put v on the list of its cluster, last place first; atomic, the order in a list is free."""
     c = cluster[v]
-    members[int64(member_offsets[c]) + atomic_add(cursor, c, 1)] = int32(v)
+    members[int64(member_offsets[c]) + atomic_add(num_members, c, -1) - 1] = int32(v)
 
 
 @kernel
