@@ -13,11 +13,12 @@ from scipy.sparse.csgraph import connected_components
 from portpart import generators
 from portpart.algorithms.coarsening.cluster_wishes import (
     MAX_NARROW,
+    wish_by_row,
     wish_for_cluster,
-    wish_for_cluster_by_row,
 )
 from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import int64
 from portpart.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, launch, reference, with_int64_offsets
@@ -144,10 +145,11 @@ def test_no_graph_stalls(space: ExecutionSpace, name: str, limit: int) -> None:
 
 
 
+@pytest.mark.parametrize("slots", [8, 100])
 @pytest.mark.parametrize("team", [1, 8, 32])
 @pytest.mark.parametrize("name", ["sparse", "medium", "dense", "skewed"])
-def test_both_ways_to_add_up_arcs_give_the_same_wishes(
-    space: ExecutionSpace, name: str, team: int
+def test_all_ways_to_add_up_arcs_give_the_same_wishes(
+    space: ExecutionSpace, name: str, team: int, slots: int
 ) -> None:
     graph = GRAPHS[name].to(space)
     n = graph.num_vertices
@@ -162,7 +164,7 @@ def test_both_ways_to_add_up_arcs_give_the_same_wishes(
         "above": -1, "most": MAX_NARROW,
     }
     wishes = []
-    for kernel in (wish_for_cluster, wish_for_cluster_by_row):
+    for kernel in (wish_for_cluster, wish_by_row(slots, int64)):
         arrays["wish"] = space.full(n, -2, np.int32)
         launch(space, n, kernel, {**arrays, "wide": arrays["active"]}, team)
         wishes.append(oracles.host(arrays["wish"]).copy())

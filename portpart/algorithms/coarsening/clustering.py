@@ -25,8 +25,8 @@ import numpy as np
 from portpart.algorithms.coarsening import leftovers
 from portpart.algorithms.coarsening.cluster_wishes import (
     MAX_NARROW,
+    wish_by_row,
     wish_for_cluster,
-    wish_for_cluster_by_row,
     wish_for_neighbour,
     wish_of_hub,
 )
@@ -57,14 +57,18 @@ from portpart.algorithms.coarsening.joining import (
 )
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel
+from portpart.backends.language import Kernel, int32, int64
 from portpart.backends.program import Program
 from portpart.errors import InputError
 from portpart.graph import Graph
+from portpart.primitives.hash_rows import slots_for
 from portpart.primitives.scan import tiles_of
 
 NO_LIMIT = 2**62
 NO_DEGREE = 2**31
+
+MAX_ROW = 192
+"""Vertices of higher degree get the widest team for their hash row: it has room for longer rows."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +165,7 @@ class _Recording:
     """A program whose launches find slots by the names of a kernel's parameters."""
 
     def __init__(self, graph: Graph, sum_type: np.dtype[Any], team: int, labelled: bool) -> None:
-        self.team = team
+        self.team, self.lanes, self.sum_type = team, graph.space.widest_team, sum_type
         self.program = program = Program("clustering")
         graph.declare(program)
         program.array("cluster", np.int32)
@@ -190,9 +194,14 @@ class _Recording:
     def wish(self, here: int, **given: Any) -> None:
         """Every vertex on the list wishes for a cluster, with a team that suits its degree."""
         wide = self.sizes[WIDE + here]
-        self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8), **given)
-        for team, above, most in ((32, MAX_NARROW, MAX_WARP), (256, MAX_WARP, NO_DEGREE)):
-            self.launch(wide, wish_for_cluster_by_row, here, team, above=above, most=most, **given)
+        most = MAX_ROW if self.lanes > 1 else MAX_WARP
+        with self.program.side_by_side():
+            for team, above, below in ((256, most, NO_DEGREE), (32, MAX_NARROW, most)):
+                slots = slots_for(self.lanes, team, self.sum_type.itemsize)
+                by_row = wish_by_row(slots, int32 if self.sum_type == np.int32 else int64)
+                self.launch(wide, by_row, here, team, above=above, most=below, **given)
+            self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8),
+                        **given)
 
     def admit(self, choose: Kernel, here: int, turn: int) -> None:
         """Let those on the list join the clusters they wish for, as far as there is room."""
@@ -226,9 +235,10 @@ def _record(graph: Graph, sum_type: np.dtype[Any], team: int, options: Clusterin
 def _join_first(recording: _Recording) -> None:
     """The first round: all vertices are single, so that no arcs have to be added up."""
     vertices = recording.sizes[VERTICES]
-    recording.launch(vertices, begin_single)
-    recording.launch(vertices, list_singles)
-    recording.launch(vertices, wish_for_neighbour, team=recording.team, most=MAX_WARP)
+    with recording.program.side_by_side():
+        recording.launch(vertices, begin_single)
+        recording.launch(vertices, list_singles)
+        recording.launch(vertices, wish_for_neighbour, team=recording.team, most=MAX_WARP)
     recording.launch(recording.sizes[WIDE], wish_of_hub, team=256)
     recording.admit(choose_by_depth, 0, 0)
 

@@ -17,7 +17,6 @@ from portpart.algorithms.coarsening.coarse_rows import (
     WIDE_TEAM,
     copy_row,
     row_filler,
-    slots_for,
 )
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
@@ -34,6 +33,7 @@ from portpart.backends.language import (
 )
 from portpart.backends.program import Element, Program, Slot
 from portpart.graph import MAX_INT32_ARCS, Graph
+from portpart.primitives.hash_rows import slots_for
 from portpart.primitives.scan import (
     TEAM,
     TILE,
