@@ -127,8 +127,8 @@ class Table:
         self.slots = list(slots.values())
         self._position = {slot.name: self._FIRST_SLOT + i for i, slot in enumerate(self.slots)}
         self._num_words = sum(slot.words for slot in self.slots)
-        self._scratch = [(slot.name, slot.dtype.itemsize)
-                         for slot in self.slots if slot.scratch and slot.dtype is not None]
+        self._scratch = {slot.name: slot.dtype.itemsize
+                         for slot in self.slots if slot.scratch and slot.dtype is not None}
         self._source: list[int] = []
         self._offset: list[int] = []
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
@@ -179,7 +179,7 @@ class Table:
 
     def scratch_bytes(self, bindings: dict[str, Any]) -> int:
         """Bytes of all scratch together."""
-        return sum(_rounded(_bound(bindings, name) * size) for name, size in self._scratch)
+        return sum(_rounded(_bound(bindings, name) * size) for name, size in self._scratch.items())
 
     def fill(self, bindings: dict[str, Any], base: int, scratch: int = 0) -> np.ndarray:
         """The words for `bindings`, with the table at address `base` and scratch at `scratch`."""
@@ -193,7 +193,7 @@ class Table:
             value = _bound(bindings, slot.name)
             if slot.scratch:
                 values.append(scratch)
-                scratch += _rounded(value * slot.dtype.itemsize)
+                scratch += _rounded(value * self._scratch[slot.name])
             elif slot.words:
                 values.append(base + 8 * (rows + len(numbers)))
                 numbers += _numbers(slot, value)

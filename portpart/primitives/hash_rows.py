@@ -14,16 +14,8 @@ EMPTY = -1
 
 
 SLOTS = {4: {1: 8, 8: 64, 32: 256, 256: 2048}, 8: {1: 8, 8: 64, 32: 192, 256: 1024}}
-"""Slots in the scratch memory of a team, by the bytes of a sum and the width of the team: rows of a
-narrow and of the widest team fit the shared memory of a block together."""
-
-LONE_SLOTS = 2048
-"""Slots in the scratch memory of a core."""
-
-
-def slots_for(widest_team: int, team: int, sum_bytes: int) -> int:
-    """Slots of a row in the scratch memory of a team of this width."""
-    return LONE_SLOTS if widest_team == 1 else SLOTS[sum_bytes][team]
+"""Slots of a row in the scratch memory of a team, by the bytes of a sum and the width of the team:
+rows of a narrow and of the widest team fit the shared memory of a block together."""
 
 
 @device

@@ -61,7 +61,7 @@ from portpart.backends.language import Kernel, int32, int64
 from portpart.backends.program import Program
 from portpart.errors import InputError
 from portpart.graph import Graph
-from portpart.primitives.hash_rows import slots_for
+from portpart.primitives.hash_rows import SLOTS
 from portpart.primitives.scan import tiles_of
 
 NO_LIMIT = 2**62
@@ -165,7 +165,7 @@ class _Recording:
     """A program whose launches find slots by the names of a kernel's parameters."""
 
     def __init__(self, graph: Graph, sum_type: np.dtype[Any], team: int, labelled: bool) -> None:
-        self.team, self.lanes, self.sum_type = team, graph.space.widest_team, sum_type
+        self.team, self.sum_type = team, sum_type
         self.program = program = Program("clustering")
         graph.declare(program)
         program.array("cluster", np.int32)
@@ -194,12 +194,11 @@ class _Recording:
     def wish(self, here: int, **given: Any) -> None:
         """Every vertex on the list wishes for a cluster, with a team that suits its degree."""
         wide = self.sizes[WIDE + here]
-        most = MAX_ROW if self.lanes > 1 else MAX_WARP
+        element = int32 if self.sum_type == np.int32 else int64
         with self.program.side_by_side():
-            for team, above, below in ((256, most, NO_DEGREE), (32, MAX_NARROW, most)):
-                slots = slots_for(self.lanes, team, self.sum_type.itemsize)
-                by_row = wish_by_row(slots, int32 if self.sum_type == np.int32 else int64)
-                self.launch(wide, by_row, here, team, above=above, most=below, **given)
+            for team, above, most in ((256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)):
+                by_row = wish_by_row(SLOTS[self.sum_type.itemsize][team], element)
+                self.launch(wide, by_row, here, team, above=above, most=most, **given)
             self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8),
                         **given)
 
