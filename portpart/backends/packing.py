@@ -126,6 +126,7 @@ class Table:
     def __init__(self, slots: dict[str, Slot]) -> None:
         self.slots = list(slots.values())
         self._position = {slot.name: self._FIRST_SLOT + i for i, slot in enumerate(self.slots)}
+        self._plan = list(slots.items())
         self._num_words = sum(slot.words for slot in self.slots)
         self._scratch = {slot.name: slot.dtype.itemsize
                          for slot in self.slots if slot.scratch and slot.dtype is not None}
@@ -184,26 +185,29 @@ class Table:
     def fill(self, bindings: dict[str, Any], base: int, scratch: int = 0) -> np.ndarray:
         """The words for `bindings`, with the table at address `base` and scratch at `scratch`."""
         if self._frozen is None:
-            self._frozen = np.array(self._source, np.int64), np.array(self._offset, np.int64)
+            self._frozen = self._freeze()
         source, offset = self._frozen
-        rows = len(source)
         values = [0, base]
         numbers: list[int] = []
-        for slot in self.slots:
-            value = _bound(bindings, slot.name)
+        for name, slot in self._plan:
+            value = _bound(bindings, name)
             if slot.scratch:
                 values.append(scratch)
-                scratch += _rounded(value * self._scratch[slot.name])
+                scratch += _rounded(value * self._scratch[name])
             elif slot.words:
-                values.append(base + 8 * (rows + len(numbers)))
+                values.append(base + 8 * (len(self._source) + len(numbers)))
                 numbers += _numbers(slot, value)
             else:
                 values.append(_bound_word(slot, value))
-        words = np.empty(len(self), np.int64)
-        np.take(np.array(values, np.int64), source, out=words[:rows])
-        words[:rows] += offset
-        words[rows:] = numbers
+        words: np.ndarray = np.array(values + numbers, np.int64)[source]
+        words += offset
         return words
+
+    def _freeze(self) -> tuple[np.ndarray, np.ndarray]:
+        """Source and offset of each word; behind the rows the numbers follow each other."""
+        first = self._FIRST_SLOT + len(self.slots)
+        source = [*self._source, *range(first, first + self._num_words)]
+        return np.array(source, np.int64), np.array(self._offset + [0] * self._num_words, np.int64)
 
 
 def _rounded(size: int) -> int:
