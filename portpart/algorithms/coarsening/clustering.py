@@ -192,7 +192,10 @@ class _Recording:
         self.program.parallel_for(count, kernel, *arguments, team=team)
 
     def wish(self, here: int, **given: Any) -> None:
-        """Every vertex on the list wishes for a cluster, with a team that suits its degree."""
+        """Every vertex on the list wishes for a cluster, with a team that suits its degree.
+
+        Meanwhile the other list is emptied.
+        """
         wide = self.sizes[WIDE + here]
         element = int32 if self.sum_type == np.int32 else int64
         with self.program.side_by_side():
@@ -201,37 +204,52 @@ class _Recording:
                 self.launch(wide, by_row, here, team, above=above, most=most, **given)
             self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8),
                         **given)
+            self.launch(1, empty_lists, at=1 - here)
 
-    def admit(self, choose: Kernel, here: int, turn: int) -> None:
-        """Let those on the list join the clusters they wish for, as far as there is room."""
+    def admit(self, choose: Kernel, here: int, turn: int, then: Kernel | None) -> None:
+        """Let those on the list join the clusters they wish for, as far as there is room.
+
+        `then`, if given, fills the other list from this one or, at the end, from all vertices.
+        """
         count = self.sizes[ACTIVE + here]
-        for each in (choose, ask_for_room, choose_by_chance, join, settle):
+        for each in (choose, ask_for_room, choose_by_chance, join):
             self.launch(count, each, here, turn=turn)
+        with self.program.side_by_side():
+            self.launch(count, settle, here)
+            if then is list_rest:
+                self.launch(count, then, here, at=1 - here)
+            elif then is list_leftovers:
+                self.launch(self.sizes[VERTICES], then, 1 - here, at=1 - here)
 
 
 def _record(graph: Graph, sum_type: np.dtype[Any], team: int, options: ClusteringOptions,
             labelled: bool) -> Program:
     recording = _Recording(graph, sum_type, team, labelled)
-    _join_first(recording)
-    for turn in range(1, options.join_rounds):
+    rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
+    here = 0
+    for turn in range(rounds):
         here = turn % 2
-        recording.launch(1, empty_lists, at=here)
-        recording.launch(recording.sizes[ACTIVE + 1 - here], list_rest, 1 - here, at=here)
-        recording.wish(here)
-        recording.admit(choose_by_depth, here, turn)
+        if turn == 0:
+            _wish_first(recording)
+        else:
+            recording.wish(here)
+        then = list_rest if turn + 1 < rounds else list_leftovers if turn == last else None
+        recording.admit(choose_by_depth, here, turn, then)
     for turn in range(options.improve_rounds):
-        recording.launch(1, empty_lists, at=0)
-        recording.launch(recording.sizes[VERTICES], list_movers, turn=turn, at=0)
-        recording.wish(0)
-        recording.admit(choose_all, 0, options.join_rounds + turn)
-    _group_leftovers(recording, options)
+        here = 0
+        recording.launch(1, empty_lists, at=here)
+        recording.launch(recording.sizes[VERTICES], list_movers, turn=turn, at=here)
+        recording.wish(here)
+        recording.admit(choose_all, here, rounds + turn,
+                        list_leftovers if rounds + turn == last else None)
+    _group_leftovers(recording, options, 1 - here)
     slot, sizes = recording.program.slots, recording.sizes
     record_numbering(recording.program, slot["cluster"], slot["moves"], slot["wish"],
                      slot["asked"], slot["count"], sizes[VERTICES], sizes[TILES])
     return recording.program
 
 
-def _join_first(recording: _Recording) -> None:
+def _wish_first(recording: _Recording) -> None:
     """The first round: all vertices are single, so that no arcs have to be added up."""
     vertices = recording.sizes[VERTICES]
     with recording.program.side_by_side():
@@ -239,23 +257,20 @@ def _join_first(recording: _Recording) -> None:
         recording.launch(vertices, list_singles)
         recording.launch(vertices, wish_for_neighbour, team=recording.team, most=MAX_WARP)
     recording.launch(recording.sizes[WIDE], wish_of_hub, team=256)
-    recording.admit(choose_by_depth, 0, 0)
 
 
-def _group_leftovers(recording: _Recording, options: ClusteringOptions) -> None:
-    """Group those that are single, if they are many."""
+def _group_leftovers(recording: _Recording, options: ClusteringOptions, at: int) -> None:
+    """Group those that are single, which a list holds, if they are many."""
     sizes, launch = recording.sizes, recording.launch
     reused: dict[str, Any] = {
         "fans": "others", "fan_weight": "asked", "first_group": "first_fan",
-        "group_of": "wish", "group_leader": "active_1", "group_weight": "chosen",
+        "group_of": "wish", "group_leader": f"active_{1 - at}", "group_weight": "chosen",
         "group_chosen": "cluster_weight", "vertices_at": VERTICES, "groups_at": GROUPS,
     }
-    launch(1, empty_lists, at=0)
-    launch(sizes[VERTICES], list_leftovers, at=0)
-    launch(1, judge_leftovers, least=int(1000 * options.most_left))
+    launch(1, judge_leftovers, least=int(1000 * options.most_left), at=at)
     with recording.program.if_nonzero(sizes[LEFT]):
-        recording.wish(0, max_weight=NO_LIMIT)
+        recording.wish(at, max_weight=NO_LIMIT)
         launch(sizes[KEYS], leftovers.clear_marks, **reused)
         for each in (leftovers.count_fan, leftovers.place_groups, leftovers.enter_group,
                      leftovers.choose_in_group, leftovers.join_group):
-            launch(sizes[ACTIVE], each, **reused)
+            launch(sizes[ACTIVE + at], each, at, **reused)

@@ -97,9 +97,9 @@ def list_leftovers(v, offsets, cluster, others, active, wide, sizes, at):
 
 
 @kernel
-def judge_leftovers(_, sizes, least):
+def judge_leftovers(_, sizes, least, at):
     """Those that are left are many if they are more than so many thousandths of all."""
-    sizes[LEFT] = int64(1000 * sizes[ACTIVE] > least * sizes[VERTICES])
+    sizes[LEFT] = int64(1000 * sizes[ACTIVE + at] > least * sizes[VERTICES])
 
 
 @kernel
