@@ -124,9 +124,9 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
 
     Notes
     -----
-    Time O(n + m) per round.  Synchronises once, to read how many clusters there are.  Takes 55
-    bytes per vertex, and if there are degrees above 16, 4 and the size
-    of a sum of arc weights per arc.
+    Time O(n + m) per round.  Synchronises once, to read how many clusters there are.  Takes 50
+    bytes per vertex, and if there are degrees above 16, 4 and the size of a sum of arc weights per
+    arc, of which only vertices of hundreds of arcs use theirs.
     """
     n, sum_type = graph.num_vertices, graph.weight_sum_dtype
     found, count = space.empty(n, np.int32), space.empty(1, np.int64)
