@@ -87,7 +87,7 @@ def grow(
     count = int64(0)
     cut = int64(0)
     while count < most and (weight < goal or count < least):
-        top = best_of_side(1, lower, upper, at, best)
+        top = best_of_side(1, lower, upper, at, own, side, key, best)
         p = position_in(top, mask, bits)
         if top == LOWEST:
             turn = next_untouched(turn, start, lower, upper, own, side)

@@ -10,7 +10,6 @@ from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.sides import (
     LOWEST,
     best_of_side,
-    change_keys,
     find_best_of_groups,
     first_group,
     mask_of,
@@ -33,6 +32,7 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    team_atomic_add,
     team_size,
     team_sum,
     team_sync,
@@ -54,6 +54,9 @@ EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
 
 LEAST_STALL = 8
 """Moves that tell too little to end a pass."""
+
+TAKEN_BACK = 4
+"""Added to the side of a position whose move was undone."""
 
 DRIFT = 3.0
 """How many spreads of a random walk, squared, its drift must be to end a pass."""
@@ -142,8 +145,8 @@ def one_pass(
     square_sum = float64(0)
     team_sync()
     while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
-        top0 = best_of_side(0, lower, upper, at, best)
-        top1 = best_of_side(1, lower, upper, at, best)
+        top0 = best_of_side(0, lower, upper, at, own, side, key, best)
+        top1 = best_of_side(1, lower, upper, at, own, side, key, best)
         here = side_to_leave(top0, top1, weight, count, total, size, goal, limit0, limit1, least0,
                              least1, mask, bits, base, vertex_weights, order)
         if here < 0:
@@ -173,18 +176,38 @@ def one_pass(
 
 
 @device
-def take_back(
-    made, kept, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order, place,
-    side, key, best, moves,
-):
-    """Undo all moves but the first `kept`."""
-    for m in range(made - 1, kept - 1, -1):
+def take_back(made, kept, own, lower, side, moves):
+    """Undo all moves but the first `kept`, and mark their vertices; keys are left as they are."""
+    for m in range(kept + lane(), made, team_size()):
         p = int64(moves[own + lower + m])
-        here = int64(side[own + p] & 1)
-        team_sync()
-        change_keys(p, here, -1, False, base, own, lower, upper, at, bits, shift, offsets,
-                    targets, weights, order, place, side, key, best)
-    return 0
+        side[own + p] = int8((side[own + p] ^ 1) | TAKEN_BACK)
+    team_sync()
+
+
+@device
+def take_back_keys(
+    made, kept, base, own, lower, upper, bits, shift, offsets, targets, weights, order, place,
+    side, key, moves,
+):
+    """Let keys follow moves that were undone, all at once.
+
+    An arc counts for both its ends with the other sign if one of them was taken back.
+    """
+    share = max(int64(1), team_size() // 32)
+    for i in range(lane(), (made - kept) * share, team_size()):
+        p = int64(moves[own + lower + kept + i // share])
+        v = order[base + p]
+        changes = int64(0)
+        for arc in range(offsets[v] + i % share, offsets[v + 1], share):
+            q = int64(place[base + targets[arc]])
+            if lower <= q and q < upper and (side[own + q] & TAKEN_BACK) == 0:
+                change = (value_or(weights, arc, 1) >> shift) << (bits + 1)
+                if ((side[own + q] ^ side[own + p]) & 1) == 0:
+                    change = -change
+                team_atomic_add(key, own + q, change)
+                changes += change
+        team_atomic_add(key, own + p, changes)
+    team_sync()
 
 
 @device
@@ -194,7 +217,7 @@ def refine(
     best, moves, tally,
 ):
     """Passes until one brings nothing."""
-    for _ in range(passes):
+    for turn in range(passes):
         for p in range(lower + lane(), upper, team_size()):
             side[own + p] = int8(side[own + p] & 1)
         team_sync()
@@ -202,11 +225,13 @@ def refine(
         result = one_pass(total, goal, limit0, limit1, least0, least1, stall_limit, base, own,
                           lower, upper, at, mask, bits, shift, begin, offsets, targets, weights,
                           vertex_weights, order, place, side, key, best, moves, tally)
+        made = result >> 32
         kept = result & 0xFFFFFFFF
-        take_back(result >> 32, kept, base, own, lower, upper, at, bits, shift, offsets, targets,
-                  weights, order, place, side, key, best, moves)
-        if kept == 0:
+        take_back(made, kept, own, lower, side, moves)
+        if kept == 0 or turn + 1 == passes:
             break
+        take_back_keys(made, kept, base, own, lower, upper, bits, shift, offsets, targets,
+                       weights, order, place, side, key, moves)
     return 0
 
 
