@@ -15,6 +15,7 @@ KEPT_VERTICES = 4  # vertices of the candidates that are kept
 # Flags.
 RUNNING = 5
 INHERITED = 6  # the bisections of this level come from the coarser graph
+WIDE = 7  # steps of this level are work for all lanes of a block
 
 # The level.
 LEVEL = 8
@@ -36,10 +37,12 @@ STALL_LIMIT = 21
 KEY_BITS = 22  # low bits of a key that name a position
 WEIGHT_SHIFT = 23  # arc weights lose so many bits, so that gains fit a key
 SEED = 24
+DEGREE = 25  # mean degree of a vertex
 
-SIZE = 25
+SIZE = 26
 
-# Words of a tally: what is known of an attempt at a bisection.
+# Words of a tally: what is known of an attempt at a bisection.  There is one for each block, and a
+# bisection has that of its first block.
 WEIGHT = 0  # of side 0
 COUNT = 1  # vertices of side 0
 CUT = 2

@@ -16,6 +16,7 @@ import numpy as np
 from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.sides import group_words
+from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graph import Graph
@@ -143,7 +144,7 @@ def _state(graph: Graph, num_blocks: int, seed: int, candidates: int,
     state[word.CANDIDATES], state[word.VERTICES_OF_ALL] = candidates, candidates * n
     state[word.GROWN_TRIALS], state[word.PASSES] = options.trials, options.passes
     state[word.STALL_LIMIT] = options.stall_limit
-    state[word.LEVEL] = -1
+    state[word.LEVEL], state[word.DEGREE] = -1, int(graph.mean_degree)
     key_bits = max(1, (n - 1).bit_length())
     state[word.KEY_BITS] = key_bits
     state[word.WEIGHT_SHIFT] = max(0, graph.total_arc_weight.bit_length() + key_bits - GAIN_BITS)
@@ -175,7 +176,8 @@ def _bisect(graph: Graph, state: np.ndarray, shared: dict[str, Array]) -> Array:
         "state": space.asarray(state),
     }
     dtypes = {name: array.dtype for name, array in bindings.items() if array is not None}
-    key = ("recursive bisection", *graph.type_key)
-    program = space.cached_executable(key, lambda: record_bisection(graph, dtypes))
+    team = team_for(graph.mean_degree)
+    key = ("recursive bisection", *graph.type_key, team)
+    program = space.cached_executable(key, lambda: record_bisection(graph, dtypes, team))
     program.run(bindings, candidates * n)
     return bindings["kept"]

@@ -117,28 +117,6 @@ def best_of_side(here, lower, upper, at, own, side, key, best):
 
 
 @device
-def begin_key(
-    p, base, own, lower, upper, mask, bits, shift, offsets, targets, weights, order, place, side,
-    key,
-):
-    """Compute the key of position p; returns the weight of its arcs to the other side."""
-    v = order[base + p]
-    here = int64(side[own + p] & 1)
-    outside = int64(0)
-    inside = int64(0)
-    for arc in range(offsets[v], offsets[v + 1]):
-        q = int64(place[base + targets[arc]])
-        if lower <= q and q < upper:
-            weight = value_or(weights, arc, 1) >> shift
-            if (side[own + q] & 1) == here:
-                inside += weight
-            else:
-                outside += weight
-    key[own + p] = key_of(p, outside - inside, mask, bits)
-    return outside
-
-
-@device
 def keep_best(q, own, lower, upper, at, bits, side, key, best):
     """Correct the best of q's group after a change of its key: look through it if that was it."""
     there = int64(side[own + q])

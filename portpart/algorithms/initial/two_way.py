@@ -246,15 +246,23 @@ def refine_sides(
     attempt = i // state[SPLITS]
     c = attempt // state[TRIALS]
     split = state[FIRST_SPLIT] + i % state[SPLITS]
-    first = split_first[split]
+    first = int64(split_first[split])
     middle = split_middle[split]
     last = split_last[split]
     lower = segment[c * (k + 1) + first]
     upper = segment[c * (k + 1) + last]
     total = int64(0)
+    weight0 = int64(0)
+    count0 = int64(0)
     for p in range(lower + lane(), upper, team_size()):
-        total += weight_at(p, c * n, vertex_weights, order)
+        heavy = weight_at(p, c * n, vertex_weights, order)
+        total += heavy
+        if (side[attempt * n + p] & 1) == 0:
+            weight0 += heavy
+            count0 += 1
     total = team_sum(total)
+    weight0 = team_sum(weight0)
+    count0 = team_sum(count0)
     goal = goal_of(total, first, middle, last, goal_sum)
     cap0 = cap_of(first, middle, limit_sum)
     cap1 = cap_of(middle, last, limit_sum)
@@ -262,7 +270,8 @@ def refine_sides(
     limit1 = limit_of(total - goal, cap1, levels_for(last - first))
     least0 = least_vertices(middle - first, state)
     least1 = least_vertices(last - middle, state)
-    begin = TALLY * (attempt * k + split)
+    begin = TALLY * (attempt * k + first)
+    store_tally(tally, begin, weight0, count0, tally[begin + CUT])
     refine(state[PASSES], state[STALL_LIMIT], total, goal, limit0, limit1, least0, least1, c * n,
            attempt * n, lower, upper, first_group(attempt, n, k, lower, first),
            mask_of(attempt, state), state[KEY_BITS], state[WEIGHT_SHIFT], begin, offsets, targets,
