@@ -143,7 +143,7 @@ def shuffled(v, n, seed):
 
 
 @kernel
-def shuffle(i, order, next_order, place, part, state):
+def shuffle(i, order, next_order, place, part, segment, state):
     """Give the vertices of every candidate an order of its own; all are in block 0."""
     n = state[VERTICES]
     c = i // n
@@ -153,6 +153,9 @@ def shuffle(i, order, next_order, place, part, state):
     next_order[c * n + p] = int32(v)
     place[i] = int32(p)
     part[i] = int32(0)
+    if v == 0:
+        segment[c * (state[BLOCKS] + 1)] = 0
+        segment[(c + 1) * (state[BLOCKS] + 1) - 1] = n
 
 
 @kernel

@@ -29,7 +29,8 @@ INHERITED_LEVELS = 13
 VERTICES = 14
 BLOCKS = 15
 COARSE_VERTICES = 16
-GROWN_TRIALS = 17  # attempts at a bisection that is grown
+GROWN_TRIALS = 17  # attempts at a bisection that is grown,
+REFINED_TRIALS = 26  # of which so many are refined
 FINEST = 18  # no finer graph follows: every block needs a vertex
 KEPT = 19  # candidates that are kept
 PASSES = 20
@@ -39,7 +40,7 @@ WEIGHT_SHIFT = 23  # arc weights lose so many bits, so that gains fit a key
 SEED = 24
 DEGREE = 25  # mean degree of a vertex
 
-SIZE = 26
+SIZE = 27
 
 # Words of a tally: what is known of an attempt at a bisection.  There is one for each block, and a
 # bisection has that of its first block.
@@ -48,4 +49,5 @@ COUNT = 1  # vertices of side 0
 CUT = 2
 EXCESS = 3  # weight above the limits of this bisection
 OVERLOAD = 4  # weight above what all blocks of a side may weigh together
-TALLY = 5
+GROWN_CUT = 5  # before refinement
+TALLY = 6

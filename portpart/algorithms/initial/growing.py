@@ -37,6 +37,7 @@ from portpart.primitives.hashing import hash_of
 
 BLOCKS = word.BLOCKS
 FIRST_SPLIT = word.FIRST_SPLIT
+GROWN_CUT = word.GROWN_CUT
 KEY_BITS = word.KEY_BITS
 SEED = word.SEED
 SPLITS = word.SPLITS
@@ -93,6 +94,8 @@ def grow(
         move(p, 1, UNTOUCHED, base, own, lower, upper, at, bits, shift, offsets, targets, weights,
              order, place, side, key, best)
     store_tally(tally, begin, weight, count, cut)
+    if lane() == 0:
+        tally[begin + GROWN_CUT] = cut
     return 0
 
 

@@ -41,8 +41,10 @@ from portpart.backends.language import (
 
 BLOCKS = word.BLOCKS
 FIRST_SPLIT = word.FIRST_SPLIT
+GROWN_CUT = word.GROWN_CUT
 KEY_BITS = word.KEY_BITS
 PASSES = word.PASSES
+REFINED_TRIALS = word.REFINED_TRIALS
 SPLITS = word.SPLITS
 STALL_LIMIT = word.STALL_LIMIT
 TRIALS = word.TRIALS
@@ -79,6 +81,24 @@ def excess(weight, total, limit0, limit1, count, size, least0, least1):
 def weight_at(p, base, vertex_weights, order):
     """Weight of the vertex at position p."""
     return value_or(vertex_weights, order[base + p], 1)
+
+
+@device
+def weigh(base, own, lower, upper, begin, vertex_weights, order, side, tally):
+    """Tell the tally what side 0 weighs; returns the weight of both sides."""
+    total = int64(0)
+    weight = int64(0)
+    count = int64(0)
+    for p in range(lower + lane(), upper, team_size()):
+        heavy = weight_at(p, base, vertex_weights, order)
+        total += heavy
+        if (side[own + p] & 1) == 0:
+            weight += heavy
+            count += 1
+    weight = team_sum(weight)
+    count = team_sum(count)
+    store_tally(tally, begin, weight, count, tally[begin + CUT])
+    return team_sum(total)
 
 
 @device
@@ -235,6 +255,19 @@ def refine(
     return 0
 
 
+@device
+def passes_for(attempt, first, tally, state):
+    """How many passes an attempt gets: none if enough of the others at its bisection cut less."""
+    k = state[BLOCKS]
+    begin = attempt // state[TRIALS] * state[TRIALS]
+    mine = tally[TALLY * (attempt * k + first) + GROWN_CUT]
+    better = int64(0)
+    for other in range(begin, begin + state[TRIALS]):
+        cut = tally[TALLY * (other * k + first) + GROWN_CUT]
+        better += int64(cut < mine or (cut == mine and other < attempt))
+    return state[PASSES] if better < state[REFINED_TRIALS] else int64(0)
+
+
 @kernel
 def refine_sides(
     i, split_first, split_middle, split_last, goal_sum, limit_sum, segment, offsets, targets,
@@ -251,18 +284,8 @@ def refine_sides(
     last = split_last[split]
     lower = segment[c * (k + 1) + first]
     upper = segment[c * (k + 1) + last]
-    total = int64(0)
-    weight0 = int64(0)
-    count0 = int64(0)
-    for p in range(lower + lane(), upper, team_size()):
-        heavy = weight_at(p, c * n, vertex_weights, order)
-        total += heavy
-        if (side[attempt * n + p] & 1) == 0:
-            weight0 += heavy
-            count0 += 1
-    total = team_sum(total)
-    weight0 = team_sum(weight0)
-    count0 = team_sum(count0)
+    begin = TALLY * (attempt * k + first)
+    total = weigh(c * n, attempt * n, lower, upper, begin, vertex_weights, order, side, tally)
     goal = goal_of(total, first, middle, last, goal_sum)
     cap0 = cap_of(first, middle, limit_sum)
     cap1 = cap_of(middle, last, limit_sum)
@@ -270,12 +293,11 @@ def refine_sides(
     limit1 = limit_of(total - goal, cap1, levels_for(last - first))
     least0 = least_vertices(middle - first, state)
     least1 = least_vertices(last - middle, state)
-    begin = TALLY * (attempt * k + first)
-    store_tally(tally, begin, weight0, count0, tally[begin + CUT])
-    refine(state[PASSES], state[STALL_LIMIT], total, goal, limit0, limit1, least0, least1, c * n,
-           attempt * n, lower, upper, first_group(attempt, n, k, lower, first),
-           mask_of(attempt, state), state[KEY_BITS], state[WEIGHT_SHIFT], begin, offsets, targets,
-           weights, vertex_weights, order, place, side, key, best, moves, tally)
+    refine(passes_for(attempt, first, tally, state), state[STALL_LIMIT], total, goal, limit0,
+           limit1, least0, least1, c * n, attempt * n, lower, upper,
+           first_group(attempt, n, k, lower, first), mask_of(attempt, state), state[KEY_BITS],
+           state[WEIGHT_SHIFT], begin, offsets, targets, weights, vertex_weights, order, place,
+           side, key, best, moves, tally)
     weight = tally[begin + WEIGHT]
     count = tally[begin + COUNT]
     tally[begin + EXCESS] = excess(weight, total, limit0, limit1, count, upper - lower, least0,
