@@ -14,6 +14,7 @@ from portpart.algorithms.initial.growing import begin_growing, grow_side
 from portpart.algorithms.initial.inheriting import begin_key, choose_for_stray, inherit_side
 from portpart.algorithms.initial.two_way import refine_sides
 from portpart.backends.language import (
+    Kernel,
     device,
     int32,
     int64,
@@ -104,21 +105,18 @@ def _bisect(program: Program, team: int) -> None:
         program.launch(state[word.VERTICES_OF_ALL], begin_key, team=team)
     with program.otherwise():
         program.launch(state[word.VERTICES_OF_ALL], begin_growing, team=team)
-    with program.if_nonzero(state[WIDE]):
-        _move(program, 256)
-    with program.otherwise():
-        _move(program, 32)
+        _go_step_by_step(program, grow_side)
+    _go_step_by_step(program, refine_sides)
     program.launch(state[SPLITS_OF_ALL], split_sides, team=256)
 
 
-def _move(program: Program, team: int) -> None:
-    """What of a level goes step by step, in each attempt."""
+def _go_step_by_step(program: Program, kernel: Kernel) -> None:
+    """Attempts at all bisections, each by a block or by a warp."""
     state = program.slots["state"]
-    with program.if_nonzero(state[INHERITED]):
-        program.launch(state[ATTEMPTS], refine_sides, team=team, work=BISECTION_WORK)
+    with program.if_nonzero(state[WIDE]):
+        program.launch(state[ATTEMPTS], kernel, team=256, work=BISECTION_WORK)
     with program.otherwise():
-        program.launch(state[ATTEMPTS], grow_side, team=team, work=BISECTION_WORK)
-        program.launch(state[ATTEMPTS], refine_sides, team=team, work=BISECTION_WORK)
+        program.launch(state[ATTEMPTS], kernel, team=32, work=BISECTION_WORK)
 
 
 @device

@@ -56,8 +56,8 @@ class GrowingOptions:
 
     candidates: int = 2
     most_candidates: int = 8
-    trials: int = 6
-    refined_trials: int = 3
+    trials: int = 8
+    refined_trials: int = 4
     least_vertices: int = 128
     split_vertices: int = 32
     passes: int = 2
