@@ -18,7 +18,6 @@ from portpart.algorithms.refinement.jet_refinement import JetRefiner, Refinement
 from portpart.algorithms.request import NOTHING_MORE, Request, never
 from portpart.algorithms.starts import (
     MOST_GROWN,
-    MOST_METIS_BLOCKS,
     STARTERS,
     StartOptions,
     grown_parts,
@@ -52,7 +51,7 @@ class MultilevelConfig:
         k, the gain falls.
     start : {"metis", "grown", "auto"}
         Who makes initial partitions: METIS, on the host, or growing, in the space of the graph;
-        "auto": METIS where one start is enough and k at most 128.
+        "auto": the latter, one candidate only where one start is enough.
     grown : StartOptions
         Parameters of partitions that are grown.
     least_shrink : float
@@ -199,9 +198,8 @@ def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: Multil
     balance = refiner.balance
     parts: Iterable[Array]
     count = config.num_starts(balance.num_blocks)
-    many = count > 1 or balance.num_blocks > MOST_METIS_BLOCKS
-    grows = config.start == "grown" or (config.start == "auto" and many)
-    if grows and fixed is None and coarsest.num_vertices <= MOST_GROWN:
+    grows = config.start != "metis" and fixed is None
+    if grows and coarsest.num_vertices <= MOST_GROWN:
         one = config.start == "auto" and count == 1
         parts = grown_parts(coarsest, balance, config.grown.of_one() if one else config.grown, seed)
         count = len(parts)

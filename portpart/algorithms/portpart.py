@@ -46,8 +46,8 @@ class PortpartConfig(MultilevelConfig):
         Initial partitions: at most `starts`, and no more than make `start_blocks` blocks together.
         METIS's are each refined on the coarsest graph, and the best one is used.
     start : {"auto", "metis", "grown"}
-        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph; by
-        default METIS where one start is enough and k at most 128.
+        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph;
+        "auto": the latter, one candidate only where one start is enough.
     grown : StartOptions
         Parameters of partitions that are grown.
     least_shrink : float
