@@ -50,6 +50,8 @@ class JetConfig(MultilevelConfig):
     runs, cycles : int
         One and none: the paper searches no further.
     refinement : RefinementOptions
+    finest_refinement : RefinementOptions, optional
+        The same on the finest level, if it differs there.
     max_matchmaker_degree : int
         Vertices of higher degree make no relatives.
 

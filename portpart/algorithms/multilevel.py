@@ -60,6 +60,8 @@ class MultilevelConfig:
         Partitions from scratch, which are combined with the best one; and times that the result
         is coarsened inside its blocks and refined again.
     refinement : RefinementOptions
+    finest_refinement : RefinementOptions, optional
+        The same on the finest level, if it differs there.
 
     Raises
     ------
@@ -81,6 +83,7 @@ class MultilevelConfig:
     runs: int = 1
     cycles: int = 0
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
+    finest_refinement: RefinementOptions | None = None
 
     def __post_init__(self) -> None:
         for name in ("temperatures", "finest_temperatures"):
@@ -160,7 +163,8 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                              stop_dense_at=config.coarsest_dense_vertices(num_blocks),
                              least_shrink=config.least_shrink, on_level=trace.coarse_level)
             fixed = on_levels(levels, request.fixed)
-        refiner = JetRefiner(space, graph, balance, config.refinement, seed)
+        refiner = JetRefiner(space, graph, balance, config.refinement, seed,
+                             config.finest_refinement)
         with trace.phase("initial"):
             if part is None:
                 start(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],

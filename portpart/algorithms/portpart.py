@@ -56,6 +56,8 @@ class PortpartConfig(MultilevelConfig):
         Partitions from scratch, which are combined with the best one; and times that the result
         is coarsened inside its blocks and refined again.
     refinement : RefinementOptions
+    finest_refinement : RefinementOptions, optional
+        The same on the finest level, if it differs there.
     growth, skewed_growth : float
         A cluster weighs at most so many times the mean vertex of its level, the latter on graphs
         whose highest degree is far above the mean;

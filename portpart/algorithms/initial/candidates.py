@@ -112,6 +112,7 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
     states[:, word.KEPT_VERTICES] = states[:, word.KEPT] * states[:, word.VERTICES]
     arrays = {**shared, **_work_arrays(space, states), "cluster": space.empty(0, np.int32),
               "kept": space.empty(0, np.int32)}
+    team = team_for(graphs[0].mean_degree)  # the same on all graphs: one program to compile
     state_words = space.asarray(states.reshape(-1))
     for depth in reversed(range(len(graphs))):
         state = states[depth]
@@ -120,7 +121,7 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
             arrays["cluster"] = clusters[depth]
         arrays["kept"] = space.empty(int(state[word.KEPT_VERTICES]), np.int32)
         arrays["state"] = state_words[depth * word.SIZE : (depth + 1) * word.SIZE]
-        _bisect(graphs[depth], int(state[word.VERTICES_OF_ALL]), arrays)
+        _bisect(graphs[depth], int(state[word.VERTICES_OF_ALL]), team, arrays)
     return arrays["kept"]
 
 
@@ -192,11 +193,10 @@ def _work_arrays(space: ExecutionSpace, states: np.ndarray) -> dict[str, Array]:
     }
 
 
-def _bisect(graph: Graph, size: int, arrays: dict[str, Array]) -> None:
+def _bisect(graph: Graph, size: int, team: int, arrays: dict[str, Array]) -> None:
     """Run the program on one graph."""
     bindings = {**graph.arrays, **arrays}
     dtypes = {name: array.dtype for name, array in bindings.items() if array is not None}
-    team = team_for(graph.mean_degree)
     key = ("recursive bisection", *graph.type_key, team)
     program = graph.space.cached_executable(key, lambda: record_bisection(graph, dtypes, team))
     program.run(bindings, size)
