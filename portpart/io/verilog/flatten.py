@@ -7,11 +7,10 @@ content (a black box) stays a gate.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from portpart.io.netlist import Netlist
 from portpart.io.verilog.drives import declared_port, drives
@@ -56,6 +55,9 @@ def flatten(tokens: Tokens, modules: dict[str, Module], labels: list[str], top: 
     waiting = [Instance(top, "", _unmapped(top))]
     for instance in waiting:  # grows on the way
         waiting += _flatten_instance(tokens, modules, labels, instance, flat)
+    if len(waiting) > 1 and len(set(flat.names)) < len(flat.names):
+        name, _ = Counter(flat.names).most_common(1)[0]
+        tokens.refuse(f"two gates are called {name!r} after flattening; rename one", top.position)
     open_ports = {pair for module in modules.values() for pair in module.open_ports}
     return _finished(flat, modules, labels, top, open_ports)
 
@@ -147,11 +149,16 @@ def _finished(flat: Flat, modules: dict[str, Module], labels: list[str], top: Mo
 
 def _merged(num_nets: int, aliases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """New number of each net (-1: a constant) and the net that names each new one."""
-    pattern = coo_array((np.ones(len(aliases), np.int8), (aliases[:, 0], aliases[:, 1])),
-                        shape=(num_nets, num_nets))
-    _, group = connected_components(pattern, directed=False)
-    _, first, group = np.unique(group, return_index=True, return_inverse=True)
-    first = first[group]  # the smallest number in the group
+    first = np.arange(num_nets)
+    if len(aliases):
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        pattern = coo_array((np.ones(len(aliases), np.int8), (aliases[:, 0], aliases[:, 1])),
+                            shape=(num_nets, num_nets))
+        _, group = connected_components(pattern, directed=False)
+        _, smallest = np.unique(group, return_index=True)
+        first = smallest[group]
     named = first == np.arange(num_nets)
     named[CONSTANT] = False
     number = np.full(num_nets, -1, np.int32)
