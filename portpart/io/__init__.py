@@ -113,7 +113,7 @@ def read(
     Notes
     -----
     Text is read by compiled code in parallel, O(bytes); memory is about the size of the text plus
-    16 bytes per arc.
+    16 bytes per arc.  Verilog is read in Python: see :func:`read_netlist`.
     """
     given = {"symmetrize": symmetrize, "weights": weights, "relabel": relabel, "top": top,
              "model": model, "max_fanout": max_fanout}

@@ -18,8 +18,6 @@ number that 1 ... 8 divide the weights of nets of up to nine gates are exact."""
 
 MAX_CLIQUE_EDGES = 1 << 28
 
-OTHER, DRIVER = 0, 1
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Netlist:
@@ -162,9 +160,9 @@ class Netlist:
         """
         if model not in MODELS:
             raise InputError(f"unknown model {model!r}; known are {', '.join(MODELS)}")
-        nets, vertices, ranks = self._pins(ports, max_fanout)
+        nets, vertices, drives = self._pins(ports, max_fanout)
         if model == "star":
-            tails, heads = self._star(nets, vertices, ranks, ports)
+            tails, heads = self._star(nets, vertices, drives, ports)
             weights = np.ones(len(tails), np.int64)
         else:
             tails, heads, weights = self._clique(_offsets(nets, self.num_nets), vertices)
@@ -177,7 +175,7 @@ class Netlist:
     def _pins(
         self, ports: bool, max_fanout: int | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Net, vertex and DRIVER or OTHER of each pin; sorted, a vertex once on a net."""
+        """Net, vertex and whether it drives, of each pin; sorted, a vertex once on a net."""
         if max_fanout is not None and max_fanout < 0:
             raise InputError(f"max_fanout is {max_fanout}; it must be at least 0")
         counts = np.diff(self.net_offsets)
@@ -188,19 +186,19 @@ class Netlist:
             nets = np.append(nets, self.port_nets[inside])
             vertices = np.append(vertices, (self.num_gates + inside).astype(np.int32))
             drives = np.append(drives, self._is_input()[inside])
-        keys, place = np.unique(nets * np.int64(1 << 32) + vertices, return_inverse=True)
-        ranks = np.zeros(len(keys), np.int8)
-        ranks[place[drives]] = DRIVER
+        keys, place = np.unique(nets.astype(np.int64) << 32 | vertices, return_inverse=True)
+        driving = np.zeros(len(keys), bool)
+        driving[place[drives]] = True
         nets, vertices = (keys >> 32).astype(np.int32), (keys & MAX_INT32).astype(np.int32)
         if max_fanout is not None:
             kept = np.bincount(nets, minlength=self.num_nets)[nets] <= max_fanout + 1
-            nets, vertices, ranks = nets[kept], vertices[kept], ranks[kept]
-        return nets, vertices, ranks
+            nets, vertices, driving = nets[kept], vertices[kept], driving[kept]
+        return nets, vertices, driving
 
     def _is_input(self) -> np.ndarray:
         return np.array([direction == "input" for direction in self.port_directions], bool)
 
-    def _star(self, nets: np.ndarray, vertices: np.ndarray, ranks: np.ndarray,
+    def _star(self, nets: np.ndarray, vertices: np.ndarray, drives: np.ndarray,
               ports: bool) -> tuple[np.ndarray, np.ndarray]:
         """Both ends of the edge from each pin to the centre of its net."""
         centre = np.full(self.num_nets, -1, np.int64)
@@ -208,7 +206,7 @@ class Netlist:
         centre[nets[::-1]] = vertices[::-1]
         if not ports:
             centre[self.port_nets[self._is_input() & (self.port_nets >= 0)]] = -1
-        driving = np.flatnonzero(ranks == DRIVER)[::-1]
+        driving = np.flatnonzero(drives)[::-1]
         centre[nets[driving]] = vertices[driving]
         own = centre[nets]
         kept = (own >= 0) & (own != vertices)

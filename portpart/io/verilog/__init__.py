@@ -46,7 +46,7 @@ def read_netlist(path: PathLike, *, top: str | None = None) -> Netlist:
 
     Notes
     -----
-    O(bytes), in Python: a million gates take about ten seconds.
+    O(bytes), in Python: a million gates take ten to twenty seconds and about a gigabyte.
 
     Constants are no nets: what is tied to one has a pin less.  A net that is named but never
     declared is a new one, as in Verilog.

@@ -170,7 +170,7 @@ def _merged(num_nets: int, aliases: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def _driving(pin_cells: np.ndarray, pin_labels: np.ndarray, cells: list[str], labels: list[str],
              modules: dict[str, Module], open_ports: set[tuple[str, str]]) -> np.ndarray:
     """Whether each pin drives its net: decided once per kind of pin."""
-    keys, kind = np.unique(pin_cells * np.int64(max(1, len(labels))) + pin_labels,
+    keys, kind = np.unique(pin_cells.astype(np.int64) * len(labels) + pin_labels,
                            return_inverse=True)
     pairs = [(cells[key // len(labels)], labels[key % len(labels)]) for key in keys.tolist()]
     of_cell: dict[str, set[str]] = {}
