@@ -270,10 +270,10 @@ def test_the_vertex_at_fault_is_known() -> None:
 
 
 def test_more_starts_and_no_time() -> None:
-    one, many = (portpart.partition(MESH, 64, starts=starts) for starts in (1, 12))
-    assert np.array_equal(one.part, portpart.partition(MESH, 64).part)
+    usual, many = (portpart.partition(MESH, 64, starts=starts) for starts in (2, 12))
+    assert np.array_equal(usual.part, portpart.partition(MESH, 64).part)
     assert many.feasible
-    assert many.cut != one.cut
+    assert many.cut != usual.cut
     hurried = portpart.partition(MESH, 16, preset="best", time_limit=0)
     assert hurried.feasible
     unhurried = portpart.partition(MESH, 16, preset="best", time_limit=1e9)

@@ -117,8 +117,8 @@ def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, nam
 @pytest.mark.parametrize("team", [1, 8, 32])
 def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> None:
     graph, dtype = GRAPHS["medium"], np.dtype(sum_type)
-    for program in (_record(graph, dtype, team),
-                    clustering._record(graph, dtype, team, ClusteringOptions(), False)):
+    for program in (_record(graph, dtype, team, lone=False),
+                    clustering._record(graph, dtype, team, ClusteringOptions(), False, lone=False)):
         check_program(program.name, ((step.kernel, step.team) for step in program.launches()))
         for step in program.launches():
             check_width(step.kernel, step.team)

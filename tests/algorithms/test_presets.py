@@ -62,7 +62,7 @@ def test_a_recipe_that_cannot_work_is_refused(kind: type, options: dict[str, Any
 def test_every_preset_partitions_within_the_limit(preset: str) -> None:
     result = portpart.partition(delaunay(3000), 6, algorithm="portpart", preset=preset)
     assert result.feasible
-    walks = {"strong": 1 + 2, "best": 4 + 3 + 2}.get(preset, 1)
+    walks = {"strong": 1 + 1, "best": 4 + 3 + 2}.get(preset, 1)
     assert len(result.stats["cuts"]) == walks
 
 

@@ -135,7 +135,8 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("clustering", graph.type_key, sum_type, team, options, label is not None),
-        lambda: _record(graph, sum_type, team, options, label is not None),
+        lambda: _record(graph, sum_type, team, options, label is not None,
+                        lone=space.widest_team == 1),
     )
     executable.run({**graph.arrays, "cluster": found, "count": count, "label": label,
                     **_scratch(graph), "sizes": sizes, "max_weight": max_weight, "seed": seed},
@@ -162,10 +163,14 @@ def _scratch(graph: Graph) -> dict[str, int]:
 
 
 class _Recording:
-    """A program whose launches find slots by the names of a kernel's parameters."""
+    """A program whose launches find slots by the names of a kernel's parameters.
 
-    def __init__(self, graph: Graph, sum_type: np.dtype[Any], team: int, labelled: bool) -> None:
-        self.team, self.sum_type = team, sum_type
+    Where lanes are alone (`lone`) high degrees need no widest team, and one kernel less to compile.
+    """
+
+    def __init__(self, graph: Graph, sum_type: np.dtype[Any], team: int, labelled: bool,
+                 lone: bool) -> None:
+        self.team, self.sum_type, self.lone = team, sum_type, lone
         self.program = program = Program("clustering")
         graph.declare(program)
         program.array("cluster", np.int32)
@@ -199,7 +204,10 @@ class _Recording:
         wide = self.sizes[WIDE + here]
         element = int32 if self.sum_type == np.int32 else int64
         with self.program.side_by_side():
-            for team, above, most in ((256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)):
+            ranges = [(32, MAX_NARROW, NO_DEGREE)]
+            if not self.lone:
+                ranges = [(256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)]
+            for team, above, most in ranges:
                 by_row = wish_by_row(SLOTS[self.sum_type.itemsize][team], element)
                 self.launch(wide, by_row, here, team, above=above, most=most, **given)
             self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8),
@@ -223,8 +231,8 @@ class _Recording:
 
 
 def _record(graph: Graph, sum_type: np.dtype[Any], team: int, options: ClusteringOptions,
-            labelled: bool) -> Program:
-    recording = _Recording(graph, sum_type, team, labelled)
+            labelled: bool, lone: bool) -> Program:
+    recording = _Recording(graph, sum_type, team, labelled, lone)
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
     here = 0
     for turn in range(rounds):

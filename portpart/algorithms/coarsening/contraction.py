@@ -132,7 +132,7 @@ def contract(
     team = team_for(2 * graph.mean_degree)
     executable = space.cached_executable(
         ("contraction", graph.type_key, weights_as, team),
-        lambda: _record(graph, weights_as, team),
+        lambda: _record(graph, weights_as, team, lone=space.widest_team == 1),
     )
     executable.run({
         **graph.arrays,
@@ -161,7 +161,7 @@ def _scratch(graph: Graph, count: int) -> dict[str, int]:
     }
 
 
-def _record(graph: Graph, weight_type: np.dtype[Any], team: int) -> Program:
+def _record(graph: Graph, weight_type: np.dtype[Any], team: int, lone: bool) -> Program:
     """List the members of the clusters, fill a row for each, and find where coarse rows start."""
     program = Program("contraction")
     _declare(program, graph, weight_type)
@@ -175,7 +175,7 @@ def _record(graph: Graph, weight_type: np.dtype[Any], team: int) -> Program:
     with program.side_by_side():
         program.launch(sizes[VERTICES], place_member)
         program.launch(sizes[CLUSTERS], list_wide)
-    _record_rows(program, weight_type, team)
+    _record_rows(program, weight_type, team, lone)
     program.launch(sizes[TILES], survey_tile, team=TEAM)
     record_scans_of_tiles(program, [(slot["degrees"], slot["coarse_offsets"], slot["tile_sums"])],
                           sizes[CLUSTERS], sizes[TILES])
@@ -197,15 +197,17 @@ def _declare(program: Program, graph: Graph, weight_type: np.dtype[Any]) -> None
     program.scalar("num_clusters")
 
 
-def _record_rows(program: Program, weight_type: np.dtype[Any], team: int) -> None:
-    """Rows of clusters with many arcs first, by wide teams, beside them those of the others."""
+def _record_rows(program: Program, weight_type: np.dtype[Any], team: int, lone: bool) -> None:
+    """Rows of clusters with many arcs first, by wide teams, beside them those of the others.
+
+    Where lanes are alone there is no wide team, and one kernel less to compile.
+    """
     slot, sizes = program.slots, program.slots["sizes"]
     sum_type = int32 if weight_type == np.int32 else int64
+    wide = (sizes[WIDE], WIDE_TEAM, {"wide": slot["wide"], "most": ANY_ROW})
+    others = (sizes[CLUSTERS], team, {"wide": None, "most": ANY_ROW if lone else WIDE_ROW})
     with program.side_by_side():
-        for count, width, given in (
-            (sizes[WIDE], WIDE_TEAM, {"wide": slot["wide"], "most": ANY_ROW}),
-            (sizes[CLUSTERS], team, {"wide": None, "most": WIDE_ROW}),
-        ):
+        for count, width, given in ([] if lone else [wide]) + [others]:
             filler = row_filler(SLOTS[weight_type.itemsize][width], width, sum_type)
             arguments = (given[name] if name in given else slot[name]
                          for name in filler.parameters[1:])

@@ -65,14 +65,14 @@ HUB_TEAM = 256
 def most_pairwise(team: int, widest_team: int, num_blocks: int, counter: Word) -> int:
     """Most neighbours that are compared with each other rather than counted.
 
-    A lone lane always counts, unless that takes several rounds.
+    A lone lane always counts, unless that takes several rounds: -1, even where there are none.
     """
     room = PAIRWISE_BYTES if counter is int32 else PAIRWISE_BYTES // 2
     entry = 4 + (4 if counter is int32 else 8)
     most = min(MOST_PAIRWISE, room // (HUB_TEAM // team * entry))
     if widest_team > 1:
         return most
-    return min(LONE_PAIRWISE, most) if num_blocks > CAPACITY else 0
+    return min(LONE_PAIRWISE, most) if num_blocks > CAPACITY else -1
 
 
 def most_arcs(team: int) -> int:

@@ -115,8 +115,9 @@ def _refresh(program: Program, widths: Widths) -> None:
     state = program.slots["state"]
     with program.side_by_side():
         program.launch(state[at.SAVES], save_best)
-        program.launch(state[at.DIRTY], choose_destination(widths.counter, widths.pairwise),
-                       team=widths.team)
+        if widths.pairwise >= 0:
+            program.launch(state[at.DIRTY], choose_destination(widths.counter, widths.pairwise),
+                           team=widths.team)
         if widths.many:
             program.launch(state[at.DIRTY], choose_destination_of_many(widths.counter),
                            team=COUNTING_TEAM)
@@ -139,8 +140,9 @@ def _rebalance(program: Program, widths: Widths) -> None:
         program.launch(state[at.LISTED], list_leavers)
         program.launch(state[at.FAR_VERTICES], list_far_leavers)
     with program.side_by_side():
-        program.launch(state[at.UNRATED], rate_leaving(widths.counter, widths.pairwise),
-                       team=widths.team)
+        if widths.pairwise >= 0:
+            program.launch(state[at.UNRATED], rate_leaving(widths.counter, widths.pairwise),
+                           team=widths.team)
         if widths.many:
             program.launch(state[at.UNRATED], rate_leaving_of_many(widths.counter),
                            team=COUNTING_TEAM)

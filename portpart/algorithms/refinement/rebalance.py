@@ -113,14 +113,14 @@ def may_leave(v, slight, vertex_weights, fixed, part, block_weight, limits, mean
 
 @device
 def rate_by_cache(
-    v, vertex_weights, part, cached, gain, listed, block_weight, open_below, destinations, wish,
+    v, on_list, vertex_weights, part, cached, gain, block_weight, open_below, destinations, wish,
     slot_of, bucket_weight, slot_weight, sub_buckets, state,
 ):
     """Rate v by its best destination, if that is known and has room; whether that was so."""
     block = cached[v]
     if block < NONE:
         block = failed(block)
-    known = state[STRONG] == 0 and listed[v] != 0
+    known = state[STRONG] == 0 and on_list
     if known and block != NONE:
         known = block_weight[block] < open_below[block] + state[SLACK]
     if known:
@@ -134,13 +134,16 @@ def rate_by_cache(
 
 @device
 def list_leaver(
-    v, offsets, vertex_weights, part, cached, gain, listed, block_weight, open_below,
+    v, on_list, offsets, vertex_weights, part, cached, gain, block_weight, open_below,
     destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leave_list,
     unrated_list, unrated_hubs, state,
 ):
-    """List a vertex that may leave; rate it now or list it for that too.  In any order."""
+    """List a vertex that may leave; rate it now or list it for that too.  In any order.
+
+    `on_list` tells whether it is on the list of vertices on a boundary, whose cache tells all.
+    """
     leave_list[atomic_next(state, LEAVERS)] = int32(v)
-    if not rate_by_cache(v, vertex_weights, part, cached, gain, listed, block_weight, open_below,
+    if not rate_by_cache(v, on_list, vertex_weights, part, cached, gain, block_weight, open_below,
                          destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
                          state):
         unrated_list[atomic_next(state, UNRATED)] = int32(v)
@@ -151,8 +154,8 @@ def list_leaver(
 
 @kernel
 def list_leavers(
-    i, boundary, offsets, vertex_weights, fixed, part, cached, gain, listed, block_weight, limits,
-    means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
+    i, boundary, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits, means,
+    open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
     leave_list, unrated_list, unrated_hubs, state,
 ):
     """List vertex i of those on a boundary if its block is slightly too heavy.
@@ -161,8 +164,8 @@ def list_leavers(
     """
     v = boundary[i]
     if may_leave(v, True, vertex_weights, fixed, part, block_weight, limits, means, state):
-        list_leaver(v, offsets, vertex_weights, part, cached, gain, listed, block_weight,
-                    open_below, destinations, wish, slot_of, bucket_weight, slot_weight,
+        list_leaver(v, True, offsets, vertex_weights, part, cached, gain, block_weight, open_below,
+                    destinations, wish, slot_of, bucket_weight, slot_weight,
                     sub_buckets, leave_list, unrated_list, unrated_hubs, state)
 
 
@@ -175,7 +178,7 @@ def list_far_leavers(
     """List v if its block is far too heavy, or in strong rebalancing too heavy."""
     leaving[v] = 0
     if may_leave(v, False, vertex_weights, fixed, part, block_weight, limits, means, state):
-        list_leaver(v, offsets, vertex_weights, part, cached, gain, listed, block_weight,
+        list_leaver(v, listed[v] != 0, offsets, vertex_weights, part, cached, gain, block_weight,
                     open_below, destinations, wish, slot_of, bucket_weight, slot_weight,
                     sub_buckets, leave_list, unrated_list, unrated_hubs, state)
 
