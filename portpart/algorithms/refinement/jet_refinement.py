@@ -14,7 +14,7 @@ from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import add_outside_arcs, add_vertex_weight, project
 from portpart.algorithms.refinement.destinations import most_arcs, most_pairwise
-from portpart.algorithms.refinement.jet_program import Widths, record_refinement
+from portpart.algorithms.refinement.jet_program import Widths, propagate_labels, record_refinement
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
@@ -71,9 +71,13 @@ class JetRefiner:
     seed : int
     """
 
+    name = "jet refinement"
+    record_moves = staticmethod(propagate_labels)
+
     def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
                  options: RefinementOptions, seed: int) -> None:
         self.space, self.balance, self.options, self.seed = space, balance, options, seed
+        self.scalars: dict[str, float] = {"tolerance": options.tolerance}
         n, k = finest.num_vertices, balance.num_blocks
         self.weight_stripes = max(1, WEIGHT_COPIES // k)
         vertex_arrays = {
@@ -167,7 +171,7 @@ class JetRefiner:
             "state": state,
             "fixed": fixed,
             "filter_ratio": filter_ratio,
-            "tolerance": self.options.tolerance,
+            **self.scalars,
             "sub_buckets": buckets.sub_buckets_for(k, n),
         }
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
@@ -178,9 +182,9 @@ class JetRefiner:
             counter=self.counter,
             pairwise=int(self.state[at.PAIRWISE]),
         )
-        key = ("jet refinement", *graph.type_key, fixed is None, widths)
+        key = (self.name, *graph.type_key, fixed is None, widths)
         executable = self.space.cached_executable(
-            key, lambda: record_refinement(graph, dtypes, widths)
+            key, lambda: record_refinement(graph, dtypes, widths, self.record_moves)
         )
         executable.run(bindings, max(n, k))
         self.state = self.space.to_host(state).copy()
