@@ -3,7 +3,7 @@
 A move is legal if it gains and its destination stays within its limit.  What a vertex gains most
 with is cached (`destinations.py`); only where that block is full the legal blocks are looked at.
 Of adjacent vertices with legal moves the one with the smallest id moves, so that all gains add up.
-Moves that gain nothing are legal if they even out the weights of the two blocks; the paper has none.
+Moves that gain nothing are legal if they even out the weights of the two blocks (not in the paper).
 """
 
 from __future__ import annotations

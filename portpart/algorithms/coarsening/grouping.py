@@ -1,0 +1,326 @@
+"""Union-find grouping with scores (G-kway, section 3.1), in groups of bounded size and weight.
+
+Every vertex u selects the neighbour v with the best score c W(u, v) - degree(v).  In the paper all
+that are linked by selections become one subset, however many they are.  Here some links are cut
+first.  Selections form trees; links lead from odd depth to even depth only, so that nobody joins a
+vertex that joins another, and a vertex takes in no more than fit its group, heavy edges first:
+
+    a -> b -> c <-> d      c leads (the hash decides between c and d): b and d join c, a stays
+
+Vertices left single that selected the same neighbour are paired (`pairing.py`): leaves of hubs,
+mostly.  Then subsets are joined as in the paper: along each link the larger of two subset ids
+becomes the smaller one, until nothing changes.  Nothing depends on the order of arcs or of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_leaders
+from portpart.algorithms.coarsening.pairing import (
+    NO_KEY,
+    POSITIVE,
+    declare_pairing,
+    pairing_arrays,
+    record_pairing,
+)
+from portpart.algorithms.teams import team_for
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import (
+    atomic_load,
+    atomic_max,
+    atomic_min,
+    atomic_next,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_max,
+    team_size,
+    value_or,
+)
+from portpart.backends.program import Program
+from portpart.graph import Graph
+from portpart.primitives.hashing import hash_of, pair_hash
+from portpart.primitives.team_winner import team_winner
+
+NOBODY = -1
+LOWEST = -(2**63)
+LAST = 2**31 - 1
+
+MOST_SCORE = 2**62
+"""Scores stay below it: edges that weigh more than this over c count as equally heavy."""
+
+MAX_DEPTH = 32
+"""Selections are followed so far; chains of heavier and heavier edges can be longer."""
+
+VERTICES, WAITING, CHANGING = 0, 1, 3
+"""Words of the array ``sizes``: numbers of vertices and of those on two lists; whether subsets
+still change."""
+
+NUM_WORDS = 4
+
+
+def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int, seed: int,
+          score_factor: int | None = None, label: Array | None = None) -> Clusters:
+    """Groups of at most `group_size` vertices and of at most `max_weight`.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    graph : Graph
+    max_weight : int
+        No group of several vertices weighs more.
+    group_size : int
+    seed : int
+        Breaks ties.
+    score_factor : int, optional
+        The paper's c, one more than the highest degree by default: then a heavier edge always wins,
+        and the degree decides between edges of one weight.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label share a group.
+
+    Returns
+    -------
+    Clusters
+        Numbered in the order of their smallest vertices.
+
+    Notes
+    -----
+    Time O(n + m).  Synchronises once, to read how many groups there are, and where `score_factor`
+    is not given also to read the highest degree.  Takes 52 bytes per vertex.
+    """
+    n = graph.num_vertices
+    factor = graph.max_degree + 1 if score_factor is None else score_factor
+    bindings = {**graph.arrays, **_work_arrays(space, n), "label": label}
+    bindings.update(max_weight=max_weight, group_size=group_size, seed=seed, score_factor=factor,
+                    most_weight=MOST_SCORE // factor)
+    team = team_for(graph.mean_degree)
+    labelled = label is not None
+    key = ("grouping", graph.type_key, labelled, team)
+    space.cached_executable(key, lambda: _record(graph, labelled, team)).run(bindings, n)
+    return clusters_of_leaders(space, bindings["subset"])
+
+
+def _work_arrays(space: ExecutionSpace, n: int) -> dict[str, Any]:
+    """Arrays of the program; what is needed before leftovers are paired lies in theirs."""
+    pairing = pairing_arrays(space, n)
+    sizes = np.zeros(NUM_WORDS, np.int64)
+    sizes[VERTICES] = n
+    return {
+        **pairing,
+        "selected": pairing["wish"], "members": pairing["slot"], "link_score": pairing["keys"],
+        "offer": pairing["leader"], "first": pairing["crowd"],
+        "waiting_0": pairing["active"][:n], "waiting_1": pairing["active"][n:],
+        "mate": space.empty(n, np.int32), "subset": space.empty(n, np.int32),
+        "group_weight": space.empty(n, np.int64),
+        "sizes": space.asarray(sizes),
+    }
+
+
+def _record(graph: Graph, labelled: bool, team: int) -> Program:
+    program = Program("grouping")
+    graph.declare(program)
+    declare_pairing(program)
+    program.array("label", np.int32 if labelled else None)
+    for name in ("selected", "members", "first", "waiting_0", "waiting_1", "mate", "subset"):
+        program.array(name, np.int32)
+    for name in ("link_score", "offer", "group_weight", "sizes"):
+        program.array(name, np.int64)
+    for name in ("max_weight", "group_size", "seed", "score_factor", "most_weight"):
+        program.scalar(name)
+    vertices = program.slots["sizes"][VERTICES]
+    program.launch(vertices, select_neighbour, team=team)
+    program.launch(vertices, begin_group)
+    program.launch(vertices, list_joining)
+    _link(program)
+    program.launch(vertices, key_of_leftover)
+    record_pairing(program)
+    with program.while_loop(program.slots["sizes"][CHANGING]):
+        program.launch(1, settle)
+        program.launch(vertices, join_subsets)
+    return program
+
+
+def _link(program: Program) -> None:
+    """Rounds in pairs, from one list of waiting vertices to the other: a group takes one in each.
+
+    A vertex waits as long as its group has room, so there are as many rounds as groups have places.
+    """
+    slot = program.slots
+    sizes = slot["sizes"]
+    with program.while_loop(sizes[WAITING]):
+        for here in (0, 1):
+            there = 1 - here
+            lists = slot[f"waiting_{here}"], slot[f"waiting_{there}"]
+            count = sizes[WAITING + here]
+            common = slot["selected"], slot["link_score"], slot["offer"], slot["first"]
+            room = (slot["vertex_weights"], slot["members"], slot["group_weight"],
+                    slot["group_size"], slot["max_weight"])
+            program.parallel_for(1, empty_list, sizes, there)
+            program.parallel_for(count, offer_edge, lists[0], *common[:3], *room)
+            program.parallel_for(count, claim_place, lists[0], *common)
+            program.parallel_for(count, take_in, *lists, slot["selected"], slot["offer"],
+                                 slot["first"], slot["vertex_weights"], slot["members"],
+                                 slot["group_weight"], slot["mate"], sizes, there)
+
+
+@kernel
+def select_neighbour(v, offsets, targets, weights, vertex_weights, label, selected, link_score,
+                     max_weight, score_factor, most_weight, seed):
+    """selected[v] = neighbour u of the best score c W - degree(u) that v may be grouped with."""
+    room = max_weight - value_or(vertex_weights, v, 1)
+    best_score = int64(LOWEST)
+    best_hash = int64(LOWEST)
+    best = int32(NOBODY)
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        u = targets[arc]
+        fits = value_or(vertex_weights, u, 1) <= room
+        if fits and value_or(label, u, 0) == value_or(label, v, 0):
+            weight = min(value_or(weights, arc, 1), most_weight)
+            score = score_factor * weight - (int64(offsets[u + 1]) - int64(offsets[u]))
+            if score >= best_score:
+                hashed = pair_hash(u, v, seed)
+                if score > best_score or hashed > best_hash:
+                    best_score = score
+                    best_hash = hashed
+                    best = u
+    best = team_winner(best_score, best_hash, best)
+    best_score = team_max(best_score)
+    if lane() == 0:
+        selected[v] = best
+        link_score[v] = best_score
+
+
+@kernel
+def begin_group(v, vertex_weights, offer, first, members, group_weight, mate, subset, sizes):
+    """Every vertex is a group and a subset of itself, and is offered nothing."""
+    offer[v] = LOWEST
+    first[v] = int32(LAST)
+    members[v] = int32(1)
+    group_weight[v] = value_or(vertex_weights, v, 1)
+    mate[v] = int32(NOBODY)
+    subset[v] = int32(v)
+    if v == 0:
+        sizes[CHANGING] = 1
+
+
+@device
+def joins(v, selected, seed):
+    """Whether v is at odd depth in the tree of selections.
+
+    A root selects nobody, or is the one of two vertices that select each other whose hash is
+    larger.  Chains that are too long begin with a hash.
+    """
+    depth = int64(0)
+    u = int32(v)
+    following = True
+    while following:
+        w = selected[u]
+        following = w != NOBODY
+        if following and selected[w] == u and hash_of(u, seed) > hash_of(w, seed):
+            following = False
+        if following:
+            depth += 1
+            u = w
+            if depth >= MAX_DEPTH:
+                depth += hash_of(u, seed) & 1
+                following = False
+    return depth & 1 != 0
+
+
+@kernel
+def list_joining(v, selected, waiting_0, sizes, seed):
+    """List v if it is to join what it selected; the order is free."""
+    if joins(v, selected, seed):
+        if not joins(selected[v], selected, seed):  # they may be at odds about a long chain
+            waiting_0[atomic_next(sizes, WAITING)] = int32(v)
+
+
+@kernel
+def empty_list(_, sizes, there):
+    """Empty the list that the coming round fills."""
+    sizes[WAITING + there] = 0
+
+
+@kernel
+def offer_edge(i, waiting, selected, link_score, offer, vertex_weights, members, group_weight,
+               group_size, max_weight):
+    """Offer the group the edge to it if there is room, else stop waiting; atomic, order-free."""
+    v = waiting[i]
+    centre = selected[v]
+    weight = group_weight[centre] + value_or(vertex_weights, v, 1)
+    if members[centre] < group_size and weight <= max_weight:
+        atomic_max(offer, centre, link_score[v])
+    else:
+        waiting[i] = int32(NOBODY)
+
+
+@kernel
+def claim_place(i, waiting, selected, link_score, offer, first):
+    """Of those with the best offer the smallest vertex gets the place; atomic, order-free."""
+    v = waiting[i]
+    if v != NOBODY:
+        if link_score[v] == offer[selected[v]]:
+            atomic_min(first, selected[v], v)
+
+
+@kernel
+def take_in(i, waiting, still_waiting, selected, offer, first, vertex_weights, members,
+            group_weight, mate, sizes, there):
+    """Link the vertex that got the place; the others wait on, in any order.
+
+    Only that vertex touches the group, and whoever reads who is first meanwhile finds another.
+    """
+    v = waiting[i]
+    if v != NOBODY:
+        centre = selected[v]
+        if first[centre] == v:
+            mate[v] = centre
+            members[v] += 1
+            members[centre] += 1
+            group_weight[centre] += value_or(vertex_weights, v, 1)
+            offer[centre] = LOWEST
+            first[centre] = int32(LAST)
+        else:
+            still_waiting[atomic_next(sizes, WAITING + there)] = v
+
+
+@kernel
+def key_of_leftover(v, selected, members, label, seed, keys):
+    """Key of a single vertex: what it selected; of those that selected nothing, their label."""
+    key = int64(NO_KEY)
+    if members[v] == 1:
+        key = int64(selected[v])
+        if key == NOBODY:
+            key = NOBODY - (int64(value_or(label, v, 0)) & POSITIVE)
+        key = hash_of(key, seed) & POSITIVE
+    keys[v] = key
+
+
+@kernel
+def settle(_, sizes):
+    """No subset has changed in this round so far."""
+    sizes[CHANGING] = 0
+
+
+@kernel
+def join_subsets(v, mate, label, subset, sizes):
+    """The ends of a link get the smaller of their subset ids; atomic.
+
+    What a round sees depends on the order, where the rounds end does not.  Vertices of different
+    labels can only be linked where two keys of leftovers have met by chance.
+    """
+    u = mate[v]
+    if u != NOBODY and value_or(label, v, 0) == value_or(label, max(u, int32(0)), 0):
+        own = atomic_load(subset, v)
+        other = atomic_load(subset, u)
+        if own > other:
+            atomic_min(subset, v, other)
+            sizes[CHANGING] = 1
+        elif own < other:
+            atomic_min(subset, u, own)
+            sizes[CHANGING] = 1
