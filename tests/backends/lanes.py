@@ -36,12 +36,14 @@ class _Team:
         self.values: list[Any] = [None] * size
         self.atomic = threading.Lock()
         self.error: Exception | None = None
+        self.arrays: dict[tuple[int, int], np.ndarray] = {}
 
     def run(self, lane: int, items: list[int], kernel: Kernel, args: tuple[Any, ...]) -> None:
         """Do what one lane does, for all items one after the other."""
         self.local.lane = lane
         try:
             for item in items:
+                self.local.item, self.local.made = item, 0
                 kernel.function(item, *args)
                 self.barrier.wait()
         except threading.BrokenBarrierError:
@@ -57,6 +59,13 @@ class _Team:
         values = list(self.values)
         self.barrier.wait()
         return values
+
+    def array(self, element: Word, size: int) -> np.ndarray:
+        """The array that all lanes of the team share while they work on one item."""
+        self.local.made += 1
+        with self.atomic:
+            return self.arrays.setdefault((self.local.item, self.local.made),
+                                          np.empty(size, element.name))
 
     def words(self) -> dict[Word, Callable[..., Any]]:
         """What the words of the language do in this team."""
@@ -80,6 +89,7 @@ class _Team:
             language.team_scan: lambda value: sum(self.gather(value)[: here.lane + 1]),
             language.team_last: lambda value: self.gather(value)[-1],
             language.team_sync: self.barrier.wait,
+            language.team_array: self.array,
             **{word: locked(word.plain) for word in atomics},
         }
 

@@ -5,7 +5,7 @@ that are linked by selections become one subset, however many they are.  Here so
 first.  Selections form trees; links lead from odd depth to even depth only, so that nobody joins a
 vertex that joins another, and a vertex takes in no more than fit its group, heavy edges first:
 
-    a -> b -> c <-> d      c leads (the hash decides between c and d): b and d join c, a stays
+    a -> b -> c <-> d      c leads (of c and d the one of higher degree): b and d join c, a stays
 
 Vertices left single that selected the same neighbour are paired (`pairing.py`): leaves of hubs,
 mostly.  Then subsets are joined as in the paper: along each link the larger of two subset ids
@@ -54,8 +54,10 @@ LAST = 2**31 - 1
 MOST_SCORE = 2**62
 """Scores stay below it: edges that weigh more than this over c count as equally heavy."""
 
-MAX_DEPTH = 32
-"""Selections are followed so far; chains of heavier and heavier edges can be longer."""
+LONG_DEPTH, MAX_DEPTH, MARKS = 16, 64, 16
+"""Chains of heavier and heavier edges can be long.  They are followed to the first marked vertex
+after `LONG_DEPTH` steps, which is the same for most of those in a row, and at most `MAX_DEPTH`
+steps; one vertex in `MARKS` is marked, by its hash."""
 
 VERTICES, WAITING, CHANGING = 0, 1, 3
 """Words of the array ``sizes``: numbers of vertices and of those on two lists; whether subsets
@@ -209,11 +211,21 @@ def begin_group(v, vertex_weights, offer, first, members, group_weight, mate, su
 
 
 @device
-def joins(v, selected, seed):
+def stays(u, v, offsets, seed):
+    """Whether u, not v, is the root of a tree if they select each other: higher degree, or hash."""
+    degree = int64(offsets[u + 1]) - int64(offsets[u])
+    other = int64(offsets[v + 1]) - int64(offsets[v])
+    higher = degree > other
+    if degree == other:
+        higher = hash_of(u, seed) > hash_of(v, seed)
+    return higher
+
+
+@device
+def joins(v, offsets, selected, seed):
     """Whether v is at odd depth in the tree of selections.
 
-    A root selects nobody, or is the one of two vertices that select each other whose hash is
-    larger.  Chains that are too long begin with a hash.
+    A root selects nobody, or is one of two vertices that select each other.  A long chain is cut.
     """
     depth = int64(0)
     u = int32(v)
@@ -221,22 +233,23 @@ def joins(v, selected, seed):
     while following:
         w = selected[u]
         following = w != NOBODY
-        if following and selected[w] == u and hash_of(u, seed) > hash_of(w, seed):
-            following = False
+        if following and selected[w] == u:
+            following = not stays(u, w, offsets, seed)
         if following:
             depth += 1
             u = w
-            if depth >= MAX_DEPTH:
-                depth += hash_of(u, seed) & 1
-                following = False
+            if depth >= LONG_DEPTH:
+                marked = hash_of(u, seed) & (MARKS - 1) == 0
+                following = not marked and depth < MAX_DEPTH
     return depth & 1 != 0
 
 
 @kernel
-def list_joining(v, selected, waiting_0, sizes, seed):
+def list_joining(v, offsets, selected, waiting_0, sizes, seed):
     """List v if it is to join what it selected; the order is free."""
-    if joins(v, selected, seed):
-        if not joins(selected[v], selected, seed):  # they may be at odds about a long chain
+    if joins(v, offsets, selected, seed):
+        # the two may be at odds where a chain is cut
+        if not joins(selected[v], offsets, selected, seed):
             waiting_0[atomic_next(sizes, WAITING)] = int32(v)
 
 

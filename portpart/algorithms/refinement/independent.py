@@ -3,7 +3,8 @@
 A move is legal if it gains and its destination stays within its limit.  What a vertex gains most
 with is cached (`destinations.py`); only where that block is full the legal blocks are looked at.
 Of adjacent vertices with legal moves the one with the smallest id moves, so that all gains add up.
-Moves that gain nothing are legal if they even out the weights of the two blocks (not in the paper).
+Beyond the paper, moves that gain nothing are legal if they even out the weights of the two blocks;
+they come after those that gain.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ from portpart.backends.language import (
     lane,
     team_array,
     team_max,
-    team_min,
     team_size,
     team_sum,
     team_sync,
@@ -46,7 +46,6 @@ from portpart.primitives.team_winner import team_winner
 
 NONE = -1
 LOWEST = -(2**63)
-NOBODY = 2**62
 
 BLOCKS = at.BLOCKS
 CHUNK = at.CHUNK
@@ -216,21 +215,30 @@ def is_candidate(v, listed, legal):
 
 
 @device
+def goes_first(u, v, move_gain):
+    """Whether the move of u goes before that of v: one that gains, then the smaller id."""
+    first = u < v
+    if (move_gain[u] > 0) != (move_gain[v] > 0):
+        first = move_gain[u] > 0
+    return first
+
+
+@device
 def move_if_first(
     v, offsets, targets, vertex_weights, part, listed, legal, move_gain, moved_in, wish, move_list,
     trial_sums, state, sequence,
 ):
-    """Enter the move of v into the buffer if no neighbour with a legal move has a smaller id.
+    """Enter the move of v into the buffer if the move of no neighbour goes first.
 
     Atomic; the order of the buffer is free.  All lanes of a team together.
     """
-    first = int64(NOBODY)
+    beaten = int64(0)
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
         u = targets[arc]
-        if u < v and is_candidate(u, listed, legal):
-            first = int64(u)
-    first = team_min(first)
-    if lane() == 0 and first == NOBODY:
+        if u != v and is_candidate(u, listed, legal):
+            beaten |= int64(goes_first(u, v, move_gain))
+    beaten = team_max(beaten)
+    if lane() == 0 and beaten == 0:
         moved_in[v] = int32(state[ITERATION])
         wish[v] = legal[v]
         move_list[atomic_next(state, MOVES)] = int32(v)
@@ -239,7 +247,7 @@ def move_if_first(
         stripe = int64(v) % state[WEIGHT_STRIPES] * state[BLOCKS]
         atomic_add(trial_sums, stripe + part[v], -weight)
         atomic_add(trial_sums, stripe + legal[v], weight)
-    return first
+    return beaten
 
 
 @kernel
