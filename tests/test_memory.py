@@ -55,7 +55,19 @@ def test_estimate_holds_for_clusters_and_searches(name: str, preset: str) -> Non
     assert bytes_of_arrays(graph, 64, preset, "portpart") <= estimate.peak
 
 
-@pytest.mark.parametrize(("algorithm", "preset"), [("jet", "fast"), ("portpart", "strong")])
+@pytest.mark.parametrize("k", [2, 64, 1000])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimate_holds_for_groups(name: str, k: int) -> None:
+    graph = GRAPHS[name]()
+    estimate = portpart.memory_estimate(
+        graph.num_vertices, graph.num_arcs, k, vertex_weights=graph.vertex_weights is not None,
+        edge_weights=graph.weights is not None,
+    )  # fmt: skip
+    assert bytes_of_arrays(graph, k, "default", "gkway") <= estimate.peak
+
+
+@pytest.mark.parametrize(("algorithm", "preset"), [("jet", "fast"), ("portpart", "strong"),
+                                                   ("gkway", "strong")])
 def test_memory_is_given_back(algorithm: str, preset: str) -> None:
     space = CountingSpace(1)
     graph = generators.delaunay(5000).to(space)
