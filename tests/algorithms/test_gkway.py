@@ -78,7 +78,7 @@ def test_fixed_vertices_are_where_they_have_to_be() -> None:
 
 
 def test_targets_are_kept() -> None:
-    result = gkway(MESH, 3, target=[1, 2, 5])
+    result = portpart.partition(MESH, 3, algorithm="gkway", target=[1, 2, 5])
     assert result.feasible
     assert (result.block_weights <= result.block_weight_limits).all()
     assert result.block_weights[2] > 1500
