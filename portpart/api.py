@@ -88,7 +88,8 @@ def partition(
     preset : str or configuration, default "default"
         A name (``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with Jet ``"fast"``,
         ``"default"``, ``"ultra"``; with G-kway ``"fast"``, ``"default"``, ``"strong"``) or
-        an object, which tells the algorithm too: `portpart.PortpartConfig`, `portpart.JetConfig`, `portpart.GkwayConfig`.
+        an object, which tells the algorithm too: `portpart.PortpartConfig`,
+        `portpart.JetConfig`, `portpart.GkwayConfig`.
     device : str, default "auto"
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
     seed : int, default 0

@@ -98,10 +98,10 @@ class Graph:
         return np.dtype(np.int32 if self.total_arc_weight <= MAX_INT32 else np.int64)
 
     @property
-    def type_key(self) -> tuple[str, ...]:
+    def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
         """The dtypes of the arrays: what compiled programs depend on."""
         arrays = (self.offsets, self.weights, self.vertex_weights)
-        return tuple("absent" if array is None else array.dtype.name for array in arrays)
+        return tuple(None if array is None else array.dtype for array in arrays)
 
     @property
     def arrays(self) -> dict[str, Array | None]:

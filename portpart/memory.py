@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from portpart.algorithms.coarsening.cluster_wishes import MAX_NARROW
+from portpart.algorithms.coarsening.coarse_rows import WIDE_ROW
 from portpart.algorithms.refinement import buckets as leaving
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import most_arcs
@@ -31,14 +32,14 @@ MATCHING = 4 * 4
 TWO_HOP = 4 + 2 * 8 + 5 * 4
 """Bytes per vertex: mate; key and leader; crowd, slot, wish, two lists of active vertices."""
 
-CLUSTERING = 3 * 8 + 7 * 4 + 3
+CLUSTERING = 3 * 8 + 6 * 4 + 2
 """Bytes per vertex: weights of clusters and of those who ask and are chosen; leaders, members,
-wishes, two lists, first fans, numbers; flags.  Besides, hash rows and lists for high degrees."""
+wishes, two lists, first fans; flags.  Besides, hash rows and lists for high degrees."""
 
 CLUSTER = 4
 MEMBERS = 4
-CONTRACTION = 4 * 4 + 8
-"""Bytes per coarse vertex: three counts and a cursor, the capacity of the row."""
+CONTRACTION = 3 * 4 + 2 * 8
+"""Bytes per coarse vertex: members, where they begin and degree; the row's capacity and weight."""
 
 GROUPING = 2 * 4 + 8 + 36
 """Bytes per vertex of G-kway's groups: links and subsets, weights, and what pairing takes."""
@@ -188,7 +189,7 @@ def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_byt
             coarse, _ = sizes[depth + 1]
             row_bytes = CONTRACTION + 2 * _offset_bytes(arcs)
             contraction = (CLUSTER + MEMBERS) * n + (4 + weight_bytes) * arcs
-            contraction += row_bytes * coarse + graphs[depth + 1]
+            contraction += row_bytes * coarse + graphs[depth + 1] + 4 * (arcs // (WIDE_ROW + 1))
         peak = max(peak, held + max(matching, contraction))
         held += CLUSTER * n
     return peak

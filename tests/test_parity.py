@@ -44,7 +44,8 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
 CASES = [(name, k, algorithm, preset) for name in GRAPHS for k in (2, 24)
          for algorithm in ("jet", "portpart", "gkway") for preset in ("fast", "default")]
 CASES += [("weighted", 7, "jet", "ultra"), ("weighted", 7, "portpart", "strong"),
-          ("weighted", 7, "gkway", "strong"), ("rmat", 5, "portpart", "best"), ("mesh", 60, "portpart", "best")]
+          ("weighted", 7, "gkway", "strong"), ("rmat", 5, "portpart", "best"),
+          ("mesh", 60, "portpart", "best")]
 
 
 def on_threads(threads: int, name: str, k: int, algorithm: str, preset: str) -> np.ndarray:

@@ -42,7 +42,7 @@ class JetConfig(JetRefinedConfig):
         k, the gain falls.
     start : {"metis", "grown", "auto"}
         Who makes initial partitions: METIS, on the host, or growing, in the space of the graph;
-        "auto": METIS where one start is enough and k at most 128.
+        "auto": the latter, one candidate only where one start is enough.
     grown : StartOptions
         Parameters of partitions that are grown.
     least_shrink : float
@@ -50,6 +50,8 @@ class JetConfig(JetRefinedConfig):
     runs, cycles : int
         One and none: the paper searches no further.
     refinement : RefinementOptions
+    finest_refinement : RefinementOptions, optional
+        The same on the finest level, if it differs there.
     max_matchmaker_degree : int
         Vertices of higher degree make no relatives.
 

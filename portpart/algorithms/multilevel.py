@@ -18,7 +18,6 @@ from portpart.algorithms.refinement.jet_refinement import JetRefiner, Refinement
 from portpart.algorithms.request import NOTHING_MORE, Request, never
 from portpart.algorithms.starts import (
     MOST_GROWN,
-    MOST_METIS_BLOCKS,
     STARTERS,
     StartOptions,
     grown_parts,
@@ -48,7 +47,7 @@ class MultilevelConfig:
         k, the gain falls.
     start : {"metis", "grown", "auto"}
         Who makes initial partitions: METIS, on the host, or growing, in the space of the graph;
-        "auto": METIS where one start is enough and k at most 128.
+        "auto": the latter, one candidate only where one start is enough.
     grown : StartOptions
         Parameters of partitions that are grown.
     least_shrink : float
@@ -136,6 +135,8 @@ class JetRefinedConfig(MultilevelConfig):
     finest_temperatures : tuple of float
         The same on the finest level.
     refinement : RefinementOptions
+    finest_refinement : RefinementOptions, optional
+        The same on the finest level, if it differs there.
 
     Raises
     ------
@@ -146,6 +147,7 @@ class JetRefinedConfig(MultilevelConfig):
     temperatures: tuple[float, ...] = (0.75,)
     finest_temperatures: tuple[float, ...] = (0.25,)
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
+    finest_refinement: RefinementOptions | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -161,7 +163,8 @@ class JetRefinedConfig(MultilevelConfig):
 
     def refiner(self, graph: Graph, balance: Balance, seed: int) -> JetRefiner:
         """Jet refinement."""
-        return JetRefiner(graph.space, graph, balance, self.refinement, seed)
+        return JetRefiner(graph.space, graph, balance, self.refinement, seed,
+                          self.finest_refinement)
 
 
 def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
@@ -233,9 +236,8 @@ def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: Multil
     balance = refiner.balance
     parts: Iterable[Array]
     count = config.num_starts(balance.num_blocks)
-    many = count > 1 or balance.num_blocks > MOST_METIS_BLOCKS
-    grows = config.start == "grown" or (config.start == "auto" and many)
-    if grows and fixed is None and coarsest.num_vertices <= MOST_GROWN:
+    grows = config.start != "metis" and fixed is None
+    if grows and coarsest.num_vertices <= MOST_GROWN:
         one = config.start == "auto" and count == 1
         parts = grown_parts(coarsest, balance, config.grown.of_one() if one else config.grown, seed)
         count = len(parts)

@@ -46,8 +46,8 @@ class PortpartConfig(JetRefinedConfig):
         Initial partitions: at most `starts`, and no more than make `start_blocks` blocks together.
         METIS's are each refined on the coarsest graph, and the best one is used.
     start : {"auto", "metis", "grown"}
-        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph; by
-        default METIS where one start is enough and k at most 128.
+        Who makes initial partitions: METIS, on the host, or growing, in the space of the graph;
+        "auto": the latter, one candidate only where one start is enough.
     grown : StartOptions
         Parameters of partitions that are grown.
     least_shrink : float
@@ -56,6 +56,8 @@ class PortpartConfig(JetRefinedConfig):
         Partitions from scratch, which are combined with the best one; and times that the result
         is coarsened inside its blocks and refined again.
     refinement : RefinementOptions
+    finest_refinement : RefinementOptions, optional
+        The same on the finest level, if it differs there.
     growth, skewed_growth : float
         A cluster weighs at most so many times the mean vertex of its level, the latter on graphs
         whose highest degree is far above the mean;
@@ -69,14 +71,17 @@ class PortpartConfig(JetRefinedConfig):
         If no temperature is given or a value is out of range.
     """
 
-    temperatures: tuple[float, ...] = (0.5,)
+    temperatures: tuple[float, ...] = (0.6, 0.3)
     coarsest_per_block: int = 48
     dense_per_block: int | None = 8
     least_coarsest: int = 768
     most_coarsest: int = 12288
     least_shrink: float = 0.9
+    start_blocks: int = 128
     refinement: RefinementOptions = field(
-        default_factory=lambda: RefinementOptions(tolerance=0.9995))
+        default_factory=lambda: RefinementOptions(tolerance=0.998, stall_limit=8))
+    finest_refinement: RefinementOptions | None = field(
+        default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=16))
     start: str = "auto"
     growth: float = 8
     skewed_growth: float = 32
@@ -90,21 +95,31 @@ class PortpartConfig(JetRefinedConfig):
                 raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
 
 
-FAST_GROWN = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
+FEW_STARTS = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
+MANY_STARTS = StartOptions(refined=4, growing=GrowingOptions(candidates=4))
 
 STRONG = PortpartConfig(
     temperatures=(0.75, 0.5, 0.25),
     finest_temperatures=(0.75, 0.25),
-    refinement=RefinementOptions(tolerance=0.9995, stall_limit=30),
-    cycles=2,
+    start_blocks=512,
+    grown=MANY_STARTS,
+    refinement=RefinementOptions(stall_limit=20),
+    finest_refinement=RefinementOptions(tolerance=0.9998, stall_limit=40),
+    cycles=1,
 )
 
 PRESETS = {
-    "fast": PortpartConfig(starts=2, grown=FAST_GROWN,
-                           refinement=RefinementOptions(tolerance=0.99)),
+    "fast": PortpartConfig(
+        temperatures=(0.5,),
+        starts=2,
+        start_blocks=64,
+        grown=FEW_STARTS,
+        refinement=RefinementOptions(tolerance=0.99),
+        finest_refinement=None,
+    ),
     "default": PortpartConfig(),
     "strong": STRONG,
-    "best": replace(STRONG, runs=4),
+    "best": replace(STRONG, runs=4, cycles=2),
 }
 
 

@@ -28,9 +28,6 @@ STARTERS = ("metis", "grown", "auto")
 MOST_GROWN = 2**17
 """Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
 
-MOST_METIS_BLOCKS = 128
-"""One start for more blocks is grown rather than METIS's, whose time grows with their number."""
-
 LEAST_SHRINK = 0.9
 
 
@@ -53,7 +50,7 @@ class StartOptions:
     """
 
     refined: int = 2
-    shrink: float = 3.0
+    shrink: float = 4.5
     growing: GrowingOptions = field(default_factory=GrowingOptions)
 
     def of_one(self) -> StartOptions:

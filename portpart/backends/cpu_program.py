@@ -34,9 +34,10 @@ class CpuExecutable:
 
     def run(self, bindings: dict[str, Any], size: int) -> None:
         """Run with `bindings`; the size needs no preparation here."""
+        scratch = self.space.empty(self.table.scratch_bytes(bindings), np.uint8)
         table = np.empty(len(self.table), np.int64)
         base = address_of(table)
-        table[:] = self.table.fill(bindings, base)
+        table[:] = self.table.fill(bindings, base, address_of(scratch))
         self.space.counters.launches += 1
         run_with_threads(self.space.threads, walk, self._instructions, base)
 

@@ -41,12 +41,14 @@ class Cooperative:
         self._pointer = function.kernel.ptr
         fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, BLOCK, 0)
         self._small, self._full = (multiprocessors * min(blocks, fit) for blocks in (small, full))
+        self._address = ctypes.c_uint64()
+        self._given = (ctypes.c_void_p * 1)(ctypes.addressof(self._address))
+        self._arguments = ctypes.addressof(self._given)
 
     def launch(self, address: int, stream: Any, small: bool) -> None:
-        """Start the kernel with `address` as its argument."""
-        value = ctypes.c_uint64(address)
-        given = (ctypes.c_void_p * 1)(ctypes.addressof(value))
+        """Start the kernel with `address` as its argument; for one thread at a time."""
+        self._address.value = address
         self._driver.launchCooperativeKernel(
             self._pointer, self._small if small else self._full, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
-            ctypes.addressof(given),
+            self._arguments,
         )

@@ -15,7 +15,7 @@ import numpy as np
 from portpart.backends.cuda import GRAPH, WALK
 from portpart.backends.cuda_compile import blocks_for
 from portpart.backends.cuda_words import BLOCK
-from portpart.backends.packing import Table, tag_of
+from portpart.backends.packing import Table, address_of, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
 from portpart.backends.resident import ResidentWriter
 from portpart.backends.result_types import type_of
@@ -51,31 +51,39 @@ class CudaExecutable:
         if self.laps is not None:
             self._laps_at = self.layout.add_constant(self.laps.data.ptr)
         self.table = space.cupy.empty(len(self.layout), np.int64)
+        self._base = int(self.table.data.ptr)
+        self._arrays = [slot.name for slot in program.slots.values()
+                        if slot.is_array and not slot.scratch and not slot.words]
         self.functions: dict[int, Any] = {}
         self._resident: Any = None
         self._graphs: dict[bool, Any] = {}
         self._lock = threading.RLock()
-        self._last: tuple[Any, Any] | None = None
+        self._done = space.cupy.cuda.Event(disable_timing=True)
+        self._last: Any = None
 
     def run(self, bindings: dict[str, Any], size: int) -> None:
         """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
-        for name, slot in self.program.slots.items():
-            if slot.is_array and bindings.get(name) is not None:
-                self.space.check_array(bindings[name])
+        for name in self._arrays:
+            array = bindings.get(name)
+            if array is not None:
+                self.space.check_array(array)
         small = size <= SMALL_SIZE
+        # The allocator gives the scratch to what comes later on this stream only.
+        scratch = self.space.empty(self.layout.scratch_bytes(bindings), np.uint8)
         with self._lock, self.space.active():
             stream = self.space.cupy.cuda.get_current_stream()
             self._wait_for_last(stream)
-            words = self.layout.fill(bindings, self.table.data.ptr)
+            words = self.layout.fill(bindings, self._base, scratch.data.ptr)
             # From pageable memory the call returns when the words have been read.
-            self.table.data.copy_from_host_async(words.ctypes.data, words.nbytes, stream)
+            self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
             if self.space.program_mode == WALK:
                 self._load()
                 self._walk(self.program.steps, bindings, small)
             else:
                 self.space.counters.launches += 1
                 self._start(stream, small)
-            self._last = stream, stream.record()
+            stream.record(self._done)
+            self._last = stream
 
     def launch_step(self, step: Launch, small: bool) -> None:
         """Launch one step on the current stream; it reads its row when it starts."""
@@ -109,8 +117,8 @@ class CudaExecutable:
                                 step.team, (STEP,))
             for step in launches
         }
-        writer = ResidentWriter(translations, self.rows, self.flags, len(self.layout),
-                                self.arrivals, self._laps_at)
+        writer = ResidentWriter(translations, self.rows, self.flags,
+                                self.layout.length_of_rows, self.arrivals, self._laps_at)
         symbol, text = writer.write(self.program.steps)
         function = self.space.kernels.resident(text, symbol)
         return Cooperative(function, self.space.multiprocessors, RESIDENT_SMALL, RESIDENT_FULL)
@@ -149,8 +157,8 @@ class CudaExecutable:
 
     def _wait_for_last(self, stream: Any) -> None:
         """The table must not change under a run on another stream."""
-        if self._last is not None and self._last[0] != stream:
-            stream.wait_event(self._last[1])
+        if self._last is not None and self._last != stream:
+            stream.wait_event(self._done)
 
     def _graph(self, small: bool) -> Any:
         if small not in self._graphs:
@@ -176,4 +184,6 @@ class CudaExecutable:
 
     def _is_set(self, flag: Element, bindings: dict[str, Any]) -> bool:
         self.space.counters.synchronizations += 1
+        if flag.slot.words:
+            return int(self.table[self.layout.place_of(flag)]) != 0
         return int(bindings[flag.slot.name][flag.index]) != 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 import sys
 from ctypes import c_int64
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from portpart.errors import InputError, KernelTypeError
 
 ABSENT = "absent"
 """Type tag of an absent array.  Other tags: ``int32`` for a scalar, ``*int32`` for an array."""
+
+LINE = 128
+"""Bytes of a line of memory, more than any type needs for its alignment."""
 
 _SCALAR_FORMATS = {
     "bool": "?7x", "int8": "b7x", "uint8": "B7x", "int32": "i4x", "uint32": "I4x",
@@ -62,11 +66,19 @@ def tag_of(argument: Any) -> str:
 
 def bits_of(value: Any, dtype: Any) -> int:
     """The bits of scalar `value` as `dtype`, in the low bytes of a signed 64-bit word."""
-    name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    name = _name_of(dtype)
+    if type(value) is int and name == "int64" and -(2**63) <= value < 2**63:
+        return value
     try:
         return int.from_bytes(struct.pack(_SCALAR_FORMATS[name], value), sys.byteorder, signed=True)
     except (struct.error, OverflowError) as error:
         raise InputError(f"{value!r} cannot be passed as {name}: {error}") from None
+
+
+@cache
+def _name_of(dtype: Any) -> str:
+    """Name of a type; asking a dtype for it takes a microsecond."""
+    return np.dtype(dtype).name
 
 
 def address_of(array: Any) -> int:
@@ -104,13 +116,20 @@ def word_of(argument: Any) -> int:
 
 
 class Table:
-    """The packed rows of a program; every word is a constant plus the value of one slot."""
+    """The packed rows of a program; every word is a constant plus the value of one slot.
+
+    Behind the rows stand the slots of words, so that they travel with them.
+    """
 
     _CONSTANT, _OWN_ADDRESS, _FIRST_SLOT = 0, 1, 2
 
     def __init__(self, slots: dict[str, Slot]) -> None:
         self.slots = list(slots.values())
         self._position = {slot.name: self._FIRST_SLOT + i for i, slot in enumerate(self.slots)}
+        self._plan = list(slots.items())
+        self._num_words = sum(slot.words for slot in self.slots)
+        self._scratch = {slot.name: slot.dtype.itemsize
+                         for slot in self.slots if slot.scratch and slot.dtype is not None}
         self._source: list[int] = []
         self._offset: list[int] = []
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
@@ -146,33 +165,80 @@ class Table:
         self._offset.append(offset)
         self._frozen = None
 
-    def __len__(self) -> int:
+    @property
+    def length_of_rows(self) -> int:
+        """Words of the rows alone."""
         return len(self._source)
 
-    def fill(self, bindings: dict[str, Any], base: int) -> np.ndarray:
-        """The words for `bindings` when the table stands at address `base`."""
+    def __len__(self) -> int:
+        return len(self._source) + self._num_words
+
+    def place_of(self, element: Element) -> int:
+        """Where an element of a slot of words stands."""
+        before = self.slots[: self._position[element.slot.name] - self._FIRST_SLOT]
+        return len(self._source) + sum(slot.words for slot in before) + element.index
+
+    def scratch_bytes(self, bindings: dict[str, Any]) -> int:
+        """Bytes of all scratch together."""
+        return sum(_rounded(_bound(bindings, name) * size) for name, size in self._scratch.items())
+
+    def fill(self, bindings: dict[str, Any], base: int, scratch: int = 0) -> np.ndarray:
+        """The words for `bindings`, with the table at address `base` and scratch at `scratch`."""
         if self._frozen is None:
-            self._frozen = np.array(self._source, np.int64), np.array(self._offset, np.int64)
+            self._frozen = self._freeze()
         source, offset = self._frozen
-        values = [0, base, *(_bound_word(slot, bindings) for slot in self.slots)]
-        words: np.ndarray = np.array(values, np.int64)[source]
+        values = [0, base]
+        numbers: list[int] = []
+        for name, slot in self._plan:
+            value = _bound(bindings, name)
+            if slot.scratch:
+                values.append(scratch)
+                scratch += _rounded(value * self._scratch[name])
+            elif slot.words:
+                values.append(base + 8 * (len(self._source) + len(numbers)))
+                numbers += _numbers(slot, value)
+            else:
+                values.append(_bound_word(slot, value))
+        words: np.ndarray = np.array(values + numbers, np.int64)[source]
         words += offset
         return words
 
+    def _freeze(self) -> tuple[np.ndarray, np.ndarray]:
+        """Source and offset of each word; behind the rows the numbers follow each other."""
+        first = self._FIRST_SLOT + len(self.slots)
+        source = [*self._source, *range(first, first + self._num_words)]
+        return np.array(source, np.int64), np.array(self._offset + [0] * self._num_words, np.int64)
 
-def _bound_word(slot: Slot, bindings: dict[str, Any]) -> int:
-    if slot.name not in bindings:
-        raise InputError(f"slot {slot.name!r} is not bound")
-    value = bindings[slot.name]
+
+def _rounded(size: int) -> int:
+    """The size of an array of scratch, so that the next one begins at a line of memory."""
+    return -(-size // LINE) * LINE
+
+
+def _bound(bindings: dict[str, Any], name: str) -> Any:
+    try:
+        return bindings[name]
+    except KeyError:
+        raise InputError(f"slot {name!r} is not bound") from None
+
+
+def _numbers(slot: Slot, values: Any) -> list[int]:
+    if len(values) != slot.words:
+        raise InputError(f"slot {slot.name!r} takes {slot.words} numbers, not {len(values)}")
+    return [bits_of(value, "int64") for value in values]
+
+
+def _bound_word(slot: Slot, value: Any) -> int:
+    dtype = slot.dtype
     if not slot.is_array:
-        return bits_of(value, slot.dtype)
-    if value is None or slot.dtype is None:
-        if value is None and slot.dtype is None:
+        return bits_of(value, dtype)
+    if value is None or dtype is None:
+        if value is None and dtype is None:
             return 0
-        raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, "
+        raise KernelTypeError(f"slot {slot.name!r} wants {_described(dtype)}, "
                               f"not {_described(getattr(value, 'dtype', None))}")
-    if value.dtype != slot.dtype or value.ndim != 1 or not value.flags.c_contiguous:
-        raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, contiguous and "
+    if value.dtype != dtype or value.ndim != 1 or not value.flags.c_contiguous:
+        raise KernelTypeError(f"slot {slot.name!r} wants {_described(dtype)}, contiguous and "
                               f"of one dimension, not {_described(value.dtype)} of {value.ndim}")
     return address_of(value)
 

@@ -29,12 +29,15 @@ TEAM_WIDTHS = (1, 8, 32, 256)
 class Slot:
     """A named argument of a program, bound to an array or a scalar when the program runs.
 
-    A slot with ``dtype`` None stands for an absent array (None).
+    A slot with ``dtype`` None stands for an absent array (None).  Two kinds of array belong to a
+    run: ``scratch``, bound to a number of elements, and ``words`` int64, bound to their values.
     """
 
     name: str
     dtype: np.dtype | None
     is_array: bool
+    scratch: bool = False
+    words: int = 0
 
     def __getitem__(self, index: int) -> Element:
         return Element(self, index)
@@ -102,6 +105,14 @@ class Program:
         """Declare a scalar slot, bound to a number at each run."""
         return self._slot(Slot(name, np.dtype(dtype), False))
 
+    def scratch(self, name: str, dtype: Any) -> Slot:
+        """Declare an array that no run finds anything in, bound to its length at each run."""
+        return self._slot(Slot(name, np.dtype(dtype), True, scratch=True))
+
+    def words(self, name: str, count: int) -> Slot:
+        """Declare `count` words of int64 that travel with the arguments, bound to their values."""
+        return self._slot(Slot(name, np.dtype(np.int64), True, words=count))
+
     def _slot(self, slot: Slot) -> Slot:
         if self.slots.setdefault(slot.name, slot) != slot:
             raise ValueError(f"program {self.name!r}: slot {slot.name!r} is declared twice")
@@ -131,7 +142,7 @@ class Program:
     @contextmanager
     def while_loop(self, flag: Element) -> Iterator[None]:
         """Record the body of a loop that runs while ``flag`` is not zero."""
-        loop = While(flag)
+        loop = While(self._checked(flag))
         self._open.append(loop)
         with self._into(loop.steps):
             yield
@@ -139,7 +150,7 @@ class Program:
     @contextmanager
     def if_nonzero(self, flag: Element) -> Iterator[None]:
         """Record steps that run if ``flag`` is not zero."""
-        branch = Branch(flag)
+        branch = Branch(self._checked(flag))
         self._open.append(branch)
         with self._into(branch.then):
             yield
@@ -164,6 +175,11 @@ class Program:
         self._open[first:] = [
             replace(step, awaited=step is steps[-1]) for step in steps if isinstance(step, Launch)
         ]
+
+    def _checked(self, flag: Element) -> Element:
+        if flag.slot.scratch:
+            raise ValueError(f"program {self.name!r}: {flag.slot.name!r} is scratch, no flag")
+        return flag
 
     @contextmanager
     def _into(self, steps: list[Step]) -> Iterator[None]:

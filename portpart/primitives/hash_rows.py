@@ -7,10 +7,15 @@ depend on the order of the threads; that it has exactly one does not.
 
 from __future__ import annotations
 
-from portpart.backends.language import device, int32, int64, team_atomic_cas
+from portpart.backends.language import device, int32, int64, team_atomic_cas, team_size
 
 EMPTY = -1
 """A slot that was never used: a search ends here."""
+
+
+SLOTS = {4: {1: 8, 8: 64, 32: 256, 256: 2048}, 8: {1: 8, 8: 64, 32: 192, 256: 1024}}
+"""Slots of a row in the scratch memory of a team, by the bytes of a sum and the width of the team:
+rows of a narrow and of the widest team fit the shared memory of a block together."""
 
 
 @device
@@ -21,19 +26,21 @@ def home_slot(key, begin, end):
 
 
 @device
-def claim_slot_in_team(keys, begin, end, key):
-    """Slot of `key` in a row that only this team touches, claimed if new.
+def seen_at(keys, slot, key):
+    """What is at the slot of a row; lanes that compete put `key` there if nothing is."""
+    return keys[slot] if team_size() == 1 else team_atomic_cas(keys, slot, int32(EMPTY), key)
 
-    Returns the slot for a key that was there and -1 - slot for a new one.
-    """
+
+@device
+def claim_slot_in_team(keys, begin, end, key):
+    """Slot of `key` in a row that only this team touches, claimed if new."""
     slot = home_slot(key, begin, end)
-    found = team_atomic_cas(keys, slot, int32(EMPTY), key)
-    while found != EMPTY and found != key:
+    found = seen_at(keys, slot, key)
+    while (found != EMPTY) & (found != key):
         slot += 1
         if slot == end:
             slot = begin
-        found = team_atomic_cas(keys, slot, int32(EMPTY), key)
-    result = slot
-    if found == EMPTY:
-        result = -1 - slot
-    return result
+        found = seen_at(keys, slot, key)
+    if team_size() == 1:
+        keys[slot] = key
+    return slot

@@ -6,6 +6,7 @@ every space and inside programs; they read the input twice and write the output 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,30 @@ def record_scan(
     program: Program, values: Slot, result: Slot, sums: Slot, size: Element, tiles: Element
 ) -> None:
     """Record the scan of ``values`` into ``result`` (one longer); ``sums`` holds one per tile."""
-    program.parallel_for(tiles, sum_tile, values, sums, size.slot, size.index, team=TEAM)
-    program.parallel_for(1, scan_tile_sums, sums, tiles.slot, tiles.index, team=256)
-    program.parallel_for(tiles, scan_tile, values, sums, result, size.slot, size.index, team=TEAM)
+    record_scans(program, [(values, result, sums)], size, tiles)
+
+
+def record_scans(
+    program: Program, scans: Sequence[tuple[Slot, Slot, Slot]], size: Element, tiles: Element
+) -> None:
+    """Record several scans, each as `record_scan` does, side by side."""
+    with program.side_by_side():
+        for values, _, sums in scans:
+            program.parallel_for(tiles, sum_tile, values, sums, size.slot, size.index, team=TEAM)
+    record_scans_of_tiles(program, scans, size, tiles)
+
+
+def record_scans_of_tiles(
+    program: Program, scans: Sequence[tuple[Slot, Slot, Slot]], size: Element, tiles: Element
+) -> None:
+    """Record what is left of scans once ``sums`` holds the sum of each tile."""
+    with program.side_by_side():
+        for _, _, sums in scans:
+            program.parallel_for(1, scan_tile_sums, sums, tiles.slot, tiles.index, team=256)
+    with program.side_by_side():
+        for values, result, sums in scans:
+            program.parallel_for(tiles, scan_tile, values, sums, result, size.slot, size.index,
+                                 team=TEAM)
 
 
 def tiles_of(n: int) -> int:

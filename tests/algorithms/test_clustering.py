@@ -13,14 +13,16 @@ from scipy.sparse.csgraph import connected_components
 from portpart import generators
 from portpart.algorithms.coarsening.cluster_wishes import (
     MAX_NARROW,
+    wish_by_row,
     wish_for_cluster,
-    wish_for_cluster_by_row,
 )
-from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
+from portpart.algorithms.coarsening.clustering import MAX_ROW, ClusteringOptions, cluster
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import int64
 from portpart.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, launch, reference, with_int64_offsets
+from tests.backends.lanes import LanesSpace
 from tests.graphs import graphs, random_graph, raw_graph
 
 NO_GROUPS = ClusteringOptions(most_left=1.0)
@@ -144,10 +146,10 @@ def test_no_graph_stalls(space: ExecutionSpace, name: str, limit: int) -> None:
 
 
 
-@pytest.mark.parametrize("team", [1, 8, 32])
+@pytest.mark.parametrize(("team", "slots"), [(1, 2), (1, 8), (8, 8), (8, 64), (32, 192)])
 @pytest.mark.parametrize("name", ["sparse", "medium", "dense", "skewed"])
-def test_both_ways_to_add_up_arcs_give_the_same_wishes(
-    space: ExecutionSpace, name: str, team: int
+def test_all_ways_to_add_up_arcs_give_the_same_wishes(
+    space: ExecutionSpace, name: str, team: int, slots: int
 ) -> None:
     graph = GRAPHS[name].to(space)
     n = graph.num_vertices
@@ -162,7 +164,7 @@ def test_both_ways_to_add_up_arcs_give_the_same_wishes(
         "above": -1, "most": MAX_NARROW,
     }
     wishes = []
-    for kernel in (wish_for_cluster, wish_for_cluster_by_row):
+    for kernel in (wish_for_cluster, wish_by_row(slots, int64)):
         arrays["wish"] = space.full(n, -2, np.int32)
         launch(space, n, kernel, {**arrays, "wide": arrays["active"]}, team)
         wishes.append(oracles.host(arrays["wish"]).copy())
@@ -174,6 +176,15 @@ def test_both_ways_to_add_up_arcs_give_the_same_wishes(
     moving = found & (cluster != wishes[0])
     joined = weights[wishes[0][moving]] + np.asarray(oracles.vertex_weights(GRAPHS[name]))[moving]
     assert (joined <= 30).all()
+
+
+@pytest.mark.parametrize("lanes", [2, 3])
+def test_lanes_share_hash_rows(lanes: int) -> None:
+    """Vertices of degrees below and above that of rows in scratch memory of narrow teams."""
+    hub = [(0, i) for i in range(30, MAX_ROW + 20)]
+    clique = [(i, j) for i in range(30) for j in range(i)]
+    graph = raw_graph(MAX_ROW + 20, [*hub, *clique]).graph()
+    assert np.array_equal(clustered(LanesSpace(lanes), graph, 8), clustered(reference(), graph, 8))
 
 
 def test_groups_are_leaves_of_one_hub_and_isolated_vertices() -> None:

@@ -8,16 +8,21 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.coarsening import clustering
+from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.coarsening.contraction import (
     Clusters,
+    _record,
     clusters_of_matching,
     contract,
 )
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.team_arrays import check_program, check_width
 from portpart.graph import Graph
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, with_int64_offsets
-from tests.graphs import graphs, raw_graph
+from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets
+from tests.backends.lanes import LanesSpace
+from tests.graphs import graphs, random_graph, raw_graph
 
 
 def contracted(space: ExecutionSpace, graph: Graph, cluster: np.ndarray, count: int) -> Graph:
@@ -77,6 +82,46 @@ def test_sums_beyond_32_bits(space: ExecutionSpace) -> None:
     graph = raw_graph(4, [(0, 2), (1, 3), (0, 1)], np.array([2**31 - 1] * 3, np.int32)).graph()
     coarse = contracted(space, graph, np.array([0, 0, 1, 1]), 2)
     assert oracles.arcs(coarse) == [(0, 1, 2**32 - 2), (1, 0, 2**32 - 2)]
+
+
+RING = [(i, (i + 1) % 180) for i in range(180)]
+LANES_GRAPHS = {
+    "narrow rows": random_graph(40, 60, 5, weighted=True, vertex_weighted=True),
+    "wide rows": random_graph(40, 1100, 5, weighted=True, skewed=True),
+    "rows beyond scratch": raw_graph(180, [*RING, *((0, i) for i in range(2, 150))]).graph(),
+}
+
+
+@pytest.mark.parametrize("lanes", [2, 5])
+@pytest.mark.parametrize("name", LANES_GRAPHS)
+def test_lanes_share_a_row(lanes: int, name: str) -> None:
+    graph = LANES_GRAPHS[name]
+    cluster, count = np.arange(graph.num_vertices) // 2, graph.num_vertices // 2
+    coarse = contracted(LanesSpace(lanes), graph, cluster, count)
+    oracles.assert_same_graph(coarse, oracles.quotient(graph, cluster, count))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, name: str) -> None:
+    graph = GRAPHS[name]
+    coarse = contracted(space, graph, *random_clusters(graph, 4))
+    space.counters.synchronizations = 0
+    known = (coarse.max_degree, coarse.total_arc_weight, coarse.total_vertex_weight)
+    assert space.counters.synchronizations == 0
+    host = coarse.to(reference())
+    fresh = Graph(*host.arrays.values(), host.space)
+    assert known == (fresh.max_degree, fresh.total_arc_weight, fresh.total_vertex_weight)
+
+
+@pytest.mark.parametrize("sum_type", [np.int32, np.int64])
+@pytest.mark.parametrize("team", [1, 8, 32])
+def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> None:
+    graph, dtype = GRAPHS["medium"], np.dtype(sum_type)
+    for program in (_record(graph, dtype, team),
+                    clustering._record(graph, dtype, team, ClusteringOptions(), False)):
+        check_program(program.name, ((step.kernel, step.team) for step in program.launches()))
+        for step in program.launches():
+            check_width(step.kernel, step.team)
 
 
 def test_everything_in_one_cluster(space: ExecutionSpace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_every_preset_partitions_within_the_limit(preset: str) -> None:
 def test_a_configuration_tells_the_algorithm() -> None:
     result = portpart.partition(MESH, 4, preset=GkwayConfig(group_size=2, coarsest_per_block=20))
     sizes = [level["vertices"] for level in result.stats["levels"]]
-    assert all(fine <= 2 * coarse for fine, coarse in zip(sizes, sizes[1:]))
+    assert all(fine <= 2 * coarse for fine, coarse in pairwise(sizes))
     assert 20 <= sizes[-1] <= 80
 
 

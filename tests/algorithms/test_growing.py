@@ -33,8 +33,8 @@ from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
 
 ROOT = Path(__file__).parents[2]
 
-SMALL = GrowingOptions(candidates=2, most_candidates=4, trials=2, least_vertices=20,
-                       split_vertices=12)
+SMALL = GrowingOptions(candidates=2, most_candidates=4, trials=3, refined_trials=2,
+                       least_vertices=20, split_vertices=12)
 
 
 def limit_of(graph: Graph, k: int, imbalance: float = 0.05) -> int:
@@ -90,12 +90,23 @@ def test_all_spaces_grow_the_same(space: ExecutionSpace, name: str, k: int) -> N
     assert np.array_equal(here, grown_in(reference(), levels, k, limit))
 
 
+@pytest.mark.parametrize("graph", [
+    generators.delaunay(1200), random_graph(150, 8000, 2, weighted=True),
+], ids=["long", "dense"])
+def test_blocks_grow_what_warps_grow(space: ExecutionSpace, graph: Graph) -> None:
+    levels = levels_below(graph, StartOptions(growing=SMALL), 7)
+    limit = limit_of(graph, 6)
+    here = grown_in(space, levels, 6, limit)
+    assert np.array_equal(here, grown_in(reference(), levels, 6, limit))
+
+
 @pytest.mark.parametrize(("graph", "lanes"), [
     (generators.delaunay(60), 8),
+    (random_graph(9, 25, 2), 64),
     (random_graph(50, 200, 3, weighted=True, vertex_weighted=True), 3),
     (random_graph(60, 40, 3), 3),
     (raw_graph(30, [(0, 1)] * 3 + [(i, 0) for i in range(1, 30)]).graph(), 3),
-], ids=["mesh", "weighted", "sparse", "parallel"])
+], ids=["mesh", "wide", "weighted", "sparse", "parallel"])
 def test_the_width_of_a_team_decides_nothing(graph: Graph, lanes: int) -> None:
     levels = levels_below(graph, StartOptions(growing=SMALL), 7)
     limit = limit_of(graph, 5)
@@ -201,6 +212,20 @@ def test_graphs_that_do_not_shrink_are_left_to_metis(monkeypatch: pytest.MonkeyP
     assert np.array_equal(metis.part, grown.part)
 
 
+@pytest.mark.parametrize("k", [2, 40, 130])
+def test_nobody_asks_metis_by_default(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multilevel, "metis_parts", None)
+    assert portpart.partition(generators.delaunay(2000), k).feasible
+
+
+@pytest.mark.parametrize("refined", [0, 1, 3])
+def test_any_number_of_attempts_may_be_refined(refined: int) -> None:
+    graph = generators.delaunay(500)
+    options = GrowingOptions(trials=3, refined_trials=refined)
+    for part in parts_of(graph, 5, options=options):
+        assert np.bincount(part, minlength=5).max() <= limit_of(graph, 5)
+
+
 def test_threads_do_not_matter() -> None:
     graph = generators.rmat(11, 8)
     one = graph.to(backends.space("cpu", threads=1))
@@ -224,8 +249,8 @@ def test_three_threads_grow_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [
-    {"candidates": 0}, {"trials": 0}, {"least_vertices": 1}, {"split_vertices": 1},
-    {"passes": -1}, {"stall_limit": -1},
+    {"candidates": 0}, {"trials": 0}, {"refined_trials": -1}, {"least_vertices": 1},
+    {"split_vertices": 1}, {"passes": -1}, {"stall_limit": -1},
 ])
 def test_options_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
@@ -143,13 +144,32 @@ def test_nothing_merges_above_the_weight_limit(space: ExecutionSpace) -> None:
     assert max(oracles.vertex_weights(levels[-1].graph)) <= 40
 
 
-def test_a_level_reads_two_numbers(
-    space: ExecutionSpace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The number of clusters and that of coarse arcs."""
+def test_a_level_reads_twice(space: ExecutionSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of clusters, and three numbers of the coarse graph."""
     graph = GRAPHS["skewed"].to(space)
     read: list[int] = []
     to_host = space.to_host
     monkeypatch.setattr(space, "to_host", lambda array: read.append(len(array)) or to_host(array))
     levels = coarsen(space, graph, two_hop_rule(space, NO_LIMIT), stop_at=100, least_shrink=0.98)
-    assert read == [1, 1] * (len(levels) - 1)
+    assert read == [1, 3] * (len(levels) - 1)
+
+
+def test_a_level_of_clusters_takes_few_allocations_and_programs(
+    space: ExecutionSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is microseconds of the host; a program's work arrays are one allocation of them."""
+    graph = GRAPHS["medium"].to(space)
+
+    def clusters(fine: Graph, seed: int, label: Any) -> Clusters:
+        return cluster(space, fine, 8, seed, ClusteringOptions())
+
+    def levels() -> list[Level]:
+        return coarsen(space, graph, clusters, stop_at=100, least_shrink=0.98)
+
+    steps = len(levels()) - 1
+    made: list[int] = []
+    empty, launches = space.empty, space.counters.launches
+    monkeypatch.setattr(space, "empty", lambda n, dtype: made.append(n) or empty(n, dtype))
+    assert len(levels()) - 1 == steps > 1
+    assert len(made) <= 12 * steps + 3  # the last clusters may be too many to go on with
+    assert space.counters.launches - launches <= 3 * steps + 1

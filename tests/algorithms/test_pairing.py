@@ -15,7 +15,7 @@ from portpart.algorithms.coarsening.pairing import (
     UNMATCHED,
     declare_pairing,
     keep_weight_limit,
-    pairing_arrays,
+    pairing_bindings,
     record_pairing,
 )
 from portpart.backends.interface import ExecutionSpace
@@ -41,7 +41,7 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
            fit: DeviceFunction = keep_weight_limit) -> np.ndarray:
     n = len(keys)
     arrays = {
-        **pairing_arrays(space, n),
+        **pairing_bindings(n),
         "offsets": None, "targets": None,
         "vertex_weights": None if weights is None else space.asarray(weights, np.int64),
         "mate": space.full(n, UNMATCHED, np.int32),
@@ -49,7 +49,7 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
     arrays["keys"] = space.asarray(np.array(keys, np.int64))
     program = Program("pairing")
     declare_pairing(program)
-    for name in ("offsets", "targets", "vertex_weights", "mate"):
+    for name in ("keys", "offsets", "targets", "vertex_weights", "mate"):
         program.array(name, None if arrays[name] is None else arrays[name].dtype)
     program.scalar("max_weight")
     record_pairing(program, fit)

@@ -140,15 +140,16 @@ class HostCudaExecutable:
             id(step): translated(step.kernel, step.args, step.team, STEP)
             for step in program.launches()
         }
-        writer = ResidentWriter(translations, rows, flags, len(self.table), arrivals)
+        writer = ResidentWriter(translations, rows, flags, self.table.length_of_rows, arrivals)
         symbol, text = writer.write(program.steps)
         residents[symbol] = text
         self.entry = compiled(symbol, text)
 
     def run(self, bindings: dict[str, Any], size: int) -> None:
         """Run with `bindings`."""
+        scratch = np.empty(self.table.scratch_bytes(bindings), np.uint8)
         words = np.zeros(len(self.table), np.int64)
-        words[:] = self.table.fill(bindings, address_of(words))
+        words[:] = self.table.fill(bindings, address_of(words), address_of(scratch))
         self.space.counters.launches += 1
         self.entry(address_of(words))
 

@@ -35,15 +35,15 @@ class _Team:
         self.barrier = threading.Barrier(size)
         self.values: list[Any] = [None] * size
         self.atomic = threading.Lock()
+        self.arrays: dict[int, np.ndarray] = {}
         self.error: Exception | None = None
-        self.arrays: dict[tuple[int, int], np.ndarray] = {}
 
     def run(self, lane: int, items: list[int], kernel: Kernel, args: tuple[Any, ...]) -> None:
         """Do what one lane does, for all items one after the other."""
         self.local.lane = lane
         try:
             for item in items:
-                self.local.item, self.local.made = item, 0
+                self.local.made = 0
                 kernel.function(item, *args)
                 self.barrier.wait()
         except threading.BrokenBarrierError:
@@ -61,11 +61,10 @@ class _Team:
         return values
 
     def array(self, element: Word, size: int) -> np.ndarray:
-        """The array that all lanes of the team share while they work on one item."""
+        """The next array of the team: one for all lanes, as the last item left it."""
         self.local.made += 1
         with self.atomic:
-            return self.arrays.setdefault((self.local.item, self.local.made),
-                                          np.empty(size, element.name))
+            return self.arrays.setdefault(self.local.made, np.full(size, 77, element.name))
 
     def words(self) -> dict[Word, Callable[..., Any]]:
         """What the words of the language do in this team."""
@@ -151,11 +150,16 @@ class _Walker:
     """A program walked step by step."""
 
     def __init__(self, space: LanesSpace, program: Program) -> None:
-        self.space, self.steps = space, program.steps
+        self.space, self.steps, self.slots = space, program.steps, program.slots
 
     def run(self, bindings: dict[str, Any], size: int) -> None:
         """Run with `bindings`."""
-        self._walk(self.steps, bindings)
+        own = {
+            name: np.full(bindings[name], 77, slot.dtype) if slot.scratch
+            else np.array(bindings[name], np.int64)
+            for name, slot in self.slots.items() if slot.scratch or slot.words
+        }
+        self._walk(self.steps, {**bindings, **own})
 
     def _walk(self, steps: list[Step], bindings: dict[str, Any]) -> None:
         for step in steps:

@@ -10,9 +10,10 @@ import portpart
 from portpart import backends
 from portpart.backends.cpp_words import TYPES
 from portpart.backends.cuda_compile import module_text
-from portpart.backends.cuda_words import CUDA_PRELUDE, SET_CONDITION
+from portpart.backends.cuda_words import BLOCK, CUDA_PRELUDE, SET_CONDITION
 from portpart.backends.program import TEAM_WIDTHS
 from portpart.backends.result_types import type_of
+from portpart.backends.team_arrays import bytes_of, room_of
 from portpart.backends.translate import DIRECT, PACKED, Translation, translate
 from portpart.generators import grid_2d
 from tests.backends import host_cuda, nvrtc
@@ -75,4 +76,5 @@ def kernels_of_a_partition() -> list[Translation]:
         translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
         for kernel, tags, team in host_cuda.seen
         for width in ({team, 32, 256} if kernel.uses_team_words else {team})
+        if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
     ]

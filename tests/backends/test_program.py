@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.backends.language import int64, kernel, lane, team_size, team_sum, value_or
+from portpart.backends.language import (
+    atomic_add,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    value_or,
+)
 from portpart.backends.program import Branch, Launch, Program, While
 from portpart.errors import InputError, KernelTypeError
 
@@ -20,6 +28,18 @@ def double_into(i, values, result):
 def add_to_all(i, values, amount):
     """values[i] += amount."""
     values[i] += amount
+
+
+@kernel
+def set_to(i, values, value):
+    """values[i] = value."""
+    values[i] = value
+
+
+@kernel
+def add_element(i, values, sums, place):
+    """sums[place] += values[i]; atomic."""
+    atomic_add(sums, place, int64(values[i]))
 
 
 @kernel
@@ -76,6 +96,51 @@ def run(space, program, size=1, **bindings):
     space.executable(program).run(bound, size=size)
     return {name: space.to_host(value) for name, value in bound.items()
             if isinstance(bindings[name], np.ndarray)}
+
+
+def test_words_and_scratch_belong_to_a_run(space):
+    """Words have their first values at every run, scratch is of any length."""
+    program = Program("own memory")
+    words, more = program.words("words", 3), program.words("more", 1)
+    many, few = program.scratch("many", np.int64), program.scratch("few", np.int32)
+    result = program.array("result", np.int64)
+    for length, own in ((words[0], many), (words[1], few)):
+        program.parallel_for(length, set_to, own, 5)
+        program.parallel_for(length, add_element, own, words, 2)
+    program.parallel_for(more[0], copy_word, words, 2, result, 0)
+    executable = space.executable(program)
+    for m, n in ((7, 3), (40, 1000), (0, 1)):
+        found = space.zeros(2, np.int64)
+        executable.run({"words": (m, n, 4), "more": [1], "many": m, "few": n, "result": found}, n)
+        assert space.to_host(found).tolist() == [4 + 5 * (m + n), 0]
+
+
+def test_words_are_flags(space):
+    program = Program("flags in words")
+    flags, values = program.words("flags", 2), program.array("values", np.int64)
+    with program.while_loop(flags[0]):
+        program.parallel_for(1, add_to_all, values, 1)
+        program.parallel_for(1, add_to_all, flags, -1)
+    with program.if_nonzero(flags[1]):
+        program.parallel_for(1, add_to_all, values, 100)
+    executable = space.executable(program)
+    for rounds, more in ((3, 0), (5, 1)):
+        values = space.zeros(1, np.int64)
+        executable.run({"flags": (rounds, more), "values": values}, 1)
+        assert int(space.to_host(values)[0]) == rounds + 100 * more
+
+
+def test_scratch_is_no_flag_and_words_have_a_length(space):
+    program = Program("refused")
+    own = program.scratch("own", np.int64)
+    with pytest.raises(ValueError, match="scratch, no flag"), program.while_loop(own[0]):
+        pass
+    words = program.words("words", 2)
+    program.parallel_for(words[0], set_to, own, 1)
+    with pytest.raises(InputError, match="takes 2 numbers, not 3"):
+        space.executable(program).run({"own": 1, "words": (1, 2, 3)}, 1)
+    with pytest.raises(InputError, match="is not bound"):
+        space.executable(program).run({"own": 1}, 1)
 
 
 def test_launches_run_in_order_with_sizes_from_memory(space):

@@ -31,7 +31,7 @@ def add_in_team(row, offsets, keys_to_add, row_begin, keys, sums):
     team_sync()
     for i in range(offsets[row] + lane(), offsets[row + 1], team_size()):
         slot = claim_slot_in_team(keys, begin, end, keys_to_add[i])
-        team_atomic_add(sums, slot if slot >= 0 else -1 - slot, 1)
+        team_atomic_add(sums, slot, 1)
 
 
 @kernel

@@ -7,13 +7,18 @@ the weight of the arcs alone or with that over the weight of the cluster.)
 
 from __future__ import annotations
 
+from functools import cache
+
 from portpart.backends.language import (
+    Kernel,
+    Word,
     device,
     float64,
     int32,
     int64,
     kernel,
     lane,
+    team_array,
     team_atomic_add,
     team_size,
     team_sync,
@@ -135,39 +140,29 @@ def wish_for_cluster(i, active, offsets, targets, weights, vertex_weights, label
 
 
 @device
-def fill_row(v, begin, end, own, room, targets, weights, label, cluster, cluster_weight, keys,
-             sums):
+def add_up(v, begin, end, own, room, targets, weights, label, cluster, cluster_weight, keys, sums,
+           first, last):
     """Add up the arcs begin ... end-1 of v in a hash row, by the clusters that v may be in."""
-    for slot in range(begin + lane(), end, team_size()):
+    for slot in range(first + lane(), last, team_size()):
         keys[slot] = int32(EMPTY)
         sums[slot] = 0
     team_sync()
     for arc in range(begin + lane(), end, team_size()):
         c = cluster[targets[arc]]
         if c == own or may_join(v, c, room, cluster_weight, label):
-            slot = claim_slot_in_team(keys, begin, end, c)
-            team_atomic_add(sums, slot if slot >= 0 else -1 - slot, value_or(weights, arc, 1))
+            slot = claim_slot_in_team(keys, first, last, c)
+            team_atomic_add(sums, slot, value_or(weights, arc, 1))
     team_sync()
     return end - begin
 
 
-@kernel
-def wish_for_cluster_by_row(i, wide, offsets, targets, weights, vertex_weights, label, cluster,
-                            cluster_weight, keys, sums, wish, max_weight, seed, above, most):
-    """Wish of a vertex of high degree, which is in a range: a hash row adds up its arcs."""
-    v = wide[i]
-    begin = int64(offsets[v])
-    end = int64(offsets[v + 1])
-    mine = end - begin > above and end - begin <= most
-    if not mine:
-        end = begin
-    own = cluster[v]
-    room = max_weight - value_or(vertex_weights, v, 1)
-    fill_row(v, begin, end, own, room, targets, weights, label, cluster, cluster_weight, keys, sums)
+@device
+def best_of_row(v, own, cluster_weight, seed, keys, sums, first, last):
+    """The cluster in a hash row that v rates highest, or -1."""
     best_rating = float64(-1)
     best_hash = int64(LOWEST)
     best = int32(NOBODY)
-    for slot in range(begin + lane(), end, team_size()):
+    for slot in range(first + lane(), last, team_size()):
         c = keys[slot]
         if c != EMPTY:
             rated = rating(sums[slot], cluster_weight[c])
@@ -177,5 +172,40 @@ def wish_for_cluster_by_row(i, wide, offsets, targets, weights, vertex_weights, 
                 best_hash = hashed
                 best = c
     best = team_winner(best_rating, best_hash, best)
-    if lane() == 0 and mine:
-        wish[v] = best
+    team_sync()
+    return best
+
+
+@cache
+def wish_by_row(slots: int, sum_type: Word) -> Kernel:
+    """Kernel for vertices of high degree, for teams with `slots` slots of scratch memory."""
+
+    @kernel
+    def wish_for_cluster_by_row(i, wide, offsets, targets, weights, vertex_weights, label, cluster,
+                                cluster_weight, keys, sums, wish, max_weight, seed, above, most):
+        """Wish of a vertex whose degree is in a range: a hash row adds up its arcs.
+
+        The row is in scratch memory if that has room for all of them.
+        """
+        row_keys = team_array(int32, slots)
+        row_sums = team_array(sum_type, slots)
+        v = wide[i]
+        begin = int64(offsets[v])
+        end = int64(offsets[v + 1])
+        if end - begin > above and end - begin <= most:
+            own = cluster[v]
+            room = max_weight - value_or(vertex_weights, v, 1)
+            best = int32(NOBODY)
+            if end - begin <= slots:
+                last = min(slots, 2 * (end - begin))
+                add_up(v, begin, end, own, room, targets, weights, label, cluster, cluster_weight,
+                       row_keys, row_sums, 0, last)
+                best = best_of_row(v, own, cluster_weight, seed, row_keys, row_sums, 0, last)
+            else:
+                add_up(v, begin, end, own, room, targets, weights, label, cluster, cluster_weight,
+                       keys, sums, begin, end)
+                best = best_of_row(v, own, cluster_weight, seed, keys, sums, begin, end)
+            if lane() == 0:
+                wish[v] = best
+
+    return wish_for_cluster_by_row

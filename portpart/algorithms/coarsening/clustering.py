@@ -25,12 +25,12 @@ import numpy as np
 from portpart.algorithms.coarsening import leftovers
 from portpart.algorithms.coarsening.cluster_wishes import (
     MAX_NARROW,
+    wish_by_row,
     wish_for_cluster,
-    wish_for_cluster_by_row,
     wish_for_neighbour,
     wish_of_hub,
 )
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_leaders
+from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
 from portpart.algorithms.coarsening.joining import (
     ACTIVE,
     GROUPS,
@@ -38,6 +38,7 @@ from portpart.algorithms.coarsening.joining import (
     LEFT,
     MAX_WARP,
     SIZES,
+    TILES,
     VERTICES,
     WIDE,
     ask_for_room,
@@ -56,13 +57,18 @@ from portpart.algorithms.coarsening.joining import (
 )
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel
+from portpart.backends.language import Kernel, int32, int64
 from portpart.backends.program import Program
 from portpart.errors import InputError
 from portpart.graph import Graph
+from portpart.primitives.hash_rows import SLOTS
+from portpart.primitives.scan import tiles_of
 
 NO_LIMIT = 2**62
 NO_DEGREE = 2**31
+
+MAX_ROW = 192
+"""Vertices of higher degree get the widest team for their hash row: it has room for longer rows."""
 
 
 @dataclass(frozen=True)
@@ -118,56 +124,59 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
 
     Notes
     -----
-    Time O(n + m) per round.  Synchronises once, to read how many clusters there are.  Takes 55
-    bytes per vertex, and if there are degrees above 16, 4 and the size
-    of a sum of arc weights per arc.
+    Time O(n + m) per round.  Synchronises once, to read how many clusters there are.  Takes 50
+    bytes per vertex, and if there are degrees above 16, 4 and the size of a sum of arc weights per
+    arc, of which only vertices of hundreds of arcs use theirs.
     """
-    n = graph.num_vertices
-    bindings = _work_arrays(space, graph, label)
+    n, sum_type = graph.num_vertices, graph.weight_sum_dtype
+    found, count = space.empty(n, np.int32), space.empty(1, np.int64)
+    sizes = [0] * SIZES
+    sizes[VERTICES], sizes[KEYS], sizes[TILES] = n, n + leftovers.ISOLATED_KEYS, tiles_of(n)
     team = team_for(graph.mean_degree)
-    key = ("clustering", graph.type_key, bindings["sums"].dtype.name, team, options,
-           label is not None)
-    executable = space.cached_executable(key, lambda: _record(graph, bindings, team, options))
-    bindings.update(max_weight=max_weight, seed=seed)
-    executable.run(bindings, n + leftovers.ISOLATED_KEYS)
-    return clusters_of_leaders(space, bindings["cluster"][:n])
+    executable = space.cached_executable(
+        ("clustering", graph.type_key, sum_type, team, options, label is not None),
+        lambda: _record(graph, sum_type, team, options, label is not None),
+    )
+    executable.run({**graph.arrays, "cluster": found, "count": count, "label": label,
+                    **_scratch(graph), "sizes": sizes, "max_weight": max_weight, "seed": seed},
+                   n + leftovers.ISOLATED_KEYS)
+    return Clusters(found, int(space.to_host(count)[0]) if n else 0)
 
 
-def _work_arrays(space: ExecutionSpace, graph: Graph, label: Array | None) -> dict[str, Any]:
-    n, most_wide = graph.num_vertices, graph.num_arcs // (MAX_NARROW + 1)
-    keys = n + leftovers.ISOLATED_KEYS
+VERTEX_ARRAYS = {
+    "cluster_weight": np.int64, "others": np.int32, "wish": np.int32, "moves": np.int8,
+    "asks": np.int8, "asked": np.int64, "chosen": np.int64, "active_0": np.int32,
+    "active_1": np.int32, "first_fan": np.int32,
+}
+"""Work arrays with an element for every vertex and every key of isolated ones."""
+
+
+def _scratch(graph: Graph) -> dict[str, int]:
+    """Lengths of the work arrays."""
+    most_wide = graph.num_arcs // (MAX_NARROW + 1)
     row_slots = graph.num_arcs if most_wide else 0
-    vertex_arrays = {
-        "cluster": np.int32, "cluster_weight": np.int64, "others": np.int32, "wish": np.int32,
-        "moves": np.int8, "asks": np.int8, "asked": np.int64, "chosen": np.int64,
-        "active_0": np.int32, "active_1": np.int32, "first_fan": np.int32,
-    }
-    sizes = np.zeros(SIZES, np.int64)
-    sizes[VERTICES], sizes[KEYS] = n, keys
     return {
-        **graph.arrays,
-        **{name: space.empty(keys, dtype) for name, dtype in vertex_arrays.items()},
-        "wide_0": space.empty(most_wide, np.int32), "wide_1": space.empty(most_wide, np.int32),
-        "keys": space.empty(row_slots, np.int32),
-        "sums": space.empty(row_slots, graph.weight_sum_dtype),
-        "label": label,
-        "sizes": space.asarray(sizes),
+        **dict.fromkeys(VERTEX_ARRAYS, graph.num_vertices + leftovers.ISOLATED_KEYS),
+        "wide_0": most_wide, "wide_1": most_wide, "keys": row_slots, "sums": row_slots,
     }
 
 
 class _Recording:
     """A program whose launches find slots by the names of a kernel's parameters."""
 
-    def __init__(self, graph: Graph, bindings: dict[str, Any], team: int) -> None:
-        self.team = team
-        self.program = Program("clustering")
-        graph.declare(self.program)
-        for name, array in bindings.items():
-            if name not in self.program.slots:
-                self.program.array(name, None if array is None else array.dtype)
-        self.program.scalar("max_weight")
-        self.program.scalar("seed")
-        self.sizes = self.program.slots["sizes"]
+    def __init__(self, graph: Graph, sum_type: np.dtype[Any], team: int, labelled: bool) -> None:
+        self.team, self.sum_type = team, sum_type
+        self.program = program = Program("clustering")
+        graph.declare(program)
+        program.array("cluster", np.int32)
+        program.array("count", np.int64)
+        program.array("label", np.int32 if labelled else None)
+        for name, dtype in {**VERTEX_ARRAYS, "wide_0": np.int32, "wide_1": np.int32,
+                            "keys": np.int32, "sums": sum_type}.items():
+            program.scratch(name, dtype)
+        for name in ("max_weight", "seed"):
+            program.scalar(name)
+        self.sizes = program.words("sizes", SIZES)
 
     def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
                **given: Any) -> None:
@@ -183,62 +192,85 @@ class _Recording:
         self.program.parallel_for(count, kernel, *arguments, team=team)
 
     def wish(self, here: int, **given: Any) -> None:
-        """Every vertex on the list wishes for a cluster, with a team that suits its degree."""
+        """Every vertex on the list wishes for a cluster, with a team that suits its degree.
+
+        Meanwhile the other list is emptied.
+        """
         wide = self.sizes[WIDE + here]
-        self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8), **given)
-        for team, above, most in ((32, MAX_NARROW, MAX_WARP), (256, MAX_WARP, NO_DEGREE)):
-            self.launch(wide, wish_for_cluster_by_row, here, team, above=above, most=most, **given)
+        element = int32 if self.sum_type == np.int32 else int64
+        with self.program.side_by_side():
+            for team, above, most in ((256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)):
+                by_row = wish_by_row(SLOTS[self.sum_type.itemsize][team], element)
+                self.launch(wide, by_row, here, team, above=above, most=most, **given)
+            self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8),
+                        **given)
+            self.launch(1, empty_lists, at=1 - here)
 
-    def admit(self, choose: Kernel, here: int, turn: int) -> None:
-        """Let those on the list join the clusters they wish for, as far as there is room."""
+    def admit(self, choose: Kernel, here: int, turn: int, then: Kernel | None) -> None:
+        """Let those on the list join the clusters they wish for, as far as there is room.
+
+        `then`, if given, fills the other list from this one or, at the end, from all vertices.
+        """
         count = self.sizes[ACTIVE + here]
-        for each in (choose, ask_for_room, choose_by_chance, join, settle):
+        for each in (choose, ask_for_room, choose_by_chance, join):
             self.launch(count, each, here, turn=turn)
+        with self.program.side_by_side():
+            self.launch(count, settle, here)
+            if then is list_rest:
+                self.launch(count, then, here, at=1 - here)
+            elif then is list_leftovers:
+                self.launch(self.sizes[VERTICES], then, 1 - here, at=1 - here)
 
 
-def _record(graph: Graph, bindings: dict[str, Any], team: int,
-            options: ClusteringOptions) -> Program:
-    recording = _Recording(graph, bindings, team)
-    _join_first(recording)
-    for turn in range(1, options.join_rounds):
+def _record(graph: Graph, sum_type: np.dtype[Any], team: int, options: ClusteringOptions,
+            labelled: bool) -> Program:
+    recording = _Recording(graph, sum_type, team, labelled)
+    rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
+    here = 0
+    for turn in range(rounds):
         here = turn % 2
-        recording.launch(1, empty_lists, at=here)
-        recording.launch(recording.sizes[ACTIVE + 1 - here], list_rest, 1 - here, at=here)
-        recording.wish(here)
-        recording.admit(choose_by_depth, here, turn)
+        if turn == 0:
+            _wish_first(recording)
+        else:
+            recording.wish(here)
+        then = list_rest if turn + 1 < rounds else list_leftovers if turn == last else None
+        recording.admit(choose_by_depth, here, turn, then)
     for turn in range(options.improve_rounds):
-        recording.launch(1, empty_lists, at=0)
-        recording.launch(recording.sizes[VERTICES], list_movers, turn=turn, at=0)
-        recording.wish(0)
-        recording.admit(choose_all, 0, options.join_rounds + turn)
-    _group_leftovers(recording, options)
+        here = 0
+        recording.launch(1, empty_lists, at=here)
+        recording.launch(recording.sizes[VERTICES], list_movers, turn=turn, at=here)
+        recording.wish(here)
+        recording.admit(choose_all, here, rounds + turn,
+                        list_leftovers if rounds + turn == last else None)
+    _group_leftovers(recording, options, 1 - here)
+    slot, sizes = recording.program.slots, recording.sizes
+    record_numbering(recording.program, slot["cluster"], slot["moves"], slot["wish"],
+                     slot["asked"], slot["count"], sizes[VERTICES], sizes[TILES])
     return recording.program
 
 
-def _join_first(recording: _Recording) -> None:
+def _wish_first(recording: _Recording) -> None:
     """The first round: all vertices are single, so that no arcs have to be added up."""
     vertices = recording.sizes[VERTICES]
-    recording.launch(vertices, begin_single)
-    recording.launch(vertices, list_singles)
-    recording.launch(vertices, wish_for_neighbour, team=recording.team, most=MAX_WARP)
+    with recording.program.side_by_side():
+        recording.launch(vertices, begin_single)
+        recording.launch(vertices, list_singles)
+        recording.launch(vertices, wish_for_neighbour, team=recording.team, most=MAX_WARP)
     recording.launch(recording.sizes[WIDE], wish_of_hub, team=256)
-    recording.admit(choose_by_depth, 0, 0)
 
 
-def _group_leftovers(recording: _Recording, options: ClusteringOptions) -> None:
-    """Group those that are single, if they are many."""
+def _group_leftovers(recording: _Recording, options: ClusteringOptions, at: int) -> None:
+    """Group those that are single, which a list holds, if they are many."""
     sizes, launch = recording.sizes, recording.launch
     reused: dict[str, Any] = {
         "fans": "others", "fan_weight": "asked", "first_group": "first_fan",
-        "group_of": "wish", "group_leader": "active_1", "group_weight": "chosen",
+        "group_of": "wish", "group_leader": f"active_{1 - at}", "group_weight": "chosen",
         "group_chosen": "cluster_weight", "vertices_at": VERTICES, "groups_at": GROUPS,
     }
-    launch(1, empty_lists, at=0)
-    launch(sizes[VERTICES], list_leftovers, at=0)
-    launch(1, judge_leftovers, least=int(1000 * options.most_left))
+    launch(1, judge_leftovers, least=int(1000 * options.most_left), at=at)
     with recording.program.if_nonzero(sizes[LEFT]):
-        recording.wish(0, max_weight=NO_LIMIT)
+        recording.wish(at, max_weight=NO_LIMIT)
         launch(sizes[KEYS], leftovers.clear_marks, **reused)
         for each in (leftovers.count_fan, leftovers.place_groups, leftovers.enter_group,
                      leftovers.choose_in_group, leftovers.join_group):
-            launch(sizes[ACTIVE], each, **reused)
+            launch(sizes[ACTIVE + at], each, at, **reused)

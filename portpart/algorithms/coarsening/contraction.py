@@ -1,7 +1,7 @@
-"""Contraction: the quotient graph of a vertex map, one hash row per cluster (Jet, algorithm 3.1).
+"""Contraction: the quotient graph of a vertex map, one row per cluster (Jet, algorithm 3.1).
 
-A row has room for every arc that leaves the cluster's vertices, so an insertion always finds a
-slot.  One team fills the whole row of a cluster: on the CPU that needs no atomics at all.
+A program lists the members of the clusters, makes the rows (`coarse_rows.py`) and finds where each
+begins in the coarse graph, whose size the host must know before the rows are copied there.
 """
 
 from __future__ import annotations
@@ -11,27 +11,44 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening.coarse_rows import (
+    ANY_ROW,
+    WIDE_ROW,
+    WIDE_TEAM,
+    copy_row,
+    row_filler,
+)
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     atomic_add,
+    atomic_max,
     int32,
     int64,
     kernel,
     lane,
-    team_atomic_add,
-    team_last,
-    team_scan,
+    team_max,
     team_size,
     team_sum,
-    team_sync,
-    value_or,
 )
-from portpart.backends.program import Program
+from portpart.backends.program import Element, Program, Slot
 from portpart.graph import MAX_INT32_ARCS, Graph
-from portpart.primitives.basic import copy_one
-from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
-from portpart.primitives.scan import record_scan, tiles_of
+from portpart.primitives.hash_rows import SLOTS
+from portpart.primitives.scan import (
+    TEAM,
+    TILE,
+    record_scan,
+    record_scans,
+    record_scans_of_tiles,
+    tiles_of,
+)
+
+VERTICES, CLUSTERS, TILES, WIDE = range(4)
+"""Words of the contraction's ``sizes``: numbers of vertices, of clusters, of tiles of them, and of
+clusters with many arcs."""
+
+ARCS, DEGREE, WEIGHT, TOTALS = range(4)
+"""Words of ``totals``: number of coarse arcs, most of a vertex, their weight; how many words."""
 
 
 @dataclass(frozen=True)
@@ -47,32 +64,42 @@ def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
 
     Synchronises once, to read the number of clusters.
     """
-    leader = space.empty(len(mate), np.int32)
-    space.parallel_for(len(mate), lead_pair, mate, leader)
-    return clusters_of_leaders(space, leader)
+    n = len(mate)
+    leader, count = space.empty(n, np.int32), space.empty(1, np.int64)
+    bindings = {"mate": mate, "leader": leader, "count": count, "flags": n, "number": n + 1,
+                "tile_sums": tiles_of(n), "sizes": (n, tiles_of(n))}
+    executable = space.cached_executable("clusters of matching", _record_clusters_of_matching)
+    executable.run(bindings, n)
+    return Clusters(leader, int(space.to_host(count)[0]) if n else 0)
 
 
-def clusters_of_leaders(space: ExecutionSpace, leader: Array) -> Clusters:
-    """Number clusters in the order of their leaders.
-
-    Synchronises once, to read the number of clusters.
+def record_numbering(program: Program, leader: Slot, flags: Slot, number: Slot, sums: Slot,
+                     count: Slot, size: Element, tiles: Element) -> None:
+    """Record that clusters are numbered in the order of their leaders, and counted.
 
     Parameters
     ----------
     leader : array of int32, shape (n,)
-        A vertex of each vertex's cluster, the same for all of them; becomes the result.
+        A vertex of each vertex's cluster, the same for all of them; becomes its number.
+    flags, number, sums : array, shape (n,), (n + 1,), (number of tiles,)
+        Work arrays of int8, int32 and int64.
+    count : array of int64, shape (1,)
+        Becomes the number of clusters.
     """
-    n = len(leader)
-    number = space.empty(n + 1, np.int32)
-    bindings = {
-        "leader": leader,
-        "flags": space.empty(n, np.int8),
-        "number": number,
-        "sums": space.empty(tiles_of(n), np.int64),
-        "sizes": space.asarray(np.array([n, tiles_of(n)], np.int64)),
-    }
-    space.cached_executable("clusters of leaders", _record_numbering).run(bindings, n)
-    return Clusters(leader, int(space.to_host(number[-1:])[0]))
+    program.parallel_for(size, flag_leader, leader, flags)
+    record_scan(program, flags, number, sums, size, tiles)
+    program.parallel_for(size, number_cluster, leader, number, size.slot, size.index, count)
+
+
+def _record_clusters_of_matching() -> Program:
+    program = Program("clusters of matching")
+    program.array("mate", np.int32)
+    leader, count = program.array("leader", np.int32), program.array("count", np.int64)
+    flags, number = program.scratch("flags", np.int8), program.scratch("number", np.int32)
+    sums, sizes = program.scratch("tile_sums", np.int64), program.words("sizes", 2)
+    program.launch(sizes[0], lead_pair)
+    record_numbering(program, leader, flags, number, sums, count, sizes[0], sizes[1])
+    return program
 
 
 def contract(
@@ -81,7 +108,8 @@ def contract(
 ) -> Graph:
     """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
 
-    Synchronises once, to read the number of coarse arcs.
+    Synchronises once, to read the number of coarse arcs and what else the coarse graph knows of
+    itself from the start: its highest degree and total weights.
 
     Parameters
     ----------
@@ -96,81 +124,92 @@ def contract(
         With arc weights (int32 while the total fits, else int64) and vertex weights; the order
         of the arcs in a row may differ from run to run on a GPU.
     """
-    if weight_type is None:
-        weight_type = graph.weight_sum_dtype
-    bindings = _work_arrays(space, graph, clusters, weight_type)
+    weights_as = graph.weight_sum_dtype if weight_type is None else weight_type
+    count, index_type = clusters.count, graph.offsets.dtype
+    offsets, row_begin = space.empty(count + 1, index_type), space.empty(count + 1, index_type)
+    keys, sums = space.empty(graph.num_arcs, np.int32), space.empty(graph.num_arcs, weights_as)
+    vertex_weights, totals = space.empty(count, np.int64), space.empty(TOTALS, np.int64)
     team = team_for(2 * graph.mean_degree)
-    key = ("contraction", *graph.type_key, bindings["sums"].dtype.name, team)
-    executable = space.cached_executable(key, lambda: _record_rows(graph, bindings, team))
-    executable.run(bindings, max(graph.num_vertices, 1))
-    offsets = bindings["coarse_offsets"]
-    num_arcs = int(space.to_host(offsets[-1:])[0])
+    executable = space.cached_executable(
+        ("contraction", graph.type_key, weights_as, team),
+        lambda: _record(graph, weights_as, team),
+    )
+    executable.run({
+        **graph.arrays,
+        "cluster": clusters.cluster, "coarse_offsets": offsets, "row_begin": row_begin,
+        "keys": keys, "sums": sums, "coarse_vertex_weights": vertex_weights, "totals": totals,
+        **_scratch(graph, count),
+        "sizes": (graph.num_vertices, count, tiles_of(count), 0), "num_clusters": count,
+    }, max(graph.num_vertices, 1))
+    num_arcs, max_degree, arc_weight = map(int, space.to_host(totals))
     if num_arcs <= MAX_INT32_ARCS:
         offsets = space.asarray(offsets, np.int32)
-    targets = space.empty(num_arcs, np.int32)
-    weights = space.empty(num_arcs, bindings["sums"].dtype)
-    space.parallel_for(clusters.count, extract_row, bindings["row_begin"], bindings["keys"],
-                       bindings["sums"], offsets, targets, weights, team=team)
-    totals = {"vertex": graph.total_vertex_weight}
-    return Graph(offsets, targets, weights, bindings["coarse_vertex_weights"], space, totals)
+    targets, weights = space.empty(num_arcs, np.int32), space.empty(num_arcs, weights_as)
+    space.parallel_for(count, copy_row, row_begin, keys, sums, offsets, targets, weights,
+                       team=team_for(num_arcs / max(1, count)))
+    known = {"vertex": graph.total_vertex_weight, "arc": arc_weight, "degree": max_degree}
+    return Graph(offsets, targets, weights, vertex_weights, space, known)
 
 
-def _work_arrays(
-    space: ExecutionSpace, graph: Graph, clusters: Clusters, weight_type: Any
-) -> dict[str, Any]:
-    count, index_type = clusters.count, graph.offsets.dtype
-    sizes = np.array([graph.num_vertices, count, tiles_of(count)], np.int64)
+def _scratch(graph: Graph, count: int) -> dict[str, int]:
+    """Lengths of the work arrays."""
+    tiles = tiles_of(count)
     return {
-        **graph.arrays,
-        "cluster": clusters.cluster,
-        "sizes": space.asarray(sizes),
-        "tile_sums": space.empty(tiles_of(count), np.int64),
-        "num_members": space.zeros(count, np.int32),
-        "capacity": space.zeros(count, np.int64),
-        "member_offsets": space.empty(count + 1, np.int32),
-        "cursor": space.empty(count, np.int32),
-        "members": space.empty(graph.num_vertices, np.int32),
-        "row_begin": space.empty(count + 1, index_type),
-        "keys": space.empty(graph.num_arcs, np.int32),
-        "sums": space.empty(graph.num_arcs, weight_type),
-        "degrees": space.empty(count, np.int32),
-        "coarse_offsets": space.empty(count + 1, index_type),
-        "coarse_vertex_weights": space.empty(count, np.int64),
+        "num_members": count, "capacity": count, "member_offsets": count + 1,
+        "members": graph.num_vertices, "degrees": count, "arc_sums": count,
+        "wide": graph.num_arcs // (WIDE_ROW + 1), "tile_sums": tiles, "more_tile_sums": tiles,
     }
 
 
-def _record_numbering() -> Program:
-    program = Program("clusters of leaders")
-    leader, flags = program.array("leader", np.int32), program.array("flags", np.int8)
-    number = program.array("number", np.int32)
-    sums, sizes = program.array("sums", np.int64), program.array("sizes", np.int64)
-    program.parallel_for(sizes[0], flag_leader, leader, flags)
-    record_scan(program, flags, number, sums, sizes[0], sizes[1])
-    program.parallel_for(sizes[0], number_cluster, leader, number)
-    return program
-
-
-def _record_rows(graph: Graph, bindings: dict[str, Any], team: int) -> Program:
+def _record(graph: Graph, weight_type: np.dtype[Any], team: int) -> Program:
     """List the members of the clusters, fill a row for each, and find where coarse rows start."""
     program = Program("contraction")
-    graph.declare(program)
-    for name, array in bindings.items():
-        if name not in program.slots:
-            program.array(name, array.dtype)
-    slot = program.slots
-    sizes, sums = slot["sizes"], slot["tile_sums"]
-
-    def scan(values: str, result: str) -> None:
-        record_scan(program, slot[values], slot[result], sums, sizes[1], sizes[2])
-
-    program.launch(sizes[0], count_member)
-    scan("num_members", "member_offsets")
-    program.parallel_for(sizes[1], copy_one, slot["member_offsets"], slot["cursor"])
-    program.launch(sizes[0], place_member)
-    scan("capacity", "row_begin")
-    program.launch(sizes[1], fill_row, team=team)
-    scan("degrees", "coarse_offsets")
+    _declare(program, graph, weight_type)
+    slot, sizes = program.slots, program.slots["sizes"]
+    program.launch(sizes[TILES], clear_clusters, team=TEAM)
+    program.launch(sizes[VERTICES], count_member)
+    record_scans(program, [
+        (slot["num_members"], slot["member_offsets"], slot["tile_sums"]),
+        (slot["capacity"], slot["row_begin"], slot["more_tile_sums"]),
+    ], sizes[CLUSTERS], sizes[TILES])
+    with program.side_by_side():
+        program.launch(sizes[VERTICES], place_member)
+        program.launch(sizes[CLUSTERS], list_wide)
+    _record_rows(program, weight_type, team)
+    program.launch(sizes[TILES], survey_tile, team=TEAM)
+    record_scans_of_tiles(program, [(slot["degrees"], slot["coarse_offsets"], slot["tile_sums"])],
+                          sizes[CLUSTERS], sizes[TILES])
     return program
+
+
+def _declare(program: Program, graph: Graph, weight_type: np.dtype[Any]) -> None:
+    offsets, *_ = graph.declare(program)
+    for name, dtype in {
+        "cluster": np.int32, "coarse_offsets": offsets.dtype, "row_begin": offsets.dtype,
+        "keys": np.int32, "sums": weight_type, "coarse_vertex_weights": np.int64,
+        "totals": np.int64,
+    }.items():
+        program.array(name, dtype)
+    for name in _scratch(graph, 1):
+        wide = name in ("capacity", "arc_sums", "tile_sums", "more_tile_sums")
+        program.scratch(name, np.int64 if wide else np.int32)
+    program.words("sizes", 4)
+    program.scalar("num_clusters")
+
+
+def _record_rows(program: Program, weight_type: np.dtype[Any], team: int) -> None:
+    """Rows of clusters with many arcs first, by wide teams, beside them those of the others."""
+    slot, sizes = program.slots, program.slots["sizes"]
+    sum_type = int32 if weight_type == np.int32 else int64
+    with program.side_by_side():
+        for count, width, given in (
+            (sizes[WIDE], WIDE_TEAM, {"wide": slot["wide"], "most": ANY_ROW}),
+            (sizes[CLUSTERS], team, {"wide": None, "most": WIDE_ROW}),
+        ):
+            filler = row_filler(SLOTS[weight_type.itemsize][width], width, sum_type)
+            arguments = (given[name] if name in given else slot[name]
+                         for name in filler.parameters[1:])
+            program.parallel_for(count, filler, *arguments, team=width)
 
 
 @kernel
@@ -186,9 +225,22 @@ def flag_leader(v, leader, flags):
 
 
 @kernel
-def number_cluster(v, leader, number):
-    """Replace v's leader by the number of its cluster."""
+def number_cluster(v, leader, number, sizes, size_at, count):
+    """Replace v's leader by the number of its cluster; the first vertex writes their number."""
     leader[v] = number[leader[v]]
+    if v == 0:
+        count[0] = number[sizes[size_at]]
+
+
+@kernel
+def clear_clusters(tile, num_members, capacity, totals, sizes):
+    """Nothing has been counted for the clusters of the tile, nor, by the first one, in all."""
+    for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes[CLUSTERS]), team_size()):
+        num_members[c] = int32(0)
+        capacity[c] = 0
+    if tile == 0:
+        for i in range(lane(), TOTALS, team_size()):
+            totals[i] = 0
 
 
 @kernel
@@ -199,58 +251,34 @@ def count_member(v, cluster, offsets, num_members, capacity):
 
 
 @kernel
-def place_member(v, cluster, cursor, members):
-    """Append v to the list of its cluster; atomic, the order within a list is free."""
-    members[int64(atomic_add(cursor, cluster[v], 1))] = int32(v)
+def place_member(v, cluster, member_offsets, num_members, members):
+    """Put v on the list of its cluster, last place first; atomic, the order in a list is free."""
+    c = cluster[v]
+    members[int64(member_offsets[c]) + atomic_add(num_members, c, -1) - 1] = int32(v)
 
 
 @kernel
-def fill_row(c, member_offsets, members, offsets, targets, weights, vertex_weights, cluster,
-             row_begin, keys, sums, degrees, coarse_vertex_weights):
-    """Add the arcs of the vertices of cluster c to its row, and count the row's keys.
+def list_wide(c, capacity, wide, sizes):
+    """List cluster c if it has many arcs; atomic, the order of the list is free."""
+    if capacity[c] > WIDE_ROW:
+        wide[atomic_add(sizes, WIDE, 1)] = int32(c)
 
-    Sums do not depend on the order of the lanes; positions in the row do.
-    """
-    begin = int64(row_begin[c])
-    end = int64(row_begin[c + 1])
-    for slot in range(begin + lane(), end, team_size()):
-        keys[slot] = int32(EMPTY)
-        sums[slot] = 0
-    team_sync()
-    degree = int64(0)
+
+@kernel
+def survey_tile(tile, degrees, arc_sums, tile_sums, totals, sizes):
+    """Add up and compare the coarse vertices of a tile; atomic, order-free."""
+    arcs = int64(0)
+    most = int64(0)
     weight = int64(0)
-    for member in range(member_offsets[c], member_offsets[c + 1]):
-        v = members[member]
-        weight += value_or(vertex_weights, v, 1)
-        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            other = cluster[targets[arc]]
-            if other != c:
-                slot = claim_slot_in_team(keys, begin, end, other)
-                if slot < 0:
-                    slot = -1 - slot
-                    degree += 1
-                team_atomic_add(sums, slot, value_or(weights, arc, 1))
-    degree = team_sum(degree)
+    for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes[CLUSTERS]), team_size()):
+        arcs += degrees[c]
+        most = max(most, int64(degrees[c]))
+        weight += arc_sums[c]
+    arcs = team_sum(arcs)
+    most = team_max(most)
+    weight = team_sum(weight)
     if lane() == 0:
-        degrees[c] = degree
-        coarse_vertex_weights[c] = weight
-
-
-@kernel
-def extract_row(c, row_begin, keys, sums, offsets, targets, weights):
-    """Copy the keys and sums of row c to the arcs of coarse vertex c."""
-    end = int64(row_begin[c + 1])
-    base = int64(row_begin[c])
-    place = int64(offsets[c])
-    while base < end:
-        slot = base + lane()
-        full = int64(0)
-        if slot < end:
-            if keys[slot] != EMPTY:
-                full = int64(1)
-        position = team_scan(full)
-        if full != 0:
-            targets[place + position - 1] = keys[slot]
-            weights[place + position - 1] = sums[slot]
-        place += team_last(position)
-        base += team_size()
+        tile_sums[tile] = arcs
+        atomic_add(totals, ARCS, arcs)
+        atomic_max(totals, DEGREE, most)
+        atomic_add(totals, WEIGHT, weight)

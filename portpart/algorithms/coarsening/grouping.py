@@ -18,17 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_leaders
+from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
 from portpart.algorithms.coarsening.pairing import (
     NO_KEY,
     POSITIVE,
     declare_pairing,
-    pairing_arrays,
+    pairing_bindings,
     record_pairing,
 )
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Kernel,
     atomic_load,
     atomic_max,
     atomic_min,
@@ -45,6 +46,7 @@ from portpart.backends.language import (
 from portpart.backends.program import Program
 from portpart.graph import Graph
 from portpart.primitives.hashing import hash_of, pair_hash
+from portpart.primitives.scan import tiles_of
 from portpart.primitives.team_winner import team_winner
 
 NOBODY = -1
@@ -59,11 +61,15 @@ LONG_DEPTH, MAX_DEPTH, MARKS = 16, 64, 16
 after `LONG_DEPTH` steps, which is the same for most of those in a row, and at most `MAX_DEPTH`
 steps; one vertex in `MARKS` is marked, by its hash."""
 
-VERTICES, WAITING, CHANGING = 0, 1, 3
-"""Words of the array ``sizes``: numbers of vertices and of those on two lists; whether subsets
-still change."""
+VERTICES, TILES, WAITING, CHANGING, NUM_WORDS = 0, 1, 2, 4, 5
+"""Words of the array ``sizes``: numbers of vertices, of tiles of them and of those on two lists;
+whether subsets still change; how many words."""
 
-NUM_WORDS = 4
+SHARED = {
+    "selected": "wish", "members": "slot", "link_score": "keys", "offer": "leader",
+    "first": "crowd", "waiting": "active", "number": "active",
+}
+"""What is needed before leftovers are paired, or after that, lies in the arrays of the pairing."""
 
 
 def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int, seed: int,
@@ -93,81 +99,77 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
     Notes
     -----
     Time O(n + m).  Synchronises once, to read how many groups there are, and where `score_factor`
-    is not given also to read the highest degree.  Takes 52 bytes per vertex.
+    is not given also to read the highest degree if that is not known.  Takes 53 bytes per vertex.
     """
     n = graph.num_vertices
     factor = graph.max_degree + 1 if score_factor is None else score_factor
-    bindings = {**graph.arrays, **_work_arrays(space, n), "label": label}
-    bindings.update(max_weight=max_weight, group_size=group_size, seed=seed, score_factor=factor,
-                    most_weight=MOST_SCORE // factor)
+    found, count = space.empty(n, np.int32), space.empty(1, np.int64)
     team = team_for(graph.mean_degree)
-    labelled = label is not None
-    key = ("grouping", graph.type_key, labelled, team)
-    space.cached_executable(key, lambda: _record(graph, labelled, team)).run(bindings, n)
-    return clusters_of_leaders(space, bindings["subset"])
-
-
-def _work_arrays(space: ExecutionSpace, n: int) -> dict[str, Any]:
-    """Arrays of the program; what is needed before leftovers are paired lies in theirs."""
-    pairing = pairing_arrays(space, n)
-    sizes = np.zeros(NUM_WORDS, np.int64)
-    sizes[VERTICES] = n
-    return {
-        **pairing,
-        "selected": pairing["wish"], "members": pairing["slot"], "link_score": pairing["keys"],
-        "offer": pairing["leader"], "first": pairing["crowd"],
-        "waiting_0": pairing["active"][:n], "waiting_1": pairing["active"][n:],
-        "mate": space.empty(n, np.int32), "subset": space.empty(n, np.int32),
-        "group_weight": space.empty(n, np.int64),
-        "sizes": space.asarray(sizes),
-    }
+    executable = space.cached_executable(
+        ("grouping", graph.type_key, label is not None, team),
+        lambda: _record(graph, label is not None, team),
+    )
+    executable.run({
+        **graph.arrays, **pairing_bindings(n), "label": label, "subset": found, "count": count,
+        "keys": n, "mate": n, "group_weight": n, "flags": n, "active": 2 * n + 1,
+        "tile_sums": tiles_of(n), "sizes": (n, tiles_of(n), 0, 0, 0), "max_weight": max_weight,
+        "group_size": group_size, "seed": seed, "score_factor": factor,
+        "most_weight": MOST_SCORE // factor,
+    }, n)
+    return Clusters(found, int(space.to_host(count)[0]) if n else 0)
 
 
 def _record(graph: Graph, labelled: bool, team: int) -> Program:
     program = Program("grouping")
-    graph.declare(program)
-    declare_pairing(program)
-    program.array("label", np.int32 if labelled else None)
-    for name in ("selected", "members", "first", "waiting_0", "waiting_1", "mate", "subset"):
-        program.array(name, np.int32)
-    for name in ("link_score", "offer", "group_weight", "sizes"):
-        program.array(name, np.int64)
-    for name in ("max_weight", "group_size", "seed", "score_factor", "most_weight"):
-        program.scalar(name)
-    vertices = program.slots["sizes"][VERTICES]
-    program.launch(vertices, select_neighbour, team=team)
-    program.launch(vertices, begin_group)
-    program.launch(vertices, list_joining)
-    _link(program)
-    program.launch(vertices, key_of_leftover)
+    _declare(program, graph, labelled)
+    slot = program.slots
+    vertices = slot["sizes"][VERTICES]
+    _launch(program, vertices, select_neighbour, team)
+    for each in (begin_group, list_joining):
+        _launch(program, vertices, each)
+    with program.while_loop(slot["sizes"][WAITING]):
+        for here in (0, 1):  # from one list to the other
+            _take_in(program, here)
+    _launch(program, vertices, key_of_leftover)
     record_pairing(program)
-    with program.while_loop(program.slots["sizes"][CHANGING]):
+    with program.while_loop(slot["sizes"][CHANGING]):
         program.launch(1, settle)
         program.launch(vertices, join_subsets)
+    record_numbering(program, slot["subset"], slot["flags"], slot[SHARED["number"]],
+                     slot["tile_sums"], slot["count"], vertices, slot["sizes"][TILES])
     return program
 
 
-def _link(program: Program) -> None:
-    """Rounds in pairs, from one list of waiting vertices to the other: a group takes one in each.
+def _declare(program: Program, graph: Graph, labelled: bool) -> None:
+    graph.declare(program)
+    declare_pairing(program)
+    program.array("label", np.int32 if labelled else None)
+    program.array("subset", np.int32)
+    program.array("count", np.int64)
+    for name, dtype in (("keys", np.int64), ("mate", np.int32), ("group_weight", np.int64),
+                        ("flags", np.int8), ("tile_sums", np.int64)):
+        program.scratch(name, dtype)
+    program.words("sizes", NUM_WORDS)
+    for name in ("max_weight", "group_size", "seed", "score_factor", "most_weight"):
+        program.scalar(name)
 
-    A vertex waits as long as its group has room, so there are as many rounds as groups have places.
+
+def _launch(program: Program, count: Any, kernel: Kernel, team: int = 1, **given: int) -> None:
+    """Launch over the slots named like the parameters, those in `SHARED`, and constants."""
+    arguments = (given[name] if name in given else program.slots[SHARED.get(name, name)]
+                 for name in kernel.parameters[1:])
+    program.parallel_for(count, kernel, *arguments, team=team)
+
+
+def _take_in(program: Program, here: int) -> None:
+    """A round: every group takes in one of the vertices that wait for it on the list `here`.
+
+    A vertex waits as long as its group has room: as many rounds as groups have places.
     """
-    slot = program.slots
-    sizes = slot["sizes"]
-    with program.while_loop(sizes[WAITING]):
-        for here in (0, 1):
-            there = 1 - here
-            lists = slot[f"waiting_{here}"], slot[f"waiting_{there}"]
-            count = sizes[WAITING + here]
-            common = slot["selected"], slot["link_score"], slot["offer"], slot["first"]
-            room = (slot["vertex_weights"], slot["members"], slot["group_weight"],
-                    slot["group_size"], slot["max_weight"])
-            program.parallel_for(1, empty_list, sizes, there)
-            program.parallel_for(count, offer_edge, lists[0], *common[:3], *room)
-            program.parallel_for(count, claim_place, lists[0], *common)
-            program.parallel_for(count, take_in, *lists, slot["selected"], slot["offer"],
-                                 slot["first"], slot["vertex_weights"], slot["members"],
-                                 slot["group_weight"], slot["mate"], sizes, there)
+    count = program.slots["sizes"][WAITING + here]
+    _launch(program, 1, empty_list, there=1 - here)
+    for each in (offer_edge, claim_place, take_in):
+        _launch(program, count, each, here=here, there=1 - here)
 
 
 @kernel
@@ -245,12 +247,12 @@ def joins(v, offsets, selected, seed):
 
 
 @kernel
-def list_joining(v, offsets, selected, waiting_0, sizes, seed):
+def list_joining(v, offsets, selected, waiting, sizes, seed):
     """List v if it is to join what it selected; the order is free."""
     if joins(v, offsets, selected, seed):
         # the two may be at odds where a chain is cut
         if not joins(selected[v], offsets, selected, seed):
-            waiting_0[atomic_next(sizes, WAITING)] = int32(v)
+            waiting[atomic_next(sizes, WAITING)] = int32(v)
 
 
 @kernel
@@ -261,34 +263,35 @@ def empty_list(_, sizes, there):
 
 @kernel
 def offer_edge(i, waiting, selected, link_score, offer, vertex_weights, members, group_weight,
-               group_size, max_weight):
+               group_size, max_weight, sizes, here):
     """Offer the group the edge to it if there is room, else stop waiting; atomic, order-free."""
-    v = waiting[i]
+    place = here * sizes[VERTICES] + i
+    v = waiting[place]
     centre = selected[v]
     weight = group_weight[centre] + value_or(vertex_weights, v, 1)
     if members[centre] < group_size and weight <= max_weight:
         atomic_max(offer, centre, link_score[v])
     else:
-        waiting[i] = int32(NOBODY)
+        waiting[place] = int32(NOBODY)
 
 
 @kernel
-def claim_place(i, waiting, selected, link_score, offer, first):
+def claim_place(i, waiting, selected, link_score, offer, first, sizes, here):
     """Of those with the best offer the smallest vertex gets the place; atomic, order-free."""
-    v = waiting[i]
+    v = waiting[here * sizes[VERTICES] + i]
     if v != NOBODY:
         if link_score[v] == offer[selected[v]]:
             atomic_min(first, selected[v], v)
 
 
 @kernel
-def take_in(i, waiting, still_waiting, selected, offer, first, vertex_weights, members,
-            group_weight, mate, sizes, there):
+def take_in(i, waiting, selected, offer, first, vertex_weights, members, group_weight, mate, sizes,
+            here, there):
     """Link the vertex that got the place; the others wait on, in any order.
 
     Only that vertex touches the group, and whoever reads who is first meanwhile finds another.
     """
-    v = waiting[i]
+    v = waiting[here * sizes[VERTICES] + i]
     if v != NOBODY:
         centre = selected[v]
         if first[centre] == v:
@@ -299,7 +302,8 @@ def take_in(i, waiting, still_waiting, selected, offer, first, vertex_weights, m
             offer[centre] = LOWEST
             first[centre] = int32(LAST)
         else:
-            still_waiting[atomic_next(sizes, WAITING + there)] = v
+            place = atomic_next(sizes, WAITING + there)
+            waiting[there * sizes[VERTICES] + place] = v
 
 
 @kernel

@@ -15,11 +15,12 @@ from portpart.backends.language import (
 )
 from portpart.primitives.hashing import hash_of, mixed
 
-# Words of `sizes`: lengths of lists (two of a kind) and of the arrays, a counter, a flag.
+# Words of `sizes`: lengths of lists (two of a kind) and of the arrays, a counter, a flag, tiles.
 ACTIVE, WIDE = 0, 2
 VERTICES, KEYS = 4, 5
 GROUPS, LEFT = 6, 7
-SIZES = 8
+TILES = 8
+SIZES = 9
 
 MAX_WARP = 1024
 """Vertices of higher degree get the widest team: they must not hold up the others."""
@@ -96,9 +97,9 @@ def list_leftovers(v, offsets, cluster, others, active, wide, sizes, at):
 
 
 @kernel
-def judge_leftovers(_, sizes, least):
+def judge_leftovers(_, sizes, least, at):
     """Those that are left are many if they are more than so many thousandths of all."""
-    sizes[LEFT] = int64(1000 * sizes[ACTIVE] > least * sizes[VERTICES])
+    sizes[LEFT] = int64(1000 * sizes[ACTIVE + at] > least * sizes[VERTICES])
 
 
 @kernel

@@ -54,9 +54,7 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
     mate = space.empty(n, np.int32)
     bindings = {
         **graph.arrays,
-        "label": label, "mate": mate, "wish": space.empty(n, np.int32),
-        "list_a": space.empty(n, np.int32), "list_b": space.empty(n, np.int32),
-        "sizes": space.asarray(np.array([n, 0, n], np.int64)),
+        "label": label, "mate": mate, "wish": n, "list_a": n, "list_b": n, "sizes": (n, 0, n),
         "max_weight": max_weight, "seed": seed,
     }
     team = team_for(graph.mean_degree)
@@ -78,9 +76,9 @@ def _record(graph: Graph, labelled: bool, team: int) -> Program:
     program = Program("heavy-edge matching")
     csr = graph.declare(program)
     label = program.array("label", np.int32 if labelled else None)
-    mate, wish = program.array("mate", np.int32), program.array("wish", np.int32)
-    lists = program.array("list_a", np.int32), program.array("list_b", np.int32)
-    sizes = program.array("sizes", np.int64)
+    mate, wish = program.array("mate", np.int32), program.scratch("wish", np.int32)
+    lists = program.scratch("list_a", np.int32), program.scratch("list_b", np.int32)
+    sizes = program.words("sizes", 3)
     max_weight, seed = program.scalar("max_weight"), program.scalar("seed")
     program.parallel_for(sizes[2], begin_matching, mate, lists[0])
     with program.while_loop(sizes[0]):

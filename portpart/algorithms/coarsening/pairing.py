@@ -16,10 +16,10 @@ next round.  Nothing depends on the order of threads.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
@@ -50,25 +50,18 @@ VERTICES, RUNS, ACTIVE, STAYING, ROUND = range(5)
 partner in this round and in the next; the number of the round."""
 
 
-def pairing_arrays(space: ExecutionSpace, n: int) -> dict[str, Array]:
-    """Work arrays for a program that pairs n vertices: 36 bytes each."""
-    return {
-        "keys": space.empty(n, np.int64),
-        "crowd": space.empty(n, np.int32),
-        "leader": space.empty(n, np.int64),
-        "slot": space.empty(n, np.int32),
-        "wish": space.empty(n, np.int32),
-        "active": space.empty(2 * n, np.int32),
-        "pairing": space.asarray(np.array([n, -(-n // RUN), 0, 0, 0], np.int64)),
-    }
+def pairing_bindings(n: int) -> dict[str, Any]:
+    """Lengths of work arrays for a program that pairs n vertices, 28 bytes each, and its words."""
+    return {"crowd": n, "leader": n, "slot": n, "wish": n, "active": 2 * n,
+            "pairing": (n, -(-n // RUN), 0, 0, 0)}
 
 
 def declare_pairing(program: Program) -> None:
-    """Slots of `program` for the :func:`pairing_arrays`."""
-    for name in ("keys", "leader", "pairing"):
-        program.array(name, np.int64)
+    """Slots of `program` for the :func:`pairing_bindings`."""
+    program.scratch("leader", np.int64)
     for name in ("crowd", "slot", "wish", "active"):
-        program.array(name, np.int32)
+        program.scratch(name, np.int32)
+    program.words("pairing", 5)
 
 
 @device
@@ -83,10 +76,10 @@ def record_pairing(program: Program, fit: DeviceFunction = keep_weight_limit) ->
     Parameters
     ----------
     program : Program
-        With slots for the :func:`pairing_arrays`, the arrays of a graph, the scalar
-        ``max_weight``, and ``mate``, the partner of each vertex or -1, where pairs are entered.
-        When this part of the program starts, ``keys`` holds the key of each vertex that seeks a
-        partner, a hash in 0 ... 2^63-1, and -1 for the others; it is changed.
+        With slots for the :func:`pairing_bindings`, the arrays of a graph, the scalar
+        ``max_weight``; ``keys`` of int64; and ``mate``, the partner of each vertex or -1, where
+        pairs are entered.  When this part of the program starts, ``keys`` holds the key of each
+        vertex that seeks a partner, a hash in 0 ... 2^63-1, and -1 for the others; it is changed.
     fit : DeviceFunction
         Whether two vertices of one key may be paired: `keep_weight_limit` or one like it.
     """

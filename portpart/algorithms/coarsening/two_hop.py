@@ -15,7 +15,7 @@ from portpart.algorithms.coarsening.pairing import (
     UNMATCHED,
     declare_pairing,
     keep_weight_limit,
-    pairing_arrays,
+    pairing_bindings,
     record_pairing,
 )
 from portpart.algorithms.teams import team_for
@@ -66,9 +66,10 @@ def two_hop_matching(
     n = graph.num_vertices
     bindings = {
         **graph.arrays,
-        **pairing_arrays(space, n),
+        **pairing_bindings(n),
+        "keys": n,
         "mate": mate,
-        "sizes": space.asarray(np.array([n, tiles_of(n), 0, 0], np.int64)),
+        "sizes": (n, tiles_of(n), 0, 0),
         "max_weight": max_weight, "max_degree": max_matchmaker_degree, "seed": seed,
     }
     team = team_for(graph.mean_degree)
@@ -81,8 +82,9 @@ def _record(graph: Graph, team: int) -> Program:
     program = Program("two-hop matching")
     graph.declare(program)
     declare_pairing(program)
+    program.scratch("keys", np.int64)
     program.array("mate", np.int32)
-    sizes = program.array("sizes", np.int64)
+    sizes = program.words("sizes", 4)
     for name in ("max_weight", "max_degree", "seed"):
         program.scalar(name)
     _count_unmatched(program)

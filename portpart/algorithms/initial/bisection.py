@@ -11,9 +11,10 @@ import numpy as np
 
 from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.growing import begin_growing, grow_side
-from portpart.algorithms.initial.inheriting import inherit_side
+from portpart.algorithms.initial.inheriting import begin_key, choose_for_stray, inherit_side
 from portpart.algorithms.initial.two_way import refine_sides
 from portpart.backends.language import (
+    Kernel,
     device,
     int32,
     int64,
@@ -30,12 +31,19 @@ from portpart.primitives.hashing import hash_of
 
 BLOCKS, VERTICES, CANDIDATES = word.BLOCKS, word.VERTICES, word.CANDIDATES
 LEVEL, LEVELS, RUNNING = word.LEVEL, word.LEVELS, word.RUNNING
+WIDE, DEGREE = word.WIDE, word.DEGREE
 INHERITED, INHERITED_LEVELS = word.INHERITED, word.INHERITED_LEVELS
 FIRST_SPLIT, SPLITS, SPLITS_OF_ALL = word.FIRST_SPLIT, word.SPLITS, word.SPLITS_OF_ALL
 TRIALS, GROWN_TRIALS, ATTEMPTS = word.TRIALS, word.GROWN_TRIALS, word.ATTEMPTS
 FINEST, KEPT, SEED = word.FINEST, word.KEPT, word.SEED
 TALLY, COUNT, CUT = word.TALLY, word.COUNT, word.CUT
 EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
+
+LEAST_WIDE = 512
+"""A step that looks at so many keys is work for a block; less is done sooner by a warp."""
+
+LOOKS_PER_ARC = 8
+"""An arc of the vertex that moves takes as long as so many looks at keys."""
 
 BISECTION_WORK = 8192
 """Rough work of one bisection, in light items: a few are worth a second thread."""
@@ -65,8 +73,11 @@ def splits_of(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, np.int64).reshape(-1, 3), np.array(begins, np.int64)
 
 
-def record_bisection(graph: Graph, dtypes: dict[str, np.dtype]) -> Program:
-    """The program for graphs of the types of `graph` and work arrays of the types `dtypes`."""
+def record_bisection(graph: Graph, dtypes: dict[str, np.dtype], team: int) -> Program:
+    """The program for graphs of the types of `graph` and work arrays of the types `dtypes`.
+
+    `team` lanes work on a vertex where vertices do not depend on each other.
+    """
     program = Program("recursive bisection")
     graph.declare(program)
     for name, dtype in dtypes.items():
@@ -76,7 +87,7 @@ def record_bisection(graph: Graph, dtypes: dict[str, np.dtype]) -> Program:
     program.launch(state[word.VERTICES_OF_ALL], shuffle)
     program.launch(1, begin_level)
     with program.while_loop(state[RUNNING]):
-        _bisect(program)
+        _bisect(program, team)
         program.launch(state[word.VERTICES_OF_ALL], take_order)
         program.launch(1, begin_level)
     program.launch(state[CANDIDATES], rate_candidate, team=32)
@@ -85,16 +96,27 @@ def record_bisection(graph: Graph, dtypes: dict[str, np.dtype]) -> Program:
     return program
 
 
-def _bisect(program: Program) -> None:
-    """One level: wide teams where vertices are independent, a warp where moves are in sequence."""
+def _bisect(program: Program, team: int) -> None:
+    """One level."""
     state = program.slots["state"]
     with program.if_nonzero(state[INHERITED]):
-        program.launch(state[ATTEMPTS], inherit_side, team=256, work=BISECTION_WORK)
+        program.launch(state[ATTEMPTS], inherit_side, team=256)
+        program.launch(state[word.VERTICES_OF_ALL], choose_for_stray, team=team)
+        program.launch(state[word.VERTICES_OF_ALL], begin_key, team=team)
     with program.otherwise():
-        program.launch(state[SPLITS_OF_ALL], begin_growing, team=256, work=BISECTION_WORK)
-        program.launch(state[ATTEMPTS], grow_side, team=32, work=BISECTION_WORK)
-    program.launch(state[ATTEMPTS], refine_sides, team=32, work=BISECTION_WORK)
+        program.launch(state[word.VERTICES_OF_ALL], begin_growing, team=team)
+        _go_step_by_step(program, grow_side)
+    _go_step_by_step(program, refine_sides)
     program.launch(state[SPLITS_OF_ALL], split_sides, team=256)
+
+
+def _go_step_by_step(program: Program, kernel: Kernel) -> None:
+    """Attempts at all bisections, each by a block or by a warp."""
+    state = program.slots["state"]
+    with program.if_nonzero(state[WIDE]):
+        program.launch(state[ATTEMPTS], kernel, team=256, work=BISECTION_WORK)
+    with program.otherwise():
+        program.launch(state[ATTEMPTS], kernel, team=32, work=BISECTION_WORK)
 
 
 @device
@@ -119,7 +141,7 @@ def shuffled(v, n, seed):
 
 
 @kernel
-def shuffle(i, order, next_order, place, part, state):
+def shuffle(i, order, next_order, place, part, segment, state):
     """Give the vertices of every candidate an order of its own; all are in block 0."""
     n = state[VERTICES]
     c = i // n
@@ -129,6 +151,9 @@ def shuffle(i, order, next_order, place, part, state):
     next_order[c * n + p] = int32(v)
     place[i] = int32(p)
     part[i] = int32(0)
+    if v == 0:
+        segment[c * (state[BLOCKS] + 1)] = 0
+        segment[(c + 1) * (state[BLOCKS] + 1) - 1] = n
 
 
 @kernel
@@ -144,6 +169,8 @@ def begin_level(_, level_begin, state):
         state[TRIALS] = 1 if level < state[INHERITED_LEVELS] else state[GROWN_TRIALS]
         state[SPLITS_OF_ALL] = state[SPLITS] * state[CANDIDATES]
         state[ATTEMPTS] = state[SPLITS_OF_ALL] * state[TRIALS]
+        positions = state[VERTICES] // state[SPLITS]
+        state[WIDE] = int64(positions + LOOKS_PER_ARC * state[DEGREE] >= LEAST_WIDE)
 
 
 @kernel
@@ -153,12 +180,12 @@ def take_order(i, order, next_order):
 
 
 @device
-def best_attempt(c, split, trials, blocks, tally):
-    """The attempt at a bisection of candidate c with the least excess, then cut."""
+def best_attempt(c, first, trials, blocks, tally):
+    """The attempt at the bisection of `first` and others with the least excess, then cut."""
     result = int64(c * trials)
     for other in range(c * trials + 1, c * trials + trials):
-        best = TALLY * (result * blocks + split)
-        this = TALLY * (other * blocks + split)
+        best = TALLY * (result * blocks + first)
+        this = TALLY * (other * blocks + first)
         lighter = tally[this + EXCESS] < tally[best + EXCESS]
         same = tally[this + EXCESS] == tally[best + EXCESS]
         if lighter or (same and tally[this + CUT] < tally[best + CUT]):
@@ -176,10 +203,11 @@ def split_sides(
     k = state[BLOCKS]
     c = i // state[SPLITS]
     split = state[FIRST_SPLIT] + i % state[SPLITS]
-    lower = segment[c * (k + 1) + split_first[split]]
+    first = int64(split_first[split])
+    lower = segment[c * (k + 1) + first]
     upper = segment[c * (k + 1) + split_last[split]]
-    taken = best_attempt(c, split, state[TRIALS], k, tally)
-    begin = TALLY * (taken * k + split)
+    taken = best_attempt(c, first, state[TRIALS], k, tally)
+    begin = TALLY * (taken * k + first)
     middle = lower + tally[begin + COUNT]
     before = int64(0)
     for tile in range(lower, upper, team_size()):
@@ -191,7 +219,7 @@ def split_sides(
         if p < upper:
             v = order[c * n + p]
             target = p - before - ones
-            block = split_first[split]
+            block = first
             if there == 1:
                 target = middle + before + ones - 1
                 block = split_middle[split]

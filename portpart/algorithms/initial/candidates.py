@@ -16,7 +16,8 @@ import numpy as np
 from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.sides import group_words
-from portpart.backends.interface import Array
+from portpart.algorithms.teams import team_for
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.graph import Graph
 
@@ -34,8 +35,9 @@ class GrowingOptions:
         Partitions of the graph itself; of every coarser graph there are twice as many,
     most_candidates : int
         but not more than this.
-    trials : int
-        Attempts at each bisection; the best is taken.
+    trials, refined_trials : int
+        Attempts at each bisection, and how many of them, those of smallest cut, are refined; the
+        best is taken.
     least_vertices : int
         The hierarchy ends at a graph of about so many vertices.
     split_vertices : int
@@ -54,16 +56,17 @@ class GrowingOptions:
 
     candidates: int = 2
     most_candidates: int = 8
-    trials: int = 4
+    trials: int = 8
+    refined_trials: int = 4
     least_vertices: int = 128
     split_vertices: int = 32
-    passes: int = 3
-    stall_limit: int = 50
+    passes: int = 2
+    stall_limit: int = 20
 
     def __post_init__(self) -> None:
         for name, least in (("candidates", 1), ("most_candidates", 1), ("trials", 1),
-                            ("least_vertices", 2), ("split_vertices", 2), ("passes", 0),
-                            ("stall_limit", 0)):
+                            ("refined_trials", 0), ("least_vertices", 2), ("split_vertices", 2),
+                            ("passes", 0), ("stall_limit", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least {least}")
 
@@ -104,25 +107,59 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
         "split_first": splits[:, 0], "split_middle": splits[:, 1], "split_last": splits[:, 2],
         "level_begin": level_begin, "goal_sum": _sums(goals), "limit_sum": _sums(limits),
     }.items()}
-    part, inherited = None, 0
+    states = _states(graphs, len(goals), seed, options)
+    states[0, word.KEPT] = min(kept or options.candidates, options.candidates)
+    states[:, word.KEPT_VERTICES] = states[:, word.KEPT] * states[:, word.VERTICES]
+    arrays = {**shared, **_work_arrays(space, states), "cluster": space.empty(0, np.int32),
+              "kept": space.empty(0, np.int32)}
+    team = team_for(graphs[0].mean_degree)  # the same on all graphs: one program to compile
+    state_words = space.asarray(states.reshape(-1))
     for depth in reversed(range(len(graphs))):
-        graph = graphs[depth]
-        state = _state(graph, len(goals), seed, options.candidates_on(depth), options)
-        state[word.FINEST], state[word.INHERITED_LEVELS] = depth == 0, inherited
-        inherited = _levels_on(graph, depth, inherited, len(level_begin) - 1, options)
-        state[word.LEVELS] = inherited
-        state[word.KEPT] = options.candidates_on(depth - 1) if depth > 0 else (
-            min(kept or options.candidates, options.candidates))
-        if part is not None:
-            shared["coarse_part"], shared["cluster"] = part, clusters[depth]
-            state[word.COARSE_VERTICES] = graphs[depth + 1].num_vertices
-        part = _bisect(graph, state, shared)
-    return part
+        state = states[depth]
+        arrays["coarse_part"] = arrays["kept"]
+        if state[word.COARSE_VERTICES] > 0:
+            arrays["cluster"] = clusters[depth]
+        arrays["kept"] = space.empty(int(state[word.KEPT_VERTICES]), np.int32)
+        arrays["state"] = state_words[depth * word.SIZE : (depth + 1) * word.SIZE]
+        _bisect(graphs[depth], int(state[word.VERTICES_OF_ALL]), team, arrays)
+    return arrays["kept"]
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
     """Sums of all values before each, and of all."""
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+
+
+def _states(graphs: list[Graph], num_blocks: int, seed: int,
+            options: GrowingOptions) -> np.ndarray:
+    """The words that depend on the graphs and the options only, a row for each graph."""
+    states = np.zeros((len(graphs), word.SIZE), np.int64)
+    inherited = 0
+    for depth in reversed(range(len(graphs))):
+        state, n = states[depth], graphs[depth].num_vertices
+        _describe(graphs[depth], state)
+        state[word.BLOCKS], state[word.SEED], state[word.LEVEL] = num_blocks, seed, -1
+        state[word.CANDIDATES] = options.candidates_on(depth)
+        state[word.VERTICES_OF_ALL] = state[word.CANDIDATES] * n
+        state[word.GROWN_TRIALS] = options.trials
+        state[word.REFINED_TRIALS] = options.refined_trials
+        state[word.PASSES], state[word.STALL_LIMIT] = options.passes, options.stall_limit
+        state[word.FINEST], state[word.INHERITED_LEVELS] = depth == 0, inherited
+        inherited = _levels_on(graphs[depth], depth, inherited, (num_blocks - 1).bit_length(),
+                               options)
+        state[word.LEVELS] = inherited
+        if depth > 0:
+            state[word.KEPT] = options.candidates_on(depth - 1)
+            states[depth - 1, word.COARSE_VERTICES] = n
+    return states
+
+
+def _describe(graph: Graph, state: np.ndarray) -> None:
+    """The words that depend on the graph only."""
+    key_bits = max(1, (graph.num_vertices - 1).bit_length())
+    state[word.VERTICES], state[word.DEGREE] = graph.num_vertices, int(graph.mean_degree)
+    state[word.KEY_BITS] = key_bits
+    state[word.WEIGHT_SHIFT] = max(0, graph.total_arc_weight.bit_length() + key_bits - GAIN_BITS)
 
 
 def _levels_on(graph: Graph, depth: int, inherited: int, all_levels: int,
@@ -134,48 +171,32 @@ def _levels_on(graph: Graph, depth: int, inherited: int, all_levels: int,
     return min(all_levels, max(1, inherited, wanted))
 
 
-def _state(graph: Graph, num_blocks: int, seed: int, candidates: int,
-           options: GrowingOptions) -> np.ndarray:
-    """The words that depend on the graph and the options only."""
-    n = graph.num_vertices
-    state = np.zeros(word.SIZE, np.int64)
-    state[word.VERTICES], state[word.BLOCKS], state[word.SEED] = n, num_blocks, seed
-    state[word.CANDIDATES], state[word.VERTICES_OF_ALL] = candidates, candidates * n
-    state[word.GROWN_TRIALS], state[word.PASSES] = options.trials, options.passes
-    state[word.STALL_LIMIT] = options.stall_limit
-    state[word.LEVEL] = -1
-    key_bits = max(1, (n - 1).bit_length())
-    state[word.KEY_BITS] = key_bits
-    state[word.WEIGHT_SHIFT] = max(0, graph.total_arc_weight.bit_length() + key_bits - GAIN_BITS)
-    return state
-
-
-def _bisect(graph: Graph, state: np.ndarray, shared: dict[str, Array]) -> Array:
-    """Run the program on one graph; the candidates that are kept, best first."""
-    space, n, k = graph.space, graph.num_vertices, int(state[word.BLOCKS])
-    candidates = int(state[word.CANDIDATES])
-    attempts = candidates * int(state[word.GROWN_TRIALS])
-    state[word.KEPT_VERTICES] = state[word.KEPT] * n
-    segment = np.zeros((candidates, k + 1), np.int64)
-    segment[:, k] = n
-    bindings = {
-        "coarse_part": space.empty(0, np.int32), "cluster": space.empty(0, np.int32),
-        **graph.arrays, **shared,
-        "segment": space.asarray(segment.reshape(-1)),
-        **{name: space.empty(candidates * n, np.int32)
+def _work_arrays(space: ExecutionSpace, states: np.ndarray) -> dict[str, Array]:
+    """Arrays that are large enough for each of the graphs."""
+    k = int(states[0, word.BLOCKS])
+    candidates = int(states[:, word.CANDIDATES].max())
+    attempts = candidates * int(states[0, word.GROWN_TRIALS])
+    of_candidates = int(states[:, word.VERTICES_OF_ALL].max())
+    of_attempts = of_candidates * int(states[0, word.GROWN_TRIALS])
+    groups = max(int(state[word.CANDIDATES]) * group_words(int(state[word.VERTICES]), k)
+                 for state in states) * int(states[0, word.GROWN_TRIALS])
+    return {
+        "segment": space.empty(candidates * (k + 1), np.int64),
+        **{name: space.empty(of_candidates, np.int32)
            for name in ("order", "next_order", "place", "part")},
-        "side": space.empty(attempts * n, np.int8), "key": space.empty(attempts * n, np.int64),
-        "moves": space.empty(attempts * n, np.int32),
-        "best": space.empty(attempts * group_words(n, k), np.int64),
+        "side": space.empty(of_attempts, np.int8), "key": space.empty(of_attempts, np.int64),
+        "moves": space.empty(of_attempts, np.int32), "best": space.empty(groups, np.int64),
         "tally": space.empty(attempts * k * word.TALLY, np.int64),
         "won": space.empty(candidates * k * 2, np.int64),
         "cut": space.empty(candidates, np.int64), "overload": space.empty(candidates, np.int64),
         "survivor": space.empty(candidates, np.int32),
-        "kept": space.empty(int(state[word.KEPT]) * n, np.int32),
-        "state": space.asarray(state),
     }
+
+
+def _bisect(graph: Graph, size: int, team: int, arrays: dict[str, Array]) -> None:
+    """Run the program on one graph."""
+    bindings = {**graph.arrays, **arrays}
     dtypes = {name: array.dtype for name, array in bindings.items() if array is not None}
-    key = ("recursive bisection", *graph.type_key)
-    program = space.cached_executable(key, lambda: record_bisection(graph, dtypes))
-    program.run(bindings, candidates * n)
-    return bindings["kept"]
+    key = ("recursive bisection", *graph.type_key, team)
+    program = graph.space.cached_executable(key, lambda: record_bisection(graph, dtypes, team))
+    program.run(bindings, size)

@@ -37,6 +37,7 @@ from portpart.primitives.hashing import hash_of
 
 BLOCKS = word.BLOCKS
 FIRST_SPLIT = word.FIRST_SPLIT
+GROWN_CUT = word.GROWN_CUT
 KEY_BITS = word.KEY_BITS
 SEED = word.SEED
 SPLITS = word.SPLITS
@@ -47,17 +48,6 @@ WEIGHT_SHIFT = word.WEIGHT_SHIFT
 
 UNTOUCHED = 1 + BARRED
 """On side 1 and next to nothing of side 0."""
-
-
-@device
-def weight_inside(v, base, lower, upper, shift, offsets, targets, weights, place):
-    """Weight of v's arcs within the bisection."""
-    result = int64(0)
-    for arc in range(offsets[v], offsets[v + 1]):
-        q = place[base + targets[arc]]
-        if lower <= q and q < upper:
-            result += value_or(weights, arc, 1) >> shift
-    return result
 
 
 @device
@@ -87,7 +77,7 @@ def grow(
     count = int64(0)
     cut = int64(0)
     while count < most and (weight < goal or count < least):
-        top = best_of_side(1, lower, upper, at, best)
+        top = best_of_side(1, lower, upper, at, own, side, key, best)
         p = position_in(top, mask, bits)
         if top == LOWEST:
             turn = next_untouched(turn, start, lower, upper, own, side)
@@ -104,26 +94,26 @@ def grow(
         move(p, 1, UNTOUCHED, base, own, lower, upper, at, bits, shift, offsets, targets, weights,
              order, place, side, key, best)
     store_tally(tally, begin, weight, count, cut)
+    if lane() == 0:
+        tally[begin + GROWN_CUT] = cut
     return 0
 
 
 @kernel
-def begin_growing(
-    i, split_first, split_last, segment, offsets, targets, weights, order, place, side, key, state
-):
-    """Put all vertices of bisection i on side 1, in all attempts."""
+def begin_growing(i, part, offsets, targets, weights, place, side, key, state):
+    """Put vertex i on side 1 of its bisection, in all attempts."""
     n = state[VERTICES]
-    bits = state[KEY_BITS]
-    c = i // state[SPLITS]
-    split = state[FIRST_SPLIT] + i % state[SPLITS]
-    lower = segment[c * (state[BLOCKS] + 1) + split_first[split]]
-    upper = segment[c * (state[BLOCKS] + 1) + split_last[split]]
-    for p in range(lower + lane(), upper, team_size()):
-        inside = weight_inside(order[c * n + p], c * n, lower, upper, state[WEIGHT_SHIFT], offsets,
-                               targets, weights, place)
-        for attempt in range(c * state[TRIALS], (c + 1) * state[TRIALS]):
-            side[attempt * n + p] = int8(UNTOUCHED)
-            key[attempt * n + p] = key_of(p, -inside, mask_of(attempt, state), bits)
+    c = i // n
+    v = i % n
+    p = int64(place[i])
+    inside = int64(0)
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        if part[c * n + targets[arc]] == part[i]:
+            inside += value_or(weights, arc, 1) >> state[WEIGHT_SHIFT]
+    inside = team_sum(inside)
+    for attempt in range(c * state[TRIALS] + lane(), (c + 1) * state[TRIALS], team_size()):
+        side[attempt * n + p] = int8(UNTOUCHED)
+        key[attempt * n + p] = key_of(p, -inside, mask_of(attempt, state), state[KEY_BITS])
 
 
 @kernel
@@ -137,7 +127,7 @@ def grow_side(
     attempt = i // state[SPLITS]
     c = attempt // state[TRIALS]
     split = state[FIRST_SPLIT] + i % state[SPLITS]
-    first = split_first[split]
+    first = int64(split_first[split])
     middle = split_middle[split]
     last = split_last[split]
     lower = segment[c * (k + 1) + first]
@@ -153,5 +143,5 @@ def grow_side(
     most = upper - lower - least_vertices(last - middle, state)
     grow(goal_of(total, first, middle, last, goal_sum), least_vertices(middle - first, state),
          most, start, c * n, attempt * n, lower, upper, at, mask_of(attempt, state),
-         state[KEY_BITS], state[WEIGHT_SHIFT], TALLY * (attempt * k + split), offsets, targets,
+         state[KEY_BITS], state[WEIGHT_SHIFT], TALLY * (attempt * k + first), offsets, targets,
          weights, vertex_weights, order, place, side, key, best, tally)

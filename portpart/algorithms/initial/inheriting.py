@@ -1,10 +1,14 @@
-"""Bisections taken over from a coarser graph: a vertex starts on the side of its cluster."""
+"""Bisections taken over from a coarser graph: a vertex starts on the side of its cluster.
+
+Two vertices are in the same bisection if they are in the same block so far.
+"""
 
 from __future__ import annotations
 
 from portpart.algorithms.initial import bisection_state as word
-from portpart.algorithms.initial.sides import begin_key, mask_of, store_tally
+from portpart.algorithms.initial.sides import key_of, mask_of
 from portpart.backends.language import (
+    atomic_add,
     device,
     int8,
     int32,
@@ -13,12 +17,12 @@ from portpart.backends.language import (
     lane,
     team_size,
     team_sum,
-    team_sync,
     value_or,
 )
 
 BLOCKS = word.BLOCKS
 COARSE_VERTICES = word.COARSE_VERTICES
+CUT = word.CUT
 FIRST_SPLIT = word.FIRST_SPLIT
 KEY_BITS = word.KEY_BITS
 SPLITS = word.SPLITS
@@ -30,80 +34,86 @@ STRAY = 4
 """The side of a vertex whose cluster is in neither half: refinement has moved the vertex here."""
 
 
-@device
-def take_sides(
-    base, coarse_base, lower, upper, first, middle, last, order, side, cluster, coarse_part
-):
-    """Sides by the blocks of the clusters."""
-    for p in range(lower + lane(), upper, team_size()):
-        b = int64(coarse_part[coarse_base + cluster[order[base + p]]])
-        there = int64(STRAY)
-        if first <= b and b < last:
-            there = int64(b >= middle)
-        side[base + p] = int8(there)
-    team_sync()
-
-
-@device
-def pull_to_side1(v, base, lower, upper, shift, offsets, targets, weights, place, side):
-    """Weight of v's arcs to side 1, less that of its arcs to side 0."""
-    result = int64(0)
-    for arc in range(offsets[v], offsets[v + 1]):
-        q = int64(place[base + targets[arc]])
-        if lower <= q and q < upper:
-            weight = value_or(weights, arc, 1) >> shift
-            if side[base + q] == 1:
-                result += weight
-            elif side[base + q] == 0:
-                result -= weight
-    return result
-
-
-@device
-def settle_strays(
-    base, lower, upper, shift, offsets, targets, weights, order, place, side, moves
-):
-    """Put strays on the side that they are better connected to; other strays do not count."""
-    for p in range(lower + lane(), upper, team_size()):
-        if side[base + p] == STRAY:
-            pull = pull_to_side1(order[base + p], base, lower, upper, shift, offsets, targets,
-                                 weights, place, side)
-            moves[base + p] = int32(pull > 0)
-    team_sync()
-    for p in range(lower + lane(), upper, team_size()):
-        if side[base + p] == STRAY:
-            side[base + p] = int8(moves[base + p])
-    team_sync()
-
-
 @kernel
 def inherit_side(
-    i, split_first, split_middle, split_last, segment, offsets, targets, weights, vertex_weights,
-    order, place, side, key, moves, tally, cluster, coarse_part, state,
+    i, split_first, split_middle, split_last, segment, order, side, tally, cluster, coarse_part,
+    state,
 ):
-    """Begin bisection i with the sides that the coarser graph has found."""
+    """Put the vertices of bisection i on the sides of their clusters; its cut is not known yet."""
     n = state[VERTICES]
     k = state[BLOCKS]
     c = i // state[SPLITS]
     split = state[FIRST_SPLIT] + i % state[SPLITS]
-    base = c * n
-    lower = segment[c * (k + 1) + split_first[split]]
-    upper = segment[c * (k + 1) + split_last[split]]
-    take_sides(base, c * state[COARSE_VERTICES], lower, upper, split_first[split],
-               split_middle[split], split_last[split], order, side, cluster, coarse_part)
-    settle_strays(base, lower, upper, state[WEIGHT_SHIFT], offsets, targets, weights, order,
-                  place, side, moves)
-    mask = mask_of(c, state)
-    weight = int64(0)
-    count = int64(0)
-    cut = int64(0)
-    for p in range(lower + lane(), upper, team_size()):
-        cut += begin_key(p, base, base, lower, upper, mask, state[KEY_BITS], state[WEIGHT_SHIFT],
-                         offsets, targets, weights, order, place, side, key)
-        if side[base + p] == 0:
-            weight += value_or(vertex_weights, order[base + p], 1)
-            count += 1
-    weight = team_sum(weight)
-    count = team_sum(count)
-    cut = team_sum(cut)
-    store_tally(tally, TALLY * (c * k + split), weight, count, cut // 2)
+    first = int64(split_first[split])
+    last = int64(split_last[split])
+    for p in range(segment[c * (k + 1) + first] + lane(), segment[c * (k + 1) + last], team_size()):
+        v = order[c * n + p]
+        b = int64(coarse_part[c * state[COARSE_VERTICES] + cluster[v]])
+        there = int64(STRAY)
+        if first <= b and b < last:
+            there = int64(b >= split_middle[split])
+        side[c * n + p] = int8(there)
+    if lane() == 0:
+        tally[TALLY * (c * k + first) + CUT] = 0
+
+
+@kernel
+def choose_for_stray(i, part, offsets, targets, weights, place, side, moves, state):
+    """Vertex i, a stray, wants to the side it is better connected to; other strays do not count.
+
+    Its wish is noted in `moves`.
+    """
+    n = state[VERTICES]
+    base = i // n * n
+    if side[base + place[i]] == STRAY:
+        pull = int64(0)
+        for arc in range(offsets[i - base] + lane(), offsets[i - base + 1], team_size()):
+            w = base + targets[arc]
+            if part[w] == part[i]:
+                weight = value_or(weights, arc, 1) >> state[WEIGHT_SHIFT]
+                if side[base + place[w]] == 1:
+                    pull += weight
+                elif side[base + place[w]] == 0:
+                    pull -= weight
+        pull = team_sum(pull)
+        if lane() == 0:
+            moves[base + place[i]] = int32(pull > 0)
+
+
+@device
+def side_at(q, side, moves):
+    """The side of a vertex, strays where they want to be."""
+    there = int64(side[q])
+    if there == STRAY:
+        there = int64(moves[q])
+    return there
+
+
+@kernel
+def begin_key(i, part, offsets, targets, weights, place, side, key, moves, tally, state):
+    """Compute the key of vertex i and add up the cut; strays go where they want to.
+
+    Another vertex may read a stray's side before or after: it sees the same.
+    """
+    n = state[VERTICES]
+    c = i // n
+    v = i % n
+    p = c * n + place[i]
+    here = side_at(p, side, moves)
+    outside = int64(0)
+    inside = int64(0)
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        w = c * n + targets[arc]
+        if part[w] == part[i]:
+            weight = value_or(weights, arc, 1) >> state[WEIGHT_SHIFT]
+            if side_at(c * n + place[w], side, moves) == here:
+                inside += weight
+            else:
+                outside += weight
+    outside = team_sum(outside)
+    gain = outside - team_sum(inside)
+    if lane() == 0:
+        side[p] = int8(here)
+        key[p] = key_of(p - c * n, gain, mask_of(c, state), state[KEY_BITS])
+        if here == 0 and outside > 0:
+            atomic_add(tally, TALLY * (c * state[BLOCKS] + part[i]) + CUT, outside)

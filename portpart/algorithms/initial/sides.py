@@ -5,9 +5,10 @@ candidate's order, and positions name them here.  `order` and `place`, which are
 begin at `base`; `side`, `key` and `moves`, which belong to one attempt, at `own`.
 
 The key of a position holds the gain of moving its vertex and, below it, the position under a mask:
-one comparison decides, ties go to a random vertex, and the largest key tells its position.  The
-largest key of every group of positions is kept, so that a step looks at groups, and a move only
-into the groups of its neighbours.
+one comparison decides, ties go to a random vertex, and the largest key tells its position.  Where
+one lane does the work, the largest key of every group of positions is kept: a step looks at groups,
+and a move only into the groups of its neighbours.  Several lanes look at all keys in every step.
+That takes them less time than to keep groups: lanes that look through groups wait for each other.
 """
 
 from __future__ import annotations
@@ -91,73 +92,53 @@ def best_in_group(first, upper, wanted, own, side, key):
 
 @device
 def find_best_of_groups(lower, upper, at, own, side, key, best):
-    """Fill in the largest keys of all groups, for both sides.  The team together."""
-    groups = groups_of(lower, upper)
-    for g in range(lane(), 2 * groups, team_size()):
-        first = lower + GROUP * (g % groups)
-        best[at + g] = best_in_group(first, upper, g // groups, own, side, key)
-    team_sync()
+    """Fill in the largest keys of all groups, for both sides, where one lane is the team."""
+    if team_size() == 1:
+        groups = groups_of(lower, upper)
+        for g in range(2 * groups):
+            first = lower + GROUP * (g % groups)
+            best[at + g] = best_in_group(first, upper, g // groups, own, side, key)
 
 
 @device
-def best_of_side(here, lower, upper, at, best):
+def best_of_side(here, lower, upper, at, own, side, key, best):
     """Largest key of all that may leave side `here`; all lanes get it."""
-    groups = groups_of(lower, upper)
     top = int64(LOWEST)
-    for g in range(lane(), groups, team_size()):
-        top = max(top, best[at + here * groups + g])
+    if team_size() == 1:
+        groups = groups_of(lower, upper)
+        for g in range(groups):
+            top = max(top, best[at + here * groups + g])
+    else:
+        for p in range(lower + lane(), upper, team_size()):
+            found = key[own + p]
+            if side[own + p] == here:
+                top = max(top, found)
     return team_max(top)
 
 
 @device
-def begin_key(
-    p, base, own, lower, upper, mask, bits, shift, offsets, targets, weights, order, place, side,
-    key,
-):
-    """Compute the key of position p; returns the weight of its arcs to the other side."""
-    v = order[base + p]
-    here = int64(side[own + p] & 1)
-    outside = int64(0)
-    inside = int64(0)
-    for arc in range(offsets[v], offsets[v + 1]):
-        q = int64(place[base + targets[arc]])
-        if lower <= q and q < upper:
-            weight = value_or(weights, arc, 1) >> shift
-            if (side[own + q] & 1) == here:
-                inside += weight
-            else:
-                outside += weight
-    key[own + p] = key_of(p, outside - inside, mask, bits)
-    return outside
-
-
-@device
 def keep_best(q, own, lower, upper, at, bits, side, key, best):
-    """Correct the best of q's group after a change of its key.
-
-    The group is looked through if its best changed.  Several lanes that do so write the same.
-    """
+    """Correct the best of q's group after a change of its key: look through it if that was it."""
     there = int64(side[own + q])
     if there < BARRED:
         g = (q - lower) // GROUP
         slot = at + there * groups_of(lower, upper) + g
         now = key[own + q]
         before = best[slot]
-        if now > before and team_size() == 1:
+        if now > before:
             best[slot] = now
-        elif now > before or (now != before and position_in(now ^ before, 0, bits) == 0):
+        elif now != before and position_in(now ^ before, 0, bits) == 0:
             best[slot] = best_in_group(lower + GROUP * g, upper, there, own, side, key)
 
 
 @device
-def change_keys(
-    p, here, opening, keeping, base, own, lower, upper, at, bits, shift, offsets, targets,
-    weights, order, place, side, key, best,
+def move(
+    p, here, opening, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order,
+    place, side, key, best,
 ):
     """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
 
-    Neighbours in the state `opening` may leave side 1 from now on.  With `keeping`, a lane that is
-    its whole team corrects the best of the groups on the way.  Returns the vertex.
+    Neighbours in the state `opening` may leave side 1 from now on.
     """
     v = order[base + p]
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
@@ -169,30 +150,13 @@ def change_keys(
             team_atomic_add(key, own + q, change)
             if side[own + q] == opening:
                 side[own + q] = int8(1)
-            if keeping and team_size() == 1:
+            if team_size() == 1:
                 keep_best(q, own, lower, upper, at, bits, side, key, best)
     if lane() == 0:
         tie = key[own + p] & ((int64(1) << bits) - 1)
         key[own + p] = 2 * tie - key[own + p]
         side[own + p] = int8(1 - here + BARRED)
-    team_sync()
-    return v
-
-
-@device
-def move(
-    p, here, opening, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order,
-    place, side, key, best,
-):
-    """Move the vertex at p off side `here`, and correct the best of the groups that it touches."""
-    v = change_keys(p, here, opening, True, base, own, lower, upper, at, bits, shift, offsets,
-                    targets, weights, order, place, side, key, best)
-    if team_size() > 1:
-        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            q = int64(place[base + targets[arc]])
-            if lower <= q and q < upper:
-                keep_best(q, own, lower, upper, at, bits, side, key, best)
-    if lane() == team_size() - 1:
+    if team_size() == 1:
         g = (p - lower) // GROUP
         slot = at + here * groups_of(lower, upper) + g
         best[slot] = best_in_group(lower + GROUP * g, upper, here, own, side, key)

@@ -10,7 +10,6 @@ from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.sides import (
     LOWEST,
     best_of_side,
-    change_keys,
     find_best_of_groups,
     first_group,
     mask_of,
@@ -33,6 +32,7 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    team_atomic_add,
     team_size,
     team_sum,
     team_sync,
@@ -41,8 +41,10 @@ from portpart.backends.language import (
 
 BLOCKS = word.BLOCKS
 FIRST_SPLIT = word.FIRST_SPLIT
+GROWN_CUT = word.GROWN_CUT
 KEY_BITS = word.KEY_BITS
 PASSES = word.PASSES
+REFINED_TRIALS = word.REFINED_TRIALS
 SPLITS = word.SPLITS
 STALL_LIMIT = word.STALL_LIMIT
 TRIALS = word.TRIALS
@@ -54,6 +56,9 @@ EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
 
 LEAST_STALL = 8
 """Moves that tell too little to end a pass."""
+
+TAKEN_BACK = 4
+"""Added to the side of a position whose move was undone."""
 
 DRIFT = 3.0
 """How many spreads of a random walk, squared, its drift must be to end a pass."""
@@ -76,6 +81,24 @@ def excess(weight, total, limit0, limit1, count, size, least0, least1):
 def weight_at(p, base, vertex_weights, order):
     """Weight of the vertex at position p."""
     return value_or(vertex_weights, order[base + p], 1)
+
+
+@device
+def weigh(base, own, lower, upper, begin, vertex_weights, order, side, tally):
+    """Tell the tally what side 0 weighs; returns the weight of both sides."""
+    total = int64(0)
+    weight = int64(0)
+    count = int64(0)
+    for p in range(lower + lane(), upper, team_size()):
+        heavy = weight_at(p, base, vertex_weights, order)
+        total += heavy
+        if (side[own + p] & 1) == 0:
+            weight += heavy
+            count += 1
+    weight = team_sum(weight)
+    count = team_sum(count)
+    store_tally(tally, begin, weight, count, tally[begin + CUT])
+    return team_sum(total)
 
 
 @device
@@ -142,8 +165,8 @@ def one_pass(
     square_sum = float64(0)
     team_sync()
     while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
-        top0 = best_of_side(0, lower, upper, at, best)
-        top1 = best_of_side(1, lower, upper, at, best)
+        top0 = best_of_side(0, lower, upper, at, own, side, key, best)
+        top1 = best_of_side(1, lower, upper, at, own, side, key, best)
         here = side_to_leave(top0, top1, weight, count, total, size, goal, limit0, limit1, least0,
                              least1, mask, bits, base, vertex_weights, order)
         if here < 0:
@@ -173,18 +196,38 @@ def one_pass(
 
 
 @device
-def take_back(
-    made, kept, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order, place,
-    side, key, best, moves,
-):
-    """Undo all moves but the first `kept`."""
-    for m in range(made - 1, kept - 1, -1):
+def take_back(made, kept, own, lower, side, moves):
+    """Undo all moves but the first `kept`, and mark their vertices; keys are left as they are."""
+    for m in range(kept + lane(), made, team_size()):
         p = int64(moves[own + lower + m])
-        here = int64(side[own + p] & 1)
-        team_sync()
-        change_keys(p, here, -1, False, base, own, lower, upper, at, bits, shift, offsets,
-                    targets, weights, order, place, side, key, best)
-    return 0
+        side[own + p] = int8((side[own + p] ^ 1) | TAKEN_BACK)
+    team_sync()
+
+
+@device
+def take_back_keys(
+    made, kept, base, own, lower, upper, bits, shift, offsets, targets, weights, order, place,
+    side, key, moves,
+):
+    """Let keys follow moves that were undone, all at once.
+
+    An arc counts for both its ends with the other sign if one of them was taken back.
+    """
+    share = max(int64(1), team_size() // 32)
+    for i in range(lane(), (made - kept) * share, team_size()):
+        p = int64(moves[own + lower + kept + i // share])
+        v = order[base + p]
+        changes = int64(0)
+        for arc in range(offsets[v] + i % share, offsets[v + 1], share):
+            q = int64(place[base + targets[arc]])
+            if lower <= q and q < upper and (side[own + q] & TAKEN_BACK) == 0:
+                change = (value_or(weights, arc, 1) >> shift) << (bits + 1)
+                if ((side[own + q] ^ side[own + p]) & 1) == 0:
+                    change = -change
+                team_atomic_add(key, own + q, change)
+                changes += change
+        team_atomic_add(key, own + p, changes)
+    team_sync()
 
 
 @device
@@ -194,7 +237,7 @@ def refine(
     best, moves, tally,
 ):
     """Passes until one brings nothing."""
-    for _ in range(passes):
+    for turn in range(passes):
         for p in range(lower + lane(), upper, team_size()):
             side[own + p] = int8(side[own + p] & 1)
         team_sync()
@@ -202,12 +245,27 @@ def refine(
         result = one_pass(total, goal, limit0, limit1, least0, least1, stall_limit, base, own,
                           lower, upper, at, mask, bits, shift, begin, offsets, targets, weights,
                           vertex_weights, order, place, side, key, best, moves, tally)
+        made = result >> 32
         kept = result & 0xFFFFFFFF
-        take_back(result >> 32, kept, base, own, lower, upper, at, bits, shift, offsets, targets,
-                  weights, order, place, side, key, best, moves)
-        if kept == 0:
+        take_back(made, kept, own, lower, side, moves)
+        if kept == 0 or turn + 1 == passes:
             break
+        take_back_keys(made, kept, base, own, lower, upper, bits, shift, offsets, targets,
+                       weights, order, place, side, key, moves)
     return 0
+
+
+@device
+def passes_for(attempt, first, tally, state):
+    """How many passes an attempt gets: none if enough of the others at its bisection cut less."""
+    k = state[BLOCKS]
+    begin = attempt // state[TRIALS] * state[TRIALS]
+    mine = tally[TALLY * (attempt * k + first) + GROWN_CUT]
+    better = int64(0)
+    for other in range(begin, begin + state[TRIALS]):
+        cut = tally[TALLY * (other * k + first) + GROWN_CUT]
+        better += int64(cut < mine or (cut == mine and other < attempt))
+    return state[PASSES] if better < state[REFINED_TRIALS] else int64(0)
 
 
 @kernel
@@ -221,15 +279,13 @@ def refine_sides(
     attempt = i // state[SPLITS]
     c = attempt // state[TRIALS]
     split = state[FIRST_SPLIT] + i % state[SPLITS]
-    first = split_first[split]
+    first = int64(split_first[split])
     middle = split_middle[split]
     last = split_last[split]
     lower = segment[c * (k + 1) + first]
     upper = segment[c * (k + 1) + last]
-    total = int64(0)
-    for p in range(lower + lane(), upper, team_size()):
-        total += weight_at(p, c * n, vertex_weights, order)
-    total = team_sum(total)
+    begin = TALLY * (attempt * k + first)
+    total = weigh(c * n, attempt * n, lower, upper, begin, vertex_weights, order, side, tally)
     goal = goal_of(total, first, middle, last, goal_sum)
     cap0 = cap_of(first, middle, limit_sum)
     cap1 = cap_of(middle, last, limit_sum)
@@ -237,11 +293,11 @@ def refine_sides(
     limit1 = limit_of(total - goal, cap1, levels_for(last - first))
     least0 = least_vertices(middle - first, state)
     least1 = least_vertices(last - middle, state)
-    begin = TALLY * (attempt * k + split)
-    refine(state[PASSES], state[STALL_LIMIT], total, goal, limit0, limit1, least0, least1, c * n,
-           attempt * n, lower, upper, first_group(attempt, n, k, lower, first),
-           mask_of(attempt, state), state[KEY_BITS], state[WEIGHT_SHIFT], begin, offsets, targets,
-           weights, vertex_weights, order, place, side, key, best, moves, tally)
+    refine(passes_for(attempt, first, tally, state), state[STALL_LIMIT], total, goal, limit0,
+           limit1, least0, least1, c * n, attempt * n, lower, upper,
+           first_group(attempt, n, k, lower, first), mask_of(attempt, state), state[KEY_BITS],
+           state[WEIGHT_SHIFT], begin, offsets, targets, weights, vertex_weights, order, place,
+           side, key, best, moves, tally)
     weight = tally[begin + WEIGHT]
     count = tally[begin + COUNT]
     tally[begin + EXCESS] = excess(weight, total, limit0, limit1, count, upper - lower, least0,

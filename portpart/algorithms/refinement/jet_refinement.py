@@ -69,15 +69,19 @@ class JetRefiner:
     balance : Balance
     options : RefinementOptions
     seed : int
+    finest_options : RefinementOptions, optional
+        Those of the finest graph, if they differ.
     """
 
     name = "jet refinement"
     record_moves = staticmethod(propagate_labels)
 
     def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
-                 options: RefinementOptions, seed: int) -> None:
-        self.space, self.balance, self.options, self.seed = space, balance, options, seed
-        self.scalars: dict[str, float] = {"tolerance": options.tolerance}
+                 options: RefinementOptions, seed: int,
+                 finest_options: RefinementOptions | None = None) -> None:
+        self.space, self.balance, self.seed = space, balance, seed
+        self.scalars: dict[str, int] = {}
+        self.options, self.finest_options = options, finest_options or options
         n, k = finest.num_vertices, balance.num_blocks
         self.weight_stripes = max(1, WEIGHT_COPIES // k)
         vertex_arrays = {
@@ -171,8 +175,9 @@ class JetRefiner:
             "state": state,
             "fixed": fixed,
             "filter_ratio": filter_ratio,
-            **self.scalars,
+            "tolerance": self._options_on(graph).tolerance,
             "sub_buckets": buckets.sub_buckets_for(k, n),
+            **self.scalars,
         }
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
         widths = Widths(
@@ -204,6 +209,12 @@ class JetRefiner:
             "iterations": int(state[at.ITERATION]),
         }
 
+    def _is_finest(self, graph: Graph) -> bool:
+        return graph.num_vertices == len(self.vertex_arrays["part"])
+
+    def _options_on(self, graph: Graph) -> RefinementOptions:
+        return self.finest_options if self._is_finest(graph) else self.options
+
     def _slack(self, graph: Graph) -> int:
         """What blocks may weigh above their limits: the mean vertex weight of a coarse graph.
 
@@ -219,10 +230,11 @@ class JetRefiner:
         if self._at_best:
             state[at.RESTORED_BLOCKS], state[at.RESTORED_STRIPES] = state[at.BLOCKS], at.STRIPES
         state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
-        state[at.SLACK] = 0 if n == len(self.vertex_arrays["part"]) else self._slack(graph)
-        state[at.STALL_LIMIT] = self.options.stall_limit
-        state[at.ITERATION_LIMIT] = self.options.iteration_limit
-        state[at.WEAK_LIMIT] = self.options.weak_limit
+        state[at.SLACK] = 0 if self._is_finest(graph) else self._slack(graph)
+        options = self._options_on(graph)
+        state[at.STALL_LIMIT] = options.stall_limit
+        state[at.ITERATION_LIMIT] = options.iteration_limit
+        state[at.WEAK_LIMIT] = options.weak_limit
         state[at.MEAN_VERTEX_WEIGHT] = max(1, graph.total_vertex_weight // max(1, n))
         state[at.LOSS_UNIT] = self.loss_unit
         state[at.MEAN_DEGREE] = int(graph.mean_degree)
