@@ -41,10 +41,10 @@ MEMBERS = 4
 CONTRACTION = 3 * 4 + 2 * 8
 """Bytes per coarse vertex: members, where they begin and degree; the row's capacity and weight."""
 
-GROUPING = 2 * 4 + 8 + 36
-"""Bytes per vertex of G-kway's groups: links and subsets, weights, and what pairing takes."""
+GROUPING = 2 * 4 + 8 + 36 + 1
+"""Bytes per vertex of G-kway's groups: links and subsets, weights, what pairing takes, flags."""
 
-REFINEMENT = 13 * 4 + 2 * 8 + 1 + 8 + (4 + 8 + 5)
+REFINEMENT = 13 * 4 + 2 * 8 + 1 + 8 + (4 + 8 + 2)
 """Bytes per vertex of refinement: 13 arrays of int32, 2 of int64, flags, positions; and with G-kway
 legal moves and what they are sorted with."""
 
@@ -131,7 +131,7 @@ def memory_estimate(
     >>> import portpart
     >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.6)
     >>> estimate.peak // 2**20
-    228
+    225
     """
     _check(num_vertices, num_arcs, k, arc_shrink)
     sizes = list(_level_sizes(num_vertices, num_arcs, k, arc_shrink))

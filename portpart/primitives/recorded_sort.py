@@ -1,10 +1,10 @@
 """A stable radix sort inside programs: keys and items, least significant digit first.
 
 How many keys there are and how many bits they have is read from memory, so that nothing returns to
-the host.  A team counts the digits of a tile, a scan turns the counts of all tiles into places, and
-the team moves its tile row by row: a lane's word comes after the words of the same digit in the
-lanes before it.  Digits are sorted in pairs, there and back, so that the result lies where the keys
-were.
+the host.  A work item counts the digits of a few keys, a scan turns the counts of all items into
+places, and each item moves its keys in order.  It takes no scratch memory of a team, which the
+kernels of one program share.  Digits are sorted in pairs, there and back, so that the result lies
+where the keys were.
 """
 
 from __future__ import annotations
@@ -15,28 +15,16 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_atomic_add,
-    team_size,
-    team_sync,
-)
+from portpart.backends.language import device, int32, int64, kernel
 from portpart.backends.program import Program, Slot
 from portpart.primitives.scan import TILE as SCAN_TILE
 from portpart.primitives.scan import record_scan, tiles_of
 
-DIGIT_BITS = 8
+DIGIT_BITS = 4
 DIGITS = 1 << DIGIT_BITS
 
-TILE = 512
-"""Keys that one team counts and moves: two for each digit, so that counters are not too many."""
-
-TEAM = 32
+TILE = 64
+"""Keys that one item counts and moves: some for each digit, so that counters are not too many."""
 
 KEYS, BITS, TILES, COUNTERS, COUNTER_TILES, SHIFT, SORTING = range(7)
 """Words of the array ``sorting``: the number of keys and the bits they have, which the program sets
@@ -66,7 +54,7 @@ class SortSlots:
 
 
 def sort_arrays(space: ExecutionSpace, most: int) -> dict[str, Array]:
-    """Work arrays for sorting up to `most` keys: 5 bytes each."""
+    """Work arrays for sorting up to `most` keys: 2 bytes each."""
     counters = DIGITS * most_tiles(most)
     return {
         "digit_counts": space.empty(counters, np.int32),
@@ -104,11 +92,11 @@ def record_sort(program: Program, slots: SortSlots) -> None:
     with program.while_loop(sorting[SORTING]):
         for turn, (keys, items, next_keys, next_items) in there_and_back:
             program.parallel_for(sorting[TILES], count_digits, keys, slot["digit_counts"], sorting,
-                                 turn, team=TEAM)
+                                 turn)
             record_scan(program, slot["digit_counts"], places, slot["digit_sums"],
                         sorting[COUNTERS], sorting[COUNTER_TILES])
             program.parallel_for(sorting[TILES], move_words, keys, items, next_keys, next_items,
-                                 places, sorting, turn, team=TEAM)
+                                 places, sorting, turn)
         program.launch(1, take_next_digits)
 
 
@@ -139,43 +127,20 @@ def take_next_digits(_, sorting):
 @kernel
 def count_digits(tile, keys, digit_counts, sorting, turn):
     """digit_counts[d * tiles + tile] = keys of the tile with the digit d."""
-    own = team_array(int32, DIGITS)
-    for digit in range(lane(), DIGITS, team_size()):
-        own[digit] = 0
-    team_sync()
-    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, sorting[KEYS]), team_size()):
-        team_atomic_add(own, digit_at(keys[i], turn, sorting), 1)
-    team_sync()
-    for digit in range(lane(), DIGITS, team_size()):
-        digit_counts[digit * sorting[TILES] + tile] = own[digit]
+    tiles = sorting[TILES]
+    for digit in range(DIGITS):
+        digit_counts[digit * tiles + tile] = int32(0)
+    for i in range(tile * TILE, min((tile + 1) * TILE, sorting[KEYS])):
+        digit_counts[digit_at(keys[i], turn, sorting) * tiles + tile] += 1
 
 
 @kernel
 def move_words(tile, keys, items, next_keys, next_items, digit_places, sorting, turn):
-    """Move the keys and items of the tile to the places of their digits, in order."""
-    place = team_array(int32, DIGITS)
-    row = team_array(int32, TEAM)
-    for digit in range(lane(), DIGITS, team_size()):
-        place[digit] = digit_places[digit * sorting[TILES] + tile]
-    end = min((tile + 1) * TILE, sorting[KEYS])
-    base = tile * TILE
-    while base < end:
-        i = base + lane()
-        digit = int64(0)
-        row[lane()] = -1
-        if i < end:
-            digit = digit_at(keys[i], turn, sorting)
-            row[lane()] = int32(digit)
-        team_sync()
-        if i < end:
-            target = int64(place[digit])
-            for other in range(lane()):
-                if row[other] == digit:
-                    target += 1
-            next_keys[target] = keys[i]
-            next_items[target] = items[i]
-        team_sync()
-        if i < end:
-            team_atomic_add(place, digit, 1)
-        base += team_size()
-        team_sync()
+    """Move the keys and items of the tile to the places of their digits, which are used up."""
+    tiles = sorting[TILES]
+    for i in range(tile * TILE, min((tile + 1) * TILE, sorting[KEYS])):
+        slot = digit_at(keys[i], turn, sorting) * tiles + tile
+        place = digit_places[slot]
+        digit_places[slot] = place + 1
+        next_keys[place] = keys[i]
+        next_items[place] = items[i]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.program import Program
 from portpart.primitives import recorded_sort
-from portpart.primitives.recorded_sort import DIGIT_BITS, TEAM, TILE, SortSlots
+from portpart.primitives.recorded_sort import DIGIT_BITS, TILE, SortSlots
 from tests.backends.lanes import LanesSpace
 from tests.primitives.oracle import drawn
 
@@ -73,7 +73,7 @@ def test_drawn_keys(space: ExecutionSpace, keys: list[int]) -> None:
     assert_sorts(space, np.array(keys, np.int64), 63)
 
 
-@pytest.mark.parametrize("lanes", [3, 8, TEAM])
+@pytest.mark.parametrize("lanes", [3, 8])
 def test_the_width_of_a_team_decides_nothing(lanes: int) -> None:
     keys = np.random.default_rng(lanes).integers(0, 300, TILE + 40)
     assert_sorts(LanesSpace(lanes), keys, 9)

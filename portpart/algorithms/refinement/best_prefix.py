@@ -19,7 +19,6 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
-    team_array,
     team_atomic_add,
     team_last,
     team_max,
@@ -34,6 +33,7 @@ from portpart.primitives.recorded_sort import SortSlots, declare_sort, record_so
 
 WIDEST = 256
 NEVER = -2
+LOW_HALF = 2**32 - 1
 
 BLOCKS = at.BLOCKS
 MOVES = at.MOVES
@@ -73,6 +73,7 @@ def record_prefix(program: Program) -> None:
             record_sort(program, SortSlots(slot["move_keys"], slot["move_list"],
                                            slot["other_keys"], slot["other_list"]))
             program.launch(1, order_by_gain_next)
+        program.launch(state[MOVES], lay_out_move)
         program.launch(1, walk_moves, team=WIDEST)
         program.launch(state[MOVES], drop_move)
         program.launch(1, shorten_list)
@@ -129,52 +130,53 @@ def exceeds(weight, b, limits, state):
     return int64(weight > limits[b] + state[SLACK])
 
 
+@kernel
+def lay_out_move(i, move_list, vertex_weights, part, wish, move_keys, other_keys):
+    """The weight and the blocks of a move take the places of the keys, for the walk."""
+    v = move_list[i]
+    move_keys[i] = value_or(vertex_weights, v, 1)
+    other_keys[i] = (int64(part[v]) << 32) | int64(wish[v])
+
+
 @device
-def change_by_move(here, there, weight, sources, destinations, sizes, trial_weight, limits, state):
-    """By how much one move changes the number of blocks too heavy, after the lanes before it."""
+def change_by_move(i, first, sizes, blocks, trial_weight, limits, state):
+    """By how much move i changes the number of blocks too heavy, after those from the first on."""
+    here = blocks[i] >> 32
+    there = blocks[i] & LOW_HALF
     left = trial_weight[here]
     reached = trial_weight[there]
-    for other in range(lane()):
-        if sources[other] == here:
-            left -= sizes[other]
-        if destinations[other] == here:
-            left += sizes[other]
-        if sources[other] == there:
-            reached -= sizes[other]
-        if destinations[other] == there:
-            reached += sizes[other]
-    change = exceeds(left - weight, here, limits, state) - exceeds(left, here, limits, state)
-    change += exceeds(reached + weight, there, limits, state)
+    for other in range(first, i):
+        source = blocks[other] >> 32
+        target = blocks[other] & LOW_HALF
+        size = sizes[other]
+        left += (size if target == here else 0) - (size if source == here else 0)
+        reached += (size if target == there else 0) - (size if source == there else 0)
+    size = sizes[i]
+    change = exceeds(left - size, here, limits, state) - exceeds(left, here, limits, state)
+    change += exceeds(reached + size, there, limits, state)
     return change - exceeds(reached, there, limits, state)
 
 
 @kernel
-def walk_moves(_, move_list, vertex_weights, part, wish, trial_weight, limits, state, sequence):
+def walk_moves(_, move_keys, other_keys, trial_weight, limits, state, sequence):
     """sequence[KEPT] = moves of the longest prefix after which no block is too heavy.  One team."""
-    sources = team_array(int32, WIDEST)
-    destinations = team_array(int32, WIDEST)
-    sizes = team_array(int64, WIDEST)
     moves = state[MOVES]
     heavy = int64(0)
     kept = int64(0)
     base = int64(0)
     while base < moves:
         i = base + lane()
-        v = move_list[min(i, moves - 1)]
-        weight = value_or(vertex_weights, v, 1) if i < moves else int64(0)
-        sources[lane()] = part[v]
-        destinations[lane()] = wish[v]
-        sizes[lane()] = weight
-        team_sync()
-        change = change_by_move(part[v], wish[v], weight, sources, destinations, sizes,
-                                trial_weight, limits, state)
+        change = int64(0)
+        if i < moves:
+            change = change_by_move(i, base, move_keys, other_keys, trial_weight, limits, state)
         until = heavy + team_scan(change)
         if until == 0:
             kept = max(kept, min(i + 1, moves))
         heavy = team_last(until)
         team_sync()
-        team_atomic_add(trial_weight, int64(part[v]), -weight)
-        team_atomic_add(trial_weight, int64(wish[v]), weight)
+        if i < moves:
+            team_atomic_add(trial_weight, other_keys[i] >> 32, -move_keys[i])
+            team_atomic_add(trial_weight, other_keys[i] & LOW_HALF, move_keys[i])
         team_sync()
         base += team_size()
     kept = team_max(kept)
