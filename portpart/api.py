@@ -87,9 +87,9 @@ def partition(
         ``"portpart"``, the default, ``"jet"`` or ``"gkway"``.
     preset : str or configuration, default "default"
         A name (``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with Jet ``"fast"``,
-        ``"default"``, ``"ultra"``; with G-kway ``"fast"``, ``"default"``, ``"strong"``) or
-        an object, which tells the algorithm too: `portpart.PortpartConfig`,
-        `portpart.JetConfig`, `portpart.GkwayConfig`.
+        ``"default"``, ``"ultra"``; with G-kway ``"default"``, ``"strong"``) or an object,
+        which tells the algorithm too: `portpart.PortpartConfig`, `portpart.JetConfig`,
+        `portpart.GkwayConfig`.
     device : str, default "auto"
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
     seed : int, default 0

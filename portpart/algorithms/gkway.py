@@ -91,7 +91,6 @@ class GkwayConfig(MultilevelConfig):
 
 
 PRESETS = {
-    "fast": GkwayConfig(starts=1),
     "default": GkwayConfig(),
     "strong": GkwayConfig(cycles=2),
 }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--algorithm", help="portpart, the default, jet or gkway.")
 @click.option("--preset", default="default", show_default=True,
               help="fast, default, strong, best (portpart); fast, default, ultra (jet); "
-                   "fast, default, strong (gkway).")
+                   "default, strong (gkway).")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: all cores.")

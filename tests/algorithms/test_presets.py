@@ -39,7 +39,7 @@ def test_the_default_preset_is_the_default_configuration() -> None:
     assert portpart_recipe.PRESETS["default"] == PortpartConfig()
     assert set(portpart_recipe.PRESETS) == {"fast", "default", "strong", "best"}
     assert gkway.PRESETS["default"] == GkwayConfig()
-    assert set(gkway.PRESETS) == {"fast", "default", "strong"}
+    assert set(gkway.PRESETS) == {"default", "strong"}
 
 
 @pytest.mark.parametrize("options", [

@@ -57,7 +57,7 @@ LARGE = set(GRAPHS) - SMALL
 
 PRESETS = {
     "jet": {"default": GRAPHS, "ultra": SMALL, "fast": LARGE},
-    "gkway": {"default": GRAPHS, "strong": SMALL, "fast": LARGE},
+    "gkway": {"default": GRAPHS, "strong": SMALL},
     "portpart": {"default": GRAPHS, "strong": SMALL, "best": SMALL, "fast": LARGE},
 }
 """The graphs that each preset runs on."""
