@@ -35,7 +35,7 @@ def refined(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalance: s
             fixed: Any = None, **options: Any) -> tuple[dict[str, int], np.ndarray]:
     here = graph.to(space)
     refiner = IndependentSetRefiner(space, here, balance_of(graph, k, imbalance),
-                                    IndependentOptions(**options), 7)
+                                    IndependentOptions(**{"tolerance": 1, **options}), 7)
     refiner.start(here, space.asarray(part, np.int32))
     fixed = None if fixed is None else space.asarray(fixed, np.int32)
     outcome = refiner.refine(here, fixed=fixed)

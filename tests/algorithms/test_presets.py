@@ -59,6 +59,7 @@ def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) ->
     (GkwayConfig, {"group_size": 1}), (GkwayConfig, {"score_factor": 0}),
     (GkwayConfig, {"score_factor": 2**63}), (GkwayConfig, {"most_coarse_weight": 1}),
     (GkwayConfig, {"starts": 0}), (IndependentOptions, {"stall_limit": 0}),
+    (IndependentOptions, {"tolerance": 0}), (IndependentOptions, {"tolerance": 1.1}),
     (IndependentOptions, {"round_limit": 0}), (ClusteringOptions, {"join_rounds": 0}),
     (ClusteringOptions, {"most_left": -0.1}),
 ])

@@ -42,8 +42,11 @@ class IndependentOptions:
     ----------
     zero_gain : bool
         Whether moves without gain are legal that even out the weights of two blocks.
+    tolerance : float
+        A cut must fall below this share of the best to count as progress.  The paper's is 1: rounds
+        go on while moves gain.
     stall_limit : int
-        Rounds without a lower cut after which a level ends.
+        Rounds without progress after which a level ends.
     round_limit : int
         Rounds after which a level ends in any case.
 
@@ -54,10 +57,13 @@ class IndependentOptions:
     """
 
     zero_gain: bool = True
-    stall_limit: int = 3
+    tolerance: float = 0.9999
+    stall_limit: int = 10
     round_limit: int = 2**31
 
     def __post_init__(self) -> None:
+        if not 0 < self.tolerance <= 1:
+            raise InputError(f"tolerance is {self.tolerance}; it must be above 0 and at most 1")
         for name in ("stall_limit", "round_limit"):
             if not getattr(self, name) >= 1:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1")
@@ -80,7 +86,7 @@ class IndependentSetRefiner(JetRefiner):
 
     def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
                  options: IndependentOptions, seed: int) -> None:
-        shared = RefinementOptions(tolerance=1.0, stall_limit=options.stall_limit,
+        shared = RefinementOptions(tolerance=options.tolerance, stall_limit=options.stall_limit,
                                    iteration_limit=options.round_limit)
         super().__init__(space, finest, balance, shared, seed)
         n, k = finest.num_vertices, balance.num_blocks
