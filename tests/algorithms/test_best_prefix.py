@@ -58,6 +58,19 @@ class Moves:
                 longest = length
         return longest
 
+    def made(self) -> list[int]:
+        """The longest prefix, and behind it what each block has room for."""
+        order, longest = self.in_order(), self.longest()
+        blocks, made = self.blocks.copy(), order[:longest]
+        for v in made:
+            blocks[self.part[v]] -= self.weights[v]
+            blocks[self.wish[v]] += self.weights[v]
+        for v in order[longest:]:
+            blocks[self.wish[v]] += self.weights[v]
+            if blocks[self.wish[v]] <= self.limits[self.wish[v]]:
+                made.append(v)
+        return made
+
     def bindings(self, space: ExecutionSpace, stripes: int) -> dict[str, Any]:
         state = np.zeros(at.SIZE, np.int64)
         state[at.BLOCKS], state[at.VERTICES], state[at.MOVES] = self.k, self.n, len(self.buffer)
@@ -81,8 +94,23 @@ class Moves:
             "move_keys": space.empty(self.n, np.int64),
             "other_keys": space.empty(self.n, np.int64),
             "other_list": space.empty(self.n, np.int32),
-            "trial_weight": space.empty(self.k, np.int64),
+            "trial_weight": space.empty(self.k, np.int64), "fill_rooms": 0,
         }
+
+
+def assert_rooms_are_filled(space: ExecutionSpace, moves: Moves) -> None:
+    bindings = moves.bindings(space, 3)
+    bindings["fill_rooms"] = 1
+    space.cached_executable("best prefix of a test", recorded).run(bindings, moves.n)
+    count = int(space.to_host(bindings["state"])[at.MOVES])
+    found = space.to_host(bindings["move_list"])[:count]
+    assert sorted(found.tolist()) == sorted(moves.made())
+    moved_in = space.to_host(bindings["moved_in"])
+    assert {v for v in moves.buffer.tolist() if moved_in[v] >= 0} == set(found.tolist())
+    blocks = moves.blocks.copy()
+    np.subtract.at(blocks, moves.part[found], moves.weights[found])
+    np.add.at(blocks, moves.wish[found], moves.weights[found])
+    assert (blocks <= moves.limits).all()
 
 
 def assert_prefix_is_longest(space: ExecutionSpace, moves: Moves, stripes: int = 3) -> int:
@@ -91,7 +119,7 @@ def assert_prefix_is_longest(space: ExecutionSpace, moves: Moves, stripes: int =
     kept = int(space.to_host(bindings["state"])[at.MOVES])
     assert kept == moves.longest()
     if kept < len(moves.buffer):
-        found = space.to_host(bindings["move_list"])[: len(moves.buffer)]
+        found = space.to_host(bindings["other_list"])[: len(moves.buffer)]
         assert found.tolist() == moves.in_order()
         dropped = space.to_host(bindings["moved_in"])[found[kept:]]
         assert (dropped < 0).all()
@@ -105,6 +133,7 @@ def assert_prefix_is_longest(space: ExecutionSpace, moves: Moves, stripes: int =
 def test_many_moves(space: ExecutionSpace, k: int, room: int, gains: int) -> None:
     kept = [assert_prefix_is_longest(space, Moves(5000, k, 3000, seed, room, gains))
             for seed in range(3)]
+    assert_rooms_are_filled(space, Moves(5000, k, 3000, 1, room, gains))
     if k == 2 and room > 0:
         assert any(0 < count < 3000 for count in kept)
 
@@ -116,12 +145,14 @@ def test_few_moves(space: ExecutionSpace, n: int, k: int, seed: int, room: int, 
                    data: st.DataObject) -> None:
     count = data.draw(st.integers(0, n))
     assert_prefix_is_longest(space, Moves(n, k, count, seed, room, gains))
+    assert_rooms_are_filled(space, Moves(n, k, count, seed, room, gains))
 
 
 @pytest.mark.parametrize("lanes", [3, 8])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_width_of_a_team_decides_nothing(lanes: int, seed: int) -> None:
     assert_prefix_is_longest(LanesSpace(lanes, seed), Moves(60, 3, 50, seed, 6, 4))
+    assert_rooms_are_filled(LanesSpace(lanes, seed), Moves(60, 3, 50, seed, 6, 4))
 
 
 def test_moves_that_fit_are_not_even_sorted(space: ExecutionSpace) -> None:

@@ -6,6 +6,9 @@ It takes as many moves at a time as it has lanes (the paper: one segment of up t
 each block); a lane learns from the lanes before it what its two blocks weigh before and after its
 move, and so whether the number of blocks that are too heavy changes there.  A prefix is balanced
 where that number is zero.  This takes a word for each block, whatever the number of moves.
+
+Beyond the paper, moves behind the prefix are made too where their blocks have room left: each block
+takes its best ones.  One block that is full does not hold up the others then.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ import numpy as np
 
 from portpart.algorithms.refinement import state as at
 from portpart.backends.language import (
+    atomic_add,
+    atomic_next,
     device,
     int32,
     int64,
@@ -41,11 +46,11 @@ SLACK = at.SLACK
 VERTICES = at.VERTICES
 WEIGHT_STRIPES = at.WEIGHT_STRIPES
 
-TOO_HEAVY, TOP_GAIN, ORDERING, BY_GAIN, KEPT = range(5)
+TOO_HEAVY, TOP_GAIN, ORDERING, BY_GAIN, KEPT, MADE = range(6)
 """Words of the array ``sequence``: whether all moves together are too many, their largest gain,
-whether and by what they are being sorted, and how many are kept."""
+whether and by what they are being sorted, the length of the prefix, and how many are made."""
 
-NUM_WORDS = 5
+NUM_WORDS = 6
 
 SORT_KEYS, SORT_BITS = sort.KEYS, sort.BITS
 
@@ -56,6 +61,7 @@ def declare_prefix(program: Program) -> None:
     for name in ("move_keys", "other_keys", "trial_sums", "trial_weight", "sequence", "move_gain"):
         program.array(name, np.int64)
     program.array("other_list", np.int32)
+    program.scalar("fill_rooms", np.int64)
 
 
 def record_prefix(program: Program) -> None:
@@ -75,7 +81,10 @@ def record_prefix(program: Program) -> None:
             program.launch(1, order_by_gain_next)
         program.launch(state[MOVES], lay_out_move)
         program.launch(1, walk_moves, team=WIDEST)
-        program.launch(state[MOVES], drop_move)
+        program.launch(state[BLOCKS], reset_trial)
+        program.launch(sequence[KEPT], try_move)
+        program.launch(1, fill_up_rooms, team=WIDEST)
+        program.launch(state[MOVES], list_move)
         program.launch(1, shorten_list)
 
 
@@ -131,9 +140,10 @@ def exceeds(weight, b, limits, state):
 
 
 @kernel
-def lay_out_move(i, move_list, vertex_weights, part, wish, move_keys, other_keys):
-    """The weight and the blocks of a move take the places of the keys, for the walk."""
+def lay_out_move(i, move_list, other_list, vertex_weights, part, wish, move_keys, other_keys):
+    """The weight and the blocks of a move take the places of the keys, for the walks."""
     v = move_list[i]
+    other_list[i] = v
     move_keys[i] = value_or(vertex_weights, v, 1)
     other_keys[i] = (int64(part[v]) << 32) | int64(wish[v])
 
@@ -182,16 +192,64 @@ def walk_moves(_, move_keys, other_keys, trial_weight, limits, state, sequence):
     kept = team_max(kept)
     if lane() == 0:
         sequence[KEPT] = kept
+        sequence[MADE] = kept
 
 
 @kernel
-def drop_move(i, move_list, moved_in, sequence):
-    """A vertex behind the prefix does not move."""
+def reset_trial(b, block_weight, trial_weight):
+    """Block b weighs what it does before any move."""
+    trial_weight[b] = block_weight[b]
+
+
+@kernel
+def try_move(i, move_keys, other_keys, trial_weight):
+    """Add a move of the prefix to the weights of its blocks; atomic, order-free."""
+    atomic_add(trial_weight, other_keys[i] >> 32, -move_keys[i])
+    atomic_add(trial_weight, other_keys[i] & LOW_HALF, move_keys[i])
+
+
+@device
+def weight_offered(i, first, sizes, blocks):
+    """Weight that moves first ... i bring to the block that move i leads to."""
+    there = blocks[i] & LOW_HALF
+    total = sizes[i]
+    for other in range(first, i):
+        total += sizes[other] if (blocks[other] & LOW_HALF) == there else 0
+    return total
+
+
+@kernel
+def fill_up_rooms(_, other_list, move_keys, other_keys, trial_weight, limits, moved_in, fill_rooms,
+                  state, sequence):
+    """Drop moves behind the prefix, but for those for which their block has room.  One team.
+
+    There is room if the block can take all that is offered to it up to this move, leave who may.
+    """
+    base = sequence[KEPT]
+    while base < state[MOVES]:
+        i = base + lane()
+        if i < state[MOVES]:
+            there = other_keys[i] & LOW_HALF
+            weight = trial_weight[there] + weight_offered(i, base, move_keys, other_keys)
+            if fill_rooms == 0 or exceeds(weight, there, limits, state) != 0:
+                moved_in[other_list[i]] = int32(NEVER)
+        team_sync()
+        if i < state[MOVES]:
+            team_atomic_add(trial_weight, other_keys[i] & LOW_HALF, move_keys[i])
+        team_sync()
+        base += team_size()
+
+
+@kernel
+def list_move(i, other_list, move_list, moved_in, sequence):
+    """List a move behind the prefix that was not dropped; the order of the list is free."""
     if i >= sequence[KEPT]:
-        moved_in[move_list[i]] = int32(NEVER)
+        v = other_list[i]
+        if moved_in[v] != NEVER:
+            move_list[atomic_next(sequence, MADE)] = v
 
 
 @kernel
 def shorten_list(_, state, sequence):
-    """The list ends with the prefix."""
-    state[MOVES] = sequence[KEPT]
+    """The list holds the prefix and what was found room for."""
+    state[MOVES] = sequence[MADE]

@@ -42,6 +42,8 @@ class IndependentOptions:
     ----------
     zero_gain : bool
         Whether moves without gain are legal that even out the weights of two blocks.
+    fill_rooms : bool
+        Whether moves behind the balanced prefix are made where their blocks have room.
     tolerance : float
         A cut must fall below this share of the best to count as progress.  The paper's is 1: rounds
         go on while moves gain.
@@ -57,6 +59,7 @@ class IndependentOptions:
     """
 
     zero_gain: bool = True
+    fill_rooms: bool = True
     tolerance: float = 0.9999
     stall_limit: int = 10
     round_limit: int = 2**31
@@ -102,7 +105,7 @@ class IndependentSetRefiner(JetRefiner):
             move_keys=self.position, move_gain=vertices["leaving"],
             other_list=vertices["leave_list"],
         )
-        self.scalars["zero_gain"] = int(options.zero_gain)
+        self.scalars.update(zero_gain=options.zero_gain, fill_rooms=options.fill_rooms)
 
     @staticmethod
     def record_moves(program: Program, widths: Widths) -> None:
