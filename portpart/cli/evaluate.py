@@ -15,12 +15,12 @@ from portpart.cli.output import print_json
 @click.option("-k", "k", type=click.IntRange(min=1), help="Default: largest block number + 1.")
 @options.imbalance_option
 @options.target_option
-@options.symmetrize_option
-@options.format_option
+@options.names_option
+@options.reading_options
 @options.json_option
 def command(
     graph: str, part: str, k: int | None, imbalance: float, target: list[str] | None,
-    symmetrize: bool, file_format: str | None, as_json: bool,
+    names: bool, reading: files.Reading, as_json: bool,
 ) -> int:  # fmt: skip
     """Measure the partition PART (one block number a line) of GRAPH.
 
@@ -28,8 +28,8 @@ def command(
     """
     from portpart import metrics
 
-    loaded = files.read_graph(graph, file_format, symmetrize)
-    blocks = files.read_partition(part, loaded.num_vertices)
+    loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
+    blocks = files.read_partition(part, loaded.num_vertices, vertex_names)
     evaluation = metrics.evaluate(loaded, blocks, k, target)
     feasible = evaluation.is_balanced(imbalance)
     if as_json:

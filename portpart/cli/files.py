@@ -2,29 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
 
     from portpart.graph import Graph
+    from portpart.io import Netlist
 
 STANDARD = "-"
 STREAM_FORMAT = "metis"
 """Format of a graph on standard output unless the call says otherwise."""
 
 
-def read_graph(name: str, file_format: str | None = None, symmetrize: bool = False) -> Graph:
-    """Read the graph in file `name`; `file_format` None goes by the name, then by the content.
+@dataclass(frozen=True)
+class Reading:
+    """How a graph is to be read; None goes by the name, then by the content."""
+
+    symmetrize: bool = False
+    file_format: str | None = None
+    top: str | None = None
+    model: str | None = None
+    max_fanout: int | None = None
+
+
+def read_graph(name: str, reading: Reading) -> Graph:
+    """Read the graph in file `name`."""
+    from portpart import io
+
+    return io.read(name, reading.file_format, **_options(name, reading))
+
+
+def read_graph_and_names(
+    name: str, reading: Reading, named: bool
+) -> tuple[Graph, Sequence[Any] | None]:
+    """Read a graph and, if `named`, the names of its vertices."""
+    from portpart import io
+
+    if not named:
+        return read_graph(name, reading), None
+    graph, names = io.read_named(name, reading.file_format, **_options(name, reading))
+    return graph, names.tolist()
+
+
+def read_netlist(name: str, reading: Reading) -> Netlist | None:
+    """Read the netlist in file `name`; None if another kind of file is meant.
+
+    Standard input counts as a netlist only by its format's name: it can be read but once.
+    """
+    from portpart import io
+
+    if (reading.file_format or io.format_of_name(name)) != "verilog":
+        return None
+    return io.read_netlist(name, top=reading.top)
+
+
+def _options(name: str, reading: Reading) -> dict[str, Any]:
+    """Options for `portpart.io.read`.
 
     `symmetrize` matters to the formats that store both directions of an edge; the others take
     edges without direction anyway.
     """
     from portpart import io
 
-    known = io.FORMATS.get(file_format or io.format_of_name(name) or "")
+    known = io.FORMATS.get(reading.file_format or io.format_of_name(name) or "")
     directed = known is None or "symmetrize" in known[2]
-    return io.read(name, file_format, symmetrize=True if symmetrize and directed else None)
+    symmetrize = True if reading.symmetrize and directed else None
+    return {"symmetrize": symmetrize, "top": reading.top, "model": reading.model,
+            "max_fanout": reading.max_fanout}
 
 
 def write_graph(graph: Graph, name: str, file_format: str | None = None) -> None:
@@ -35,13 +82,17 @@ def write_graph(graph: Graph, name: str, file_format: str | None = None) -> None
     io.write(graph, name, file_format or standard)
 
 
-def read_partition(name: str, num_vertices: int, free: bool = False) -> np.ndarray:
+def read_partition(
+    name: str, num_vertices: int, names: Sequence[Any] | None = None, free: bool = False
+) -> np.ndarray:
     """Read one block number a line from file `name`, which must hold `num_vertices` of them.
 
-    With `free` -1 stands for a vertex that is in no block.
+    With `names` a name stands before each.  With `free` -1 stands for a vertex that is in no block.
     """
     from portpart import io
 
+    if names is not None:
+        return io.read_named_partition(name, names, free=free)
     return io.read_partition(name, num_vertices, free=free)
 
 
@@ -52,8 +103,11 @@ def read_numbers(name: str) -> list[str]:
     return bytes(read_source(name).data).decode(errors="replace").replace(",", " ").split()
 
 
-def write_partition(part: Any, name: str) -> None:
-    """Write one block number a line to file `name`."""
+def write_partition(part: Any, name: str, names: Sequence[Any] | None = None) -> None:
+    """Write one block number a line to file `name`, after the vertex's name if there are names."""
     from portpart import io
 
-    io.write_partition(part, name)
+    if names is not None:
+        io.write_named_partition(names, part, name)
+    else:
+        io.write_partition(part, name)

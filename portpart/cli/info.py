@@ -12,21 +12,32 @@ from portpart.cli.output import grouped, print_facts, print_json
 
 if TYPE_CHECKING:
     from portpart.graph import Graph
+    from portpart.io import Netlist
 
 
 @click.command("info")
 @options.graph_argument
-@options.symmetrize_option
-@options.format_option
+@options.reading_options
 @options.json_option
-def command(graph: str, symmetrize: bool, file_format: str | None, as_json: bool) -> None:
-    """Describe GRAPH: size, degrees, weights, components."""
-    facts = describe(files.read_graph(graph, file_format, symmetrize))
+def command(graph: str, reading: files.Reading, as_json: bool) -> None:
+    """Describe GRAPH: size, degrees, weights, components; of a netlist its nets and pins too."""
+    netlist = files.read_netlist(graph, reading)
+    if netlist is None:
+        loaded = files.read_graph(graph, reading)
+    else:
+        loaded = netlist.graph(reading.model or "star", max_fanout=reading.max_fanout)
+    facts = describe(loaded)
+    counts = {} if netlist is None else describe_netlist(netlist)
     if as_json:
-        print_json({"graph": graph, **facts})
+        print_json({"graph": graph, **facts, **({"netlist": counts} if counts else {})})
         return
+    about = {} if netlist is None else {
+        "netlist": f"{grouped(counts['gates'])} gates of {counts['cell_types']} types, "
+        f"{grouped(counts['nets'])} nets of up to {grouped(counts['largest_net'])} gates, "
+        f"{grouped(counts['pins'])} pins, {grouped(counts['ports'])} ports"}
     print_facts(
-        {
+        about
+        | {
             "vertices": grouped(facts["num_vertices"]),
             "edges": grouped(facts["num_edges"]),
             "degrees": f"{facts['min_degree']} to {grouped(facts['max_degree'])}, "
@@ -61,6 +72,20 @@ def describe(graph: Graph) -> dict[str, Any]:
         "edge_weights": _weights(graph.weights),
         "vertex_weights": _weights(graph.vertex_weights),
         "bytes": sum(array.nbytes for array in arrays if array is not None),
+    }
+
+
+def describe_netlist(netlist: Netlist) -> dict[str, Any]:
+    """Return the counts of a netlist as plain values."""
+    sizes = np.diff(netlist.hypergraph()[0])
+    return {
+        "module": netlist.name,
+        "gates": netlist.num_gates,
+        "cell_types": len(netlist.cell_names),
+        "nets": netlist.num_nets,
+        "pins": netlist.num_pins,
+        "ports": netlist.num_ports,
+        "largest_net": int(sizes.max(initial=0)),
     }
 
 

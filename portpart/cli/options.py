@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+from collections.abc import Callable
 from decimal import Decimal
+from typing import Any, TypeVar
 
 import click
 
 from portpart.cli import files
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 graph_argument = click.argument("graph", metavar="GRAPH")
 
-format_option = click.option(
-    "--format",
-    "file_format",
-    metavar="NAME",
-    help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz); default: by its name.",
-)
-
-symmetrize_option = click.option(
-    "--symmetrize", is_flag=True, help="Take the arcs of a directed graph without direction."
+names_option = click.option(
+    "--names",
+    is_flag=True,
+    help="Partition files hold a vertex's name and its block on each line (Verilog, edge lists).",
 )
 
 imbalance_option = click.option(
@@ -40,6 +41,34 @@ target_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
 )
+
+
+_READING = (
+    click.option("--symmetrize", is_flag=True,
+                 help="Take the arcs of a directed graph without direction."),
+    click.option("--format", "file_format", metavar="NAME",
+                 help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, verilog); "
+                      "default: by its name."),
+    click.option("--top", metavar="MODULE",
+                 help="Verilog: the module to take; default: the one that no other instantiates."),
+    click.option("--model", type=click.Choice(["star", "clique"]),
+                 help="Verilog: what becomes of a net; default: star, driver to sinks."),
+    click.option("--max-fanout", type=click.IntRange(min=0),
+                 help="Verilog: leave out nets that reach more gates; default: keep all."),
+)
+
+
+def reading_options(function: Function) -> Callable[..., Any]:
+    """Add the options that say how GRAPH is read; the command gets them as one `reading`."""
+
+    @functools.wraps(function)
+    def command(**given: Any) -> Any:
+        own = {field.name: given.pop(field.name) for field in dataclasses.fields(files.Reading)}
+        return function(reading=files.Reading(**own), **given)
+
+    for option in reversed(_READING):
+        option(command)
+    return command
 
 
 def shares(text: str) -> list[str]:

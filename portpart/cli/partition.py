@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: all cores.")
 @click.option("--starts", type=click.IntRange(min=1), help="Initial partitions; default: preset.")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Then begin nothing new.")
-@options.symmetrize_option
-@options.format_option
+@options.names_option
+@options.reading_options
 @options.json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 def command(
     graph: str, k: int, output: str | None, fixed: str | None, initial: str | None,
-    file_format: str | None, symmetrize: bool, as_json: bool, quiet: bool, **settings: Any,
+    names: bool, reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Divide GRAPH into k blocks of nearly equal weight, cutting few edges.
 
@@ -57,16 +57,17 @@ def command(
         if progress:
             progress("reading", 0, 0)
         begin = time.perf_counter()
-        loaded = files.read_graph(graph, file_format, symmetrize)
+        loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
         n = loaded.num_vertices
         given: dict[str, Any] = {
-            "fixed": files.read_partition(fixed, n, free=True) if fixed else None,
-            "initial": files.read_partition(initial, n) if initial else None,
+            "fixed": (files.read_partition(fixed, n, vertex_names, free=True) if fixed
+                      else None),
+            "initial": files.read_partition(initial, n, vertex_names) if initial else None,
         }
         read_seconds = time.perf_counter() - begin
         result = partition(loaded, k, progress=progress, **given, **settings)
     if output:
-        files.write_partition(result.part, output)
+        files.write_partition(result.part, output, vertex_names)
     report = {
         "graph": graph,
         "num_vertices": loaded.num_vertices,

@@ -1,17 +1,27 @@
-"""Graphs and partitions in files: METIS, Matrix Market, edge lists, DIMACS, npz; packed or not."""
+"""Graphs and partitions in files, packed or not: METIS, Matrix Market, edge lists, DIMACS, npz, and
+netlists in gate-level Verilog.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError
 from portpart.graph import Graph, as_graph
-from portpart.io import dimacs, edge_list, matrix_market, metis, npz
+from portpart.io import dimacs, edge_list, matrix_market, metis, npz, verilog
 from portpart.io.edge_list import NamedGraph, read_edge_list
 from portpart.io.files import COMPRESSIONS, PathLike, Source, read_source, write_chunks
-from portpart.io.partition_file import read_partition, write_partition
+from portpart.io.netlist import Netlist
+from portpart.io.partition_file import (
+    read_named_partition,
+    read_partition,
+    write_named_partition,
+    write_partition,
+)
+from portpart.io.verilog import read_netlist
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -19,10 +29,15 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "NamedGraph",
+    "Netlist",
     "read",
     "read_edge_list",
+    "read_named",
+    "read_named_partition",
+    "read_netlist",
     "read_partition",
     "write",
+    "write_named_partition",
     "write_partition",
 ]
 
@@ -36,8 +51,11 @@ FORMATS: dict[str, tuple[ModuleType, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "dimacs": (dimacs, (".gr", ".dimacs", ".col"), ("weights",)),
     "npz": (npz, (".npz",), ("symmetrize",)),
+    "verilog": (verilog, (".v", ".vg"), ("top", "model", "max_fanout")),
 }
 """Module, file suffixes and reading options of each format."""
+
+VERILOG_BEGINS = re.compile(rb"\s*(//|/\*|\(\*|`[a-z]|(macro)?module\b)")
 
 
 def read(
@@ -47,6 +65,9 @@ def read(
     symmetrize: bool | None = None,
     weights: bool | None = None,
     relabel: bool | None = None,
+    top: str | None = None,
+    model: str | None = None,
+    max_fanout: int | None = None,
     space: ExecutionSpace | None = None,
 ) -> Graph:
     """Read a graph file.
@@ -55,9 +76,9 @@ def read(
     ----------
     path : str or PathLike
         Plain or packed with gzip, xz or bzip2; ``-`` reads standard input.
-    format : {"metis", "matrix-market", "edge-list", "dimacs", "npz"}, optional
-        Default: by the suffix (``.graph``, ``.mtx``, ``.txt``, ``.gr``, ``.npz`` ..., before
-        ``.gz``, ``.xz`` or ``.bz2``), else by the first bytes.
+    format : {"metis", "matrix-market", "edge-list", "dimacs", "npz", "verilog"}, optional
+        Default: by the suffix (``.graph``, ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.v`` ...,
+        before ``.gz``, ``.xz`` or ``.bz2``), else by the first bytes.
     symmetrize : bool, optional
         METIS and npz: accept edges that stand in one direction only.  The other formats list
         edges without direction.
@@ -67,6 +88,12 @@ def read(
     relabel : bool, optional
         Edge list: number the vertices that occur in ascending order (default), instead of
         taking names as numbers from 0.  :func:`read_edge_list` also returns the names.
+    top : str, optional
+        Verilog: the module to take; default: the one that no other instantiates.
+    model : {"star", "clique"}, optional
+        Verilog: what becomes of a net, as in :meth:`Netlist.graph`; default: a star.
+    max_fanout : int, optional
+        Verilog: leave out nets that reach more gates, as of clock and reset; default: keep all.
     space : ExecutionSpace, optional
         Where the graph is to live; default: the CPU.
 
@@ -86,21 +113,54 @@ def read(
     Notes
     -----
     Text is read by compiled code in parallel, O(bytes); memory is about the size of the text plus
-    16 bytes per arc.
+    16 bytes per arc.  Verilog is read in Python: see :func:`read_netlist`.
     """
+    given = {"symmetrize": symmetrize, "weights": weights, "relabel": relabel, "top": top,
+             "model": model, "max_fanout": max_fanout}
+    result = _parsed(path, format, given)[1]
+    graph: Graph = result.graph if isinstance(result, NamedGraph) else result
+    return graph if space is None else graph.to(space)
+
+
+def read_named(path: PathLike, format: str | None = None, **options: Any) -> NamedGraph:
+    """Read a graph file that names its vertices: gate-level Verilog or an edge list.
+
+    Parameters
+    ----------
+    path, format, **options
+        As for :func:`read`.
+
+    Returns
+    -------
+    NamedGraph
+        ``graph``, in host memory, and ``names``, an array of the name of each vertex: text, or
+        integers for an edge list.
+
+    Raises
+    ------
+    InputError
+        As for :func:`read`, and if the format has no names.
+    """
+    name, result = _parsed(path, format, options)
+    if isinstance(result, NamedGraph):
+        return result
+    raise InputError(f"{name} files do not name their vertices; edge-list and verilog files do")
+
+
+def _parsed(
+    path: PathLike, format: str | None, given: dict[str, Any]
+) -> tuple[str, Graph | NamedGraph]:
+    """Name of the format of a file, and what its reader makes of it."""
     source = read_source(path)
     name = format or format_of_name(source.name) or format_of_bytes(source)
     if name not in FORMATS:
         raise InputError(f"unknown format {name!r}; known are {', '.join(FORMATS)}")
     module, _, applicable = FORMATS[name]
-    given = {"symmetrize": symmetrize, "weights": weights, "relabel": relabel}
-    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    options = {key: value for key, value in given.items() if value is not None}
     for option in options:
         if option not in applicable:
             raise InputError(f"{option} does not apply to {name} files")
-    result = module.parse(source, **options)
-    graph: Graph = result.graph if isinstance(result, NamedGraph) else result
-    return graph if space is None else graph.to(space)
+    return name, module.parse(source, **options)
 
 
 def write(graph: Any, path: PathLike, format: str | None = None) -> None:
@@ -128,9 +188,10 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     from portpart import backends
 
     name = format or format_of_name(os.fspath(path))
-    if name not in FORMATS:
-        suffixes = ", ".join(suffix for _, many, _ in FORMATS.values() for suffix in many[:1])
-        raise InputError(f"no format is known for {os.fspath(path)!r}; end it with one of "
+    writable = {key: entry for key, entry in FORMATS.items() if hasattr(entry[0], "text")}
+    if name not in writable:
+        suffixes = ", ".join(suffix for _, many, _ in writable.values() for suffix in many[:1])
+        raise InputError(f"no format to write is known for {os.fspath(path)!r}; end it with one of "
                          f"{suffixes}, or name the format")
     made = as_graph(graph, space=backends.space("cpu"))
     write_chunks(path, FORMATS[name][0].text(made))
@@ -153,6 +214,8 @@ def format_of_bytes(source: Source) -> str:
         return "npz"
     if source.data[:14].lower() == matrix_market.BANNER:
         return "matrix-market"
+    if VERILOG_BEGINS.match(source.data):
+        return "verilog"
     first = source.data[:1]
     if first == b"#":
         return "edge-list"

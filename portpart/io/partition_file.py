@@ -1,7 +1,11 @@
-"""Partition files: the block of vertex i alone on line i, as METIS writes them."""
+"""Partition files: the block of vertex i alone on line i, as METIS writes them; or with names,
+a vertex's name and its block on each line, in any order.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +19,12 @@ from portpart.io.tokens import LineSyntax, read_lines
 SYNTAX = LineSyntax(comments=b"%#")
 
 MAX_INT32 = 2**31 - 1
+
+FREE = -1
+
+BLOCK = re.compile(rb"-?\d{1,10}")
+
+LINES_PER_CHUNK = 1 << 16
 
 
 def read_partition(path: PathLike, num_vertices: int | None = None, *,
@@ -62,8 +72,96 @@ def write_partition(part: Any, path: PathLike) -> None:
 
     Device arrays are copied to the host.  The file is complete or not there.
     """
+    blocks = _checked_blocks(part)
+    write_chunks(path, [rendered_rows(blocks, np.arange(len(blocks) + 1))])
+
+
+def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = False) -> np.ndarray:
+    """Read a partition file whose lines hold a name and a block.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        As for :func:`read_partition`.
+    names : sequence of str or int, shape (n,)
+        The name of each vertex; the file's lines may come in another order.
+    free : bool, default False
+        Accept -1, a vertex that is in no block, and take it for the vertices that are missing.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of an unknown or repeated name or what is no block number; or a vertex
+        that is missing.
+    """
+    source = read_source(path)
+    vertex_of = {_as_bytes(name): vertex for vertex, name in enumerate(names)}
+    part = np.full(len(names), FREE, np.int32)
+    seen = np.zeros(len(names), bool)
+    least = FREE if free else 0
+    for number, _, line in source.lines():
+        if not line:
+            continue
+        *before, block = line.rsplit(None, 1)
+        name = b"".join(before)
+        vertex = vertex_of.get(name)
+        if vertex is None:
+            source.refuse(number, f"{_shown(name)} is the name of no vertex; expected a name and "
+                                  "its block")
+        if seen[vertex]:
+            source.refuse(number, f"a second block for {_shown(name)}")
+        seen[vertex] = True
+        if not BLOCK.fullmatch(block) or not least <= int(block) <= MAX_INT32:
+            source.refuse(number, f"{_shown(block)} is no block number")
+        part[vertex] = int(block)
+    if not free and not seen.all():
+        missing = _shown(_as_bytes(names[int(seen.argmin())]))
+        raise GraphFormatError(f"{source.name}: no block for {missing}")
+    return part
+
+
+def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> None:
+    """Write a name and a block per line; ``-`` writes to standard output.
+
+    Parameters
+    ----------
+    names : sequence of str or int, shape (n,)
+        The name of each vertex, as `portpart.io.read_named` or a `Netlist` gives them.
+    part : array_like of int, shape (n,)
+        Device arrays are copied to the host.
+    path : str or PathLike
+        The file is complete or not there.
+    """
+    blocks = _checked_blocks(part)
+    if len(names) != len(blocks):
+        raise InputError(f"{len(names)} names for {len(blocks)} blocks")
+    write_chunks(path, _named_lines(names, blocks))
+
+
+def _named_lines(names: Sequence[Any], blocks: np.ndarray) -> Iterator[bytes]:
+    for begin in range(0, len(blocks), LINES_PER_CHUNK):
+        end = begin + LINES_PER_CHUNK
+        pairs = zip(names[begin:end], blocks[begin:end].tolist())
+        yield b"".join(b"%b %d\n" % (_as_bytes(name), block) for name, block in pairs)
+
+
+def _as_bytes(name: Any) -> bytes:
+    """A name as it stood in its file, whatever its encoding."""
+    return str(name).encode("utf-8", "surrogateescape")
+
+
+def _shown(word: bytes) -> str:
+    return repr(word.decode("utf-8", "replace"))
+
+
+def _checked_blocks(part: Any) -> np.ndarray:
+    """Blocks in host memory, int64."""
     blocks = host_array(part)
     if blocks.ndim != 1 or (len(blocks) and blocks.dtype.kind not in "iub"):
         raise InputError(f"part is an array of {blocks.dtype} and shape {blocks.shape}; a "
                          "one-dimensional array of integers is needed")
-    write_chunks(path, [rendered_rows(blocks.astype(np.int64), np.arange(len(blocks) + 1))])
+    return blocks.astype(np.int64)

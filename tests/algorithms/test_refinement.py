@@ -153,7 +153,7 @@ def test_refinement_stops_once_nothing_improves(space: ExecutionSpace) -> None:
 
 
 def values_without_refining(refiner: JetRefiner, graph: Graph) -> dict[str, int]:
-    refiner.options = RefinementOptions(iteration_limit=0)
+    refiner.options = refiner.finest_options = RefinementOptions(iteration_limit=0)
     return refiner.refine(graph, 0.25)
 
 

@@ -1,0 +1,103 @@
+"""A module as it stands in the file: its nets, ports, instances and aliases."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+
+CONSTANT = 0
+"""Number of the net that stands for every constant; real nets count from 1."""
+
+MAX_WIDTH = 1 << 20
+"""Longest vector: a longer one is taken for a mistake rather than allocated."""
+
+
+@dataclass(eq=False)
+class Module:
+    """What the text of a module says, bit by bit.
+
+    Attributes
+    ----------
+    name, position
+        Its name, and where that stands in the text.
+    in_library : bool
+        Whether it stands between ```celldefine`` and ```endcelldefine``.
+    ports : dict
+        Direction of each port in the order of the header, ``""`` until it is declared.
+    bits : dict
+        Number of each net by name; bit 3 of vector ``a`` is ``a[3]``.
+    vectors : dict
+        Left and right index of each vector.
+    names, cells, positions
+        Of each instance: its name, what it is an instance of, and where it stands.
+    starts, labels, nets : array
+        Instance i is connected by its ports ``labels[starts[i]:starts[i + 1]]``, one entry per
+        bit, to `nets`.
+    aliases : list
+        Pairs of nets that ``assign`` makes one.
+    open_ports : set
+        Pairs (cell, port) that occur with nothing connected.
+    """
+
+    name: str
+    position: int
+    in_library: bool = False
+    ports: dict[str, str] = field(default_factory=dict)
+    bits: dict[str, int] = field(default_factory=dict)
+    vectors: dict[str, tuple[int, int]] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    positions: array[int] = field(default_factory=lambda: array("q"))
+    starts: array[int] = field(default_factory=lambda: array("q", [0]))
+    labels: array[int] = field(default_factory=lambda: array("i"))
+    nets: array[int] = field(default_factory=lambda: array("i"))
+    aliases: list[tuple[int, int]] = field(default_factory=list)
+    open_ports: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def num_nets(self) -> int:
+        """Nets, the constant one not counted."""
+        return len(self.bits)
+
+    @property
+    def is_cell(self) -> bool:
+        """Whether its instances are gates: a library cell, or a black box with nothing inside."""
+        return self.in_library or not (self.names or self.aliases)
+
+    def declare(self, name: str, span: tuple[int, int] | None) -> str | None:
+        """Add a net or a vector; what is wrong with that, if something is."""
+        known = self.vectors.get(name)
+        if name in self.bits or known is not None:
+            if span == known:
+                return None
+            return f"{name!r} was declared or used before with another range"
+        if span is None:
+            self.bits[name] = len(self.bits) + 1
+            return None
+        if abs(span[0] - span[1]) >= MAX_WIDTH:
+            return f"{name!r} has more than {MAX_WIDTH} bits"
+        self.vectors[name] = span
+        for index in indices(*span):
+            self.bits[bit_name(name, index)] = len(self.bits) + 1
+        return None
+
+    def whole(self, name: str) -> list[int]:
+        """Nets of a name, the left one first; an unknown name becomes a net, as in Verilog."""
+        span = self.vectors.get(name)
+        if span is None:
+            return [self.bits.setdefault(name, len(self.bits) + 1)]
+        return self.part(name, *span)
+
+    def part(self, name: str, left: int, right: int) -> list[int]:
+        """Nets of a part of a vector."""
+        return [self.bits[bit_name(name, index)] for index in indices(left, right)]
+
+
+def indices(left: int, right: int) -> range:
+    """The indices of ``[left:right]`` from left to right."""
+    return range(left, right - 1, -1) if left >= right else range(left, right + 1)
+
+
+def bit_name(vector: str, index: int) -> str:
+    r"""Name of a bit: ``a[3]``; ``\a.b [3]``, as the blank ends an escaped name."""
+    return f"{vector} [{index}]" if vector[0] == "\\" else f"{vector}[{index}]"
