@@ -15,7 +15,7 @@ from portpart.graph import Graph
 from portpart.presets import lookup
 
 
-def bytes_of_arrays(host: Graph, k: int, preset: str, algorithm: str = "jet") -> int:
+def bytes_of_arrays(host: Graph, k: int, preset: Any, algorithm: str = "jet") -> int:
     """Return the most bytes that the graph and all arrays of one partition take at once."""
     space = CountingSpace()
     arrays = [None if array is None else space.copy(array) for array in host.arrays.values()]

@@ -88,7 +88,8 @@ def load(name: str) -> Opener:
 
 def algorithm_and_preset(name: str) -> tuple[str, str]:
     """``jet-default`` is the preset default of Jet; a name alone is one of portpart's."""
-    return ("jet", name[4:]) if name.startswith("jet-") else ("portpart", name)
+    algorithm, dash, preset = name.partition("-")
+    return (algorithm, preset) if dash else ("portpart", name)
 
 
 def _open_portpart(graph: HostGraph, threads: int, variant: str) -> Solver:
@@ -199,12 +200,16 @@ ALGORITHMS: dict[str, tuple[Callable[[HostGraph, int, str], Solver], str]] = {
     "portpart-best": (_open_portpart, "cpu best"),
     "portpart-jet": (_open_portpart, "cpu jet-default"),
     "portpart-jet-ultra": (_open_portpart, "cpu jet-ultra"),
+    "portpart-gkway": (_open_portpart, "cpu gkway-default"),
+    "portpart-gkway-strong": (_open_portpart, "cpu gkway-strong"),
     "portpart-cuda-fast": (_open_portpart, "cuda fast"),
     "portpart-cuda-default": (_open_portpart, "cuda default"),
     "portpart-cuda-strong": (_open_portpart, "cuda strong"),
     "portpart-cuda-best": (_open_portpart, "cuda best"),
     "portpart-cuda-jet": (_open_portpart, "cuda jet-default"),
     "portpart-cuda-jet-ultra": (_open_portpart, "cuda jet-ultra"),
+    "portpart-cuda-gkway": (_open_portpart, "cuda gkway-default"),
+    "portpart-cuda-gkway-strong": (_open_portpart, "cuda gkway-strong"),
     "pymetis": (_open_pymetis, "kway"),
     "pymetis-recursive": (_open_pymetis, "recursive"),
     "kaminpar": (_open_kaminpar, "default"),

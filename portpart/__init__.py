@@ -21,6 +21,7 @@ from portpart.errors import (
 
 if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics
+    from portpart.algorithms.gkway import GkwayConfig
     from portpart.algorithms.jet import JetConfig
     from portpart.algorithms.portpart import PortpartConfig
     from portpart.api import partition
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DeviceUnavailable",
+    "GkwayConfig",
     "Graph",
     "GraphFormatError",
     "InputError",
@@ -54,6 +56,7 @@ __all__ = [
 
 _MODULES = ("compat", "generators", "io", "metrics")
 _HOMES = {
+    "GkwayConfig": "portpart.algorithms.gkway",
     "Graph": "portpart.graph",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",

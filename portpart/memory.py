@@ -41,11 +41,15 @@ MEMBERS = 4
 CONTRACTION = 3 * 4 + 2 * 8
 """Bytes per coarse vertex: members, where they begin and degree; the row's capacity and weight."""
 
-REFINEMENT = 13 * 4 + 2 * 8 + 1 + 8
-"""Bytes per vertex of `JetRefiner`: 13 arrays of int32, 2 of int64, flags, positions."""
+GROUPING = 2 * 4 + 8 + 36 + 1
+"""Bytes per vertex of G-kway's groups: links and subsets, weights, what pairing takes, flags."""
 
-BLOCK = 7 * 8 + 4 + 8 * leaving.BUCKETS * leaving.COPIES
-"""Bytes per block of `JetRefiner`, but for the striped weights and the sub-buckets."""
+REFINEMENT = 13 * 4 + 2 * 8 + 1 + 8 + (4 + 8 + 2)
+"""Bytes per vertex of refinement: 13 arrays of int32, 2 of int64, flags, positions; and with G-kway
+legal moves and what they are sorted with."""
+
+BLOCK = 8 * 8 + 4 + 8 * leaving.BUCKETS * leaving.COPIES
+"""Bytes per block of refinement, but for the striped weights and the sub-buckets."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ def memory_estimate(
     >>> import portpart
     >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.6)
     >>> estimate.peak // 2**20
-    215
+    225
     """
     _check(num_vertices, num_arcs, k, arc_shrink)
     sizes = list(_level_sizes(num_vertices, num_arcs, k, arc_shrink))
@@ -179,7 +183,7 @@ def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_byt
     for depth, (n, arcs) in enumerate(sizes):
         held += graphs[depth]
         clustering = CLUSTERING * n + (4 + weight_bytes) * arcs + 8 * (arcs // (MAX_NARROW + 1))
-        matching = max(MATCHING * n, TWO_HOP * n, clustering)
+        matching = max(MATCHING * n, TWO_HOP * n, GROUPING * n, clustering)
         contraction = 0
         if depth + 1 < len(sizes):
             coarse, _ = sizes[depth + 1]
@@ -192,9 +196,9 @@ def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_byt
 
 
 def _refinement_bytes(n: int, arcs: int, k: int) -> int:
-    """Bytes of the arrays of `JetRefiner`."""
+    """Bytes of the arrays of refinement."""
     hubs = 2 * 4 * (arcs // most_arcs(1) + 1)  # all, and those that leave
-    stripes = 8 * max(WEIGHT_COPIES, k)
+    stripes = 2 * 8 * max(WEIGHT_COPIES, k)  # weights, and those that are tried
     buckets = 8 * k * leaving.BUCKETS * leaving.sub_buckets_for(k, n)
     tiles = 8 * (n // TILE + 1)
     fixed = 8 * (at.STRIPES + at.SIZE)

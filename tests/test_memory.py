@@ -9,7 +9,7 @@ import pytest
 
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
-from portpart import generators
+from portpart import GkwayConfig, generators
 from portpart.algorithms.tracing import Trace
 from portpart.errors import InputError
 from portpart.graph import Graph
@@ -55,7 +55,20 @@ def test_estimate_holds_for_clusters_and_searches(name: str, preset: str) -> Non
     assert bytes_of_arrays(graph, 64, preset, "portpart") <= estimate.peak
 
 
-@pytest.mark.parametrize(("algorithm", "preset"), [("jet", "fast"), ("portpart", "strong")])
+@pytest.mark.parametrize("k", [2, 64, 300])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimate_holds_for_groups(name: str, k: int) -> None:
+    graph = GRAPHS[name]()
+    estimate = portpart.memory_estimate(
+        graph.num_vertices, graph.num_arcs, k, vertex_weights=graph.vertex_weights is not None,
+        edge_weights=graph.weights is not None,
+    )  # fmt: skip
+    without_grown = GkwayConfig(start="metis")  # what those take is not part of the estimate
+    assert bytes_of_arrays(graph, k, without_grown, "gkway") <= estimate.peak
+
+
+@pytest.mark.parametrize(("algorithm", "preset"), [("jet", "fast"), ("portpart", "strong"),
+                                                   ("gkway", "strong")])
 def test_memory_is_given_back(algorithm: str, preset: str) -> None:
     space = CountingSpace(1)
     graph = generators.delaunay(5000).to(space)

@@ -43,8 +43,10 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
 }
 CASES = [(name, k, algorithm, preset) for name in GRAPHS for k in (2, 24)
          for algorithm in ("jet", "portpart") for preset in ("fast", "default")]
+CASES += [(name, k, "gkway", "default") for name in GRAPHS for k in (2, 24)]
 CASES += [("weighted", 7, "jet", "ultra"), ("weighted", 7, "portpart", "strong"),
-          ("rmat", 5, "portpart", "best"), ("mesh", 60, "portpart", "best")]
+          ("weighted", 7, "gkway", "strong"), ("rmat", 5, "portpart", "best"),
+          ("mesh", 60, "portpart", "best")]
 
 
 def on_threads(threads: int, name: str, k: int, algorithm: str, preset: str) -> np.ndarray:
@@ -70,7 +72,7 @@ def test_two_threads(case: Any) -> None:
     assert np.array_equal(on_threads(2, *case), on_one_thread(*case))
 
 
-@pytest.mark.parametrize("algorithm", ["jet", "portpart"])
+@pytest.mark.parametrize("algorithm", ["jet", "portpart", "gkway"])
 def test_two_threads_often(algorithm: str) -> None:
     """A race shows now and then only."""
     graph = generators.rmat(12, 16)

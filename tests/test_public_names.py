@@ -9,6 +9,7 @@ import portpart
 
 PUBLIC = {
     "DeviceUnavailable",
+    "GkwayConfig",
     "Graph",
     "GraphFormatError",
     "InputError",

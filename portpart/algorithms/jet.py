@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.matching import heavy_edge_matching, part_unlike
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
-from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
+from portpart.algorithms.multilevel import JetRefinedConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.algorithms.request import NOTHING_MORE, Request
@@ -22,7 +22,7 @@ from portpart.graph import Graph
 
 
 @dataclass(frozen=True)
-class JetConfig(MultilevelConfig):
+class JetConfig(JetRefinedConfig):
     """Parameters of the Jet partitioner.
 
     Parameters

@@ -36,10 +36,6 @@ class MultilevelConfig:
 
     Parameters
     ----------
-    temperatures : tuple of float
-        Filter ratios c (inequality 4.3), one refinement loop each, on all but the finest level.
-    finest_temperatures : tuple of float
-        The same on the finest level.
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
@@ -59,18 +55,13 @@ class MultilevelConfig:
     runs, cycles : int
         Partitions from scratch, which are combined with the best one; and times that the result
         is coarsened inside its blocks and refined again.
-    refinement : RefinementOptions
-    finest_refinement : RefinementOptions, optional
-        The same on the finest level, if it differs there.
 
     Raises
     ------
     InputError
-        If no temperature is given or a value is out of range.
+        If a value is out of range.
     """
 
-    temperatures: tuple[float, ...] = (0.75,)
-    finest_temperatures: tuple[float, ...] = (0.25,)
     coarsest_per_block: int = 32
     dense_per_block: int | None = None
     least_coarsest: int = 512
@@ -82,15 +73,8 @@ class MultilevelConfig:
     least_shrink: float = 0.98
     runs: int = 1
     cycles: int = 0
-    refinement: RefinementOptions = field(default_factory=RefinementOptions)
-    finest_refinement: RefinementOptions | None = None
 
     def __post_init__(self) -> None:
-        for name in ("temperatures", "finest_temperatures"):
-            values = getattr(self, name)
-            if not isinstance(values, tuple) or not values or not all(0 <= c <= 1 for c in values):
-                raise InputError(f"{name} are {values!r}; a tuple of one or more numbers from 0 to "
-                                 "1 is needed")
         self.check_least(coarsest_per_block=0, least_coarsest=0, most_coarsest=0, starts=1,
                          start_blocks=0, runs=1, cycles=0)
         if self.start not in STARTERS:
@@ -103,6 +87,14 @@ class MultilevelConfig:
         for name, value in least.items():
             if not getattr(self, name) >= value:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least {value}")
+
+    def passes(self, depth: int) -> tuple[float, ...]:
+        """What the refiner is told for each pass over a level, 0 being the finest."""
+        return (0.0,)
+
+    def refiner(self, graph: Graph, balance: Balance, seed: int) -> JetRefiner:
+        """What refines the levels below `graph`."""
+        raise NotImplementedError
 
     @property
     def is_one_walk(self) -> bool:
@@ -130,6 +122,49 @@ class MultilevelConfig:
     def num_starts(self, num_blocks: int) -> int:
         """Number of initial partitions."""
         return max(1, min(self.starts, self.start_blocks // num_blocks))
+
+
+@dataclass(frozen=True)
+class JetRefinedConfig(MultilevelConfig):
+    """Parameters of the recipes that refine as Jet does, beside those of every recipe.
+
+    Parameters
+    ----------
+    temperatures : tuple of float
+        Filter ratios c (inequality 4.3), one refinement loop each, on all but the finest level.
+    finest_temperatures : tuple of float
+        The same on the finest level.
+    refinement : RefinementOptions
+    finest_refinement : RefinementOptions, optional
+        The same on the finest level, if it differs there.
+
+    Raises
+    ------
+    InputError
+        If no temperature is given or a value is out of range.
+    """
+
+    temperatures: tuple[float, ...] = (0.75,)
+    finest_temperatures: tuple[float, ...] = (0.25,)
+    refinement: RefinementOptions = field(default_factory=RefinementOptions)
+    finest_refinement: RefinementOptions | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("temperatures", "finest_temperatures"):
+            values = getattr(self, name)
+            if not isinstance(values, tuple) or not values or not all(0 <= c <= 1 for c in values):
+                raise InputError(f"{name} are {values!r}; a tuple of one or more numbers from 0 to "
+                                 "1 is needed")
+
+    def passes(self, depth: int) -> tuple[float, ...]:
+        """The temperatures of a level."""
+        return self.finest_temperatures if depth == 0 else self.temperatures
+
+    def refiner(self, graph: Graph, balance: Balance, seed: int) -> JetRefiner:
+        """Jet refinement."""
+        return JetRefiner(graph.space, graph, balance, self.refinement, seed,
+                          self.finest_refinement)
 
 
 def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
@@ -163,8 +198,7 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                              stop_dense_at=config.coarsest_dense_vertices(num_blocks),
                              least_shrink=config.least_shrink, on_level=trace.coarse_level)
             fixed = on_levels(levels, request.fixed)
-        refiner = JetRefiner(space, graph, balance, config.refinement, seed,
-                             config.finest_refinement)
+        refiner = config.refiner(graph, balance, seed)
         with trace.phase("initial"):
             if part is None:
                 start(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
@@ -209,7 +243,7 @@ def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: Multil
         count = len(parts)
     else:
         parts = metis_parts(coarsest, balance, imbalance, range(seed, seed + count), fixed)
-    start_from_best(refiner, coarsest, parts, count, config.temperatures[0], fixed, out_of_time)
+    start_from_best(refiner, coarsest, parts, count, config.passes(1)[0], fixed, out_of_time)
 
 
 def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelConfig,
@@ -233,8 +267,7 @@ def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelC
         level = levels[depth]
         if level.cluster is not None:
             refiner.project(level.graph, level.cluster)
-        temperatures = config.finest_temperatures if depth == 0 else config.temperatures
-        for index, temperature in enumerate(temperatures):
+        for index, temperature in enumerate(config.passes(depth)):
             if index > 0:
                 if out_of_time():
                     break

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.initial.candidates import GrowingOptions
-from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
+from portpart.algorithms.multilevel import JetRefinedConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.algorithms.request import NOTHING_MORE, Request
@@ -27,7 +27,7 @@ vertices together: larger ones lose no cut and take fewer levels."""
 
 
 @dataclass(frozen=True)
-class PortpartConfig(MultilevelConfig):
+class PortpartConfig(JetRefinedConfig):
     """Parameters of the library's own partitioner.
 
     Parameters

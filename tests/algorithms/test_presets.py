@@ -9,18 +9,21 @@ from typing import Any
 import pytest
 
 import portpart
+from portpart.algorithms import gkway
 from portpart.algorithms import portpart as portpart_recipe
 from portpart.algorithms.coarsening.clustering import ClusteringOptions
+from portpart.algorithms.gkway import GkwayConfig
 from portpart.algorithms.jet import PRESETS, JetConfig
 from portpart.algorithms.portpart import PortpartConfig
+from portpart.algorithms.refinement.independent_refinement import IndependentOptions
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.errors import InputError
 from portpart.generators import delaunay
 from portpart.presets import ALGORITHMS, lookup
 
 
-@pytest.mark.parametrize("kind", [JetConfig, PortpartConfig, RefinementOptions,
-                                  ClusteringOptions])
+@pytest.mark.parametrize("kind", [JetConfig, PortpartConfig, GkwayConfig, RefinementOptions,
+                                  IndependentOptions, ClusteringOptions])
 def test_every_parameter_is_documented_and_frozen(kind: type) -> None:
     described = (kind.__doc__ or "").partition("----------")[2]
     names = [part.strip() for line in described.splitlines() if " : " in line
@@ -35,6 +38,8 @@ def test_the_default_preset_is_the_default_configuration() -> None:
     assert set(PRESETS) == {"fast", "default", "ultra"}
     assert portpart_recipe.PRESETS["default"] == PortpartConfig()
     assert set(portpart_recipe.PRESETS) == {"fast", "default", "strong", "best"}
+    assert gkway.PRESETS["default"] == GkwayConfig()
+    assert set(gkway.PRESETS) == {"default", "strong"}
 
 
 @pytest.mark.parametrize("options", [
@@ -51,7 +56,12 @@ def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) ->
     (JetConfig, {"runs": 2}), (JetConfig, {"cycles": 1}), (PortpartConfig, {"runs": 0}),
     (PortpartConfig, {"cycles": -1}), (PortpartConfig, {"growth": 1}),
     (PortpartConfig, {"most_coarse_weight": float("nan")}), (PortpartConfig, {"starts": 0}),
-    (ClusteringOptions, {"join_rounds": 0}), (ClusteringOptions, {"most_left": -0.1}),
+    (GkwayConfig, {"group_size": 1}), (GkwayConfig, {"score_factor": 0}),
+    (GkwayConfig, {"score_factor": 2**63}), (GkwayConfig, {"most_coarse_weight": 1}),
+    (GkwayConfig, {"starts": 0}), (IndependentOptions, {"stall_limit": 0}),
+    (IndependentOptions, {"tolerance": 0}), (IndependentOptions, {"tolerance": 1.1}),
+    (IndependentOptions, {"round_limit": 0}), (ClusteringOptions, {"join_rounds": 0}),
+    (ClusteringOptions, {"most_left": -0.1}),
 ])
 def test_a_recipe_that_cannot_work_is_refused(kind: type, options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(options))):
@@ -112,7 +122,7 @@ def test_presets_are_found_by_name_and_configurations_taken_as_they_are() -> Non
     with pytest.raises(InputError, match="JetConfig"):
         lookup("jet", RefinementOptions())
     assert lookup("portpart", "best")[1].runs == 4
-    assert set(ALGORITHMS) == {"jet", "portpart"}
+    assert set(ALGORITHMS) == {"gkway", "jet", "portpart"}
 
 
 def test_every_level_is_refined_once_per_temperature() -> None:

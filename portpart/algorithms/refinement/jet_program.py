@@ -6,6 +6,7 @@ balanced partition is kept.  Nothing returns to the host until the level is done
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,15 +71,20 @@ class Widths:
     pairwise: int
 
 
-def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], widths: Widths) -> Program:
+def record_refinement(
+    graph: Graph, dtypes: dict[str, np.dtype], widths: Widths,
+    record_moves: Callable[[Program, Widths], None] | None = None,
+) -> Program:
     """The program for graphs of the types of `graph` and work arrays of the types `dtypes`.
 
     Parameters
     ----------
     widths : Widths
         How many lanes work on a vertex.
+    record_moves : callable, optional
+        Records what moves vertices while the blocks are balanced: label propagation by default.
     """
-    program = Program("Jet refinement")
+    program = Program("refinement")
     graph.declare(program)
     program.array("fixed", dtypes.get("fixed"))
     for name, dtype in dtypes.items():
@@ -95,7 +101,7 @@ def record_refinement(graph: Graph, dtypes: dict[str, np.dtype], widths: Widths)
         with program.if_nonzero(state[at.OVERLOADED]):
             _rebalance(program, widths)
         with program.otherwise():
-            _propagate_labels(program, widths)
+            (record_moves or propagate_labels)(program, widths)
         _weigh(program, widths)
         _judge(program)
     program.launch(state[at.SAVES], save_best)
@@ -126,7 +132,8 @@ def _refresh(program: Program, widths: Widths) -> None:
                            team=HUB_TEAM)
 
 
-def _propagate_labels(program: Program, widths: Widths) -> None:
+def propagate_labels(program: Program, widths: Widths) -> None:
+    """Record a round of label propagation."""
     state = program.slots["state"]
     with program.side_by_side():
         program.launch(state[at.CHUNKS], keep_paying_moves, team=widths.team)

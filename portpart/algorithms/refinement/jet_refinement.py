@@ -14,7 +14,7 @@ from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import add_outside_arcs, add_vertex_weight, project
 from portpart.algorithms.refinement.destinations import most_arcs, most_pairwise
-from portpart.algorithms.refinement.jet_program import Widths, record_refinement
+from portpart.algorithms.refinement.jet_program import Widths, propagate_labels, record_refinement
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
@@ -73,10 +73,14 @@ class JetRefiner:
         Those of the finest graph, if they differ.
     """
 
+    name = "jet refinement"
+    record_moves = staticmethod(propagate_labels)
+
     def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
                  options: RefinementOptions, seed: int,
                  finest_options: RefinementOptions | None = None) -> None:
         self.space, self.balance, self.seed = space, balance, seed
+        self.scalars: dict[str, int] = {}
         self.options, self.finest_options = options, finest_options or options
         n, k = finest.num_vertices, balance.num_blocks
         self.weight_stripes = max(1, WEIGHT_COPIES // k)
@@ -173,6 +177,7 @@ class JetRefiner:
             "filter_ratio": filter_ratio,
             "tolerance": self._options_on(graph).tolerance,
             "sub_buckets": buckets.sub_buckets_for(k, n),
+            **self.scalars,
         }
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
         widths = Widths(
@@ -182,9 +187,9 @@ class JetRefiner:
             counter=self.counter,
             pairwise=int(self.state[at.PAIRWISE]),
         )
-        key = ("jet refinement", *graph.type_key, fixed is None, widths)
+        key = (self.name, *graph.type_key, fixed is None, widths)
         executable = self.space.cached_executable(
-            key, lambda: record_refinement(graph, dtypes, widths)
+            key, lambda: record_refinement(graph, dtypes, widths, self.record_moves)
         )
         executable.run(bindings, max(n, k))
         self.state = self.space.to_host(state).copy()

@@ -1,0 +1,151 @@
+"""Independent-set refinement of a hierarchy (G-kway, section 3.2), one program for each level.
+
+All but the moves of balanced partitions is shared with Jet: the cache of best destinations, the
+accounts of weights and cut, the best partition so far, and the rebalancing of blocks that are too
+heavy, which the paper does not have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.algorithms.refinement import best_prefix
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.best_prefix import declare_prefix, record_prefix
+from portpart.algorithms.refinement.destinations import COUNTING_TEAM, HUB_TEAM
+from portpart.algorithms.refinement.independent import (
+    begin_sequence,
+    choose_legal,
+    find_legal_of_few,
+    find_legal_of_hub,
+    find_legal_of_many,
+    keep_independent,
+    keep_independent_hubs,
+)
+from portpart.algorithms.refinement.jet_program import Widths
+from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.program import Program
+from portpart.errors import InputError
+from portpart.graph import Graph
+from portpart.primitives.recorded_sort import sort_arrays
+
+
+@dataclass(frozen=True)
+class IndependentOptions:
+    """Parameters of independent-set refinement.
+
+    Parameters
+    ----------
+    zero_gain : bool
+        Whether moves without gain are legal that even out the weights of two blocks.
+    fill_rooms : bool
+        Whether moves behind the balanced prefix are made where their blocks have room.
+    tolerance : float
+        A cut must fall below this share of the best to count as progress.  The paper's is 1: rounds
+        go on while moves gain.
+    stall_limit : int
+        Rounds without progress after which a level ends.
+    round_limit : int
+        Rounds after which a level ends in any case.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+    """
+
+    zero_gain: bool = True
+    fill_rooms: bool = True
+    tolerance: float = 0.9999
+    stall_limit: int = 10
+    round_limit: int = 2**31
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tolerance <= 1:
+            raise InputError(f"tolerance is {self.tolerance}; it must be above 0 and at most 1")
+        for name in ("stall_limit", "round_limit"):
+            if not getattr(self, name) >= 1:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1")
+
+
+class IndependentSetRefiner(JetRefiner):
+    """Work arrays for a hierarchy, and refinement of its levels from coarse to fine.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    finest : Graph
+        The largest graph that will be refined.
+    balance : Balance
+    options : IndependentOptions
+    seed : int
+    """
+
+    name = "independent-set refinement"
+
+    def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
+                 options: IndependentOptions, seed: int) -> None:
+        shared = RefinementOptions(tolerance=options.tolerance, stall_limit=options.stall_limit,
+                                   iteration_limit=options.round_limit)
+        super().__init__(space, finest, balance, shared, seed)
+        n, k = finest.num_vertices, balance.num_blocks
+        vertices = self.vertex_arrays
+        self.vertex_arrays.update(legal=space.empty(n, np.int32))
+        self.other_arrays.update(
+            sort_arrays(space, n),
+            other_keys=space.empty(n, np.int64),
+            trial_sums=space.zeros(k * self.weight_stripes, np.int64),
+            trial_weight=space.empty(k, np.int64),
+            sequence=space.zeros(best_prefix.NUM_WORDS, np.int64),
+            # what only rebalancing uses is free while moves are made
+            move_keys=self.position, move_gain=vertices["leaving"],
+            other_list=vertices["leave_list"],
+        )
+        self.scalars.update(zero_gain=options.zero_gain, fill_rooms=options.fill_rooms)
+
+    @staticmethod
+    def record_moves(program: Program, widths: Widths) -> None:
+        """Record a round: legal moves, an independent set of them, and its balanced prefix."""
+        declare_prefix(program)
+        _choose_legal(program, widths)
+        state = program.slots["state"]
+        with program.side_by_side():
+            program.launch(state[at.CHUNKS], keep_independent, team=widths.team)
+            if widths.hubs:
+                program.launch(state[at.HUBS], keep_independent_hubs, team=HUB_TEAM)
+        record_prefix(program)
+
+    def refine(self, graph: Graph, filter_ratio: float = 0.0,
+               fixed: Array | None = None) -> dict[str, int]:
+        """Refine the current partition of `graph` in place until no move gains.
+
+        Parameters
+        ----------
+        filter_ratio : float
+            None but 0 has a meaning: moves never lose.
+        fixed : array of int32, shape (n,), optional
+            Vertices with an entry of 0 or more stay where they are.
+        """
+        return super().refine(graph, 0.0, fixed)
+
+
+def _choose_legal(program: Program, widths: Widths) -> None:
+    """Record how all vertices on a boundary choose their legal moves."""
+    state = program.slots["state"]
+    program.scalar("zero_gain", np.int64)
+    with program.side_by_side():
+        program.launch(1, begin_sequence)
+        program.launch(state[at.LISTED], choose_legal)
+    with program.side_by_side():
+        program.launch(state[at.UNRATED], find_legal_of_few(widths.counter, widths.pairwise),
+                       team=widths.team)
+        if widths.many:
+            program.launch(state[at.UNRATED], find_legal_of_many(widths.counter),
+                           team=COUNTING_TEAM)
+        if widths.hubs:
+            program.launch(state[at.UNRATED_HUBS], find_legal_of_hub(widths.counter),
+                           team=HUB_TEAM)

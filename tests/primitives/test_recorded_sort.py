@@ -1,0 +1,79 @@
+"""The sort inside programs against NumPy's stable argsort."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.program import Program
+from portpart.primitives import recorded_sort
+from portpart.primitives.recorded_sort import DIGIT_BITS, TILE, SortSlots
+from tests.backends.lanes import LanesSpace
+from tests.primitives.oracle import drawn
+
+NAMES = ("keys", "items", "other_keys", "other_items")
+
+
+def recorded() -> Program:
+    program = Program("sort")
+    slots = [program.array(name, np.int64 if "keys" in name else np.int32) for name in NAMES]
+    recorded_sort.declare_sort(program)
+    recorded_sort.record_sort(program, SortSlots(*slots))
+    return program
+
+
+def sorted_in(space: ExecutionSpace, keys: np.ndarray, bits: int,
+              room: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Keys and their old positions, sorted by a program with room for more keys."""
+    n = len(keys)
+    room = n if room is None else room
+    arrays = recorded_sort.sort_arrays(space, room)
+    words = np.zeros(recorded_sort.NUM_WORDS, np.int64)
+    words[recorded_sort.KEYS], words[recorded_sort.BITS] = n, bits
+    arrays["sorting"] = space.asarray(words)
+    rest = np.full(room - n, -1)
+    arrays["keys"] = space.asarray(np.concatenate([keys, rest]).astype(np.int64))
+    arrays["items"] = space.asarray(np.arange(room).astype(np.int32))
+    arrays["other_keys"] = space.empty(room, np.int64)
+    arrays["other_items"] = space.empty(room, np.int32)
+    executable = space.cached_executable("sort of a test", recorded)
+    executable.run(arrays, max(1, room))
+    return space.to_host(arrays["keys"])[:n], space.to_host(arrays["items"])[:n]
+
+
+def assert_sorts(space: ExecutionSpace, keys: np.ndarray, bits: int,
+                 room: int | None = None) -> None:
+    ordered, order = sorted_in(space, keys, bits, room)
+    expected = np.argsort(keys, kind="stable")
+    assert np.array_equal(order, expected)
+    assert np.array_equal(ordered, keys[expected])
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, TILE - 1, TILE, TILE + 1, 5 * TILE + 7, 40_000])
+@pytest.mark.parametrize("bits", [1, DIGIT_BITS, 2 * DIGIT_BITS, 2 * DIGIT_BITS + 1, 40, 63])
+def test_keys_of_any_number_and_width(space: ExecutionSpace, size: int, bits: int) -> None:
+    assert_sorts(space, np.random.default_rng(size).integers(0, 2**bits, size), bits)
+
+
+def test_equal_keys_keep_their_order(space: ExecutionSpace) -> None:
+    assert_sorts(space, np.random.default_rng(1).integers(0, 3, 9000), 2)
+    assert_sorts(space, np.zeros(3000, np.int64), 0)
+
+
+def test_what_lies_behind_the_keys_does_not_matter(space: ExecutionSpace) -> None:
+    assert_sorts(space, np.random.default_rng(2).integers(0, 900, 700), 10, room=5000)
+
+
+@drawn
+@given(keys=st.lists(st.integers(0, 2**63 - 1), max_size=60))
+def test_drawn_keys(space: ExecutionSpace, keys: list[int]) -> None:
+    assert_sorts(space, np.array(keys, np.int64), 63)
+
+
+@pytest.mark.parametrize("lanes", [3, 8])
+def test_the_width_of_a_team_decides_nothing(lanes: int) -> None:
+    keys = np.random.default_rng(lanes).integers(0, 300, TILE + 40)
+    assert_sorts(LanesSpace(lanes), keys, 9)
