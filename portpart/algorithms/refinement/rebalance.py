@@ -112,75 +112,63 @@ def may_leave(v, slight, vertex_weights, fixed, part, block_weight, limits, mean
 
 
 @device
-def rate_by_cache(
-    v, on_list, vertex_weights, part, cached, gain, block_weight, open_below, destinations, wish,
-    slot_of, bucket_weight, slot_weight, sub_buckets, state,
-):
-    """Rate v by its best destination, if that is known and has room; whether that was so."""
-    block = cached[v]
-    if block < NONE:
-        block = failed(block)
-    known = state[STRONG] == 0 and on_list
-    if known and block != NONE:
-        known = block_weight[block] < open_below[block] + state[SLACK]
-    if known:
-        if block == NONE:
-            block = destinations[chance(v, state) % state[DESTINATIONS]]
-        wish[v] = block
-        enter_bucket(v, -gain[v], value_or(vertex_weights, v, 1), part, slot_of, bucket_weight,
-                     slot_weight, sub_buckets, state)
-    return known
+def list_unrated(v, offsets, unrated_list, unrated_hubs, state):
+    """List a vertex whose loss has to be counted.  In any order."""
+    unrated_list[atomic_next(state, UNRATED)] = int32(v)
+    if degree_of(v, offsets) > state[HUB_DEGREE]:
+        unrated_hubs[atomic_next(state, UNRATED_HUBS)] = int32(v)
+    return v
 
 
 @device
-def list_leaver(
-    v, on_list, offsets, vertex_weights, part, cached, gain, block_weight, open_below,
-    destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leave_list,
-    unrated_list, unrated_hubs, state,
-):
-    """List a vertex that may leave; rate it now or list it for that too.  In any order.
+def cached_block(v, cached, block_weight, open_below, destinations, state):
+    """Where v goes if its cache tells: its best block, or one by chance if it touches none.
 
-    `on_list` tells whether it is on the list of vertices on a boundary, whose cache tells all.
+    NONE if its best block has no room.
     """
-    leave_list[atomic_next(state, LEAVERS)] = int32(v)
-    if not rate_by_cache(v, on_list, vertex_weights, part, cached, gain, block_weight, open_below,
-                         destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
-                         state):
-        unrated_list[atomic_next(state, UNRATED)] = int32(v)
-        if degree_of(v, offsets) > state[HUB_DEGREE]:
-            unrated_hubs[atomic_next(state, UNRATED_HUBS)] = int32(v)
-    return v
+    block = cached[v]
+    if block < NONE:
+        block = failed(block)
+    if block == NONE:
+        block = destinations[chance(v, state) % state[DESTINATIONS]]
+    elif block_weight[block] >= open_below[block] + state[SLACK]:
+        block = int32(NONE)
+    return block
 
 
 @kernel
 def list_leavers(
     i, boundary, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits, means,
-    open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
-    leave_list, unrated_list, unrated_hubs, state,
+    open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leave_list,
+    unrated_list, unrated_hubs, state,
 ):
-    """List vertex i of those on a boundary if its block is slightly too heavy.
+    """List vertex i of those on a boundary if its block is slightly too heavy; rate it, too.
 
     Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
+    Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
     """
     v = boundary[i]
     if may_leave(v, True, vertex_weights, fixed, part, block_weight, limits, means, state):
-        list_leaver(v, True, offsets, vertex_weights, part, cached, gain, block_weight, open_below,
-                    destinations, wish, slot_of, bucket_weight, slot_weight,
-                    sub_buckets, leave_list, unrated_list, unrated_hubs, state)
+        leave_list[atomic_next(state, LEAVERS)] = v
+        block = cached_block(v, cached, block_weight, open_below, destinations, state)
+        if block == NONE:
+            list_unrated(v, offsets, unrated_list, unrated_hubs, state)
+        else:
+            wish[v] = block
+            enter_bucket(v, -gain[v], value_or(vertex_weights, v, 1), part, slot_of,
+                         bucket_weight, slot_weight, sub_buckets, state)
 
 
 @kernel
 def list_far_leavers(
-    v, offsets, vertex_weights, fixed, part, cached, gain, listed, block_weight, limits, means,
-    open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leaving,
-    leave_list, unrated_list, unrated_hubs, state,
+    v, offsets, vertex_weights, fixed, part, block_weight, limits, means, leaving, leave_list,
+    unrated_list, unrated_hubs, state,
 ):
     """List v if its block is far too heavy, or in strong rebalancing too heavy."""
     leaving[v] = 0
     if may_leave(v, False, vertex_weights, fixed, part, block_weight, limits, means, state):
-        list_leaver(v, listed[v] != 0, offsets, vertex_weights, part, cached, gain, block_weight,
-                    open_below, destinations, wish, slot_of, bucket_weight, slot_weight,
-                    sub_buckets, leave_list, unrated_list, unrated_hubs, state)
+        leave_list[atomic_next(state, LEAVERS)] = int32(v)
+        list_unrated(v, offsets, unrated_list, unrated_hubs, state)
 
 
 @device
