@@ -41,7 +41,7 @@ class GkwayConfig(MultilevelConfig):
         most `starts`, and no more than make `start_blocks` blocks together.  The paper has one.
     start : {"metis", "grown", "auto"}
         Who makes initial partitions: METIS, on the host, or growing, in the space of the graph;
-        "auto": METIS where one start is enough and k at most 128.
+        "auto": the latter, one candidate only where one start is enough.
     grown : StartOptions
         Parameters of partitions that are grown.
     least_shrink : float

@@ -5,6 +5,7 @@ A recipe gives its rule for clusters and a configuration; all else is shared.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -31,7 +32,7 @@ from portpart.graph import Graph
 
 
 @dataclass(frozen=True)
-class MultilevelConfig:
+class MultilevelConfig(ABC):
     """Parameters that every multilevel recipe has.
 
     Parameters
@@ -92,9 +93,9 @@ class MultilevelConfig:
         """What the refiner is told for each pass over a level, 0 being the finest."""
         return (0.0,)
 
+    @abstractmethod
     def refiner(self, graph: Graph, balance: Balance, seed: int) -> JetRefiner:
         """What refines the levels below `graph`."""
-        raise NotImplementedError
 
     @property
     def is_one_walk(self) -> bool:

@@ -27,8 +27,6 @@ from portpart.primitives.hashing import hash_of
 NOT_NEGATIVE = 2**63 - 1
 BUCKETS = 50
 BUCKET_BASE = 1.5
-COPIES = 8
-"""Words that share the weight of a bucket."""
 
 ITERATION = at.ITERATION
 LOSS_UNIT = at.LOSS_UNIT
@@ -80,12 +78,6 @@ def slot_for(v, loss, weight, sub_buckets, state):
 
 
 @device
-def word_of(v, bucket):
-    """Where the weight of v is added for a bucket: many add to a few buckets at once."""
-    return bucket * COPIES + v % COPIES
-
-
-@device
 def enter_bucket(
     v, loss, weight, part, slot_of, bucket_weight, slot_weight, sub_buckets, state
 ):
@@ -93,26 +85,23 @@ def enter_bucket(
     slot = slot_for(v, loss, weight, sub_buckets, state)
     slot_of[v] = int32(slot)
     first = int64(part[v]) * BUCKETS
-    atomic_add(bucket_weight, word_of(v, first + slot // sub_buckets), weight)
+    atomic_add(bucket_weight, first + slot // sub_buckets, weight)
     atomic_add(slot_weight, first * sub_buckets + slot, weight)
     return slot
 
 
 @device
-def empty_slot(v, block, slot, bucket_weight, slot_weight, sub_buckets):
+def empty_slot(block, slot, bucket_weight, slot_weight, sub_buckets):
     """Set to zero what `enter_bucket` added to."""
     first = int64(block) * BUCKETS
-    bucket_weight[word_of(v, first + slot // sub_buckets)] = 0
+    bucket_weight[first + slot // sub_buckets] = 0
     slot_weight[first * sub_buckets + slot] = 0
     return slot
 
 
 @device
-def first_reaching(values, begin, count, width, target):
-    """Least j such that the values of the entries 0 ... j are `target` or more, else count - 1.
-
-    An entry has `width` words; the first one begins at `begin`.
-    """
+def first_reaching(values, begin, count, target):
+    """Least j such that values[begin] + ... + values[begin + j] >= target, else count - 1."""
     found = count - 1
     running = int64(0)
     base = int64(0)
@@ -120,8 +109,7 @@ def first_reaching(values, begin, count, width, target):
         j = base + lane()
         value = int64(0)
         if j < count:
-            for word in range(begin + j * width, begin + (j + 1) * width):
-                value += values[word]
+            value = values[begin + j]
         until = running + team_scan(value)
         if until - value < target and until >= target:
             found = j
@@ -138,14 +126,13 @@ def set_threshold(
     overload = block_weight[b] - limits[b] - state[SLACK]
     slot = int64(-1)
     if overload > 0:
-        begin = b * BUCKETS * COPIES
-        bucket = first_reaching(bucket_weight, begin, int64(BUCKETS), COPIES, overload)
+        bucket = first_reaching(bucket_weight, b * BUCKETS, int64(BUCKETS), overload)
         before = int64(0)
-        for word in range(begin + lane(), begin + bucket * COPIES, team_size()):
-            before += bucket_weight[word]
+        for j in range(lane(), bucket, team_size()):
+            before += bucket_weight[b * BUCKETS + j]
         before = team_sum(before)
         first = (b * BUCKETS + bucket) * sub_buckets
-        within = first_reaching(slot_weight, first, sub_buckets, 1, overload - before)
+        within = first_reaching(slot_weight, first, sub_buckets, overload - before)
         slot = bucket * sub_buckets + within
     if lane() == 0:
         threshold[b] = slot

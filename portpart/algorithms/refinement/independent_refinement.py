@@ -15,7 +15,7 @@ from portpart.algorithms.refinement import best_prefix
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best_prefix import declare_prefix, record_prefix
-from portpart.algorithms.refinement.destinations import COUNTING_TEAM, HUB_TEAM
+from portpart.algorithms.refinement.destinations import HUB_TEAM
 from portpart.algorithms.refinement.independent import (
     begin_sequence,
     choose_legal,
@@ -25,7 +25,7 @@ from portpart.algorithms.refinement.independent import (
     keep_independent,
     keep_independent_hubs,
 )
-from portpart.algorithms.refinement.jet_program import Widths
+from portpart.algorithms.refinement.jet_program import Widths, launch_by_degree
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
@@ -141,11 +141,5 @@ def _choose_legal(program: Program, widths: Widths) -> None:
         program.launch(1, begin_sequence)
         program.launch(state[at.LISTED], choose_legal)
     with program.side_by_side():
-        program.launch(state[at.UNRATED], find_legal_of_few(widths.counter, widths.pairwise),
-                       team=widths.team)
-        if widths.many:
-            program.launch(state[at.UNRATED], find_legal_of_many(widths.counter),
-                           team=COUNTING_TEAM)
-        if widths.hubs:
-            program.launch(state[at.UNRATED_HUBS], find_legal_of_hub(widths.counter),
-                           team=HUB_TEAM)
+        launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS],
+                         find_legal_of_few, find_legal_of_many, find_legal_of_hub)

@@ -42,8 +42,8 @@ from portpart.algorithms.refinement.rebalance import (
     rate_leaving_of_many,
     weigh_leaving,
 )
-from portpart.backends.language import Word
-from portpart.backends.program import Program
+from portpart.backends.language import Kernel, Word
+from portpart.backends.program import Element, Program
 from portpart.graph import Graph
 from portpart.primitives.scan import record_scan
 
@@ -121,15 +121,23 @@ def _refresh(program: Program, widths: Widths) -> None:
     state = program.slots["state"]
     with program.side_by_side():
         program.launch(state[at.SAVES], save_best)
-        if widths.pairwise >= 0:
-            program.launch(state[at.DIRTY], choose_destination(widths.counter, widths.pairwise),
-                           team=widths.team)
-        if widths.many:
-            program.launch(state[at.DIRTY], choose_destination_of_many(widths.counter),
-                           team=COUNTING_TEAM)
-        if widths.hubs:
-            program.launch(state[at.HUBS], choose_destination_of_hub(widths.counter),
-                           team=HUB_TEAM)
+        launch_by_degree(program, widths, state[at.DIRTY], state[at.HUBS], choose_destination,
+                         choose_destination_of_many, choose_destination_of_hub)
+
+
+def launch_by_degree(program: Program, widths: Widths, count: Element, hubs: Element,
+                     few: Callable[[Word, int], Kernel], many: Callable[[Word], Kernel],
+                     of_hub: Callable[[Word], Kernel]) -> None:
+    """Launch the kernels for vertices with few and with many neighbours, and for hubs.
+
+    Of the kernels for kinds of vertices that the graph has not, none.
+    """
+    if widths.pairwise >= 0:
+        program.launch(count, few(widths.counter, widths.pairwise), team=widths.team)
+    if widths.many:
+        program.launch(count, many(widths.counter), team=COUNTING_TEAM)
+    if widths.hubs:
+        program.launch(hubs, of_hub(widths.counter), team=HUB_TEAM)
 
 
 def propagate_labels(program: Program, widths: Widths) -> None:
@@ -147,15 +155,8 @@ def _rebalance(program: Program, widths: Widths) -> None:
         program.launch(state[at.LISTED], list_leavers)
         program.launch(state[at.FAR_VERTICES], list_far_leavers)
     with program.side_by_side():
-        if widths.pairwise >= 0:
-            program.launch(state[at.UNRATED], rate_leaving(widths.counter, widths.pairwise),
-                           team=widths.team)
-        if widths.many:
-            program.launch(state[at.UNRATED], rate_leaving_of_many(widths.counter),
-                           team=COUNTING_TEAM)
-        if widths.hubs:
-            program.launch(state[at.UNRATED_HUBS], rate_leaving_of_hub(widths.counter),
-                           team=HUB_TEAM)
+        launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS], rate_leaving,
+                         rate_leaving_of_many, rate_leaving_of_hub)
     program.launch(state[at.BLOCKS], set_threshold, team=32)
     with program.if_nonzero(state[at.STRONG]):
         program.launch(state[at.LEAVERS], weigh_leaving)

@@ -107,7 +107,7 @@ class JetRefiner:
             "limits": space.asarray(balance.limits),
             "means": space.asarray(balance.means),
             "open_below": space.asarray(balance.open_below),
-            "bucket_weight": space.zeros(k * buckets.BUCKETS * buckets.COPIES, np.int64),
+            "bucket_weight": space.zeros(k * buckets.BUCKETS, np.int64),
             "slot_weight": space.zeros(
                 k * buckets.BUCKETS * buckets.sub_buckets_for(k, n), np.int64),
         }

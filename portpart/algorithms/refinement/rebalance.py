@@ -304,7 +304,7 @@ def leave_weakly(
     The buckets are emptied.
     """
     v = leave_list[i]
-    slot = empty_slot(v, part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
+    slot = empty_slot(part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
     if slot <= threshold[part[v]]:
         moved_in[v] = int32(state[ITERATION])
         move_list[atomic_next(state, MOVES)] = v
@@ -320,7 +320,7 @@ def weigh_leaving(
     The buckets are emptied.
     """
     v = leave_list[i]
-    slot = empty_slot(v, part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
+    slot = empty_slot(part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
     if slot <= threshold[part[v]]:
         leaving[v] = value_or(vertex_weights, v, 1)
 
