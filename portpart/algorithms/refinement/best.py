@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.rebalance import SLIGHT_SHARE, list_destinations
+from portpart.algorithms.refinement.buckets import SLIGHT_SHARE
+from portpart.algorithms.refinement.rebalance import list_destinations
 from portpart.algorithms.refinement.state import STRIPES
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array
@@ -35,6 +36,8 @@ BEST_IS_BALANCED = at.BEST_IS_BALANCED
 BEST_OVERLOAD = at.BEST_OVERLOAD
 BLOCKS = at.BLOCKS
 DIRTY = at.DIRTY
+EAGER = at.EAGER
+EAGER_BEGIN = at.EAGER_BEGIN
 FAR_VERTICES = at.FAR_VERTICES
 ITERATION = at.ITERATION
 ITERATION_LIMIT = at.ITERATION_LIMIT
@@ -42,12 +45,15 @@ LAST_PROPAGATION = at.LAST_PROPAGATION
 LEAVERS = at.LEAVERS
 LISTED = at.LISTED
 MARKED = at.MARKED
+NEXT_EAGER = at.NEXT_EAGER
 OVERLOADED = at.OVERLOADED
 REBALANCINGS = at.REBALANCINGS
 RUNNING = at.RUNNING
 SAVED_BLOCKS = at.SAVED_BLOCKS
 SAVED_VERTICES = at.SAVED_VERTICES
 SAVES = at.SAVES
+SCARCE = at.SCARCE
+SHORT = at.SHORT
 SIZE = at.SIZE
 SLACK = at.SLACK
 STALLED = at.STALLED
@@ -58,6 +64,7 @@ UNRATED_HUBS = at.UNRATED_HUBS
 VERTICES = at.VERTICES
 WEAK_LIMIT = at.WEAK_LIMIT
 WEIGHT_STRIPES = at.WEIGHT_STRIPES
+WIDE = at.WIDE
 
 
 def cut_of(graph: Graph, part: Array) -> int:
@@ -143,8 +150,14 @@ def plan_next(improvement, balanced, state):
     if iteration >= 0 and state[BALANCED] != 0:
         state[LAST_PROPAGATION] = iteration
         state[REBALANCINGS] = 0
+        state[EAGER] = state[NEXT_EAGER]
+        state[NEXT_EAGER] = 0
+        state[EAGER_BEGIN] = state[VERTICES] - state[EAGER_BEGIN]
     elif iteration >= 0:
         state[REBALANCINGS] += 1
+        state[WIDE] = state[SCARCE]
+        state[SCARCE] = 0
+        state[SHORT] = 0
     state[STALLED] = 0 if improvement == MUCH_BETTER else state[STALLED] + 1
     state[ITERATION] = iteration + 1
     state[BALANCED] = int64(balanced)

@@ -28,11 +28,23 @@ NOT_NEGATIVE = 2**63 - 1
 BUCKETS = 50
 BUCKET_BASE = 1.5
 
+LAST_WITHOUT_LOSS = 1
+"""Buckets up to this one hold vertices that lose nothing."""
+
+SLIGHT_SHARE = 8
+"""An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
+
 ITERATION = at.ITERATION
 LOSS_UNIT = at.LOSS_UNIT
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
 SEED = at.SEED
+SCARCE = at.SCARCE
+SHORT = at.SHORT
 SLACK = at.SLACK
+STRONG = at.STRONG
+UNRATED = at.UNRATED
+UNRATED_HUBS = at.UNRATED_HUBS
+WIDE = at.WIDE
 
 
 def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
@@ -42,6 +54,12 @@ def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
     """
     share = min(2**20 // (BUCKETS * num_blocks), num_vertices // (8 * num_blocks))
     return 1 << max(0, min(8, share.bit_length() - 1))
+
+
+@device
+def is_far(b, block_weight, limits, means, state):
+    """Whether block b, which is too heavy, counts as far too heavy: all its vertices may leave."""
+    return state[STRONG] != 0 or block_weight[b] - means[b] > limits[b] // SLIGHT_SHARE
 
 
 @device
@@ -120,9 +138,13 @@ def first_reaching(values, begin, count, target):
 
 @kernel
 def set_threshold(
-    b, block_weight, limits, bucket_weight, slot_weight, sub_buckets, threshold, state
+    b, block_weight, limits, means, bucket_weight, slot_weight, sub_buckets, threshold, state
 ):
-    """threshold[b] = last slot that leaves block b: the one that brings it below the limit."""
+    """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
+
+    If that takes vertices that lose something, all have to be in their buckets; what has been rated
+    so far stays there.
+    """
     overload = block_weight[b] - limits[b] - state[SLACK]
     slot = int64(-1)
     if overload > 0:
@@ -134,5 +156,11 @@ def set_threshold(
         first = (b * BUCKETS + bucket) * sub_buckets
         within = first_reaching(slot_weight, first, sub_buckets, overload - before)
         slot = bucket * sub_buckets + within
+        if bucket > LAST_WITHOUT_LOSS and not is_far(b, block_weight, limits, means, state):
+            state[SHORT] = 1 - state[WIDE]
+            state[SCARCE] = 1
     if lane() == 0:
         threshold[b] = slot
+        if b == 0:
+            state[UNRATED] = 0
+            state[UNRATED_HUBS] = 0

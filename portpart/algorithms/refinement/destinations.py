@@ -15,6 +15,7 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.lists import is_eager, list_eager, list_vertex
 from portpart.backends.language import (
     Kernel,
     Word,
@@ -82,10 +83,7 @@ def most_arcs(team: int) -> int:
 
 BLOCKS = at.BLOCKS
 HUB_DEGREE = at.HUB_DEGREE
-CHUNK = at.CHUNK
-CHUNKS = at.CHUNKS
 HUBS = at.HUBS
-LISTED = at.LISTED
 MEAN_DEGREE = at.MEAN_DEGREE
 PAIRWISE = at.PAIRWISE
 SEED = at.SEED
@@ -95,18 +93,6 @@ SEED = at.SEED
 def degree_of(v, offsets):
     """Number of v's arcs."""
     return int64(offsets[v + 1]) - int64(offsets[v])
-
-
-@device
-def list_vertex(v, listed, boundary, state):
-    """Put v on the list of vertices that iterations touch, once."""
-    if listed[v] == 0:
-        listed[v] = int8(1)
-        place = atomic_next(state, LISTED)
-        boundary[place] = int32(v)
-        if place % state[CHUNK] == 0:
-            atomic_next(state, CHUNKS)
-    return v
 
 
 @kernel
@@ -223,8 +209,8 @@ def failed(block):
 
 @device
 def cache_destination(
-    v, offsets, targets, weights, part, heads, counts, dirty, cached, gain, listed, boundary, fixed,
-    state, filter_ratio,
+    v, offsets, targets, weights, part, heads, counts, dirty, cached, gain, listed, boundary,
+    eager_list, fixed, state, filter_ratio,
 ):
     """Cache the best destination of v and its gain, and whether it passes Jet's filter (4.3).
 
@@ -268,6 +254,8 @@ def cache_destination(
         dirty[v] = int32(0)
         if crosses:
             list_vertex(v, listed, boundary, state)
+            if is_eager(v, cached, gain):
+                list_eager(v, listed, eager_list, state)
     return top
 
 
@@ -282,7 +270,7 @@ def choose_destination(counter: Word, most: int) -> Kernel:
     @kernel
     def choose_destination(
         i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary,
-        fixed, state, filter_ratio,
+        eager_list, fixed, state, filter_ratio,
     ):
         """Bring the destination of a vertex with few neighbours up to date."""
         heads = team_array(int32, capacity)
@@ -290,7 +278,7 @@ def choose_destination(counter: Word, most: int) -> Kernel:
         v = dirty_list[i]
         if degree_of(v, offsets) <= state[PAIRWISE]:
             cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
-                              gain, listed, boundary, fixed, state, filter_ratio)
+                              gain, listed, boundary, eager_list, fixed, state, filter_ratio)
 
     return choose_destination
 
@@ -302,7 +290,7 @@ def choose_destination_of_many(counter: Word) -> Kernel:
     @kernel
     def choose_destination_of_many(
         i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary,
-        fixed, state, filter_ratio,
+        eager_list, fixed, state, filter_ratio,
     ):
         """Bring the destination of a vertex up to date, unless it is a hub."""
         heads = team_array(int32, 1)  # nothing is compared
@@ -311,7 +299,7 @@ def choose_destination_of_many(counter: Word) -> Kernel:
         degree = degree_of(v, offsets)
         if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
             cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
-                              gain, listed, boundary, fixed, state, filter_ratio)
+                              gain, listed, boundary, eager_list, fixed, state, filter_ratio)
 
     return choose_destination_of_many
 
@@ -322,8 +310,8 @@ def choose_destination_of_hub(counter: Word) -> Kernel:
 
     @kernel
     def choose_destination_of_hub(
-        i, hubs, offsets, targets, weights, part, dirty, cached, gain, listed, boundary, fixed,
-        state, filter_ratio,
+        i, hubs, offsets, targets, weights, part, dirty, cached, gain, listed, boundary,
+        eager_list, fixed, state, filter_ratio,
     ):
         """Bring the destination of a hub up to date."""
         heads = team_array(int32, 1)  # nothing is compared
@@ -331,6 +319,6 @@ def choose_destination_of_hub(counter: Word) -> Kernel:
         v = hubs[i]
         if dirty[v] != 0:
             cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
-                              gain, listed, boundary, fixed, state, filter_ratio)
+                              gain, listed, boundary, eager_list, fixed, state, filter_ratio)
 
     return choose_destination_of_hub

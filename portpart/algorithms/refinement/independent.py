@@ -21,13 +21,13 @@ from portpart.algorithms.refinement.destinations import (
     degree_of,
     num_candidates,
 )
+from portpart.algorithms.refinement.lists import IS_EAGER, keep_if_eager
 from portpart.backends.language import (
     Kernel,
     Word,
     atomic_add,
     atomic_max,
     atomic_next,
-    ctz,
     device,
     int32,
     int64,
@@ -38,7 +38,6 @@ from portpart.backends.language import (
     team_size,
     team_sum,
     team_sync,
-    uint64,
     value_or,
 )
 from portpart.primitives.hashing import pair_hash
@@ -48,16 +47,16 @@ NONE = -1
 LOWEST = -(2**63)
 
 BLOCKS = at.BLOCKS
-CHUNK = at.CHUNK
+EAGER_BEGIN = at.EAGER_BEGIN
 HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
-LISTED = at.LISTED
 MOVES = at.MOVES
 PAIRWISE = at.PAIRWISE
 SEED = at.SEED
 SLACK = at.SLACK
 UNRATED = at.UNRATED
 UNRATED_HUBS = at.UNRATED_HUBS
+VERTICES = at.VERTICES
 WEIGHT_STRIPES = at.WEIGHT_STRIPES
 TOP_GAIN = best_prefix.TOP_GAIN
 
@@ -82,11 +81,15 @@ def begin_sequence(_, sequence):
 
 @kernel
 def choose_legal(
-    i, boundary, offsets, vertex_weights, part, cached, gain, block_weight, limits, legal,
+    i, eager_list, offsets, vertex_weights, part, cached, gain, listed, block_weight, limits, legal,
     move_gain, unrated_list, unrated_hubs, zero_gain, state,
 ):
-    """legal[v] = where v gains most, or -1; if there is no room, list v to look at other blocks."""
-    v = boundary[i]
+    """legal[v] = where v gains most, or -1; if there is no room, list v to look at other blocks.
+
+    Only eager vertices may gain.
+    """
+    v = eager_list[state[EAGER_BEGIN] + i]
+    keep_if_eager(v, cached, gain, listed, eager_list, state)
     block = cached[v]
     weight = value_or(vertex_weights, v, 1)
     found = int32(NONE)
@@ -207,8 +210,8 @@ def find_legal_of_hub(counter: Word) -> Kernel:
 
 @device
 def is_candidate(v, listed, legal):
-    """Whether v has a legal move; of vertices that are not listed nothing is known."""
-    found = listed[v] != 0
+    """Whether v has a legal move; of vertices that are not eager nothing is known."""
+    found = listed[v] & IS_EAGER != 0
     if found:
         found = legal[v] >= 0
     return found
@@ -252,25 +255,14 @@ def move_if_first(
 
 @kernel
 def keep_independent(
-    i, boundary, offsets, targets, vertex_weights, part, listed, legal, move_gain, moved_in, wish,
+    i, eager_list, offsets, targets, vertex_weights, part, listed, legal, move_gain, moved_in, wish,
     move_list, trial_sums, state, sequence,
 ):
-    """Keep the moves of chunk i that are first among their neighbours, unless hubs make them.
-
-    Few vertices have legal moves: a team looks at several at once and works on those that do.
-    """
-    begin = i * state[CHUNK]
-    eager = int64(0)
-    if lane() < state[CHUNK] and begin + lane() < state[LISTED]:
-        v = boundary[begin + lane()]
-        if legal[v] >= 0 and degree_of(v, offsets) <= state[HUB_DEGREE]:
-            eager = int64(1) << lane()
-    eager = team_sum(eager)
-    while eager != 0:
-        move_if_first(boundary[begin + ctz(uint64(eager))], offsets, targets, vertex_weights, part,
-                      listed, legal, move_gain, moved_in, wish, move_list, trial_sums, state,
-                      sequence)
-        eager &= eager - 1
+    """Keep the move of vertex i if it is first among its neighbours, unless a hub makes it."""
+    v = eager_list[state[VERTICES] - state[EAGER_BEGIN] + i]
+    if legal[v] >= 0 and degree_of(v, offsets) <= state[HUB_DEGREE]:
+        move_if_first(v, offsets, targets, vertex_weights, part, listed, legal, move_gain, moved_in,
+                      wish, move_list, trial_sums, state, sequence)
 
 
 @kernel

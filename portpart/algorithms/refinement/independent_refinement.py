@@ -114,7 +114,7 @@ class IndependentSetRefiner(JetRefiner):
         _choose_legal(program, widths)
         state = program.slots["state"]
         with program.side_by_side():
-            program.launch(state[at.CHUNKS], keep_independent, team=widths.team)
+            program.launch(state[at.NEXT_EAGER], keep_independent, team=widths.team)
             if widths.hubs:
                 program.launch(state[at.HUBS], keep_independent_hubs, team=HUB_TEAM)
         record_prefix(program)
@@ -134,12 +134,12 @@ class IndependentSetRefiner(JetRefiner):
 
 
 def _choose_legal(program: Program, widths: Widths) -> None:
-    """Record how all vertices on a boundary choose their legal moves."""
+    """Record how all eager vertices choose their legal moves."""
     state = program.slots["state"]
     program.scalar("zero_gain", np.int64)
     with program.side_by_side():
         program.launch(1, begin_sequence)
-        program.launch(state[at.LISTED], choose_legal)
+        program.launch(state[at.EAGER], choose_legal)
     with program.side_by_side():
         launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS],
                          find_legal_of_few, find_legal_of_many, find_legal_of_hub)

@@ -35,8 +35,9 @@ from portpart.algorithms.refinement.moves import (
 from portpart.algorithms.refinement.rebalance import (
     leave_strongly,
     leave_weakly,
+    list_eager_leavers,
     list_far_leavers,
-    list_leavers,
+    list_other_leavers,
     rate_leaving,
     rate_leaving_of_hub,
     rate_leaving_of_many,
@@ -144,7 +145,7 @@ def propagate_labels(program: Program, widths: Widths) -> None:
     """Record a round of label propagation."""
     state = program.slots["state"]
     with program.side_by_side():
-        program.launch(state[at.CHUNKS], keep_paying_moves, team=widths.team)
+        program.launch(state[at.EAGER], keep_paying_moves, team=widths.team)
         if widths.hubs:
             program.launch(state[at.HUBS], keep_paying_moves_of_hubs, team=HUB_TEAM)
 
@@ -152,12 +153,13 @@ def propagate_labels(program: Program, widths: Widths) -> None:
 def _rebalance(program: Program, widths: Widths) -> None:
     state, slot = program.slots["state"], program.slots
     with program.side_by_side():
-        program.launch(state[at.LISTED], list_leavers)
+        program.launch(state[at.EAGER], list_eager_leavers)
+        program.launch(state[at.LISTED], list_other_leavers)
         program.launch(state[at.FAR_VERTICES], list_far_leavers)
-    with program.side_by_side():
-        launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS], rate_leaving,
-                         rate_leaving_of_many, rate_leaving_of_hub)
-    program.launch(state[at.BLOCKS], set_threshold, team=32)
+    _rate(program, widths)
+    with program.if_nonzero(state[at.SHORT]):
+        program.launch(state[at.LISTED], list_other_leavers)
+        _rate(program, widths)
     with program.if_nonzero(state[at.STRONG]):
         program.launch(state[at.LEAVERS], weigh_leaving)
         record_scan(program, slot["leaving"], slot["position"], slot["tile_sums"],
@@ -165,6 +167,15 @@ def _rebalance(program: Program, widths: Widths) -> None:
         program.launch(state[at.LEAVERS], leave_strongly)
     with program.otherwise():
         program.launch(state[at.LEAVERS], leave_weakly)
+
+
+def _rate(program: Program, widths: Widths) -> None:
+    """Rate what the cache does not tell of, then see who has to leave."""
+    state = program.slots["state"]
+    with program.side_by_side():
+        launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS], rate_leaving,
+                         rate_leaving_of_many, rate_leaving_of_hub)
+    program.launch(state[at.BLOCKS], set_threshold, team=32)
 
 
 def _weigh(program: Program, widths: Widths) -> None:

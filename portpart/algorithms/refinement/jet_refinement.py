@@ -24,9 +24,6 @@ from portpart.primitives.scan import tiles_of
 WEIGHT_COPIES = 256
 """Block weights are spread over about so many words."""
 
-SMALL_GRAPH = 2**15
-"""A team for every vertex on a boundary of so many vertices at most is not too many."""
-
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
 
@@ -51,11 +48,6 @@ class RefinementOptions:
     stall_limit: int = 12
     iteration_limit: int = 1000
     weak_limit: int = 2
-
-
-def most_in_chunk(num_vertices: int) -> int:
-    """Vertices that a team looks at together: several where there are more than teams."""
-    return 1 if num_vertices <= SMALL_GRAPH else 2 if num_vertices <= 2**20 else 4
 
 
 class JetRefiner:
@@ -92,6 +84,7 @@ class JetRefiner:
             "leave_list": np.int32, "unrated_list": np.int32,
         }
         self.vertex_arrays = {name: space.empty(n, t) for name, t in vertex_arrays.items()}
+        self.vertex_arrays["eager_list"] = space.empty(2 * n, np.int32)
         self.position = space.empty(n + 1, np.int64)
         self.other_arrays = {
             "tile_sums": space.empty(tiles_of(n), np.int64),
@@ -242,6 +235,5 @@ class JetRefiner:
         state[at.PAIRWISE] = most_pairwise(team, self.space.widest_team, self.balance.num_blocks,
                                            self.counter)
         state[at.HUB_DEGREE] = most_arcs(team)
-        state[at.CHUNK] = min(team, self.space.widest_team, most_in_chunk(n))
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes

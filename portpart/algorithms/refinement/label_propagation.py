@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import degree_of
+from portpart.algorithms.refinement.lists import keep_if_eager
 from portpart.backends.language import (
     atomic_next,
-    ctz,
     device,
     int32,
     int64,
@@ -14,15 +14,13 @@ from portpart.backends.language import (
     lane,
     team_size,
     team_sum,
-    uint64,
     value_or,
 )
 
-CHUNK = at.CHUNK
+EAGER_BEGIN = at.EAGER_BEGIN
 HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 LAST_PROPAGATION = at.LAST_PROPAGATION
-LISTED = at.LISTED
 MOVES = at.MOVES
 
 
@@ -71,25 +69,16 @@ def move_if_it_pays(
 
 @kernel
 def keep_paying_moves(
-    i, boundary, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
+    i, eager_list, offsets, targets, weights, part, cached, gain, listed, moved_in, locked_in, wish,
     move_list, state,
 ):
-    """Move those vertices of chunk i that want to and still gain, unless they are hubs.
-
-    Few want to, so a team looks at several vertices at once and works on those that do.
-    """
-    begin = i * state[CHUNK]
-    eager = int64(0)
-    if lane() < state[CHUNK] and begin + lane() < state[LISTED]:
-        v = boundary[begin + lane()]
-        if wants_to_move(v, cached, locked_in, state):
-            if degree_of(v, offsets) <= state[HUB_DEGREE]:
-                eager = int64(1) << lane()
-    eager = team_sum(eager)
-    while eager != 0:
-        move_if_it_pays(boundary[begin + ctz(uint64(eager))], offsets, targets, weights, part,
-                        cached, gain, moved_in, locked_in, wish, move_list, state)
-        eager &= eager - 1
+    """Move eager vertex i if it wants to and still gains, unless it is a hub; list it anew."""
+    v = eager_list[state[EAGER_BEGIN] + i]
+    if lane() == 0:
+        keep_if_eager(v, cached, gain, listed, eager_list, state)
+    if degree_of(v, offsets) <= state[HUB_DEGREE] and wants_to_move(v, cached, locked_in, state):
+        move_if_it_pays(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in,
+                        wish, move_list, state)
 
 
 @kernel

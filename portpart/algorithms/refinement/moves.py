@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.destinations import degree_of, list_vertex
+from portpart.algorithms.refinement.destinations import degree_of
+from portpart.algorithms.refinement.lists import list_vertex
 from portpart.algorithms.refinement.state import STRIPES
 from portpart.backends.language import (
     atomic_add,

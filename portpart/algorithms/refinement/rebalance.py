@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.buckets import chance, empty_slot, enter_bucket
+from portpart.algorithms.refinement.buckets import chance, empty_slot, enter_bucket, is_far
 from portpart.algorithms.refinement.destinations import (
     CAPACITY,
     candidate_block,
@@ -21,6 +21,7 @@ from portpart.algorithms.refinement.destinations import (
     failed,
     num_candidates,
 )
+from portpart.algorithms.refinement.lists import IS_EAGER
 from portpart.backends.language import (
     Kernel,
     Word,
@@ -44,21 +45,21 @@ from portpart.primitives.team_winner import team_winner
 
 NONE = -1
 LOWEST = -(2**63)
-SLIGHT_SHARE = 8
-"""An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
-
 BLOCKS = at.BLOCKS
 DESTINATIONS = at.DESTINATIONS
+EAGER_BEGIN = at.EAGER_BEGIN
 HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 LEAVERS = at.LEAVERS
 MOVES = at.MOVES
 PAIRWISE = at.PAIRWISE
 SEED = at.SEED
+SHORT = at.SHORT
 SLACK = at.SLACK
 STRONG = at.STRONG
 UNRATED = at.UNRATED
 UNRATED_HUBS = at.UNRATED_HUBS
+WIDE = at.WIDE
 
 
 @device
@@ -104,7 +105,7 @@ def may_leave(v, slight, vertex_weights, fixed, part, block_weight, limits, mean
     result = here > limits[block] + state[SLACK] and value_or(fixed, v, NONE) == NONE
     if result:
         excess = here - means[block]
-        far = state[STRONG] != 0 or excess > limits[block] // SLIGHT_SHARE
+        far = is_far(block, block_weight, limits, means, state)
         weight = value_or(vertex_weights, v, 1)
         heaviest = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
         result = far != slight and weight > 0 and weight <= heaviest and state[DESTINATIONS] > 0
@@ -136,18 +137,16 @@ def cached_block(v, cached, block_weight, open_below, destinations, state):
     return block
 
 
-@kernel
-def list_leavers(
-    i, boundary, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits, means,
-    open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leave_list,
-    unrated_list, unrated_hubs, state,
+@device
+def list_leaver(
+    v, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits, means, open_below,
+    destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leave_list, unrated_list,
+    unrated_hubs, state,
 ):
-    """List vertex i of those on a boundary if its block is slightly too heavy; rate it, too.
+    """List v if its block is slightly too heavy; rate it, too, if the cache tells what it loses.
 
-    Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
     Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
     """
-    v = boundary[i]
     if may_leave(v, True, vertex_weights, fixed, part, block_weight, limits, means, state):
         leave_list[atomic_next(state, LEAVERS)] = v
         block = cached_block(v, cached, block_weight, open_below, destinations, state)
@@ -157,6 +156,38 @@ def list_leavers(
             wish[v] = block
             enter_bucket(v, -gain[v], value_or(vertex_weights, v, 1), part, slot_of,
                          bucket_weight, slot_weight, sub_buckets, state)
+    return v
+
+
+@kernel
+def list_eager_leavers(
+    i, eager_list, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits, means,
+    open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leave_list,
+    unrated_list, unrated_hubs, state,
+):
+    """List an eager vertex if its block is slightly too heavy: all that lose nothing are eager."""
+    list_leaver(eager_list[state[EAGER_BEGIN] + i], offsets, vertex_weights, fixed, part, cached,
+                gain, block_weight, limits, means, open_below, destinations, wish, slot_of,
+                bucket_weight, slot_weight, sub_buckets, leave_list, unrated_list, unrated_hubs,
+                state)
+
+
+@kernel
+def list_other_leavers(
+    i, boundary, offsets, vertex_weights, fixed, part, cached, gain, listed, block_weight, limits,
+    means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
+    leave_list, unrated_list, unrated_hubs, state,
+):
+    """List any other vertex on a boundary if its block is slightly too heavy, if need be.
+
+    Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
+    """
+    if state[WIDE] != 0 or state[SHORT] != 0:
+        v = boundary[i]
+        if listed[v] & IS_EAGER == 0:
+            list_leaver(v, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits,
+                        means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight,
+                        sub_buckets, leave_list, unrated_list, unrated_hubs, state)
 
 
 @kernel

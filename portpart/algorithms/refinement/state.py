@@ -10,37 +10,42 @@ VERTICES = 0
 BLOCKS = 1
 TILES = 2
 LISTED = 3  # vertices of low degree, and those that are, or were, on a boundary or moved
-HUBS = 4  # vertices of high degree
-CHUNKS = 48  # of the listed vertices, each as many as a team has lanes
-DIRTY = 5  # vertices whose best destination is out of date
-MOVES = 6  # vertices that move in this iteration
-LEAVERS = 7  # vertices that may leave a block that is too heavy
-RESTORED_BLOCKS = 8  # blocks whose weights start from those of the best partition
-RESTORED_STRIPES = 9  # likewise for the words of the cut
-SAVES = 12  # work items of `save_best`: the most of the next two, and one at least
-SAVED_VERTICES = 14  # vertices to copy to the best partition: the listed ones or none
-SAVED_BLOCKS = 15
-FAR_VERTICES = 47  # vertices that may leave blocks far too heavy: all or none
-UNRATED = 13  # vertices that may leave, for a loss that has to be counted
-UNRATED_HUBS = 21
+EAGER = 4  # vertices of these whose best destination passes the filter, and some that did
+NEXT_EAGER = 5  # those of them that the next propagation starts from
+HUBS = 6  # vertices of high degree
+DIRTY = 7  # vertices whose best destination is out of date
+MOVES = 8  # vertices that move in this iteration
+LEAVERS = 9  # vertices that may leave a block that is too heavy
+FAR_VERTICES = 10  # vertices that may leave blocks far too heavy: all or none
+UNRATED = 11  # vertices that may leave, for a loss that has to be counted
+UNRATED_HUBS = 12
+RESTORED_BLOCKS = 13  # blocks whose weights start from those of the best partition
+RESTORED_STRIPES = 14  # likewise for the words of the cut
+SAVES = 15  # work items of `save_best`: the most of the next two, and one at least
+SAVED_VERTICES = 16  # vertices to copy to the best partition: the listed ones or none
+SAVED_BLOCKS = 17
 
 # Flags.
-RUNNING = 16
-BALANCED = 17  # no block is too heavy: label propagation is next
-OVERLOADED = 18  # the opposite: rebalancing is next
-STRONG = 19  # the next rebalancing is the strong one
-BEST_IS_BALANCED = 20
+RUNNING = 18
+BALANCED = 19  # no block is too heavy: label propagation is next
+OVERLOADED = 20  # the opposite: rebalancing is next
+STRONG = 21  # the next rebalancing is the strong one
+SCARCE = 22  # this rebalancing needs more than the vertices that lose nothing
+SHORT = 23  # and was without the others so far
+WIDE = 24  # the next rebalancing rates the others from the start
+BEST_IS_BALANCED = 25
 
 # Counters.
-MARKED = 22  # vertices put on the list of dirty ones
-ITERATION = 23
-LAST_PROPAGATION = 24  # iteration of the last label propagation: its moves are locked
-STALLED = 25  # iterations since the best partition improved enough
-REBALANCINGS = 26  # weak ones since the last label propagation
+EAGER_BEGIN = 26  # where the list of eager vertices begins: the next one is in the other half
+MARKED = 27  # vertices put on the list of dirty ones
+ITERATION = 28
+LAST_PROPAGATION = 29  # iteration of the last label propagation: its moves are locked
+STALLED = 30  # iterations since the best partition improved enough
+REBALANCINGS = 31  # weak ones since the last label propagation
 
 # Values.  Those of the best partition outlive a run.
-BEST_CUT = 28
-BEST_OVERLOAD = 29
+BEST_CUT = 32
+BEST_OVERLOAD = 33
 
 # Limits, written by the host.
 SLACK = 34  # what blocks may weigh above their limits on a coarse level
@@ -55,9 +60,8 @@ LOSS_UNIT = 42  # losses are counted in multiples of this when they are sorted i
 MEAN_DEGREE = 43
 PAIRWISE = 44  # vertices of higher degree have their neighbours counted
 HUB_DEGREE = 45  # vertices of higher degree are hubs
-CHUNK = 49  # listed vertices that a team looks at together
 
-SIZE = 50
+SIZE = 46
 
 STRIPES = 256
 """Counters that many threads add to are spread over so many words."""
