@@ -14,6 +14,7 @@ from portpart.backends.language import (
     atomic_add,
     device,
     float64,
+    int8,
     int64,
     kernel,
     lane,
@@ -46,13 +47,13 @@ LEAVERS = at.LEAVERS
 LISTED = at.LISTED
 MARKED = at.MARKED
 NEXT_EAGER = at.NEXT_EAGER
+NEXT_WIDE = at.NEXT_WIDE
 OVERLOADED = at.OVERLOADED
 REBALANCINGS = at.REBALANCINGS
 RUNNING = at.RUNNING
 SAVED_BLOCKS = at.SAVED_BLOCKS
 SAVED_VERTICES = at.SAVED_VERTICES
 SAVES = at.SAVES
-SCARCE = at.SCARCE
 SHORT = at.SHORT
 SIZE = at.SIZE
 SLACK = at.SLACK
@@ -155,9 +156,9 @@ def plan_next(improvement, balanced, state):
         state[EAGER_BEGIN] = state[VERTICES] - state[EAGER_BEGIN]
     elif iteration >= 0:
         state[REBALANCINGS] += 1
-        state[WIDE] = state[SCARCE]
-        state[SCARCE] = 0
         state[SHORT] = 0
+        state[WIDE] = state[NEXT_WIDE]
+        state[NEXT_WIDE] = 0
     state[STALLED] = 0 if improvement == MUCH_BETTER else state[STALLED] + 1
     state[ITERATION] = iteration + 1
     state[BALANCED] = int64(balanced)
@@ -224,7 +225,24 @@ def judge(
         state[word] = words[word]
 
 
+@device
+def may_touch(v, listed, dirty):
+    """Whether v may be on a boundary of the best partition: all others are surely not.
+
+    The last moves may be the best ones, and what they have changed is not listed yet.
+    """
+    return int8(listed[v] != 0 or dirty[v] != 0)
+
+
 @kernel
-def project(v, cluster, coarse_best, part):
-    """A vertex starts in the block of its cluster."""
-    part[v] = coarse_best[cluster[v]]
+def project(v, cluster, best, part, listed, dirty, touched):
+    """A vertex starts in the block of its cluster, and inside it if that was."""
+    part[v] = best[cluster[v]]
+    touched[v] = may_touch(cluster[v], listed, dirty)
+
+
+@kernel
+def go_back(v, best, part, listed, dirty, touched):
+    """A vertex starts in its best block."""
+    part[v] = best[v]
+    touched[v] = may_touch(v, listed, dirty)

@@ -31,6 +31,10 @@ BUCKET_BASE = 1.5
 LAST_WITHOUT_LOSS = 1
 """Buckets up to this one hold vertices that lose nothing."""
 
+ONLY_EAGER, ALL, REST = 0, 1, 2
+"""Which vertices of a slightly heavy block are rated: the eager ones; all on its boundary; or those
+that have not been so far."""
+
 SLIGHT_SHARE = 8
 """An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
 
@@ -38,13 +42,12 @@ ITERATION = at.ITERATION
 LOSS_UNIT = at.LOSS_UNIT
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
 SEED = at.SEED
-SCARCE = at.SCARCE
+NEXT_WIDE = at.NEXT_WIDE
 SHORT = at.SHORT
 SLACK = at.SLACK
 STRONG = at.STRONG
 UNRATED = at.UNRATED
 UNRATED_HUBS = at.UNRATED_HUBS
-WIDE = at.WIDE
 
 
 def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
@@ -136,14 +139,26 @@ def first_reaching(values, begin, count, target):
     return team_min(found)
 
 
+@device
+def scope_after(scope, bucket, state):
+    """Which vertices of a block have to be rated beside the eager ones, now or the next time."""
+    result = int32(ONLY_EAGER)
+    if bucket > LAST_WITHOUT_LOSS:
+        result = int32(ALL)
+        if scope == ONLY_EAGER:
+            result = int32(REST)
+            state[SHORT] = 1
+    return result
+
+
 @kernel
 def set_threshold(
-    b, block_weight, limits, means, bucket_weight, slot_weight, sub_buckets, threshold, state
+    b, block_weight, limits, means, bucket_weight, slot_weight, sub_buckets, threshold, scope, state
 ):
     """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
 
-    If that takes vertices that lose something, all have to be in their buckets; what has been rated
-    so far stays there.
+    If that takes vertices that lose something, all have to be in their buckets, beside those that
+    are there; and probably so the next time.
     """
     overload = block_weight[b] - limits[b] - state[SLACK]
     slot = int64(-1)
@@ -156,11 +171,12 @@ def set_threshold(
         first = (b * BUCKETS + bucket) * sub_buckets
         within = first_reaching(slot_weight, first, sub_buckets, overload - before)
         slot = bucket * sub_buckets + within
-        if bucket > LAST_WITHOUT_LOSS and not is_far(b, block_weight, limits, means, state):
-            state[SHORT] = 1 - state[WIDE]
-            state[SCARCE] = 1
+        if lane() == 0 and not is_far(b, block_weight, limits, means, state):
+            scope[b] = scope_after(scope[b], bucket, state)
     if lane() == 0:
         threshold[b] = slot
+        if scope[b] != ONLY_EAGER:
+            state[NEXT_WIDE] = 1
         if b == 0:
             state[UNRATED] = 0
             state[UNRATED_HUBS] = 0

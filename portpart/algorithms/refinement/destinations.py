@@ -84,6 +84,7 @@ def most_arcs(team: int) -> int:
 BLOCKS = at.BLOCKS
 HUB_DEGREE = at.HUB_DEGREE
 HUBS = at.HUBS
+MARKED = at.MARKED
 MEAN_DEGREE = at.MEAN_DEGREE
 PAIRWISE = at.PAIRWISE
 SEED = at.SEED
@@ -97,19 +98,23 @@ def degree_of(v, offsets):
 
 @kernel
 def begin_vertex(
-    v, offsets, part, best, cached, moved_in, locked_in, dirty, dirty_list, listed, boundary,
-    hubs, state,
+    v, offsets, part, best, cached, gain, moved_in, locked_in, touched, dirty, dirty_list, listed,
+    boundary, hubs, state,
 ):
-    """Nothing is known of v, nothing is locked, everything is to be computed."""
+    """Nothing is locked; destinations are to be found, but not inside blocks."""
     best[v] = part[v]
     cached[v] = int32(NONE)
+    gain[v] = 0
     moved_in[v] = int32(NEVER)
     locked_in[v] = int32(NEVER)
-    dirty[v] = int32(1)
-    dirty_list[v] = int32(v)
+    dirty[v] = int32(0)
     listed[v] = int8(0)
-    if 2 * degree_of(v, offsets) <= state[MEAN_DEGREE]:
-        list_vertex(v, listed, boundary, state)  # leaves a heavy block for little
+    leaves_for_little = 2 * degree_of(v, offsets) <= state[MEAN_DEGREE]
+    if leaves_for_little:
+        list_vertex(v, listed, boundary, state)
+    if leaves_for_little or touched[v] != 0:
+        dirty[v] = int32(1)
+        dirty_list[atomic_next(state, MARKED)] = int32(v)
     if degree_of(v, offsets) > state[HUB_DEGREE]:
         hubs[atomic_next(state, HUBS)] = int32(v)
 

@@ -12,7 +12,12 @@ import numpy as np
 from portpart.algorithms.refinement import buckets
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.best import add_outside_arcs, add_vertex_weight, project
+from portpart.algorithms.refinement.best import (
+    add_outside_arcs,
+    add_vertex_weight,
+    go_back,
+    project,
+)
 from portpart.algorithms.refinement.destinations import most_arcs, most_pairwise
 from portpart.algorithms.refinement.jet_program import Widths, propagate_labels, record_refinement
 from portpart.algorithms.teams import team_for
@@ -23,6 +28,9 @@ from portpart.primitives.scan import tiles_of
 
 WEIGHT_COPIES = 256
 """Block weights are spread over about so many words."""
+
+LEAST_TEAM = 8
+"""Lanes for a vertex, at least."""
 
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
@@ -48,6 +56,11 @@ class RefinementOptions:
     stall_limit: int = 12
     iteration_limit: int = 1000
     weak_limit: int = 2
+
+
+def team_on(graph: Graph) -> int:
+    """Lanes for a vertex of one of the lists, which are short: a lane alone would take longer."""
+    return max(LEAST_TEAM, team_for(graph.mean_degree))
 
 
 class JetRefiner:
@@ -79,7 +92,7 @@ class JetRefiner:
         vertex_arrays = {
             "part": np.int32, "best": np.int32, "cached": np.int32, "gain": np.int64,
             "wish": np.int32, "moved_in": np.int32, "locked_in": np.int32, "dirty": np.int32,
-            "dirty_list": np.int32, "listed": np.int8, "boundary": np.int32,
+            "dirty_list": np.int32, "listed": np.int8, "touched": np.int8, "boundary": np.int32,
             "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64,
             "leave_list": np.int32, "unrated_list": np.int32,
         }
@@ -97,6 +110,7 @@ class JetRefiner:
             "destinations": space.empty(k, np.int32),
             "room": space.empty(k + 1, np.int64),
             "threshold": space.empty(k, np.int64),
+            "scope": space.zeros(k, np.int32),
             "limits": space.asarray(balance.limits),
             "means": space.asarray(balance.means),
             "open_below": space.asarray(balance.open_below),
@@ -116,6 +130,7 @@ class JetRefiner:
         space, n = self.space, graph.num_vertices
         self.vertex_arrays["part"][:n] = part
         self.vertex_arrays["best"][:n] = part
+        self.vertex_arrays["touched"][:n] = 1
         arrays = self.other_arrays
         for name in ("weight_sums", "cut_twice"):
             arrays[name] = space.zeros(len(arrays[name]), np.int64)
@@ -131,13 +146,15 @@ class JetRefiner:
         """Carry the best partition of the coarser graph over to `graph`."""
         arrays = self.vertex_arrays
         self.space.parallel_for(graph.num_vertices, project, cluster, arrays["best"],
-                                arrays["part"])
+                                arrays["part"], arrays["listed"], arrays["dirty"],
+                                arrays["touched"])
         self._at_best = True
 
     def restart(self, graph: Graph) -> None:
         """Go back to the best partition of `graph`."""
-        n = graph.num_vertices
-        self.vertex_arrays["part"][:n] = self.vertex_arrays["best"][:n]
+        arrays = self.vertex_arrays
+        self.space.parallel_for(graph.num_vertices, go_back, arrays["best"], arrays["part"],
+                                arrays["listed"], arrays["dirty"], arrays["touched"])
         self._at_best = True
 
     def refine(self, graph: Graph, filter_ratio: float,
@@ -174,7 +191,7 @@ class JetRefiner:
         }
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
         widths = Widths(
-            team_for(graph.mean_degree),
+            team_on(graph),
             many=graph.max_degree > self.state[at.PAIRWISE],
             hubs=graph.max_degree > self.state[at.HUB_DEGREE],
             counter=self.counter,
@@ -219,7 +236,7 @@ class JetRefiner:
         state, n = self.state, graph.num_vertices
         state[: at.BEST_CUT] = 0
         state[at.VERTICES], state[at.BLOCKS] = n, self.balance.num_blocks
-        state[at.TILES], state[at.MARKED] = tiles_of(n), n
+        state[at.TILES], state[at.WIDE] = tiles_of(n), 1
         if self._at_best:
             state[at.RESTORED_BLOCKS], state[at.RESTORED_STRIPES] = state[at.BLOCKS], at.STRIPES
         state[at.ITERATION] = state[at.LAST_PROPAGATION] = -1
@@ -231,7 +248,7 @@ class JetRefiner:
         state[at.MEAN_VERTEX_WEIGHT] = max(1, graph.total_vertex_weight // max(1, n))
         state[at.LOSS_UNIT] = self.loss_unit
         state[at.MEAN_DEGREE] = int(graph.mean_degree)
-        team = team_for(graph.mean_degree)
+        team = team_on(graph)
         state[at.PAIRWISE] = most_pairwise(team, self.space.widest_team, self.balance.num_blocks,
                                            self.counter)
         state[at.HUB_DEGREE] = most_arcs(team)

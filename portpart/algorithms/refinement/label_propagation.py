@@ -50,9 +50,9 @@ def move_if_it_pays(
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
         u = targets[arc]
         block = part[u]
-        if wants_to_move(u, cached, locked_in, state):
-            other_gain = gain[u]
-            if other_gain > own_gain or (other_gain == own_gain and u < v):
+        other_gain = gain[u]
+        if other_gain > own_gain or (other_gain == own_gain and u < v):
+            if wants_to_move(u, cached, locked_in, state):
                 block = cached[u]
         if block == there:
             total += value_or(weights, arc, 1)

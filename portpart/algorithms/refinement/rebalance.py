@@ -11,7 +11,14 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.buckets import chance, empty_slot, enter_bucket, is_far
+from portpart.algorithms.refinement.buckets import (
+    ALL,
+    REST,
+    chance,
+    empty_slot,
+    enter_bucket,
+    is_far,
+)
 from portpart.algorithms.refinement.destinations import (
     CAPACITY,
     candidate_block,
@@ -175,16 +182,17 @@ def list_eager_leavers(
 @kernel
 def list_other_leavers(
     i, boundary, offsets, vertex_weights, fixed, part, cached, gain, listed, block_weight, limits,
-    means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
+    means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, scope,
     leave_list, unrated_list, unrated_hubs, state,
 ):
-    """List any other vertex on a boundary if its block is slightly too heavy, if need be.
+    """List any other vertex on a boundary if its block is slightly too heavy and needs it.
 
     Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
     """
     if state[WIDE] != 0 or state[SHORT] != 0:
         v = boundary[i]
-        if listed[v] & IS_EAGER == 0:
+        wanted = REST if state[SHORT] != 0 else ALL
+        if scope[part[v]] == wanted and listed[v] & IS_EAGER == 0:
             list_leaver(v, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits,
                         means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight,
                         sub_buckets, leave_list, unrated_list, unrated_hubs, state)

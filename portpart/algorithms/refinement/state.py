@@ -30,9 +30,9 @@ RUNNING = 18
 BALANCED = 19  # no block is too heavy: label propagation is next
 OVERLOADED = 20  # the opposite: rebalancing is next
 STRONG = 21  # the next rebalancing is the strong one
-SCARCE = 22  # this rebalancing needs more than the vertices that lose nothing
-SHORT = 23  # and was without the others so far
-WIDE = 24  # the next rebalancing rates the others from the start
+SHORT = 22  # a block has to give up more than the eager vertices, which alone were rated so far
+WIDE = 23  # this rebalancing rates others, too, from the start
+NEXT_WIDE = 24
 BEST_IS_BALANCED = 25
 
 # Counters.
