@@ -6,6 +6,7 @@ import numpy as np
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.buckets import SLIGHT_SHARE
+from portpart.algorithms.refinement.lists import is_crowded, turn_eager
 from portpart.algorithms.refinement.rebalance import list_destinations
 from portpart.algorithms.refinement.state import STRIPES
 from portpart.algorithms.teams import team_for
@@ -36,9 +37,8 @@ BEST_CUT = at.BEST_CUT
 BEST_IS_BALANCED = at.BEST_IS_BALANCED
 BEST_OVERLOAD = at.BEST_OVERLOAD
 BLOCKS = at.BLOCKS
+CROWDED = at.CROWDED
 DIRTY = at.DIRTY
-EAGER = at.EAGER
-EAGER_BEGIN = at.EAGER_BEGIN
 FAR_VERTICES = at.FAR_VERTICES
 ITERATION = at.ITERATION
 ITERATION_LIMIT = at.ITERATION_LIMIT
@@ -46,7 +46,6 @@ LAST_PROPAGATION = at.LAST_PROPAGATION
 LEAVERS = at.LEAVERS
 LISTED = at.LISTED
 MARKED = at.MARKED
-NEXT_EAGER = at.NEXT_EAGER
 NEXT_WIDE = at.NEXT_WIDE
 OVERLOADED = at.OVERLOADED
 REBALANCINGS = at.REBALANCINGS
@@ -151,9 +150,7 @@ def plan_next(improvement, balanced, state):
     if iteration >= 0 and state[BALANCED] != 0:
         state[LAST_PROPAGATION] = iteration
         state[REBALANCINGS] = 0
-        state[EAGER] = state[NEXT_EAGER]
-        state[NEXT_EAGER] = 0
-        state[EAGER_BEGIN] = state[VERTICES] - state[EAGER_BEGIN]
+        turn_eager(state)
     elif iteration >= 0:
         state[REBALANCINGS] += 1
         state[SHORT] = 0
@@ -163,6 +160,7 @@ def plan_next(improvement, balanced, state):
     state[ITERATION] = iteration + 1
     state[BALANCED] = int64(balanced)
     state[OVERLOADED] = 1 - int64(balanced)
+    state[CROWDED] = int64(is_crowded(state))
     state[STRONG] = int64(not balanced and state[REBALANCINGS] >= state[WEAK_LIMIT])
     state[RUNNING] = int64(
         state[STALLED] < state[STALL_LIMIT] and iteration + 1 < state[ITERATION_LIMIT]

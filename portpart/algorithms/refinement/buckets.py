@@ -8,6 +8,7 @@ the one that brings it below the limit.
 from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.lists import FEW
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -39,6 +40,7 @@ SLIGHT_SHARE = 8
 """An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
 
 ITERATION = at.ITERATION
+LISTED = at.LISTED
 LOSS_UNIT = at.LOSS_UNIT
 MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
 SEED = at.SEED
@@ -140,12 +142,18 @@ def first_reaching(values, begin, count, target):
 
 
 @device
-def scope_after(scope, bucket, state):
-    """Which vertices of a block have to be rated beside the eager ones, now or the next time."""
+def scope_of(b, scope, state):
+    """Which vertices of block b are rated: where all are few, to choose takes longer."""
+    return int32(ALL) if state[LISTED] <= FEW else scope[b]
+
+
+@device
+def scope_after(b, bucket, scope, state):
+    """Which vertices of block b have to be rated beside those that are, now or the next time."""
     result = int32(ONLY_EAGER)
     if bucket > LAST_WITHOUT_LOSS:
         result = int32(ALL)
-        if scope == ONLY_EAGER:
+        if scope_of(b, scope, state) == ONLY_EAGER:
             result = int32(REST)
             state[SHORT] = 1
     return result
@@ -172,7 +180,7 @@ def set_threshold(
         within = first_reaching(slot_weight, first, sub_buckets, overload - before)
         slot = bucket * sub_buckets + within
         if lane() == 0 and not is_far(b, block_weight, limits, means, state):
-            scope[b] = scope_after(scope[b], bucket, state)
+            scope[b] = scope_after(b, bucket, scope, state)
     if lane() == 0:
         threshold[b] = slot
         if scope[b] != ONLY_EAGER:

@@ -15,7 +15,12 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.lists import is_eager, list_eager, list_vertex
+from portpart.algorithms.refinement.lists import (
+    has_low_degree,
+    is_eager,
+    list_eager,
+    list_vertex,
+)
 from portpart.backends.language import (
     Kernel,
     Word,
@@ -85,7 +90,6 @@ BLOCKS = at.BLOCKS
 HUB_DEGREE = at.HUB_DEGREE
 HUBS = at.HUBS
 MARKED = at.MARKED
-MEAN_DEGREE = at.MEAN_DEGREE
 PAIRWISE = at.PAIRWISE
 SEED = at.SEED
 
@@ -109,7 +113,7 @@ def begin_vertex(
     locked_in[v] = int32(NEVER)
     dirty[v] = int32(0)
     listed[v] = int8(0)
-    leaves_for_little = 2 * degree_of(v, offsets) <= state[MEAN_DEGREE]
+    leaves_for_little = has_low_degree(v, offsets, state)
     if leaves_for_little:
         list_vertex(v, listed, boundary, state)
     if leaves_for_little or touched[v] != 0:

@@ -21,7 +21,7 @@ from portpart.algorithms.refinement.destinations import (
     degree_of,
     num_candidates,
 )
-from portpart.algorithms.refinement.lists import IS_EAGER, keep_if_eager
+from portpart.algorithms.refinement.lists import IS_EAGER, eager_vertex, keep_if_eager
 from portpart.backends.language import (
     Kernel,
     Word,
@@ -88,7 +88,7 @@ def choose_legal(
 
     Only eager vertices may gain.
     """
-    v = eager_list[state[EAGER_BEGIN] + i]
+    v = eager_vertex(i, eager_list, state)
     keep_if_eager(v, cached, gain, listed, eager_list, state)
     block = cached[v]
     weight = value_or(vertex_weights, v, 1)

@@ -26,6 +26,7 @@ from portpart.algorithms.refinement.label_propagation import (
     keep_paying_moves,
     keep_paying_moves_of_hubs,
 )
+from portpart.algorithms.refinement.lists import keep_on_boundary, turn_boundary
 from portpart.algorithms.refinement.moves import (
     move_vertex,
     save_best,
@@ -55,8 +56,10 @@ class Widths:
 
     Attributes
     ----------
+    of_many : int
+        Lanes for a vertex of a list that may be long,
     team : int
-        Lanes for a vertex.
+        and of one that seldom is.
     many, hubs : bool
         Whether there are vertices of these kinds.
     counter : Word
@@ -65,6 +68,7 @@ class Widths:
         Vertices of higher degree are those with many neighbours.
     """
 
+    of_many: int
     team: int
     many: bool
     hubs: bool
@@ -145,13 +149,16 @@ def propagate_labels(program: Program, widths: Widths) -> None:
     """Record a round of label propagation."""
     state = program.slots["state"]
     with program.side_by_side():
-        program.launch(state[at.EAGER], keep_paying_moves, team=widths.team)
+        program.launch(state[at.EAGER], keep_paying_moves, team=widths.of_many)
         if widths.hubs:
             program.launch(state[at.HUBS], keep_paying_moves_of_hubs, team=HUB_TEAM)
 
 
 def _rebalance(program: Program, widths: Widths) -> None:
     state, slot = program.slots["state"], program.slots
+    with program.if_nonzero(state[at.CROWDED]):
+        program.launch(state[at.LISTED], keep_on_boundary)
+        program.launch(1, turn_boundary)
     with program.side_by_side():
         program.launch(state[at.EAGER], list_eager_leavers)
         program.launch(state[at.LISTED], list_other_leavers)

@@ -92,12 +92,13 @@ class JetRefiner:
         vertex_arrays = {
             "part": np.int32, "best": np.int32, "cached": np.int32, "gain": np.int64,
             "wish": np.int32, "moved_in": np.int32, "locked_in": np.int32, "dirty": np.int32,
-            "dirty_list": np.int32, "listed": np.int8, "touched": np.int8, "boundary": np.int32,
+            "dirty_list": np.int32, "listed": np.int8, "touched": np.int8,
             "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64,
             "leave_list": np.int32, "unrated_list": np.int32,
         }
         self.vertex_arrays = {name: space.empty(n, t) for name, t in vertex_arrays.items()}
-        self.vertex_arrays["eager_list"] = space.empty(2 * n, np.int32)
+        for name in ("boundary", "eager_list"):
+            self.vertex_arrays[name] = space.empty(2 * n, np.int32)
         self.position = space.empty(n + 1, np.int64)
         self.other_arrays = {
             "tile_sums": space.empty(tiles_of(n), np.int64),
@@ -191,6 +192,7 @@ class JetRefiner:
         }
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
         widths = Widths(
+            team_for(graph.mean_degree),
             team_on(graph),
             many=graph.max_degree > self.state[at.PAIRWISE],
             hubs=graph.max_degree > self.state[at.HUB_DEGREE],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import degree_of
-from portpart.algorithms.refinement.lists import keep_if_eager
+from portpart.algorithms.refinement.lists import eager_vertex, keep_if_eager
 from portpart.backends.language import (
     atomic_next,
     device,
@@ -17,7 +17,6 @@ from portpart.backends.language import (
     value_or,
 )
 
-EAGER_BEGIN = at.EAGER_BEGIN
 HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 LAST_PROPAGATION = at.LAST_PROPAGATION
@@ -73,7 +72,7 @@ def keep_paying_moves(
     move_list, state,
 ):
     """Move eager vertex i if it wants to and still gains, unless it is a hub; list it anew."""
-    v = eager_list[state[EAGER_BEGIN] + i]
+    v = eager_vertex(i, eager_list, state)
     if lane() == 0:
         keep_if_eager(v, cached, gain, listed, eager_list, state)
     if degree_of(v, offsets) <= state[HUB_DEGREE] and wants_to_move(v, cached, locked_in, state):

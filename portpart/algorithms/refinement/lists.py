@@ -1,26 +1,36 @@
 """The vertices that iterations touch, listed once each, in any order.
 
-One list has all that are, or were, on a boundary.  Few of them are eager: their best destination
-passes Jet's filter, or they lose nothing.  Those are on a second list, which label propagation
-goes through and rids of the ones that are eager no longer; what it keeps goes to the other half of
-the array.
+One list has all that are, or were, on a boundary; now and then it is rid of those that are in the
+interior again.  Few of the others are eager: their best destination passes Jet's filter, or they
+lose nothing.  Those are on a second list, which label propagation goes through and rids of the ones
+that are eager no longer.  What a list keeps goes to the other half of its array.
 """
 
 from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
-from portpart.backends.language import atomic_next, device, int8, int32
+from portpart.backends.language import atomic_next, device, int8, int32, int64, kernel
 
 ON_BOUNDARY = 1
-"""Flag of a vertex on the list of those on a boundary."""
+"""Flag of a vertex on the first list."""
 
 IS_EAGER = 2
 """Flag of a vertex on the list of eager ones."""
 
+FEW = 2**15
+"""A list of so many vertices is looked through in no time."""
+
+NONE = -1
+
+CROWDED = at.CROWDED
 EAGER = at.EAGER
 EAGER_BEGIN = at.EAGER_BEGIN
+KEPT = at.KEPT
 LISTED = at.LISTED
+LISTED_BEGIN = at.LISTED_BEGIN
+MEAN_DEGREE = at.MEAN_DEGREE
 NEXT_EAGER = at.NEXT_EAGER
+NEXT_LISTED = at.NEXT_LISTED
 VERTICES = at.VERTICES
 
 
@@ -29,8 +39,21 @@ def list_vertex(v, listed, boundary, state):
     """Put v on the list of vertices on a boundary, once."""
     if listed[v] & ON_BOUNDARY == 0:
         listed[v] |= int8(ON_BOUNDARY)
-        boundary[atomic_next(state, LISTED)] = int32(v)
+        place = atomic_next(state, LISTED)
+        boundary[state[LISTED_BEGIN] + place] = int32(v)
     return v
+
+
+@device
+def listed_vertex(i, boundary, state):
+    """Vertex i of the first list."""
+    return boundary[state[LISTED_BEGIN] + i]
+
+
+@device
+def has_low_degree(v, offsets, state):
+    """Whether v leaves a heavy block for little: such vertices are always listed."""
+    return 2 * (int64(offsets[v + 1]) - int64(offsets[v])) <= state[MEAN_DEGREE]
 
 
 @device
@@ -50,6 +73,12 @@ def list_eager(v, listed, eager_list, state):
 
 
 @device
+def eager_vertex(i, eager_list, state):
+    """Vertex i of the list of eager ones."""
+    return eager_list[state[EAGER_BEGIN] + i]
+
+
+@device
 def keep_if_eager(v, cached, gain, listed, eager_list, state):
     """Carry v over to the next list of eager vertices, if it still is one."""
     if is_eager(v, cached, gain):
@@ -59,3 +88,42 @@ def keep_if_eager(v, cached, gain, listed, eager_list, state):
     else:
         listed[v] = int8(ON_BOUNDARY)
     return v
+
+
+@device
+def turn_eager(state):
+    """The list of eager vertices that has been kept takes the place of the other."""
+    state[EAGER] = state[NEXT_EAGER]
+    state[NEXT_EAGER] = 0
+    state[EAGER_BEGIN] = state[VERTICES] - state[EAGER_BEGIN]
+    return state[EAGER]
+
+
+@device
+def is_crowded(state):
+    """Whether the first list has become much longer than what it kept."""
+    return state[LISTED] > FEW and state[LISTED] > 2 * state[KEPT]
+
+
+@kernel
+def keep_on_boundary(i, boundary, offsets, part, best, cached, listed, state):
+    """Carry vertex i over to the next list, unless it is in the interior and was in the best.
+
+    The best partition is copied where this list says.
+    """
+    v = listed_vertex(i, boundary, state)
+    if cached[v] == NONE and best[v] == part[v] and not has_low_degree(v, offsets, state):
+        listed[v] = int8(0)
+    else:
+        begin = state[VERTICES] - state[LISTED_BEGIN]
+        place = atomic_next(state, NEXT_LISTED)
+        boundary[begin + place] = v
+
+
+@kernel
+def turn_boundary(_, state):
+    """The list that has been kept takes the place of the other."""
+    state[LISTED] = state[NEXT_LISTED]
+    state[KEPT] = state[NEXT_LISTED]
+    state[NEXT_LISTED] = 0
+    state[LISTED_BEGIN] = state[VERTICES] - state[LISTED_BEGIN]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import degree_of
-from portpart.algorithms.refinement.lists import list_vertex
+from portpart.algorithms.refinement.lists import list_vertex, listed_vertex
 from portpart.algorithms.refinement.state import STRIPES
 from portpart.backends.language import (
     atomic_add,
@@ -116,7 +116,7 @@ def save_best(i, boundary, part, best, block_weight, best_weight, state):
     Only vertices on the list can differ from the best.
     """
     if i < state[SAVED_VERTICES]:
-        v = boundary[i]
+        v = listed_vertex(i, boundary, state)
         best[v] = part[v]
     if i < state[SAVED_BLOCKS]:
         best_weight[i] = block_weight[i]

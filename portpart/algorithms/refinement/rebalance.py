@@ -18,6 +18,7 @@ from portpart.algorithms.refinement.buckets import (
     empty_slot,
     enter_bucket,
     is_far,
+    scope_of,
 )
 from portpart.algorithms.refinement.destinations import (
     CAPACITY,
@@ -28,7 +29,7 @@ from portpart.algorithms.refinement.destinations import (
     failed,
     num_candidates,
 )
-from portpart.algorithms.refinement.lists import IS_EAGER
+from portpart.algorithms.refinement.lists import FEW, IS_EAGER, eager_vertex, listed_vertex
 from portpart.backends.language import (
     Kernel,
     Word,
@@ -54,10 +55,10 @@ NONE = -1
 LOWEST = -(2**63)
 BLOCKS = at.BLOCKS
 DESTINATIONS = at.DESTINATIONS
-EAGER_BEGIN = at.EAGER_BEGIN
 HUB_DEGREE = at.HUB_DEGREE
 ITERATION = at.ITERATION
 LEAVERS = at.LEAVERS
+LISTED = at.LISTED
 MOVES = at.MOVES
 PAIRWISE = at.PAIRWISE
 SEED = at.SEED
@@ -173,7 +174,7 @@ def list_eager_leavers(
     unrated_list, unrated_hubs, state,
 ):
     """List an eager vertex if its block is slightly too heavy: all that lose nothing are eager."""
-    list_leaver(eager_list[state[EAGER_BEGIN] + i], offsets, vertex_weights, fixed, part, cached,
+    list_leaver(eager_vertex(i, eager_list, state), offsets, vertex_weights, fixed, part, cached,
                 gain, block_weight, limits, means, open_below, destinations, wish, slot_of,
                 bucket_weight, slot_weight, sub_buckets, leave_list, unrated_list, unrated_hubs,
                 state)
@@ -189,10 +190,10 @@ def list_other_leavers(
 
     Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
     """
-    if state[WIDE] != 0 or state[SHORT] != 0:
-        v = boundary[i]
+    if state[WIDE] != 0 or state[SHORT] != 0 or state[LISTED] <= FEW:
+        v = listed_vertex(i, boundary, state)
         wanted = REST if state[SHORT] != 0 else ALL
-        if scope[part[v]] == wanted and listed[v] & IS_EAGER == 0:
+        if scope_of(part[v], scope, state) == wanted and listed[v] & IS_EAGER == 0:
             list_leaver(v, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits,
                         means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight,
                         sub_buckets, leave_list, unrated_list, unrated_hubs, state)

@@ -33,35 +33,39 @@ STRONG = 21  # the next rebalancing is the strong one
 SHORT = 22  # a block has to give up more than the eager vertices, which alone were rated so far
 WIDE = 23  # this rebalancing rates others, too, from the start
 NEXT_WIDE = 24
-BEST_IS_BALANCED = 25
+CROWDED = 25  # the first list has grown and is to be rid of what is in the interior
+BEST_IS_BALANCED = 26
 
 # Counters.
-EAGER_BEGIN = 26  # where the list of eager vertices begins: the next one is in the other half
-MARKED = 27  # vertices put on the list of dirty ones
-ITERATION = 28
-LAST_PROPAGATION = 29  # iteration of the last label propagation: its moves are locked
-STALLED = 30  # iterations since the best partition improved enough
-REBALANCINGS = 31  # weak ones since the last label propagation
+LISTED_BEGIN = 27  # where the first list begins: the next one is in the other half
+EAGER_BEGIN = 28  # likewise
+NEXT_LISTED = 29  # length of the next list
+KEPT = 30  # length of the list when it was made
+MARKED = 31  # vertices put on the list of dirty ones
+ITERATION = 32
+LAST_PROPAGATION = 33  # iteration of the last label propagation: its moves are locked
+STALLED = 34  # iterations since the best partition improved enough
+REBALANCINGS = 35  # weak ones since the last label propagation
 
 # Values.  Those of the best partition outlive a run.
-BEST_CUT = 32
-BEST_OVERLOAD = 33
+BEST_CUT = 36
+BEST_OVERLOAD = 37
 
 # Limits, written by the host.
-SLACK = 34  # what blocks may weigh above their limits on a coarse level
-STALL_LIMIT = 35
-ITERATION_LIMIT = 36
-WEAK_LIMIT = 37
-MEAN_VERTEX_WEIGHT = 38
-SEED = 39
-WEIGHT_STRIPES = 40  # copies of the block weights that moves are added to
-DESTINATIONS = 41  # blocks with room
-LOSS_UNIT = 42  # losses are counted in multiples of this when they are sorted into buckets
-MEAN_DEGREE = 43
-PAIRWISE = 44  # vertices of higher degree have their neighbours counted
-HUB_DEGREE = 45  # vertices of higher degree are hubs
+SLACK = 38  # what blocks may weigh above their limits on a coarse level
+STALL_LIMIT = 39
+ITERATION_LIMIT = 40
+WEAK_LIMIT = 41
+MEAN_VERTEX_WEIGHT = 42
+SEED = 43
+WEIGHT_STRIPES = 44  # copies of the block weights that moves are added to
+DESTINATIONS = 45  # blocks with room
+LOSS_UNIT = 46  # losses are counted in multiples of this when they are sorted into buckets
+MEAN_DEGREE = 47
+PAIRWISE = 48  # vertices of higher degree have their neighbours counted
+HUB_DEGREE = 49  # vertices of higher degree are hubs
 
-SIZE = 46
+SIZE = 50
 
 STRIPES = 256
 """Counters that many threads add to are spread over so many words."""
