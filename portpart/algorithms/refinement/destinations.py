@@ -16,6 +16,7 @@ from functools import cache
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.lists import (
+    ON_BOUNDARY,
     has_low_degree,
     is_eager,
     list_eager,
@@ -226,7 +227,7 @@ def cache_destination(
     Equal connectivity: a hash of vertex and block decides.  Fixed vertices fail.  Of a vertex in
     the interior, which is not on the list, nothing is known.  All lanes of a team together.
     """
-    known = listed[v] != 0
+    known = listed[v] & ON_BOUNDARY != 0
     crosses = known
     if not known:
         crosses = is_on_boundary(v, offsets, targets, weights, part)

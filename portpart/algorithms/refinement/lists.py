@@ -17,6 +17,9 @@ ON_BOUNDARY = 1
 IS_EAGER = 2
 """Flag of a vertex on the list of eager ones."""
 
+WAS_LISTED = 4
+"""Flag of a vertex that the first list is rid of: it may be on a boundary of the best partition."""
+
 FEW = 2**15
 """A list of so many vertices is looked through in no time."""
 
@@ -107,13 +110,14 @@ def is_crowded(state):
 
 @kernel
 def keep_on_boundary(i, boundary, offsets, part, best, cached, listed, state):
-    """Carry vertex i over to the next list, unless it is in the interior and was in the best.
+    """Carry vertex i over to the next list, unless it is in the interior.
 
-    The best partition is copied where this list says.
+    Where the best partition is another, this list has to tell; and all on the second are on it.
     """
     v = listed_vertex(i, boundary, state)
-    if cached[v] == NONE and best[v] == part[v] and not has_low_degree(v, offsets, state):
-        listed[v] = int8(0)
+    inside = cached[v] == NONE and best[v] == part[v] and not has_low_degree(v, offsets, state)
+    if inside and listed[v] & IS_EAGER == 0:
+        listed[v] = int8(WAS_LISTED)
     else:
         begin = state[VERTICES] - state[LISTED_BEGIN]
         place = atomic_next(state, NEXT_LISTED)
