@@ -44,7 +44,6 @@ ITERATION = at.ITERATION
 ITERATION_LIMIT = at.ITERATION_LIMIT
 LAST_PROPAGATION = at.LAST_PROPAGATION
 LEAVERS = at.LEAVERS
-LISTED = at.LISTED
 MARKED = at.MARKED
 NEXT_WIDE = at.NEXT_WIDE
 OVERLOADED = at.OVERLOADED
@@ -61,6 +60,7 @@ STALL_LIMIT = at.STALL_LIMIT
 STRONG = at.STRONG
 UNRATED = at.UNRATED
 UNRATED_HUBS = at.UNRATED_HUBS
+UNSAVED = at.UNSAVED
 VERTICES = at.VERTICES
 WEAK_LIMIT = at.WEAK_LIMIT
 WEIGHT_STRIPES = at.WEIGHT_STRIPES
@@ -138,7 +138,8 @@ def keep_if_better(improvement, cut, overload, state):
         state[BEST_CUT] = cut
         state[BEST_OVERLOAD] = overload
         state[BEST_IS_BALANCED] = int64(overload <= 0)
-        state[SAVED_VERTICES] = state[LISTED]
+        state[SAVED_VERTICES] = state[UNSAVED]
+        state[UNSAVED] = 0
         state[SAVED_BLOCKS] = state[BLOCKS]
     return improvement
 

@@ -104,7 +104,7 @@ def degree_of(v, offsets):
 @kernel
 def begin_vertex(
     v, offsets, part, best, cached, gain, moved_in, locked_in, touched, dirty, dirty_list, listed,
-    boundary, hubs, state,
+    boundary, unsaved, hubs, state,
 ):
     """Nothing is locked; destinations are to be found, but not inside blocks."""
     best[v] = part[v]
@@ -114,6 +114,7 @@ def begin_vertex(
     locked_in[v] = int32(NEVER)
     dirty[v] = int32(0)
     listed[v] = int8(0)
+    unsaved[v] = int8(0)
     leaves_for_little = has_low_degree(v, offsets, state)
     if leaves_for_little:
         list_vertex(v, listed, boundary, state)

@@ -93,6 +93,7 @@ class JetRefiner:
             "part": np.int32, "best": np.int32, "cached": np.int32, "gain": np.int64,
             "wish": np.int32, "moved_in": np.int32, "locked_in": np.int32, "dirty": np.int32,
             "dirty_list": np.int32, "listed": np.int8, "touched": np.int8,
+            "unsaved": np.int8, "unsaved_list": np.int32,
             "move_list": np.int32, "slot_of": np.int32, "leaving": np.int64,
             "leave_list": np.int32, "unrated_list": np.int32,
         }

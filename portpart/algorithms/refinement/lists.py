@@ -109,14 +109,11 @@ def is_crowded(state):
 
 
 @kernel
-def keep_on_boundary(i, boundary, offsets, part, best, cached, listed, state):
-    """Carry vertex i over to the next list, unless it is in the interior.
-
-    Where the best partition is another, this list has to tell; and all on the second are on it.
-    """
+def keep_on_boundary(i, boundary, offsets, cached, listed, state):
+    """Carry vertex i over to the next list, unless it is in the interior and on no other."""
     v = listed_vertex(i, boundary, state)
-    inside = cached[v] == NONE and best[v] == part[v] and not has_low_degree(v, offsets, state)
-    if inside and listed[v] & IS_EAGER == 0:
+    inside = cached[v] == NONE and listed[v] & IS_EAGER == 0
+    if inside and not has_low_degree(v, offsets, state):
         listed[v] = int8(WAS_LISTED)
     else:
         begin = state[VERTICES] - state[LISTED_BEGIN]

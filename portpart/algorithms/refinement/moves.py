@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import degree_of
-from portpart.algorithms.refinement.lists import list_vertex, listed_vertex
+from portpart.algorithms.refinement.lists import list_vertex
 from portpart.algorithms.refinement.state import STRIPES
 from portpart.backends.language import (
     atomic_add,
@@ -12,6 +12,7 @@ from portpart.backends.language import (
     atomic_load,
     atomic_next,
     device,
+    int8,
     int32,
     int64,
     kernel,
@@ -28,6 +29,7 @@ MARKED = at.MARKED
 MOVES = at.MOVES
 SAVED_BLOCKS = at.SAVED_BLOCKS
 SAVED_VERTICES = at.SAVED_VERTICES
+UNSAVED = at.UNSAVED
 WEIGHT_STRIPES = at.WEIGHT_STRIPES
 
 
@@ -41,9 +43,18 @@ def mark_dirty(v, dirty, dirty_list, state):
 
 
 @device
+def list_unsaved(v, unsaved, unsaved_list, state):
+    """Put v on the list of vertices that have moved since the best partition, once."""
+    if unsaved[v] == 0:
+        unsaved[v] = int8(1)
+        unsaved_list[atomic_next(state, UNSAVED)] = int32(v)
+    return v
+
+
+@device
 def weigh_move(
     v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty, dirty_list, listed,
-    boundary, weight_sums, cut_twice, state,
+    boundary, unsaved, unsaved_list, weight_sums, cut_twice, state,
 ):
     """Account for the move of v to its wish; its neighbours are to be refreshed.
 
@@ -69,6 +80,7 @@ def weigh_move(
     if lane() == 0:
         mark_dirty(v, dirty, dirty_list, state)
         list_vertex(v, listed, boundary, state)
+        list_unsaved(v, unsaved, unsaved_list, state)
         weight = value_or(vertex_weights, v, 1)
         stripe = (int64(v) % state[WEIGHT_STRIPES]) * state[BLOCKS]
         atomic_add(weight_sums, stripe + here, -weight)
@@ -81,25 +93,27 @@ def weigh_move(
 @kernel
 def weigh_moves(
     i, move_list, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
-    dirty_list, listed, boundary, weight_sums, cut_twice, state,
+    dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, state,
 ):
     """Account for a move, unless a hub makes it."""
     v = move_list[i]
     if degree_of(v, offsets) <= state[HUB_DEGREE]:
         weigh_move(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
-                   dirty_list, listed, boundary, weight_sums, cut_twice, state)
+                   dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums,
+                   cut_twice, state)
 
 
 @kernel
 def weigh_moves_of_hubs(
     i, hubs, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty, dirty_list,
-    listed, boundary, weight_sums, cut_twice, state,
+    listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, state,
 ):
     """Account for the move of a hub, if it moves."""
     v = hubs[i]
     if int64(moved_in[v]) == state[ITERATION]:
         weigh_move(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
-                   dirty_list, listed, boundary, weight_sums, cut_twice, state)
+                   dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums,
+                   cut_twice, state)
 
 
 @kernel
@@ -110,14 +124,12 @@ def move_vertex(i, move_list, part, wish):
 
 
 @kernel
-def save_best(i, boundary, part, best, block_weight, best_weight, state):
-    """Keep vertex and block i if this partition is the best; the list of moves is done with.
-
-    Only vertices on the list can differ from the best.
-    """
+def save_best(i, unsaved, unsaved_list, part, best, block_weight, best_weight, state):
+    """Keep vertex and block i if this partition is the best; the list of moves is done with."""
     if i < state[SAVED_VERTICES]:
-        v = listed_vertex(i, boundary, state)
+        v = unsaved_list[i]
         best[v] = part[v]
+        unsaved[v] = int8(0)
     if i < state[SAVED_BLOCKS]:
         best_weight[i] = block_weight[i]
     if i == 0:

@@ -22,7 +22,7 @@ UNRATED_HUBS = 12
 RESTORED_BLOCKS = 13  # blocks whose weights start from those of the best partition
 RESTORED_STRIPES = 14  # likewise for the words of the cut
 SAVES = 15  # work items of `save_best`: the most of the next two, and one at least
-SAVED_VERTICES = 16  # vertices to copy to the best partition: the listed ones or none
+SAVED_VERTICES = 16  # vertices to copy to the best partition: those that have moved or none
 SAVED_BLOCKS = 17
 
 # Flags.
@@ -42,30 +42,31 @@ EAGER_BEGIN = 28  # likewise
 NEXT_LISTED = 29  # length of the next list
 KEPT = 30  # length of the list when it was made
 MARKED = 31  # vertices put on the list of dirty ones
-ITERATION = 32
-LAST_PROPAGATION = 33  # iteration of the last label propagation: its moves are locked
-STALLED = 34  # iterations since the best partition improved enough
-REBALANCINGS = 35  # weak ones since the last label propagation
+UNSAVED = 32  # vertices that have moved since the best partition
+ITERATION = 33
+LAST_PROPAGATION = 34  # iteration of the last label propagation: its moves are locked
+STALLED = 35  # iterations since the best partition improved enough
+REBALANCINGS = 36  # weak ones since the last label propagation
 
 # Values.  Those of the best partition outlive a run.
-BEST_CUT = 36
-BEST_OVERLOAD = 37
+BEST_CUT = 37
+BEST_OVERLOAD = 38
 
 # Limits, written by the host.
-SLACK = 38  # what blocks may weigh above their limits on a coarse level
-STALL_LIMIT = 39
-ITERATION_LIMIT = 40
-WEAK_LIMIT = 41
-MEAN_VERTEX_WEIGHT = 42
-SEED = 43
-WEIGHT_STRIPES = 44  # copies of the block weights that moves are added to
-DESTINATIONS = 45  # blocks with room
-LOSS_UNIT = 46  # losses are counted in multiples of this when they are sorted into buckets
-MEAN_DEGREE = 47
-PAIRWISE = 48  # vertices of higher degree have their neighbours counted
-HUB_DEGREE = 49  # vertices of higher degree are hubs
+SLACK = 39  # what blocks may weigh above their limits on a coarse level
+STALL_LIMIT = 40
+ITERATION_LIMIT = 41
+WEAK_LIMIT = 42
+MEAN_VERTEX_WEIGHT = 43
+SEED = 44
+WEIGHT_STRIPES = 45  # copies of the block weights that moves are added to
+DESTINATIONS = 46  # blocks with room
+LOSS_UNIT = 47  # losses are counted in multiples of this when they are sorted into buckets
+MEAN_DEGREE = 48
+PAIRWISE = 49  # vertices of higher degree have their neighbours counted
+HUB_DEGREE = 50  # vertices of higher degree are hubs
 
-SIZE = 50
+SIZE = 51
 
 STRIPES = 256
 """Counters that many threads add to are spread over so many words."""
