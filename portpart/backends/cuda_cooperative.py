@@ -29,26 +29,26 @@ class Cooperative:
     ----------
     function : cupy.RawKernel
     multiprocessors : int
-    small, full : int
-        Blocks per multiprocessor of a small and of a full launch, if they fit.
     """
 
-    def __init__(self, function: Any, multiprocessors: int, small: int, full: int) -> None:
+    def __init__(self, function: Any, multiprocessors: int) -> None:
         from cupy_backends.cuda.api import driver
 
         self._driver = driver
         self._function = function  # keeps the module loaded
         self._pointer = function.kernel.ptr
-        fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, BLOCK, 0)
-        self._small, self._full = (multiprocessors * min(blocks, fit) for blocks in (small, full))
+        self._multiprocessors = multiprocessors
+        self._fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, BLOCK, 0)
         self._address = ctypes.c_uint64()
         self._given = (ctypes.c_void_p * 1)(ctypes.addressof(self._address))
         self._arguments = ctypes.addressof(self._given)
 
-    def launch(self, address: int, stream: Any, small: bool) -> None:
-        """Start the kernel with `address` as its argument; for one thread at a time."""
+    def launch(self, address: int, stream: Any, blocks: int) -> None:
+        """Start the kernel with `address` as its argument; for one thread at a time.
+
+        On each multiprocessor that many blocks, if they fit.
+        """
         self._address.value = address
-        self._driver.launchCooperativeKernel(
-            self._pointer, self._small if small else self._full, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
-            self._arguments,
-        )
+        grid = self._multiprocessors * min(blocks, self._fit)
+        self._driver.launchCooperativeKernel(self._pointer, grid, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
+                                             self._arguments)

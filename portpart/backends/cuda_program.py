@@ -1,8 +1,8 @@
 """Programs on CUDA: a resident kernel, a graph, or a walk that launches step by step.
 
 All read the arguments of every launch from one table in device memory, which `run` rewrites; so one
-kernel or captured graph serves any arrays.  The number of blocks is fixed for small work sizes and
-for all others.
+kernel or captured graph serves any arrays.  The number of blocks is fixed for work sizes of a kind:
+small and large ones, and of a resident kernel those between.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from portpart.backends.cuda_compile import blocks_for
 from portpart.backends.cuda_words import BLOCK
 from portpart.backends.packing import Table, address_of, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
-from portpart.backends.resident import ResidentWriter
+from portpart.backends.resident import BLOCKS, ResidentWriter
 from portpart.backends.result_types import type_of
 from portpart.backends.team_arrays import check_program
 from portpart.backends.translate import STEP, translate
@@ -31,8 +31,10 @@ SMALL_SIZE = 1 << 15
 SMALL_WAVES, FULL_WAVES = 1, 8
 """Blocks per multiprocessor at most of a launch, in the small and the full grid."""
 
-RESIDENT_SMALL, RESIDENT_FULL = 1, 4
-"""The same for a resident kernel: more blocks take longer to meet at a barrier."""
+
+def resident_blocks(size: int) -> int:
+    """Blocks per multiprocessor of a resident kernel: more take longer to meet at a barrier."""
+    return 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else BLOCKS
 
 
 class CudaExecutable:
@@ -81,7 +83,7 @@ class CudaExecutable:
                 self._walk(self.program.steps, bindings, small)
             else:
                 self.space.counters.launches += 1
-                self._start(stream, small)
+                self._start(stream, size)
             stream.record(self._done)
             self._last = stream
 
@@ -90,13 +92,13 @@ class CudaExecutable:
         address = np.uint64(self.table.data.ptr + 8 * self.rows[id(step)])
         self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
 
-    def _start(self, stream: Any, small: bool) -> None:
+    def _start(self, stream: Any, size: int) -> None:
         if self.space.program_mode == GRAPH:
-            self._graph(small).launch(stream)
+            self._graph(size <= SMALL_SIZE).launch(stream)
             return
         if self._resident is None:
             self._resident = self._compile_resident()
-        self._resident.launch(self.table.data.ptr, stream, small)
+        self._resident.launch(self.table.data.ptr, stream, resident_blocks(size))
 
     def _load(self) -> None:
         """Compile the launches one by one."""
@@ -121,7 +123,7 @@ class CudaExecutable:
                                 self.layout.length_of_rows, self.arrivals, self._laps_at)
         symbol, text = writer.write(self.program.steps)
         function = self.space.kernels.resident(text, symbol)
-        return Cooperative(function, self.space.multiprocessors, RESIDENT_SMALL, RESIDENT_FULL)
+        return Cooperative(function, self.space.multiprocessors)
 
     def profile(self) -> list[tuple[str, int, float]]:
         """Kernel, launches and milliseconds of each recorded launch, summed over all runs.

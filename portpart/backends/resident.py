@@ -15,8 +15,9 @@ from portpart.backends.kernel_writes import may_set
 from portpart.backends.program import Branch, Element, Launch, Step, While
 from portpart.backends.translate import Translation
 
-BLOCKS = 4
-"""Blocks per multiprocessor that the compiler must leave room for."""
+BLOCKS = 3
+"""Blocks per multiprocessor that the compiler must leave room for; with more, threads have too few
+registers."""
 
 Steps = tuple[Step, ...]
 

@@ -32,6 +32,9 @@ from portpart.primitives.reduce import sum_of
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
 LOWEST = -(2**63)
 
+ENOUGH_GROUPS = 2048
+"""Teams to look through a list at the same time: more would take turns on a GPU."""
+
 BALANCED = at.BALANCED
 BEST_CUT = at.BEST_CUT
 BEST_IS_BALANCED = at.BEST_IS_BALANCED
@@ -39,12 +42,15 @@ BEST_OVERLOAD = at.BEST_OVERLOAD
 BLOCKS = at.BLOCKS
 CROWDED = at.CROWDED
 DIRTY = at.DIRTY
+DIRTY_GROUPS = at.DIRTY_GROUPS
 FAR_VERTICES = at.FAR_VERTICES
+GROUP = at.GROUP
 ITERATION = at.ITERATION
 ITERATION_LIMIT = at.ITERATION_LIMIT
 LAST_PROPAGATION = at.LAST_PROPAGATION
 LEAVERS = at.LEAVERS
 MARKED = at.MARKED
+MOST_IN_GROUP = at.MOST_IN_GROUP
 NEXT_WIDE = at.NEXT_WIDE
 OVERLOADED = at.OVERLOADED
 REBALANCINGS = at.REBALANCINGS
@@ -174,6 +180,8 @@ def plan_work(far, state):
     """Set the work sizes of what follows; `far` tells of a block that is far too heavy."""
     state[SAVES] = max(1, max(state[SAVED_VERTICES], state[SAVED_BLOCKS]))
     state[DIRTY] = state[MARKED]
+    state[GROUP] = max(1, min(state[MOST_IN_GROUP], state[MARKED] // ENOUGH_GROUPS))
+    state[DIRTY_GROUPS] = (state[MARKED] + state[GROUP] - 1) // state[GROUP]
     state[MARKED] = 0
     state[LEAVERS] = 0
     state[UNRATED] = 0

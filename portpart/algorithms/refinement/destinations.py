@@ -26,6 +26,7 @@ from portpart.backends.language import (
     Kernel,
     Word,
     atomic_next,
+    ctz,
     device,
     float64,
     int8,
@@ -40,6 +41,7 @@ from portpart.backends.language import (
     team_size,
     team_sum,
     team_sync,
+    uint64,
     value_or,
 )
 from portpart.primitives.hashing import pair_hash
@@ -88,6 +90,8 @@ def most_arcs(team: int) -> int:
 
 
 BLOCKS = at.BLOCKS
+DIRTY = at.DIRTY
+GROUP = at.GROUP
 HUB_DEGREE = at.HUB_DEGREE
 HUBS = at.HUBS
 MARKED = at.MARKED
@@ -303,14 +307,24 @@ def choose_destination_of_many(counter: Word) -> Kernel:
         i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary,
         eager_list, fixed, state, filter_ratio,
     ):
-        """Bring the destination of a vertex up to date, unless it is a hub."""
+        """Bring those of group i that have many neighbours up to date, unless they are hubs.
+
+        Seldom many have: a team looks at several at once and works on those.
+        """
         heads = team_array(int32, 1)  # nothing is compared
         counts = team_array(counter, CAPACITY)
-        v = dirty_list[i]
-        degree = degree_of(v, offsets)
-        if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+        first = i * state[GROUP]
+        chosen = int64(0)
+        if lane() < state[GROUP] and first + lane() < state[DIRTY]:
+            degree = degree_of(dirty_list[first + lane()], offsets)
+            if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+                chosen = int64(1) << lane()
+        chosen = team_sum(chosen)
+        while chosen != 0:
+            v = dirty_list[first + ctz(uint64(chosen))]
             cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
                               gain, listed, boundary, eager_list, fixed, state, filter_ratio)
+            chosen &= chosen - 1
 
     return choose_destination_of_many
 

@@ -127,20 +127,22 @@ def _refresh(program: Program, widths: Widths) -> None:
     with program.side_by_side():
         program.launch(state[at.SAVES], save_best)
         launch_by_degree(program, widths, state[at.DIRTY], state[at.HUBS], choose_destination,
-                         choose_destination_of_many, choose_destination_of_hub)
+                         choose_destination_of_many, choose_destination_of_hub,
+                         groups=state[at.DIRTY_GROUPS])
 
 
 def launch_by_degree(program: Program, widths: Widths, count: Element, hubs: Element,
                      few: Callable[[Word, int], Kernel], many: Callable[[Word], Kernel],
-                     of_hub: Callable[[Word], Kernel]) -> None:
+                     of_hub: Callable[[Word], Kernel], groups: Element | None = None) -> None:
     """Launch the kernels for vertices with few and with many neighbours, and for hubs.
 
-    Of the kernels for kinds of vertices that the graph has not, none.
+    Of the kernels for kinds of vertices that the graph has not, none.  That for many neighbours
+    goes through groups if their number is given.
     """
     if widths.pairwise >= 0:
         program.launch(count, few(widths.counter, widths.pairwise), team=widths.team)
     if widths.many:
-        program.launch(count, many(widths.counter), team=COUNTING_TEAM)
+        program.launch(groups or count, many(widths.counter), team=COUNTING_TEAM)
     if widths.hubs:
         program.launch(hubs, of_hub(widths.counter), team=HUB_TEAM)
 

@@ -32,6 +32,9 @@ WEIGHT_COPIES = 256
 LEAST_TEAM = 8
 """Lanes for a vertex, at least."""
 
+MOST_IN_GROUP = 8
+"""Vertices that a team looks at together, to see which have many neighbours."""
+
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
 
@@ -255,5 +258,6 @@ class JetRefiner:
         state[at.PAIRWISE] = most_pairwise(team, self.space.widest_team, self.balance.num_blocks,
                                            self.counter)
         state[at.HUB_DEGREE] = most_arcs(team)
+        state[at.MOST_IN_GROUP] = min(MOST_IN_GROUP, self.space.widest_team)
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes
