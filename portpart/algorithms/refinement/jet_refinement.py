@@ -32,6 +32,9 @@ WEIGHT_COPIES = 256
 LEAST_TEAM = 8
 """Lanes for a vertex, at least."""
 
+ARCS_OF_AN_ITEM = 8
+"""So many arcs are as much work as a vertex."""
+
 MOST_IN_GROUP = 8
 """Vertices that a team looks at together, to see which have many neighbours."""
 
@@ -207,7 +210,7 @@ class JetRefiner:
         executable = self.space.cached_executable(
             key, lambda: record_refinement(graph, dtypes, widths, self.record_moves)
         )
-        executable.run(bindings, max(n, k))
+        executable.run(bindings, max(n, k, graph.num_arcs // ARCS_OF_AN_ITEM))
         self.state = self.space.to_host(state).copy()
         return self._outcome()
 
