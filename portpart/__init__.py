@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from portpart.backends import space
     from portpart.graph import Graph, as_graph
     from portpart.memory import MemoryEstimate, memory_estimate
+    from portpart.presets import list_algorithms
     from portpart.result import PartitionResult
 
 __version__ = "0.1.0"
@@ -48,6 +49,7 @@ __all__ = [
     "compat",
     "generators",
     "io",
+    "list_algorithms",
     "memory_estimate",
     "metrics",
     "partition",
@@ -63,6 +65,7 @@ _HOMES = {
     "MemoryEstimate": "portpart.memory",
     "PartitionResult": "portpart.result",
     "as_graph": "portpart.graph",
+    "list_algorithms": "portpart.presets",
     "memory_estimate": "portpart.memory",
     "partition": "portpart.api",
     "space": "portpart.backends",

@@ -1,31 +1,122 @@
-"""The algorithms and their presets: one line each."""
+"""The algorithms and their presets: the one place that names them.
+
+`portpart.partition`, the command line, the benchmarks and the tests of the documentation read this
+table; an algorithm is added here, by one entry.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from portpart.algorithms import gkway, jet, portpart
+from portpart.catalogue import Parameter, differences, parameters_of
 from portpart.errors import InputError
+
+DEFAULT = "portpart"
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A partitioner and the configurations it is known under."""
+    """A partitioner and the configurations it is known under.
 
-    partition: Callable[..., Any]
+    Attributes
+    ----------
+    name, title : str
+        What ``algorithm=`` takes, and what people say.
+    purpose : str
+        What it does, in a line.
+    source : str
+        Where it comes from.
+    presets : mapping
+        Configurations by name, the first one without further wishes being ``"default"``.
+    symbols : mapping
+        What the source calls a parameter.
+    partition : callable
+        The recipe.
+    """
+
+    name: str
+    title: str
+    purpose: str
+    source: str
+    partition: Callable[..., Any] = field(repr=False)
     presets: Mapping[str, Any]
+    symbols: Mapping[str, str] = field(default_factory=dict)
+
+    def parameters(self, preset: str = "default") -> list[Parameter]:
+        """All parameters of a preset, those of nested options with dotted names."""
+        return parameters_of(self.preset(preset), self.symbols)
+
+    def difference(self, preset: str) -> dict[str, Any]:
+        """The parameters that the preset "default" has other values of."""
+        return differences(self.preset("default"), self.preset(preset))
+
+    def preset(self, name: str) -> Any:
+        """The configuration called `name`.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        if name not in self.presets:
+            raise InputError(f"preset is {name!r}; it must be one of {_names(self.presets)}")
+        return self.presets[name]
 
 
-ALGORITHMS: dict[str, Algorithm] = {
-    "jet": Algorithm(jet.jet, jet.PRESETS),
-    "gkway": Algorithm(gkway.gkway, gkway.PRESETS),
-    "portpart": Algorithm(portpart.portpart, portpart.PRESETS),
-}
+ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
+    Algorithm(
+        "portpart", "portpart",
+        "Clusters, starts grown on the device, Jet refinement, and search: the best cuts.",
+        "The library's own, after Meyerhenke, Sanders, Schulz (2016), Gilbert et al. (2024), "
+        "Sanders, Schulz (2012) and Walshaw (2004)",
+        portpart.portpart, portpart.PRESETS,
+        {"temperatures": "c", "finest_temperatures": "c", "refinement.tolerance": "phi",
+         "finest_refinement.tolerance": "phi"},
+    ),
+    Algorithm(
+        "jet", "Jet",
+        "Two-hop matching, METIS on the coarsest graph, and refinement that takes detours.",
+        "M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam: Jet: Multilevel Graph "
+        "Partitioning on Graphics Processing Units, SIAM J. Sci. Comput. 46 (2024), B700-B724",
+        jet.jet, jet.PRESETS,
+        {"temperatures": "c", "finest_temperatures": "c", "refinement.tolerance": "phi"},
+    ),
+    Algorithm(
+        "gkway", "G-kway",
+        "Union-find groups, and independent sets of moves that all gain; made for circuits.",
+        "W. L. Lee, D.-L. Lin, T.-W. Huang, S. Jiang, T.-Y. Ho, Y. Lin, B. Yu: G-kway: Multilevel "
+        "GPU-Accelerated k-way Graph Partitioner, DAC 2024; W. L. Lee: dissertation, University "
+        "of Wisconsin-Madison (2025), chapter 1",
+        gkway.gkway, gkway.PRESETS,
+        {"coarsest_per_block": "gamma", "score_factor": "c", "group_size": "s"},
+    ),
+)}  # fmt: skip
 
 
-DEFAULT = "portpart"
+def list_algorithms() -> dict[str, Algorithm]:
+    """The algorithms that :func:`portpart.partition` knows, by name.
+
+    Returns
+    -------
+    dict of str to Algorithm
+        Each has ``title``, ``purpose``, ``source``, ``presets``, and the methods ``parameters``
+        and ``difference``, which take the name of a preset.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> jet = portpart.list_algorithms()["jet"]
+    >>> list(jet.presets)
+    ['fast', 'default', 'ultra']
+    >>> jet.difference("fast")
+    {'starts': 1, 'refinement.tolerance': 0.99}
+    >>> [(each.value, each.symbol) for each in jet.parameters() if each.name == "temperatures"]
+    [((0.75,), 'c')]
+    """
+    return dict(ALGORITHMS)
 
 
 def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
@@ -42,17 +133,26 @@ def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
 
 
 def _lookup(algorithm: str, preset: Any) -> tuple[Algorithm, Any]:
-    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        raise InputError(f"algorithm is {algorithm!r}; it must be one of {_names(ALGORITHMS)}")
-    found = ALGORITHMS[algorithm]
-    if not isinstance(preset, str):
-        expected = type(next(iter(found.presets.values())))
-        if not isinstance(preset, expected):
-            raise InputError(f"preset must be a name or a {expected.__name__}, not {preset!r}")
-        return found, preset
-    if preset not in found.presets:
-        raise InputError(f"preset is {preset!r}; it must be one of {_names(found.presets)}")
-    return found, found.presets[preset]
+    found = by_name(algorithm)
+    if isinstance(preset, str):
+        return found, found.preset(preset)
+    expected = type(found.presets["default"])
+    if not isinstance(preset, expected):
+        raise InputError(f"preset must be a name or a {expected.__name__}, not {preset!r}")
+    return found, preset
+
+
+def by_name(name: str) -> Algorithm:
+    """The algorithm called `name`.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not isinstance(name, str) or name not in ALGORITHMS:
+        raise InputError(f"algorithm is {name!r}; it must be one of {_names(ALGORITHMS)}")
+    return ALGORITHMS[name]
 
 
 def _algorithm_of(preset: Any) -> str:

@@ -23,6 +23,7 @@ PUBLIC = {
     "compat",
     "generators",
     "io",
+    "list_algorithms",
     "memory_estimate",
     "metrics",
     "partition",

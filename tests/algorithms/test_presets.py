@@ -19,7 +19,7 @@ from portpart.algorithms.refinement.independent_refinement import IndependentOpt
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.errors import InputError
 from portpart.generators import delaunay
-from portpart.presets import ALGORITHMS, lookup
+from portpart.presets import lookup
 
 
 @pytest.mark.parametrize("kind", [JetConfig, PortpartConfig, GkwayConfig, RefinementOptions,
@@ -122,7 +122,6 @@ def test_presets_are_found_by_name_and_configurations_taken_as_they_are() -> Non
     with pytest.raises(InputError, match="JetConfig"):
         lookup("jet", RefinementOptions())
     assert lookup("portpart", "best")[1].runs == 4
-    assert set(ALGORITHMS) == {"gkway", "jet", "portpart"}
 
 
 def test_every_level_is_refined_once_per_temperature() -> None:
