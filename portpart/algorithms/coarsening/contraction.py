@@ -202,16 +202,14 @@ def _record_rows(program: Program, weight_type: np.dtype[Any], team: int, lone: 
 
     Where lanes are alone there is no wide team, and one kernel less to compile.
     """
-    slot, sizes = program.slots, program.slots["sizes"]
+    sizes = program.slots["sizes"]
     sum_type = int32 if weight_type == np.int32 else int64
-    wide = (sizes[WIDE], WIDE_TEAM, {"wide": slot["wide"], "most": ANY_ROW})
+    wide: tuple[Any, ...] = (sizes[WIDE], WIDE_TEAM, {"most": ANY_ROW})
     others = (sizes[CLUSTERS], team, {"wide": None, "most": ANY_ROW if lone else WIDE_ROW})
     with program.side_by_side():
         for count, width, given in ([] if lone else [wide]) + [others]:
             filler = row_filler(SLOTS[weight_type.itemsize][width], width, sum_type)
-            arguments = (given[name] if name in given else slot[name]
-                         for name in filler.parameters[1:])
-            program.parallel_for(count, filler, *arguments, team=width)
+            program.launch(count, filler, team=width, **given)
 
 
 @kernel
