@@ -126,14 +126,15 @@ def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
     Without an algorithm it is the one whose configuration is given, else the default.  `starts`,
     unless it is None, says how many initial partitions there are to be.
     """
-    found, config = _lookup(_algorithm_of(preset) if algorithm is None else algorithm, preset)
+    found, config = find(algorithm, preset)
     if starts is not None:
         config = config.with_starts(starts, num_blocks)
     return found.partition, config
 
 
-def _lookup(algorithm: str, preset: Any) -> tuple[Algorithm, Any]:
-    found = by_name(algorithm)
+def find(algorithm: str | None, preset: Any) -> tuple[Algorithm, Any]:
+    """The algorithm and the configuration that :func:`lookup` finds."""
+    found = by_name(_algorithm_of(preset) if algorithm is None else algorithm)
     if isinstance(preset, str):
         return found, found.preset(preset)
     expected = type(found.presets["default"])
