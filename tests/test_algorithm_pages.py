@@ -11,7 +11,8 @@ from portpart.presets import ALGORITHMS, Algorithm
 from tests.algorithm_pages import FOLDER, NOT_MEASURED, OVERVIEW, SECTIONS, pages
 
 
-@pytest.mark.parametrize(("page", "text"), pages(), ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize(("page", "text"), list(pages()),
+                         ids=lambda each: getattr(each, "name", ""))
 def test_tables_are_those_of_the_code(page: Path, text: str) -> None:
     assert page.read_text() == text, "run python -m tests.algorithm_pages"
 

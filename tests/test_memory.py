@@ -13,6 +13,7 @@ from portpart import generators
 from portpart.algorithms.tracing import Trace
 from portpart.errors import InputError
 from portpart.graph import Graph
+from portpart.memory import MOST, NEEDS
 from portpart.presets import ALGORITHMS, lookup
 from tests import data_folder
 from tests.algorithms.refining import balance_of
@@ -74,6 +75,22 @@ def test_estimate_for_meshes_is_closer(name: str) -> None:
         used, estimated = used_and_estimated(GRAPHS[name](), "portpart", "default", k,
                                              arc_shrink=shrink)
         assert used <= estimated <= 1.4 * used
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_bytes_per_vertex_of_refinement_are_those_of_its_arrays(algorithm: str) -> None:
+    def bytes_of_refiner(n: int) -> int:
+        space = CountingSpace(1)
+        graph = portpart.as_graph((np.zeros(n + 1, np.int32), np.zeros(0, np.int32)), space=space)
+        config, before = ALGORITHMS[algorithm].preset("default"), space.live
+        refiner = config.refiner(graph, balance_of(graph, 2), 1)
+        assert refiner.best is not None
+        return space.live - before
+
+    per_vertex = (bytes_of_refiner(2**15) - bytes_of_refiner(2**14)) / 2**14
+    estimated = NEEDS.get(algorithm, MOST).refinement
+    assert per_vertex < estimated + 0.2
+    assert per_vertex >= estimated or algorithm not in NEEDS
 
 
 @pytest.mark.parametrize(("algorithm", "preset"), [("jet", "fast"), ("portpart", "strong"),
