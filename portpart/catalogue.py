@@ -1,4 +1,4 @@
-"""What configurations say about themselves: their parameters, and how two of them differ.
+"""Tables of algorithms, and what configurations say about themselves.
 
 A parameter's meaning is what the docstring of its dataclass says.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
+
+from portpart.errors import InputError
 
 _ENTRY = re.compile(r"(?P<names>\w+(?:, \w+)*) : ")
 
@@ -36,15 +38,102 @@ class Parameter:
     symbol: str = ""
 
 
+@dataclass(frozen=True)
+class Entry:
+    """An algorithm of a table, with its presets.
+
+    Attributes
+    ----------
+    name, title : str
+        What ``algorithm=`` takes, and what people say.
+    purpose : str
+        What it does, in a line.
+    source : str
+        Where it comes from.
+    presets : mapping
+        Configurations by name; one of them is ``"default"``.
+    symbols : mapping
+        What the source calls a parameter.
+    """
+
+    name: str
+    title: str
+    purpose: str
+    source: str
+    presets: Mapping[str, Any]
+    symbols: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> type:
+        """The class of the configurations."""
+        return type(self.presets["default"])
+
+    def parameters(self, preset: str = "default") -> list[Parameter]:
+        """All parameters of a preset, those of nested options with dotted names."""
+        return parameters_of(self.preset(preset), self.symbols)
+
+    def difference(self, preset: str) -> dict[str, Any]:
+        """The parameters that the preset "default" has other values of."""
+        return differences(self.preset("default"), self.preset(preset))
+
+    def preset(self, name: str) -> Any:
+        """The configuration called `name`.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        if name not in self.presets:
+            raise InputError(f"preset is {name!r}; it must be one of {_names(self.presets)}")
+        return self.presets[name]
+
+
+Kind = TypeVar("Kind", bound=Entry)
+
+
+def by_name(table: Mapping[str, Kind], name: Any) -> Kind:
+    """The entry called `name`.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not isinstance(name, str) or name not in table:
+        raise InputError(f"algorithm is {name!r}; it must be one of {_names(table)}")
+    return table[name]
+
+
+def chosen(table: Mapping[str, Kind], name: Any, preset: Any) -> tuple[Kind, Any]:
+    """The entry called `name` and its configuration; `preset` may be a configuration itself.
+
+    Raises
+    ------
+    InputError
+        If either is unknown.
+    """
+    found = by_name(table, name)
+    if isinstance(preset, str):
+        return found, found.preset(preset)
+    if not isinstance(preset, found.kind):
+        raise InputError(f"preset must be a name or a {found.kind.__name__}, not {preset!r}")
+    return found, preset
+
+
+def _names(table: Mapping[str, Any]) -> str:
+    return ", ".join(repr(name) for name in table)
+
+
 def parameters_of(config: Any, symbols: Mapping[str, str], prefix: str = "") -> list[Parameter]:
     """The parameters of a configuration and of the options in it, in the order of declaration."""
     found = []
-    for field in fields(config):
-        name, value = prefix + field.name, getattr(config, field.name)
+    for each in fields(config):
+        name, value = prefix + each.name, getattr(config, each.name)
         if is_dataclass(value):
             found += parameters_of(value, symbols, name + ".")
         else:
-            meaning = meanings(config.__class__).get(field.name, "")
+            meaning = meanings(config.__class__).get(each.name, "")
             found.append(Parameter(name, value, meaning, symbols.get(name, "")))
     return found
 
@@ -52,9 +141,9 @@ def parameters_of(config: Any, symbols: Mapping[str, str], prefix: str = "") -> 
 def differences(base: Any, config: Any, prefix: str = "") -> dict[str, Any]:
     """What `config` has other values of than `base`, a configuration of the same kind."""
     found: dict[str, Any] = {}
-    for field in fields(config):
-        name = prefix + field.name
-        before, value = getattr(base, field.name), getattr(config, field.name)
+    for each in fields(config):
+        name = prefix + each.name
+        before, value = getattr(base, each.name), getattr(config, each.name)
         if is_dataclass(value) and type(value) is type(before):
             found |= differences(before, value, name + ".")
         elif value != before:

@@ -6,83 +6,48 @@ table; an algorithm is added here, by one entry.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from portpart.algorithms import gkway, jet, portpart
-from portpart.catalogue import Parameter, differences, parameters_of
-from portpart.errors import InputError
+from portpart.catalogue import Entry, chosen
 
 DEFAULT = "portpart"
 
 
-@dataclass(frozen=True)
-class Algorithm:
+@dataclass(frozen=True, kw_only=True)
+class Algorithm(Entry):
     """A partitioner and the configurations it is known under.
 
     Attributes
     ----------
-    name, title : str
-        What ``algorithm=`` takes, and what people say.
-    purpose : str
-        What it does, in a line.
-    source : str
-        Where it comes from.
-    presets : mapping
-        Configurations by name, the first one without further wishes being ``"default"``.
-    symbols : mapping
-        What the source calls a parameter.
     partition : callable
         The recipe.
     """
 
-    name: str
-    title: str
-    purpose: str
-    source: str
     partition: Callable[..., Any] = field(repr=False)
-    presets: Mapping[str, Any]
-    symbols: Mapping[str, str] = field(default_factory=dict)
-
-    def parameters(self, preset: str = "default") -> list[Parameter]:
-        """All parameters of a preset, those of nested options with dotted names."""
-        return parameters_of(self.preset(preset), self.symbols)
-
-    def difference(self, preset: str) -> dict[str, Any]:
-        """The parameters that the preset "default" has other values of."""
-        return differences(self.preset("default"), self.preset(preset))
-
-    def preset(self, name: str) -> Any:
-        """The configuration called `name`.
-
-        Raises
-        ------
-        InputError
-            If there is none.
-        """
-        if name not in self.presets:
-            raise InputError(f"preset is {name!r}; it must be one of {_names(self.presets)}")
-        return self.presets[name]
 
 
 ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
     Algorithm(
         "portpart", "portpart",
-        "Clusters, starts grown on the device, Jet refinement, and search: the best cuts.",
+        "Clusters, starts grown on the device, Jet refinement, and search by combining partitions.",
         "The library's own, after Meyerhenke, Sanders, Schulz (2016), Gilbert et al. (2024), "
         "Sanders, Schulz (2012) and Walshaw (2004)",
-        portpart.portpart, portpart.PRESETS,
+        portpart.PRESETS,
         {"temperatures": "c", "finest_temperatures": "c", "refinement.tolerance": "phi",
          "finest_refinement.tolerance": "phi"},
+        partition=portpart.portpart,
     ),
     Algorithm(
         "jet", "Jet",
         "Two-hop matching, METIS on the coarsest graph, and refinement that takes detours.",
         "M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam: Jet: Multilevel Graph "
         "Partitioning on Graphics Processing Units, SIAM J. Sci. Comput. 46 (2024), B700-B724",
-        jet.jet, jet.PRESETS,
+        jet.PRESETS,
         {"temperatures": "c", "finest_temperatures": "c", "refinement.tolerance": "phi"},
+        partition=jet.jet,
     ),
     Algorithm(
         "gkway", "G-kway",
@@ -90,8 +55,9 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         "W. L. Lee, D.-L. Lin, T.-W. Huang, S. Jiang, T.-Y. Ho, Y. Lin, B. Yu: G-kway: Multilevel "
         "GPU-Accelerated k-way Graph Partitioner, DAC 2024; W. L. Lee: dissertation, University "
         "of Wisconsin-Madison (2025), chapter 1",
-        gkway.gkway, gkway.PRESETS,
+        gkway.PRESETS,
         {"coarsest_per_block": "gamma", "score_factor": "c", "group_size": "s"},
+        partition=gkway.gkway,
     ),
 )}  # fmt: skip
 
@@ -134,34 +100,11 @@ def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
 
 def find(algorithm: str | None, preset: Any) -> tuple[Algorithm, Any]:
     """The algorithm and the configuration that :func:`lookup` finds."""
-    found = by_name(_algorithm_of(preset) if algorithm is None else algorithm)
-    if isinstance(preset, str):
-        return found, found.preset(preset)
-    expected = type(found.presets["default"])
-    if not isinstance(preset, expected):
-        raise InputError(f"preset must be a name or a {expected.__name__}, not {preset!r}")
-    return found, preset
-
-
-def by_name(name: str) -> Algorithm:
-    """The algorithm called `name`.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    if not isinstance(name, str) or name not in ALGORITHMS:
-        raise InputError(f"algorithm is {name!r}; it must be one of {_names(ALGORITHMS)}")
-    return ALGORITHMS[name]
+    return chosen(ALGORITHMS, _algorithm_of(preset) if algorithm is None else algorithm, preset)
 
 
 def _algorithm_of(preset: Any) -> str:
     for name, algorithm in ALGORITHMS.items():
-        if type(preset) is type(algorithm.presets["default"]):
+        if type(preset) is algorithm.kind:
             return name
     return DEFAULT
-
-
-def _names(table: Mapping[str, Any]) -> str:
-    return ", ".join(repr(name) for name in table)

@@ -8,10 +8,10 @@ import json
 import pytest
 
 import portpart
-from portpart.catalogue import differences, meanings, parameters_of, written
+from portpart.catalogue import by_name, differences, meanings, parameters_of, written
 from portpart.cli import main
 from portpart.errors import InputError
-from portpart.presets import ALGORITHMS, DEFAULT, Algorithm, by_name, lookup
+from portpart.presets import ALGORITHMS, DEFAULT, Algorithm, lookup
 
 PRESETS = [(algorithm, preset) for algorithm in ALGORITHMS.values()
            for preset in algorithm.presets]
@@ -88,8 +88,7 @@ def test_every_algorithm_says_what_it_is(algorithm: Algorithm) -> None:
     everywhere = {each.name for preset in algorithm.presets
                   for each in algorithm.parameters(preset)}  # fmt: skip
     assert set(algorithm.symbols) <= everywhere
-    config = type(algorithm.presets["default"])
-    assert getattr(portpart, config.__name__) is config
+    assert getattr(portpart, algorithm.kind.__name__) is algorithm.kind
 
 
 @pytest.mark.parametrize(("algorithm", "preset"), PRESETS, ids=lambda each: getattr(
@@ -101,9 +100,9 @@ def test_every_parameter_of_a_preset_has_a_meaning(algorithm: Algorithm, preset:
 
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(InputError, match="'quick'"):
-        by_name("jet").parameters("quick")
+        by_name(ALGORITHMS, "jet").parameters("quick")
     with pytest.raises(InputError, match=r"'METIS'.*'jet'"):
-        by_name("METIS")
+        by_name(ALGORITHMS, "METIS")
 
 
 def test_the_list_is_a_copy() -> None:

@@ -23,10 +23,11 @@ WIDTH = 96
 @options.json_option
 def command(name: str | None, as_json: bool) -> None:
     """List the algorithms and their presets; with NAME the parameters of each preset."""
-    from portpart.presets import ALGORITHMS, by_name
+    from portpart.catalogue import by_name
+    from portpart.presets import ALGORITHMS
 
     if name is not None:
-        chosen = by_name(name)
+        chosen = by_name(ALGORITHMS, name)
         if as_json:
             print_json(_as_object(chosen) | {"parameters": _parameters_by_preset(chosen)})
         else:
@@ -64,7 +65,7 @@ def _about(algorithm: Algorithm) -> Iterator[str]:
     yield f"{algorithm.name}{mark}"
     yield from _wrapped(algorithm.purpose, "  ")
     yield from _wrapped(algorithm.source, "  source: ")
-    yield f"  configuration: portpart.{type(algorithm.preset('default')).__name__}"
+    yield f"  configuration: portpart.{algorithm.kind.__name__}"
     for preset in algorithm.presets:
         text = written_difference(algorithm.difference(preset)) or "the defaults"
         yield from _wrapped(text, f"  {preset:<8} ")
