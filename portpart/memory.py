@@ -42,8 +42,8 @@ MEMBERS = 4
 CONTRACTION = 3 * 4 + 2 * 8
 """Bytes per coarse vertex: members, where they begin and degree; the row's capacity and weight."""
 
-REFINEMENT = 12 * 4 + 2 * 2 * 4 + 2 * 8 + 2 + 8
-"""Bytes per vertex of refinement: 12 arrays of int32, two double lists, 2 arrays of int64, flags,
+REFINEMENT = 13 * 4 + 2 * 2 * 4 + 2 * 8 + 3 + 8
+"""Bytes per vertex of refinement: 13 arrays of int32, two double lists, 2 arrays of int64, flags,
 positions."""
 
 LEGAL_MOVES = 4 + 8 + 2
@@ -179,7 +179,7 @@ def memory_estimate(
     >>> import portpart
     >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5)
     >>> estimate.peak // 2**20
-    196
+    202
     """
     found, config = find(algorithm, preset)
     needs = NEEDS.get(found.name, MOST)
