@@ -84,12 +84,12 @@ def partition(
     min_block_weight : int, optional
         What every block weighs at least.
     algorithm : str, optional
-        ``"portpart"``, the default, ``"jet"`` or ``"gkway"``.
+        ``"portpart"``, the default, ``"jet"``, ``"gkway"`` or ``"gpmetis"``.
     preset : str or configuration, default "default"
         A name (``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with Jet ``"fast"``,
-        ``"default"``, ``"ultra"``; with G-kway ``"default"``, ``"strong"``) or an object,
-        which tells the algorithm too: `portpart.PortpartConfig`, `portpart.JetConfig`,
-        `portpart.GkwayConfig`.
+        ``"default"``, ``"ultra"``; with G-kway and GP-metis ``"default"``, ``"strong"``) or an
+        object, which tells the algorithm too: `portpart.PortpartConfig`, `portpart.JetConfig`,
+        `portpart.GkwayConfig`, `portpart.GpmetisConfig`.
     device : str, default "auto"
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
     seed : int, default 0

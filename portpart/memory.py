@@ -48,7 +48,7 @@ REFINEMENT = 13 * 4 + 2 * 8 + 1 + 8 + (4 + 8 + 2)
 """Bytes per vertex of refinement: 13 arrays of int32, 2 of int64, flags, positions; and with G-kway
 legal moves and what they are sorted with."""
 
-BLOCK = 8 * 8 + 4 + 8 * leaving.BUCKETS
+BLOCK = 9 * 8 + 4 + 8 * leaving.BUCKETS
 """Bytes per block of refinement, but for the striped weights and the sub-buckets."""
 
 

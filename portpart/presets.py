@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from portpart.algorithms import gkway, jet, portpart
+from portpart.algorithms import gkway, gpmetis, jet, portpart
 from portpart.errors import InputError
 
 
@@ -21,6 +21,7 @@ class Algorithm:
 ALGORITHMS: dict[str, Algorithm] = {
     "jet": Algorithm(jet.jet, jet.PRESETS),
     "gkway": Algorithm(gkway.gkway, gkway.PRESETS),
+    "gpmetis": Algorithm(gpmetis.gpmetis, gpmetis.PRESETS),
     "portpart": Algorithm(portpart.portpart, portpart.PRESETS),
 }
 

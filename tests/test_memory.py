@@ -9,7 +9,7 @@ import pytest
 
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
-from portpart import GkwayConfig, generators
+from portpart import GkwayConfig, GpmetisConfig, generators
 from portpart.algorithms.tracing import Trace
 from portpart.errors import InputError
 from portpart.graph import Graph
@@ -67,8 +67,21 @@ def test_estimate_holds_for_groups(name: str, k: int) -> None:
     assert bytes_of_arrays(graph, k, without_grown, "gkway") <= estimate.peak
 
 
+@pytest.mark.parametrize("contraction", ["hash", "sort"])
+@pytest.mark.parametrize("k", [2, 64])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimate_holds_for_both_contractions(name: str, k: int, contraction: str) -> None:
+    graph = GRAPHS[name]()
+    estimate = portpart.memory_estimate(
+        graph.num_vertices, graph.num_arcs, k, vertex_weights=graph.vertex_weights is not None,
+        edge_weights=graph.weights is not None,
+    )  # fmt: skip
+    config = GpmetisConfig(start="metis", contraction=contraction, handoff_vertices=0)
+    assert bytes_of_arrays(graph, k, config, "gpmetis") <= estimate.peak
+
+
 @pytest.mark.parametrize(("algorithm", "preset"), [("jet", "fast"), ("portpart", "strong"),
-                                                   ("gkway", "strong")])
+                                                   ("gkway", "strong"), ("gpmetis", "strong")])
 def test_memory_is_given_back(algorithm: str, preset: str) -> None:
     space = CountingSpace(1)
     graph = generators.delaunay(5000).to(space)
