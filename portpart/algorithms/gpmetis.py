@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from portpart import backends
-from portpart.algorithms.coarsening.contraction import WAYS, Clusters
+from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.matched import matched_clusters
+from portpart.algorithms.coarsening.merged_rows import WAYS
 from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.two_direction_refinement import (
@@ -57,7 +58,7 @@ class GpmetisConfig(MultilevelConfig):
         Whether vertices at distance two are matched too while many are single.  Not in the paper.
     contraction : {"auto", "hash", "sort"}
         How coarse rows are made: by a hash table, or sorted and merged; "auto": the latter while
-        the mean degree is at most 4.
+        the mean degree is at most 4 and the highest at most 128.
     refinement : TwoDirectionOptions
 
     Raises

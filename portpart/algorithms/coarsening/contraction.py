@@ -19,7 +19,7 @@ from portpart.algorithms.coarsening.coarse_rows import (
     copy_row,
     row_filler,
 )
-from portpart.algorithms.coarsening.merged_rows import merge_row
+from portpart.algorithms.coarsening.merged_rows import merge_row, way_for
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
@@ -51,10 +51,6 @@ clusters with many arcs."""
 
 ARCS, DEGREE, WEIGHT, TOTALS = range(4)
 """Words of ``totals``: number of coarse arcs, most of a vertex, their weight; how many words."""
-
-
-WAYS = ("auto", "hash", "sort")
-SORTED_DEGREE = 4
 
 
 @dataclass(frozen=True)
@@ -124,8 +120,8 @@ def contract(
     weight_type : dtype, optional
         Type of the coarse arc weights, if it is known; else `graph.weight_sum_dtype`.
     way : {"hash", "sort", "auto"}
-        How the arcs of a cluster are added up: in a hash row; sorted, and equal ones merged; or the
-        latter up to a mean degree of `SORTED_DEGREE`, where it is faster.
+        How the arcs of a cluster are added up: in a hash row; sorted, and equal ones merged; or as
+        `way_for` says.
 
     Returns
     -------
@@ -135,7 +131,7 @@ def contract(
     """
     weights_as = graph.weight_sum_dtype if weight_type is None else weight_type
     if way == "auto":
-        way = "sort" if graph.mean_degree <= SORTED_DEGREE else "hash"
+        way = way_for(graph)
     count, index_type = clusters.count, graph.offsets.dtype
     offsets, row_begin = space.empty(count + 1, index_type), space.empty(count + 1, index_type)
     keys, sums = space.empty(graph.num_arcs, np.int32), space.empty(graph.num_arcs, weights_as)

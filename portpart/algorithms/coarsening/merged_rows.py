@@ -10,7 +10,7 @@ comparisons of a pass on nothing of each other.  Rows come out ascending.
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.coarse_rows import pack_row
+from portpart.algorithms.coarsening.coarse_rows import WIDE_ROW, pack_row
 from portpart.backends.language import (
     device,
     int32,
@@ -21,7 +21,17 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.graph import Graph
 from portpart.primitives.hash_rows import EMPTY
+
+WAYS = ("auto", "hash", "sort")
+SORTED_DEGREE = 4
+
+
+def way_for(graph: Graph) -> str:
+    """How rows of pairs are made faster: sorted where they are short and none is wide."""
+    short = graph.mean_degree <= SORTED_DEGREE and 2 * graph.max_degree <= WIDE_ROW
+    return "sort" if short else "hash"
 
 
 @device
