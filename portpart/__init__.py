@@ -22,6 +22,7 @@ from portpart.errors import (
 if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics
     from portpart.algorithms.gkway import GkwayConfig
+    from portpart.algorithms.gpmetis import GpmetisConfig
     from portpart.algorithms.jet import JetConfig
     from portpart.algorithms.portpart import PortpartConfig
     from portpart.api import partition
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DeviceUnavailable",
     "GkwayConfig",
+    "GpmetisConfig",
     "Graph",
     "GraphFormatError",
     "InputError",
@@ -59,6 +61,7 @@ __all__ = [
 _MODULES = ("compat", "generators", "io", "metrics")
 _HOMES = {
     "GkwayConfig": "portpart.algorithms.gkway",
+    "GpmetisConfig": "portpart.algorithms.gpmetis",
     "Graph": "portpart.graph",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",

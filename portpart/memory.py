@@ -49,7 +49,7 @@ positions."""
 LEGAL_MOVES = 4 + 8 + 2
 """Bytes per vertex besides, for legal moves and what they are sorted with."""
 
-BLOCK = 8 * 8 + 4 + 8 * leaving.BUCKETS
+BLOCK = 9 * 8 + 4 + 8 * leaving.BUCKETS
 """Bytes per block of refinement, but for the striped weights and the sub-buckets."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from portpart.algorithms import gkway, jet, portpart
+from portpart.algorithms import gkway, gpmetis, jet, portpart
 from portpart.catalogue import Entry, chosen
 
 DEFAULT = "portpart"
@@ -58,6 +58,13 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         gkway.PRESETS,
         {"coarsest_per_block": "gamma", "score_factor": "c", "group_size": "s"},
         partition=gkway.gkway,
+    ),
+    Algorithm(
+        "gpmetis", "GP-metis",
+        "METIS's method on two devices: matching on a GPU, coarse levels on the CPU.",
+        "B. Goodarzi, M. Burtscher, D. Goswami: Parallel Graph Partitioning on a CPU-GPU "
+        "Architecture, IPDPS Workshops 2016",
+        gpmetis.PRESETS, partition=gpmetis.gpmetis,
     ),
 )}  # fmt: skip
 

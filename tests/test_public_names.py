@@ -10,6 +10,7 @@ import portpart
 PUBLIC = {
     "DeviceUnavailable",
     "GkwayConfig",
+    "GpmetisConfig",
     "Graph",
     "GraphFormatError",
     "InputError",
