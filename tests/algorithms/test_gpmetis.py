@@ -23,6 +23,7 @@ from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import reference
 from tests.backends.host_cuda import COMPILER, NO_COMPILER, HostCudaSpace
+from tests.conftest import cuda_space
 from tests.graphs import RawGraph, raw_graph, raw_graphs
 from tests.test_edge_cases import SHAPES, partition
 
@@ -209,32 +210,44 @@ WANTED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.skipif(COMPILER is None, reason=NO_COMPILER)
+@pytest.fixture(params=["far", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> ExecutionSpace:
+    """A space that is not the CPU's."""
+    if request.param == "cuda":
+        return cuda_space()
+    if COMPILER is None:
+        pytest.skip(NO_COMPILER)
+    return FarSpace()
+
+
+@pytest.mark.parametrize("contraction", ["hash", "sort"])
 @pytest.mark.parametrize("cycles", [0, 1])
 @pytest.mark.parametrize("wanted", WANTED)
 @pytest.mark.parametrize("handoff", [0, 1500, 10_000])
-def test_the_way_to_the_cpu_and_back_changes_nothing(handoff: int, wanted: str,
-                                                     cycles: int) -> None:
-    config = GpmetisConfig(handoff_vertices=handoff, cycles=cycles, least_coarsest=200)
-    far, levels = found_in(FarSpace(), config, **WANTED[wanted])
+def test_the_way_to_the_cpu_and_back_changes_nothing(
+    device: ExecutionSpace, handoff: int, wanted: str, cycles: int, contraction: str
+) -> None:
+    config = GpmetisConfig(handoff_vertices=handoff, cycles=cycles, least_coarsest=200,
+                           contraction=contraction)
+    far, levels = found_in(device, config, **WANTED[wanted])
     here, same_levels = found_in(reference(), config, **WANTED[wanted])
     assert np.array_equal(far, here)
     assert levels == same_levels
 
 
-@pytest.mark.skipif(COMPILER is None, reason=NO_COMPILER)
-def test_fine_levels_stay_on_the_device_and_coarse_ones_on_the_cpu() -> None:
-    space = FarSpace()
+def test_fine_levels_stay_on_the_device_and_coarse_ones_on_the_cpu(
+    device: ExecutionSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes: list[int] = []
-    launched = space.parallel_for
+    launched = device.parallel_for
 
     def note(n: int, kernel: Any, *args: Any, team: int = 1) -> None:
         if kernel.name == "copy_row":
             sizes.append(n)
         launched(n, kernel, *args, team=team)
 
-    space.parallel_for = note  # type: ignore[method-assign]
-    _, levels = found_in(space, GpmetisConfig(handoff_vertices=1000, least_coarsest=100))
+    monkeypatch.setattr(device, "parallel_for", note)
+    _, levels = found_in(device, GpmetisConfig(handoff_vertices=1000, least_coarsest=100))
     first_small = next(size for size in levels if size <= 1000)
     assert sizes == [size for size in levels[1:] if size >= first_small]
     assert levels[-1] < first_small
