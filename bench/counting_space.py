@@ -7,23 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from portpart import metrics
-from portpart.algorithms.refinement.balance import Balance
+from bench.recipes import copied, run
 from portpart.algorithms.tracing import Trace
 from portpart.backends.cpu import CpuSpace
 from portpart.graph import Graph
-from portpart.presets import lookup
 
 
 def bytes_of_arrays(host: Graph, k: int, preset: Any, algorithm: str = "jet") -> int:
     """Return the most bytes that the graph and all arrays of one partition take at once."""
     space = CountingSpace()
-    arrays = [None if array is None else space.copy(array) for array in host.arrays.values()]
-    graph = Graph(*arrays, space)
-    total = graph.total_vertex_weight
-    limit = min(metrics.block_weight_limit(total, k), total)
-    run, config = lookup(algorithm, preset)
-    run(graph, Balance(k, limit, total // k), 0.03, config, 1, Trace(space, graph, None))
+    graph = copied(host, space)
+    run(graph, k, algorithm, preset, 1, Trace(space, graph, None))
     return space.peak
 
 

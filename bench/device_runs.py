@@ -84,7 +84,7 @@ def measure(resident: Resident, k: int, preset: str, seeds: list[int]) -> Record
         "first_seconds": first["seconds"], "phases": phases, "levels": last["levels"],
         "launches": last["launches"], "synchronizations": last["synchronizations"],
         "peak_bytes": peak[0] and peak[0] + graph_bytes(resident.graph),
-        "estimated_bytes": estimated_bytes(resident.graph, k),
+        "estimated_bytes": estimated_bytes(resident.graph, k, preset),
     }  # fmt: skip
 
 
@@ -154,12 +154,14 @@ def graph_bytes(graph: Any) -> int:
     return sum(array.nbytes for array in graph.arrays.values() if array is not None)
 
 
-def estimated_bytes(graph: Any, k: int, **options: float) -> int:
+def estimated_bytes(graph: Any, k: int, preset: str, **options: float) -> int:
     """Return the peak that the library announces."""
     import portpart
 
+    algorithm, name = algorithm_and_preset(preset)
     estimate = portpart.memory_estimate(
-        graph.num_vertices, graph.num_arcs, k, vertex_weights=graph.vertex_weights is not None,
+        graph.num_vertices, graph.num_arcs, k, algorithm=algorithm, preset=name,
+        vertex_weights=graph.vertex_weights is not None,
         edge_weights=graph.weights is not None, **options,
     )  # fmt: skip
     return estimate.peak

@@ -5,8 +5,10 @@
 
 Steps: golden (recorded digests), parity (the same partitions as on the CPU), programs and
 primitives (what launches and primitives cost), table (time, work, memory and cut of whole
-partitions, the graph lying in device memory before the call), tests (pytest -m gpu).  After each
-result report.md and results.json are written anew, so that nothing is lost when time runs out.
+partitions, the graph lying in device memory before the call), traffic (bytes moved by phase, level
+and kernel, of the same graphs, numbers of blocks and presets; only on request, for it compiles for
+a minute: see bench.traffic), tests (pytest -m gpu).  After each result report.md and results.json
+are written anew, so that nothing is lost when time runs out.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from pathlib import Path
 
 import click
 
-from bench import gpu_checks, gpu_costs
+from bench import gpu_checks, gpu_costs, traffic
 from bench.device_runs import Record, Resident, device_facts, kernels_run, measure
 from bench.gpu_report import markdown
 from bench.gpu_session import Session
@@ -38,7 +40,7 @@ Making = dict[Instance, "Future[None]"]
 SLOW = ("strong", "best", "jet-ultra")
 
 SHARES = {"golden": 0.35, "parity": 0.35, "programs": 0.2, "primitives": 0.3, "table": 1.0,
-          "tests": 1.0}
+          "traffic": 1.0, "tests": 1.0}
 """Share of the time left that each step may take."""
 
 
@@ -73,7 +75,9 @@ def main(
     session = Session(device, time.monotonic() + 60 * minutes, output)
     session.report["device"] = device_facts(device)
     session.report["reference"] = json.loads(compare.read_text()) if compare else []
-    chosen = ahead_of_time(in_order(graphs.split(","))) if "table" in wanted else {}
+    chosen = {}
+    if {"table", "traffic"} & set(wanted):
+        chosen = ahead_of_time(in_order(graphs.split(",")))
     to_do: dict[str, Callable[[], Iterator[str]]] = {
         "golden": lambda: gpu_checks.golden(session),
         "parity": lambda: gpu_checks.parity(
@@ -81,6 +85,7 @@ def main(
         "programs": lambda: gpu_costs.programs(session),
         "primitives": lambda: gpu_costs.primitives(session, numbers(sizes)),
         "table": lambda: table(session, chosen, numbers(ks), presets.split(","), numbers(seeds)),
+        "traffic": lambda: traffic.step(session, chosen, numbers(ks), presets.split(",")),
         "tests": lambda: gpu_checks.tests(session),
     }
     for step in wanted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from bench import traffic
 from bench.report import table
 
 Record = dict[str, Any]
@@ -23,6 +24,8 @@ def markdown(report: Record) -> str:
         _partitions(report.get("table", [])),
         _beside(report.get("table", []), report.get("reference", [])),
         *map(_levels, report.get("table", [])),
+        *(["## Bytes moved"] if report.get("traffic") else []),
+        *map(traffic.markdown, report.get("traffic", [])),
         *(f"## {step} failed\n\n```\n{text}```" for step, text in report.get("errors", {}).items()),
         _steps(report.get("step_seconds", {})),
     ]  # fmt: skip

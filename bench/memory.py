@@ -22,7 +22,7 @@ from bench.peers import algorithm_and_preset
 from bench.report import table
 
 MIB = 2**20
-MESH_SHRINK = 0.6
+MESH_SHRINK = 0.5
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
@@ -53,7 +53,8 @@ def row(name: str, k: int, preset: str) -> list[str]:
     command = [sys.executable, "-m", "bench.memory", "--child", name, "--k", str(k), "--preset",
                preset]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    estimates = (estimated_bytes(graph, k), estimated_bytes(graph, k, arc_shrink=MESH_SHRINK))
+    estimates = (estimated_bytes(graph, k, preset),
+                 estimated_bytes(graph, k, preset, arc_shrink=MESH_SHRINK))
     sizes = (used, *estimates, graph_bytes(graph))
     arrays, estimate, tight, own = (f"{size / MIB:.1f}" for size in sizes)
     return [

@@ -20,6 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from portpart.presets import ALGORITHMS as OURS
+from portpart.presets import DEFAULT
+
 INT32_LIMIT = 2**31
 
 
@@ -89,7 +92,7 @@ def load(name: str) -> Opener:
 def algorithm_and_preset(name: str) -> tuple[str, str]:
     """``jet-default`` is the preset default of Jet; a name alone is one of portpart's."""
     algorithm, dash, preset = name.partition("-")
-    return (algorithm, preset) if dash else ("portpart", name)
+    return (algorithm, preset) if dash else (DEFAULT, name)
 
 
 def _open_portpart(graph: HostGraph, threads: int, variant: str) -> Solver:
@@ -193,23 +196,21 @@ def _open_kahip(graph: HostGraph, threads: int, variant: str) -> Solver:
     return solve
 
 
+def _our_own(head: str, device: str) -> dict[str, tuple[Any, str]]:
+    """Return an entry for each preset of the library: head-preset, head-jet, head-jet-ultra ..."""
+    entries = {}
+    for algorithm in OURS.values():
+        for preset in algorithm.presets:
+            words = [head] if algorithm.name == DEFAULT else [head, algorithm.name]
+            if algorithm.name == DEFAULT or preset != "default":
+                words.append(preset)
+            entries["-".join(words)] = (_open_portpart, f"{device} {algorithm.name}-{preset}")
+    return entries
+
+
 ALGORITHMS: dict[str, tuple[Callable[[HostGraph, int, str], Solver], str]] = {
-    "portpart-fast": (_open_portpart, "cpu fast"),
-    "portpart-default": (_open_portpart, "cpu default"),
-    "portpart-strong": (_open_portpart, "cpu strong"),
-    "portpart-best": (_open_portpart, "cpu best"),
-    "portpart-jet": (_open_portpart, "cpu jet-default"),
-    "portpart-jet-ultra": (_open_portpart, "cpu jet-ultra"),
-    "portpart-gkway": (_open_portpart, "cpu gkway-default"),
-    "portpart-gkway-strong": (_open_portpart, "cpu gkway-strong"),
-    "portpart-cuda-fast": (_open_portpart, "cuda fast"),
-    "portpart-cuda-default": (_open_portpart, "cuda default"),
-    "portpart-cuda-strong": (_open_portpart, "cuda strong"),
-    "portpart-cuda-best": (_open_portpart, "cuda best"),
-    "portpart-cuda-jet": (_open_portpart, "cuda jet-default"),
-    "portpart-cuda-jet-ultra": (_open_portpart, "cuda jet-ultra"),
-    "portpart-cuda-gkway": (_open_portpart, "cuda gkway-default"),
-    "portpart-cuda-gkway-strong": (_open_portpart, "cuda gkway-strong"),
+    **_our_own("portpart", "cpu"),
+    **_our_own("portpart-cuda", "cuda"),
     "pymetis": (_open_pymetis, "kway"),
     "pymetis-recursive": (_open_pymetis, "recursive"),
     "kaminpar": (_open_kaminpar, "default"),

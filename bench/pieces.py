@@ -26,13 +26,13 @@ from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.jet import JetConfig
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import cut_of
-from portpart.algorithms.refinement.jet_refinement import JetRefiner
 from portpart.algorithms.starts import StartOptions, grown_parts
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable
 from portpart.graph import Graph
+from portpart.presets import lookup
 
 TINY_STEPS = 1000
 
@@ -147,13 +147,15 @@ def test_two_hop_matching(benchmark: Any, space: ExecutionSpace, name: str) -> N
     measure(benchmark, space, work)
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-def test_contraction(benchmark: Any, space: ExecutionSpace, name: str) -> None:
+@pytest.mark.parametrize("way", ["hash", "sort"])
+@pytest.mark.parametrize("name", [*GRAPHS, "grid_1000x1000"])
+def test_contraction(benchmark: Any, space: ExecutionSpace, name: str, way: str) -> None:
     """Contract the pairs of a heavy-edge matching."""
     graph = graph_in(space, name)
     mate = heavy_edge_matching(space, graph, graph.num_vertices, 1)
     clusters = clusters_of_matching(space, mate)
-    measure(benchmark, space, lambda: contract(space, graph, clusters), 8 * graph.num_arcs)
+    measure(benchmark, space, lambda: contract(space, graph, clusters, way=way),
+            8 * graph.num_arcs)
 
 
 @pytest.mark.parametrize("k", [2, 8, 64])
@@ -168,20 +170,21 @@ def test_grown_starts(benchmark: Any, space: ExecutionSpace, name: str, k: int) 
     measure(benchmark, space, lambda: grown_parts(graph, balance, StartOptions(), 1))
 
 
+@pytest.mark.parametrize("algorithm", ["jet", "gkway", "gpmetis"])
 @pytest.mark.parametrize("k", [8, 64])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_refinement_of_a_level(
-    benchmark: Any, space: ExecutionSpace, name: str, k: int
+    benchmark: Any, space: ExecutionSpace, name: str, k: int, algorithm: str
 ) -> None:
     """Refine the finest level from blocks of consecutive vertices, which is much to do."""
-    graph, config = graph_in(space, name), JetConfig()
+    graph, (_, config) = graph_in(space, name), lookup(algorithm, "default")
     n = graph.num_vertices
     start = space.asarray((np.arange(n) * k // n).astype(np.int32))
-    refiner = JetRefiner(space, graph, balance_of(graph, k), config.refinement, seed=1)
+    refiner = config.refiner(graph, balance_of(graph, k), 1)
 
     def work() -> None:
         refiner.start(graph, start)
-        outcome = refiner.refine(graph, config.finest_temperatures[0])
+        outcome = refiner.refine(graph, config.passes(0)[0])
         benchmark.extra_info["iterations"] = outcome["iterations"]
 
     measure(benchmark, space, work)

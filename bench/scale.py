@@ -50,7 +50,8 @@ def measured(space: ExecutionSpace, graph: Graph, k: int, preset: str) -> dict[s
         seconds = time.perf_counter() - begin
     weights = metrics.block_weights(graph, result.part, k)
     estimate = portpart.memory_estimate(
-        graph.num_vertices, graph.num_arcs, k, offset_bytes=graph.offsets.dtype.itemsize)
+        graph.num_vertices, graph.num_arcs, k, preset=preset,
+        offset_bytes=graph.offsets.dtype.itemsize)
     limit = metrics.block_weight_limit(graph.num_vertices, k, "0.03")
     assert metrics.cut(graph, result.part) == result.cut
     assert int(weights.max()) <= limit

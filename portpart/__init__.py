@@ -22,12 +22,14 @@ from portpart.errors import (
 if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics
     from portpart.algorithms.gkway import GkwayConfig
+    from portpart.algorithms.gpmetis import GpmetisConfig
     from portpart.algorithms.jet import JetConfig
     from portpart.algorithms.portpart import PortpartConfig
     from portpart.api import partition
     from portpart.backends import space
     from portpart.graph import Graph, as_graph
     from portpart.memory import MemoryEstimate, memory_estimate
+    from portpart.presets import list_algorithms
     from portpart.result import PartitionResult
 
 __version__ = "0.1.0"
@@ -35,6 +37,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DeviceUnavailable",
     "GkwayConfig",
+    "GpmetisConfig",
     "Graph",
     "GraphFormatError",
     "InputError",
@@ -48,6 +51,7 @@ __all__ = [
     "compat",
     "generators",
     "io",
+    "list_algorithms",
     "memory_estimate",
     "metrics",
     "partition",
@@ -57,12 +61,14 @@ __all__ = [
 _MODULES = ("compat", "generators", "io", "metrics")
 _HOMES = {
     "GkwayConfig": "portpart.algorithms.gkway",
+    "GpmetisConfig": "portpart.algorithms.gpmetis",
     "Graph": "portpart.graph",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",
     "MemoryEstimate": "portpart.memory",
     "PartitionResult": "portpart.result",
     "as_graph": "portpart.graph",
+    "list_algorithms": "portpart.presets",
     "memory_estimate": "portpart.memory",
     "partition": "portpart.api",
     "space": "portpart.backends",

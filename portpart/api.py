@@ -84,12 +84,11 @@ def partition(
     min_block_weight : int, optional
         What every block weighs at least.
     algorithm : str, optional
-        ``"portpart"``, the default, ``"jet"`` or ``"gkway"``.
+        A name of :func:`portpart.list_algorithms`; ``"portpart"`` by default.
     preset : str or configuration, default "default"
-        A name (``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with Jet ``"fast"``,
-        ``"default"``, ``"ultra"``; with G-kway ``"default"``, ``"strong"``) or an object,
-        which tells the algorithm too: `portpart.PortpartConfig`, `portpart.JetConfig`,
-        `portpart.GkwayConfig`.
+        A name (``"fast"``, ``"default"``, ``"strong"`` or ``"best"``; other algorithms than the
+        default have those of :func:`portpart.list_algorithms`) or an object, which tells the
+        algorithm too, such as `portpart.PortpartConfig` or `portpart.JetConfig`.
     device : str, default "auto"
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
     seed : int, default 0

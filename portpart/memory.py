@@ -6,25 +6,23 @@ whole hierarchy.  So the bytes follow from the sizes of the levels, which shrink
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from portpart.algorithms.coarsening.cluster_wishes import MAX_NARROW
 from portpart.algorithms.coarsening.coarse_rows import WIDE_ROW
+from portpart.algorithms.initial.bisection_state import TALLY
+from portpart.algorithms.initial.sides import group_words
+from portpart.algorithms.multilevel import MultilevelConfig
 from portpart.algorithms.refinement import buckets as leaving
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import most_arcs
 from portpart.algorithms.refinement.jet_refinement import WEIGHT_COPIES
 from portpart.errors import InputError
 from portpart.graph import MAX_INT32_ARCS
+from portpart.presets import find
 from portpart.primitives.scan import TILE
-
-VERTEX_SHRINK = 0.6
-"""Share of the vertices that a level of matchings keeps, measured 0.53 to 0.65; clusters keep a
-third."""
-
-COARSEST = 512
-"""Vertices at which coarsening stops for small k; smaller levels count for nothing."""
 
 MATCHING = 4 * 4
 """Bytes per vertex: mate, wish, two lists of active vertices."""
@@ -36,20 +34,65 @@ CLUSTERING = 3 * 8 + 6 * 4 + 2
 """Bytes per vertex: weights of clusters and of those who ask and are chosen; leaders, members,
 wishes, two lists, first fans; flags.  Besides, hash rows and lists for high degrees."""
 
+GROUPING = 2 * 4 + 8 + 36 + 1
+"""Bytes per vertex of G-kway's groups: links and subsets, weights, what pairing takes, flags."""
+
 CLUSTER = 4
 MEMBERS = 4
 CONTRACTION = 3 * 4 + 2 * 8
 """Bytes per coarse vertex: members, where they begin and degree; the row's capacity and weight."""
 
-GROUPING = 2 * 4 + 8 + 36 + 1
-"""Bytes per vertex of G-kway's groups: links and subsets, weights, what pairing takes, flags."""
+REFINEMENT = 13 * 4 + 2 * 2 * 4 + 2 * 8 + 3 + 8
+"""Bytes per vertex of refinement: 13 arrays of int32, two double lists, 2 arrays of int64, flags,
+positions."""
 
-REFINEMENT = 13 * 4 + 2 * 8 + 1 + 8 + (4 + 8 + 2)
-"""Bytes per vertex of refinement: 13 arrays of int32, 2 of int64, flags, positions; and with G-kway
-legal moves and what they are sorted with."""
+LEGAL_MOVES = 4 + 8 + 2
+"""Bytes per vertex besides, for legal moves and what they are sorted with."""
 
-BLOCK = 8 * 8 + 4 + 8 * leaving.BUCKETS
+BLOCK = 9 * 8 + 4 + 8 * leaving.BUCKETS
 """Bytes per block of refinement, but for the striped weights and the sub-buckets."""
+
+
+MARGIN = 1.05
+"""The estimate is so many times what the formula gives, but for the input graph."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an algorithm takes.
+
+    Attributes
+    ----------
+    vertices, arcs : float
+        Shares that a level keeps of the one before: so large that their sums over all levels are
+        above all that were measured.
+    finding : callable
+        Bytes for finding clusters of n vertices and so many arcs, with weights of so many bytes.
+    refinement : int
+        Bytes per vertex.
+    """
+
+    vertices: float
+    arcs: float
+    finding: Callable[[int, int, int], int]
+    refinement: int
+
+
+def clustering_bytes(n: int, arcs: int, weight_bytes: int) -> int:
+    """Work memory of clustering where there are degrees above `MAX_NARROW`."""
+    return CLUSTERING * n + (4 + weight_bytes) * arcs + 8 * (arcs // (MAX_NARROW + 1))
+
+
+NEEDS = {
+    "portpart": Needs(0.4, 0.7, clustering_bytes, REFINEMENT),
+    "jet": Needs(0.62, 0.86, lambda n, arcs, weight: max(MATCHING, TWO_HOP) * n, REFINEMENT),
+    "gkway": Needs(0.5, 0.82, lambda n, arcs, weight: GROUPING * n, REFINEMENT + LEGAL_MOVES),
+}
+MOST = Needs(
+    0.62, 0.86, lambda n, *sizes: max(each.finding(n, *sizes) for each in NEEDS.values()),
+    max(each.refinement for each in NEEDS.values()),
+)
+"""What stands for algorithms that have no entry: the most of all."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +135,13 @@ def memory_estimate(
     num_arcs: int,
     k: int,
     *,
+    algorithm: str | None = None,
+    preset: Any = "default",
     vertex_weights: bool = False,
     edge_weights: bool = False,
     offset_bytes: int | None = None,
     weight_bytes: int = 4,
-    arc_shrink: float = 0.86,
+    arc_shrink: float | None = None,
 ) -> MemoryEstimate:
     """Memory that :func:`portpart.partition` takes on its device, the graph included.
 
@@ -106,15 +151,18 @@ def memory_estimate(
         Sizes of the graph; an undirected edge has two arcs.
     k : int
         Number of blocks.
+    algorithm, preset : optional
+        As for :func:`portpart.partition`.
     vertex_weights, edge_weights : bool, default False
         Whether the graph has them.
     offset_bytes : int, optional
         Bytes of an offset: 4 for less than 2^31 arcs, else 8, by default.
     weight_bytes : int, default 4
         Bytes of an arc weight and of sums of them: 8 if the total is 2^31 or more.
-    arc_shrink : float, default 0.86
-        Share of the arcs that a level keeps.  The default is for graphs of skewed degrees
-        (measured 0.74 to 0.86); meshes and roads keep 0.46 to 0.67.
+    arc_shrink : float, optional
+        Share of the arcs that a level keeps.  The default is for graphs of skewed degrees: 0.7 for
+        ``"portpart"``, 0.82 for ``"gkway"``, 0.86 for others.  Meshes and roads keep 0.33 to 0.5,
+        0.5 to 0.6 and 0.46 to 0.67.
 
     Returns
     -------
@@ -124,27 +172,34 @@ def memory_estimate(
     Raises
     ------
     InputError
-        If a size is negative, k below 1, or a share not between 0 and 1.
+        If a size is negative, k below 1, a share not between 0 and 1, or a name unknown.
 
     Examples
     --------
     >>> import portpart
-    >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.6)
+    >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5)
     >>> estimate.peak // 2**20
-    225
+    202
     """
-    _check(num_vertices, num_arcs, k, arc_shrink)
-    sizes = list(_level_sizes(num_vertices, num_arcs, k, arc_shrink))
+    found, config = find(algorithm, preset)
+    needs = NEEDS.get(found.name, MOST)
+    arcs_kept = needs.arcs if arc_shrink is None else arc_shrink
+    _check(num_vertices, num_arcs, k, arcs_kept)
+    sizes = list(_level_sizes(num_vertices, num_arcs, _coarsest(config, k), needs.vertices,
+                              arcs_kept))
     graphs = [_graph_bytes(n, arcs, 8, weight_bytes, None) for n, arcs in sizes]
     graphs[0] = _graph_bytes(num_vertices, num_arcs, 8 * vertex_weights,
                              weight_bytes * edge_weights, offset_bytes)
-    maps = [CLUSTER * n for n, _ in sizes[:-1]]
-    whole = sum(graphs) + sum(maps)
+    below = sum(graphs[1:]) + sum(CLUSTER * n for n, _ in sizes[:-1])
+    kept = _kept_bytes(sizes, config)
+    refining = _refinement_bytes(num_vertices, num_arcs, k, needs)
+    starting = _start_bytes(sizes, k, config, weight_bytes)
+    coarsening = _coarsening_peak(sizes, graphs, weight_bytes, needs) - graphs[0]
     return MemoryEstimate(
         graph=graphs[0],
-        hierarchy=whole - graphs[0],
-        coarsening=_coarsening_peak(sizes, graphs, weight_bytes),
-        refinement=whole + _refinement_bytes(num_vertices, num_arcs, k),
+        hierarchy=int(MARGIN * below),
+        coarsening=graphs[0] + int(MARGIN * (kept + coarsening)),
+        refinement=graphs[0] + int(MARGIN * (kept + below + refining + starting)),
     )
 
 
@@ -158,12 +213,25 @@ def _check(num_vertices: int, num_arcs: int, k: int, arc_shrink: float) -> None:
         raise InputError(f"arc_shrink is {arc_shrink}; it must be between 0 and 1")
 
 
-def _level_sizes(n: int, arcs: int, k: int, arc_shrink: float) -> Iterator[tuple[int, int]]:
-    """Vertices and arcs of the levels, finest first."""
+def _coarsest(config: MultilevelConfig, k: int) -> int:
+    """Vertices at which coarsening stops, where it goes furthest."""
+    dense = config.coarsest_dense_vertices(k)
+    plain = config.coarsest_vertices(k)
+    return max(1, plain if dense is None else min(plain, dense))
+
+
+def _level_sizes(n: int, arcs: int, coarsest: int, vertices_kept: float,
+                 arcs_kept: float) -> Iterator[tuple[int, int]]:
+    """Vertices and arcs of the levels, finest first.
+
+    One level more than the shares give: the first levels of some graphs keep more than that.
+    """
     yield n, arcs
-    while n > max(COARSEST, 2 * k):
-        n = int(VERTEX_SHRINK * n)
-        arcs = min(int(arc_shrink * arcs), n * n)
+    last = n <= coarsest
+    while not last:
+        last = n <= coarsest
+        n = int(vertices_kept * n)
+        arcs = min(int(arcs_kept * arcs), n * n)
         yield n, arcs
 
 
@@ -177,32 +245,64 @@ def _offset_bytes(arcs: int) -> int:
     return 4 if arcs <= MAX_INT32_ARCS else 8
 
 
-def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_bytes: int) -> int:
+def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_bytes: int,
+                     needs: Needs) -> int:
     """Most bytes of graphs and work arrays, over the levels."""
     held, peak = 0, graphs[0]
     for depth, (n, arcs) in enumerate(sizes):
         held += graphs[depth]
-        clustering = CLUSTERING * n + (4 + weight_bytes) * arcs + 8 * (arcs // (MAX_NARROW + 1))
-        matching = max(MATCHING * n, TWO_HOP * n, GROUPING * n, clustering)
         contraction = 0
         if depth + 1 < len(sizes):
             coarse, _ = sizes[depth + 1]
             row_bytes = CONTRACTION + 2 * _offset_bytes(arcs)
             contraction = (CLUSTER + MEMBERS) * n + (4 + weight_bytes) * arcs
             contraction += row_bytes * coarse + graphs[depth + 1] + 4 * (arcs // (WIDE_ROW + 1))
-        peak = max(peak, held + max(matching, contraction))
+        peak = max(peak, held + max(needs.finding(n, arcs, weight_bytes), contraction))
         held += CLUSTER * n
     return peak
 
 
-def _refinement_bytes(n: int, arcs: int, k: int) -> int:
+def _kept_bytes(sizes: list[tuple[int, int]], config: MultilevelConfig) -> int:
+    """Bytes of the partitions and labels that a search keeps beside its walk."""
+    if config.is_one_walk:
+        return 0
+    return 4 * (config.runs + 1) * sizes[0][0] + 2 * 4 * sum(n for n, _ in sizes)
+
+
+def _start_bytes(sizes: list[tuple[int, int]], k: int, config: MultilevelConfig,
+                 weight_bytes: int) -> int:
+    """Bytes of starts on the coarsest graph, with the hierarchy below it if they are grown.
+
+    Coarsening may end with as many vertices as it may end with.
+    """
+    most = config.coarsest_vertices(k)
+    n = min(sizes[0][0], most)
+    arcs = next((arcs for vertices, arcs in sizes if vertices <= most), sizes[-1][1])
+    if config.start == "metis":
+        return CLUSTER * n
+    growing, shares = config.grown.growing, NEEDS["portpart"]
+    below, of_candidates, groups, depth = 0, 0, 0, 0
+    for depth, (vertices, few_arcs) in enumerate(_level_sizes(
+            n, arcs, growing.least_vertices, shares.vertices, shares.arcs)):
+        candidates = growing.candidates_on(depth)
+        of_candidates = max(of_candidates, candidates * vertices)
+        groups = max(groups, candidates * group_words(vertices, k))
+        if depth > 0:
+            below += _graph_bytes(vertices, few_arcs, 8, weight_bytes, None) + CLUSTER * vertices
+    attempts = growing.candidates_on(depth) * growing.trials
+    blocks = 8 * (attempts * TALLY * k + 3 * (k + 1) * growing.candidates_on(depth) + 8 * k)
+    return (below + (6 * 4 + 13 * growing.trials) * of_candidates + 8 * growing.trials * groups
+            + blocks)
+
+
+def _refinement_bytes(n: int, arcs: int, k: int, needs: Needs) -> int:
     """Bytes of the arrays of refinement."""
     hubs = 2 * 4 * (arcs // most_arcs(1) + 1)  # all, and those that leave
     stripes = 2 * 8 * max(WEIGHT_COPIES, k)  # weights, and those that are tried
     buckets = 8 * k * leaving.BUCKETS * leaving.sub_buckets_for(k, n)
     tiles = 8 * (n // TILE + 1)
     fixed = 8 * (at.STRIPES + at.SIZE)
-    return REFINEMENT * n + hubs + BLOCK * k + stripes + buckets + tiles + fixed
+    return needs.refinement * n + hubs + BLOCK * k + stripes + buckets + tiles + fixed
 
 
 def _readable(size: int) -> str:

@@ -1,31 +1,95 @@
-"""The algorithms and their presets: one line each."""
+"""The algorithms and their presets: the one place that names them.
+
+`portpart.partition`, the command line, the benchmarks and the tests of the documentation read this
+table; an algorithm is added here, by one entry.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
-from portpart.algorithms import gkway, jet, portpart
-from portpart.errors import InputError
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """A partitioner and the configurations it is known under."""
-
-    partition: Callable[..., Any]
-    presets: Mapping[str, Any]
-
-
-ALGORITHMS: dict[str, Algorithm] = {
-    "jet": Algorithm(jet.jet, jet.PRESETS),
-    "gkway": Algorithm(gkway.gkway, gkway.PRESETS),
-    "portpart": Algorithm(portpart.portpart, portpart.PRESETS),
-}
-
+from portpart.algorithms import gkway, gpmetis, jet, portpart
+from portpart.catalogue import Entry, chosen
 
 DEFAULT = "portpart"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm(Entry):
+    """A partitioner and the configurations it is known under.
+
+    Attributes
+    ----------
+    partition : callable
+        The recipe.
+    """
+
+    partition: Callable[..., Any] = field(repr=False)
+
+
+ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
+    Algorithm(
+        "portpart", "portpart",
+        "Clusters, starts grown on the device, Jet refinement, and search by combining partitions.",
+        "The library's own, after Meyerhenke, Sanders, Schulz (2016), Gilbert et al. (2024), "
+        "Sanders, Schulz (2012) and Walshaw (2004)",
+        portpart.PRESETS,
+        {"temperatures": "c", "finest_temperatures": "c", "refinement.tolerance": "phi",
+         "finest_refinement.tolerance": "phi"},
+        partition=portpart.portpart,
+    ),
+    Algorithm(
+        "jet", "Jet",
+        "Two-hop matching, METIS on the coarsest graph, and refinement that takes detours.",
+        "M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam: Jet: Multilevel Graph "
+        "Partitioning on Graphics Processing Units, SIAM J. Sci. Comput. 46 (2024), B700-B724",
+        jet.PRESETS,
+        {"temperatures": "c", "finest_temperatures": "c", "refinement.tolerance": "phi"},
+        partition=jet.jet,
+    ),
+    Algorithm(
+        "gkway", "G-kway",
+        "Union-find groups, and independent sets of moves that all gain; made for circuits.",
+        "W. L. Lee, D.-L. Lin, T.-W. Huang, S. Jiang, T.-Y. Ho, Y. Lin, B. Yu: G-kway: Multilevel "
+        "GPU-Accelerated k-way Graph Partitioner, DAC 2024; W. L. Lee: dissertation, University "
+        "of Wisconsin-Madison (2025), chapter 1",
+        gkway.PRESETS,
+        {"coarsest_per_block": "gamma", "score_factor": "c", "group_size": "s"},
+        partition=gkway.gkway,
+    ),
+    Algorithm(
+        "gpmetis", "GP-metis",
+        "METIS's method on two devices: matching on a GPU, coarse levels on the CPU.",
+        "B. Goodarzi, M. Burtscher, D. Goswami: Parallel Graph Partitioning on a CPU-GPU "
+        "Architecture, IPDPS Workshops 2016",
+        gpmetis.PRESETS, partition=gpmetis.gpmetis,
+    ),
+)}  # fmt: skip
+
+
+def list_algorithms() -> dict[str, Algorithm]:
+    """The algorithms that :func:`portpart.partition` knows, by name.
+
+    Returns
+    -------
+    dict of str to Algorithm
+        Each has ``title``, ``purpose``, ``source``, ``presets``, and the methods ``parameters``
+        and ``difference``, which take the name of a preset.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> jet = portpart.list_algorithms()["jet"]
+    >>> list(jet.presets)
+    ['fast', 'default', 'ultra']
+    >>> jet.difference("fast")
+    {'starts': 1, 'refinement.tolerance': 0.99}
+    >>> [(each.value, each.symbol) for each in jet.parameters() if each.name == "temperatures"]
+    [((0.75,), 'c')]
+    """
+    return dict(ALGORITHMS)
 
 
 def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
@@ -35,32 +99,19 @@ def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
     Without an algorithm it is the one whose configuration is given, else the default.  `starts`,
     unless it is None, says how many initial partitions there are to be.
     """
-    found, config = _lookup(_algorithm_of(preset) if algorithm is None else algorithm, preset)
+    found, config = find(algorithm, preset)
     if starts is not None:
         config = config.with_starts(starts, num_blocks)
     return found.partition, config
 
 
-def _lookup(algorithm: str, preset: Any) -> tuple[Algorithm, Any]:
-    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        raise InputError(f"algorithm is {algorithm!r}; it must be one of {_names(ALGORITHMS)}")
-    found = ALGORITHMS[algorithm]
-    if not isinstance(preset, str):
-        expected = type(next(iter(found.presets.values())))
-        if not isinstance(preset, expected):
-            raise InputError(f"preset must be a name or a {expected.__name__}, not {preset!r}")
-        return found, preset
-    if preset not in found.presets:
-        raise InputError(f"preset is {preset!r}; it must be one of {_names(found.presets)}")
-    return found, found.presets[preset]
+def find(algorithm: str | None, preset: Any) -> tuple[Algorithm, Any]:
+    """The algorithm and the configuration that :func:`lookup` finds."""
+    return chosen(ALGORITHMS, _algorithm_of(preset) if algorithm is None else algorithm, preset)
 
 
 def _algorithm_of(preset: Any) -> str:
     for name, algorithm in ALGORITHMS.items():
-        if type(preset) is type(algorithm.presets["default"]):
+        if type(preset) is algorithm.kind:
             return name
     return DEFAULT
-
-
-def _names(table: Mapping[str, Any]) -> str:
-    return ", ".join(repr(name) for name in table)

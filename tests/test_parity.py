@@ -44,6 +44,8 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
 CASES = [(name, k, algorithm, preset) for name in GRAPHS for k in (2, 24)
          for algorithm in ("jet", "portpart") for preset in ("fast", "default")]
 CASES += [(name, k, "gkway", "default") for name in GRAPHS for k in (2, 24)]
+CASES += [(name, k, "gpmetis", "default") for name in GRAPHS for k in (2, 24)]
+CASES += [("weighted", 7, "gpmetis", "strong")]
 CASES += [("weighted", 7, "jet", "ultra"), ("weighted", 7, "portpart", "strong"),
           ("weighted", 7, "gkway", "strong"), ("rmat", 5, "portpart", "best"),
           ("mesh", 60, "portpart", "best")]
@@ -72,7 +74,7 @@ def test_two_threads(case: Any) -> None:
     assert np.array_equal(on_threads(2, *case), on_one_thread(*case))
 
 
-@pytest.mark.parametrize("algorithm", ["jet", "portpart", "gkway"])
+@pytest.mark.parametrize("algorithm", ["jet", "portpart", "gkway", "gpmetis"])
 def test_two_threads_often(algorithm: str) -> None:
     """A race shows now and then only."""
     graph = generators.rmat(12, 16)

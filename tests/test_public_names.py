@@ -10,6 +10,7 @@ import portpart
 PUBLIC = {
     "DeviceUnavailable",
     "GkwayConfig",
+    "GpmetisConfig",
     "Graph",
     "GraphFormatError",
     "InputError",
@@ -23,6 +24,7 @@ PUBLIC = {
     "compat",
     "generators",
     "io",
+    "list_algorithms",
     "memory_estimate",
     "metrics",
     "partition",

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
-from portpart.algorithms.coarsening.matching import heavy_edge_matching, part_unlike
-from portpart.algorithms.coarsening.two_hop import two_hop_matching
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.matched import matched_clusters
 from portpart.algorithms.multilevel import JetRefinedConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
@@ -97,10 +96,7 @@ def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, see
     limit = balance.cluster_limit(config.coarsest_vertices(balance.num_blocks))
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        mate = heavy_edge_matching(fine.space, fine, limit, level_seed, label)
-        two_hop_matching(fine.space, fine, mate, limit, level_seed, config.max_matchmaker_degree)
-        if label is not None:
-            mate = part_unlike(fine.space, mate, label)
-        return clusters_of_matching(fine.space, mate)
+        return matched_clusters(fine, limit, level_seed, label,
+                                max_matchmaker_degree=config.max_matchmaker_degree)
 
     return partition_multilevel(graph, balance, imbalance, config, match, seed, trace, request)

@@ -98,6 +98,11 @@ class MultilevelConfig(ABC):
         """What refines the levels below `graph`."""
 
     @property
+    def contraction(self) -> str:
+        """How coarse rows are made: "hash", "sort" or "auto", as in `contract`."""
+        return "hash"
+
+    @property
     def is_one_walk(self) -> bool:
         """Whether one partition is made and that is it."""
         return self.runs == 1 and self.cycles == 0
@@ -168,9 +173,14 @@ class JetRefinedConfig(MultilevelConfig):
                           self.finest_refinement)
 
 
+PartRule = Callable[[Graph, int, Request], Array]
+"""A partition of the coarsest graph, from a seed and what is wanted of it."""
+
+
 def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                          config: MultilevelConfig, find_clusters: ClusterRule, seed: int,
-                         trace: Trace, request: Request = NOTHING_MORE) -> Array:
+                         trace: Trace, request: Request = NOTHING_MORE,
+                         find_part: PartRule | None = None) -> Array:
     """Partition `graph`: coarsen, start, refine upwards; search on if the configuration says so.
 
     Parameters
@@ -180,6 +190,8 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
     request : Request
         Coarsening stays apart from fixed vertices and within the blocks of an initial partition,
         so that is one of the coarsest graph too, from which refinement starts.
+    find_part : callable, optional
+        Partitions the coarsest graph, whether or not there is an initial partition.
 
     Returns
     -------
@@ -197,15 +209,19 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
                              label=request.label(space, label),
                              stop_at=config.coarsest_vertices(num_blocks),
                              stop_dense_at=config.coarsest_dense_vertices(num_blocks),
-                             least_shrink=config.least_shrink, on_level=trace.coarse_level)
+                             least_shrink=config.least_shrink, on_level=trace.coarse_level,
+                             contraction=config.contraction)
             fixed = on_levels(levels, request.fixed)
-        refiner = config.refiner(graph, balance, seed)
+            initial = on_levels(levels, part)[-1]
+        refiner, coarsest = config.refiner(graph, balance, seed), levels[-1].graph
         with trace.phase("initial"):
-            if part is None:
-                start(refiner, levels[-1].graph, imbalance, config, seed, fixed[-1],
-                      request.out_of_time)
+            if find_part is not None:
+                wanted = Request(fixed[-1], initial, request.out_of_time)
+                refiner.start(coarsest, find_part(coarsest, seed, wanted))
+            elif initial is None:
+                start(refiner, coarsest, imbalance, config, seed, fixed[-1], request.out_of_time)
             else:
-                refiner.start(levels[-1].graph, on_levels(levels, part)[-1])
+                refiner.start(coarsest, initial)
         with trace.phase("refinement"):
             outcome = refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time)
         return Found(refiner.best, outcome["balanced"], outcome["cut"])

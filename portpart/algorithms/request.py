@@ -45,6 +45,12 @@ class Request:
         space.parallel_for(len(part), mark_fixed, self.fixed, part, label)
         return label
 
+    def moved(self, space: ExecutionSpace, other: ExecutionSpace) -> Request:
+        """The same with the arrays, which are in `space`, in another one."""
+        fixed, initial = (None if array is None else other.asarray(space.to_host(array))
+                          for array in (self.fixed, self.initial))
+        return Request(fixed, initial, self.out_of_time)
+
 
 NOTHING_MORE = Request()
 

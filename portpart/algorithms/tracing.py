@@ -91,6 +91,14 @@ class Trace:
         self.levels[0]["cut"] = cut
         self._depth = 0
 
+    @contextmanager
+    def below(self, graph: Graph) -> Iterator[Trace]:
+        """Trace a run on the coarsest graph, within a phase: its levels follow those so far."""
+        inner = Trace(graph.space, graph, None)
+        yield inner
+        if not self.cuts:
+            self.levels += inner.levels[1:]
+
     def _charge(self) -> None:
         """Charge what has been done since the last time to the current phase of the level."""
         now = self._now()

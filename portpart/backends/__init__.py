@@ -7,7 +7,7 @@ from collections.abc import Callable
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 
-__all__ = ["ExecutionSpace", "space"]
+__all__ = ["ExecutionSpace", "host_of", "space"]
 
 _spaces: dict[tuple[str, int | None], ExecutionSpace] = {}
 
@@ -38,6 +38,11 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
 
     chosen = usable_device(int(number) if number else None)
     return _known(f"cuda:{chosen}", None, lambda: CudaSpace(chosen))
+
+
+def host_of(here: ExecutionSpace) -> ExecutionSpace:
+    """The CPU space that works beside `here`: itself if it is one."""
+    return here if here.kind == "cpu" else space("cpu")
 
 
 def _known(name: str, threads: int | None, make: Callable[[], ExecutionSpace]) -> ExecutionSpace:

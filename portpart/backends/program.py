@@ -128,16 +128,20 @@ class Program:
         self._open.append(Launch(count, kernel, args, team, work))
 
     def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1,
-               work: int | None = None) -> None:
-        """Record one launch whose arguments are the slots named like the kernel's parameters."""
-        missing = [name for name in kernel.parameters[1:] if name not in self.slots]
+               work: int | None = None, **given: Any) -> None:
+        """Record one launch whose arguments are the slots named like the kernel's parameters.
+
+        Parameters named in `given` get the slot of that name instead, or that number or None.
+        """
+        values = [given.get(name, name) for name in kernel.parameters[1:]]
+        missing = [value for value in values if isinstance(value, str) and value not in self.slots]
         if missing:
             raise ValueError(
                 f"program {self.name!r}: kernel {kernel.name} wants {', '.join(missing)}, "
                 "which no slot is named"
             )
-        self.parallel_for(count, kernel, *(self.slots[name] for name in kernel.parameters[1:]),
-                          team=team, work=work)
+        arguments = (self.slots[value] if isinstance(value, str) else value for value in values)
+        self.parallel_for(count, kernel, *arguments, team=team, work=work)
 
     @contextmanager
     def while_loop(self, flag: Element) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Command line: ``portpart partition | evaluate | info | convert | generate``.
+"""Command line: ``portpart partition | evaluate | info | convert | generate | algorithms``.
 
 Every command is a module of this folder and is imported when it is called, so that
 ``portpart --help`` and a mistyped option answer at once.
@@ -29,6 +29,7 @@ COMMANDS = {
     "info": "Describe a graph: size, degrees, weights, components.",
     "convert": "Rewrite a graph in another format.",
     "generate": "Make a synthetic graph.",
+    "algorithms": "List algorithms, presets and their parameters.",
 }
 
 

@@ -43,6 +43,34 @@ json_option = click.option(
 )
 
 
+class ToldLater(click.Option):
+    """An option whose help the library tells, which is imported only when help is asked for."""
+
+    def __init__(self, *names: Any, tell: Callable[[], str], **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self.tell = tell
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        self.help = self.tell()
+        return super().get_help_record(ctx)
+
+
+def algorithms() -> str:
+    """Return the names of the algorithms."""
+    from portpart.presets import ALGORITHMS, DEFAULT
+
+    names = (f"{name}, the default" if name == DEFAULT else name for name in ALGORITHMS)
+    return "; ".join(names) + ". See portpart algorithms."
+
+
+def presets() -> str:
+    """Return the names of the presets of each algorithm."""
+    from portpart.presets import ALGORITHMS
+
+    return "; ".join(f"{', '.join(algorithm.presets)} ({name})"
+                     for name, algorithm in ALGORITHMS.items()) + "."  # fmt: skip
+
+
 _READING = (
     click.option("--symmetrize", is_flag=True,
                  help="Take the arcs of a directed graph without direction."),

@@ -16,6 +16,7 @@ from portpart.algorithms.coarsening.contraction import (
     clusters_of_matching,
     contract,
 )
+from portpart.algorithms.coarsening.merged_rows import way_for
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.team_arrays import check_program, check_width
 from portpart.graph import Graph
@@ -25,8 +26,10 @@ from tests.backends.lanes import LanesSpace
 from tests.graphs import graphs, random_graph, raw_graph
 
 
-def contracted(space: ExecutionSpace, graph: Graph, cluster: np.ndarray, count: int) -> Graph:
-    return contract(space, graph.to(space), Clusters(space.asarray(cluster, np.int32), count))
+def contracted(space: ExecutionSpace, graph: Graph, cluster: np.ndarray, count: int,
+               way: str = "hash") -> Graph:
+    clusters = Clusters(space.asarray(cluster, np.int32), count)
+    return contract(space, graph.to(space), clusters, way=way)
 
 
 def random_clusters(graph: Graph, seed: int) -> tuple[np.ndarray, int]:
@@ -36,51 +39,92 @@ def random_clusters(graph: Graph, seed: int) -> tuple[np.ndarray, int]:
     return np.unique(drawn, return_inverse=True)[1], len(np.unique(drawn))
 
 
+def arrays_of(graph: Graph) -> tuple[list[int], ...]:
+    """All that is stored, arcs and weights included."""
+    return tuple([] if a is None else oracles.host(a).tolist() for a in graph.arrays.values())
+
+
+def with_sorted_rows(graph: Graph) -> Graph:
+    matrix = graph.to_scipy()
+    matrix.sort_indices()
+    return Graph(matrix.indptr, matrix.indices, matrix.data, graph.vertex_weights, graph.space)
+
+
+both_ways = pytest.mark.parametrize("way", ["hash", "sort"])
+
+
+@both_ways
 @pytest.mark.parametrize("name", GRAPHS)
-def test_quotient_of_graphs(space: ExecutionSpace, name: str) -> None:
+def test_quotient_of_graphs(space: ExecutionSpace, name: str, way: str) -> None:
     graph = GRAPHS[name]
     cluster, count = random_clusters(graph, 7)
-    coarse = contracted(space, graph, cluster, count)
+    coarse = contracted(space, graph, cluster, count, way)
     oracles.assert_same_graph(coarse, oracles.quotient(graph, cluster, count))
     oracles.assert_valid_graph(coarse)
     assert coarse.total_vertex_weight == graph.total_vertex_weight
 
 
+@pytest.mark.parametrize("name", GRAPHS)
+def test_both_ways_make_the_same_arrays_but_for_the_order_of_rows(space: ExecutionSpace,
+                                                                  name: str) -> None:
+    graph = GRAPHS[name]
+    cluster, count = random_clusters(graph, 8)
+    hashed, ordered = (contracted(space, graph, cluster, count, way) for way in ("hash", "sort"))
+    assert arrays_of(with_sorted_rows(hashed.to(reference()))) == arrays_of(ordered)
+    assert [a.dtype for a in hashed.arrays.values()] == [a.dtype for a in ordered.arrays.values()]
+
+
+def test_rows_are_sorted_where_degrees_are_low(space: ExecutionSpace) -> None:
+    star = raw_graph(400, [(0, leaf) for leaf in range(1, 400)]).graph()
+    for graph, way in ((GRAPHS["sparse"], "sort"), (GRAPHS["dense"], "hash"), (star, "hash")):
+        cluster, count = random_clusters(graph, 2)
+        chosen, by_name = (contracted(space, graph, cluster, count, w) for w in ("auto", way))
+        assert way_for(graph) == way
+        if way == "sort":
+            assert arrays_of(chosen.to(reference())) == arrays_of(by_name.to(reference()))
+        oracles.assert_same_graph(chosen, by_name)
+
+
+@both_ways
 @given(graph=graphs(12, large_weights=True), data=st.data())
 @settings(max_examples=60)
 def test_quotient_of_random_graphs(
-    space: ExecutionSpace, graph: Graph, data: st.DataObject
+    space: ExecutionSpace, way: str, graph: Graph, data: st.DataObject
 ) -> None:
     n = graph.num_vertices
     cluster = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), np.int32)
-    coarse = contracted(space, graph, cluster, 5)
+    coarse = contracted(space, graph, cluster, 5, way)
     oracles.assert_same_graph(coarse, oracles.quotient(graph, cluster, 5))
 
 
+@both_ways
 @pytest.mark.parametrize("name", ["medium", "dense", "skewed"])
-def test_quotient_equals_the_sparse_triple_product(space: ExecutionSpace, name: str) -> None:
+def test_quotient_equals_the_sparse_triple_product(space: ExecutionSpace, name: str,
+                                                   way: str) -> None:
     graph = GRAPHS[name]
     cluster, count = random_clusters(graph, 3)
     n = graph.num_vertices
     map_matrix = sp.csr_array((np.ones(n, np.int64), (np.arange(n), cluster)), shape=(n, count))
     product = (map_matrix.T @ graph.to_scipy() @ map_matrix).toarray()
     np.fill_diagonal(product, 0)
-    coarse = contracted(space, graph, cluster, count).to_scipy()
+    coarse = contracted(space, graph, cluster, count, way).to_scipy()
     assert np.array_equal(coarse.toarray(), product)
 
 
-def test_wide_offsets_change_nothing(space: ExecutionSpace) -> None:
+@both_ways
+def test_wide_offsets_change_nothing(space: ExecutionSpace, way: str) -> None:
     graph = GRAPHS["medium"]
     cluster, count = random_clusters(graph, 1)
     oracles.assert_same_graph(
-        contracted(space, with_int64_offsets(graph), cluster, count),
-        contracted(space, graph, cluster, count),
+        contracted(space, with_int64_offsets(graph), cluster, count, way),
+        contracted(space, graph, cluster, count, way),
     )
 
 
-def test_sums_beyond_32_bits(space: ExecutionSpace) -> None:
+@both_ways
+def test_sums_beyond_32_bits(space: ExecutionSpace, way: str) -> None:
     graph = raw_graph(4, [(0, 2), (1, 3), (0, 1)], np.array([2**31 - 1] * 3, np.int32)).graph()
-    coarse = contracted(space, graph, np.array([0, 0, 1, 1]), 2)
+    coarse = contracted(space, graph, np.array([0, 0, 1, 1]), 2, way)
     assert oracles.arcs(coarse) == [(0, 1, 2**32 - 2), (1, 0, 2**32 - 2)]
 
 
@@ -92,19 +136,22 @@ LANES_GRAPHS = {
 }
 
 
+@both_ways
 @pytest.mark.parametrize("lanes", [2, 5])
 @pytest.mark.parametrize("name", LANES_GRAPHS)
-def test_lanes_share_a_row(lanes: int, name: str) -> None:
+def test_lanes_share_a_row(lanes: int, name: str, way: str) -> None:
     graph = LANES_GRAPHS[name]
     cluster, count = np.arange(graph.num_vertices) // 2, graph.num_vertices // 2
-    coarse = contracted(LanesSpace(lanes), graph, cluster, count)
+    coarse = contracted(LanesSpace(lanes), graph, cluster, count, way)
     oracles.assert_same_graph(coarse, oracles.quotient(graph, cluster, count))
 
 
+@both_ways
 @pytest.mark.parametrize("name", GRAPHS)
-def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, name: str) -> None:
+def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, name: str,
+                                                      way: str) -> None:
     graph = GRAPHS[name]
-    coarse = contracted(space, graph, *random_clusters(graph, 4))
+    coarse = contracted(space, graph, *random_clusters(graph, 4), way)
     space.counters.synchronizations = 0
     known = (coarse.max_degree, coarse.total_arc_weight, coarse.total_vertex_weight)
     assert space.counters.synchronizations == 0
@@ -124,9 +171,10 @@ def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> Non
             check_width(step.kernel, step.team)
 
 
-def test_everything_in_one_cluster(space: ExecutionSpace) -> None:
+@both_ways
+def test_everything_in_one_cluster(space: ExecutionSpace, way: str) -> None:
     graph = GRAPHS["skewed"]
-    coarse = contracted(space, graph, np.zeros(graph.num_vertices), 1)
+    coarse = contracted(space, graph, np.zeros(graph.num_vertices), 1, way)
     assert (coarse.num_vertices, coarse.num_arcs) == (1, 0)
     assert oracles.vertex_weights(coarse) == [graph.total_vertex_weight]
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.coarsening.matched import matched_clusters
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
@@ -106,3 +107,47 @@ def test_the_seed_breaks_ties(space: ExecutionSpace) -> None:
     first, again, other = (matched(space, graph, seed=seed) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
+
+
+def assert_pairs(graph: Graph, clusters: Any, limit: int, label: np.ndarray | None,
+                 two_hop: bool) -> None:
+    """Clusters are pairs or single vertices; without two hops each pair is an edge."""
+    cluster = oracles.host(clusters.cluster)
+    weights = oracles.vertex_weights(graph)
+    edges = {(u, v) for u, v, _ in oracles.arcs(graph)}
+    members = [np.flatnonzero(cluster == c).tolist() for c in range(clusters.count)]
+    assert [group[0] for group in members] == sorted(group[0] for group in members)
+    assert {len(group) for group in members} <= {1, 2}
+    for u, v in (group for group in members if len(group) == 2):
+        assert weights[u] + weights[v] <= limit
+        assert label is None or label[u] == label[v]
+        assert two_hop or (u, v) in edges
+
+
+@given(graph=graphs(14), limit=st.integers(0, 30), two_hop=st.booleans(), data=st.data())
+@settings(max_examples=60)
+def test_clusters_are_pairs_of_equal_label_within_the_limit(
+    space: ExecutionSpace, graph: Graph, limit: int, two_hop: bool, data: st.DataObject
+) -> None:
+    n = graph.num_vertices
+    label = data.draw(st.none() | st.lists(st.integers(-1, 2), min_size=n, max_size=n))
+    given_label = None if label is None else space.asarray(np.array(label, np.int32))
+    clusters = matched_clusters(graph.to(space), limit, 3, given_label, two_hop)
+    assert_pairs(graph, clusters, limit, label, two_hop)
+
+
+@pytest.mark.parametrize("two_hop", [False, True])
+@pytest.mark.parametrize("name", ["sparse", "skewed"])
+def test_clusters_of_large_graphs_are_pairs(space: ExecutionSpace, name: str,
+                                            two_hop: bool) -> None:
+    graph = GRAPHS[name]
+    clusters = matched_clusters(graph.to(space), NO_LIMIT, 3, two_hop=two_hop)
+    assert_pairs(graph, clusters, NO_LIMIT, None, two_hop)
+    same = matched_clusters(graph, NO_LIMIT, 3, two_hop=two_hop)
+    assert np.array_equal(oracles.host(clusters.cluster), same.cluster)
+
+
+def test_a_star_shrinks_only_by_two_hops(space: ExecutionSpace) -> None:
+    star = raw_graph(41, [(0, leaf) for leaf in range(1, 41)]).graph().to(space)
+    assert matched_clusters(star, NO_LIMIT, 0, two_hop=False).count == 40
+    assert matched_clusters(star, NO_LIMIT, 0).count <= 21

@@ -9,21 +9,24 @@ from typing import Any
 import pytest
 
 import portpart
-from portpart.algorithms import gkway
+from portpart.algorithms import gkway, gpmetis
 from portpart.algorithms import portpart as portpart_recipe
 from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.gkway import GkwayConfig
+from portpart.algorithms.gpmetis import GpmetisConfig
 from portpart.algorithms.jet import PRESETS, JetConfig
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement.independent_refinement import IndependentOptions
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
+from portpart.algorithms.refinement.two_direction_refinement import TwoDirectionOptions
 from portpart.errors import InputError
 from portpart.generators import delaunay
-from portpart.presets import ALGORITHMS, lookup
+from portpart.presets import lookup
 
 
-@pytest.mark.parametrize("kind", [JetConfig, PortpartConfig, GkwayConfig, RefinementOptions,
-                                  IndependentOptions, ClusteringOptions])
+@pytest.mark.parametrize("kind", [JetConfig, PortpartConfig, GkwayConfig, GpmetisConfig,
+                                  RefinementOptions, IndependentOptions, TwoDirectionOptions,
+                                  ClusteringOptions])
 def test_every_parameter_is_documented_and_frozen(kind: type) -> None:
     described = (kind.__doc__ or "").partition("----------")[2]
     names = [part.strip() for line in described.splitlines() if " : " in line
@@ -40,6 +43,8 @@ def test_the_default_preset_is_the_default_configuration() -> None:
     assert set(portpart_recipe.PRESETS) == {"fast", "default", "strong", "best"}
     assert gkway.PRESETS["default"] == GkwayConfig()
     assert set(gkway.PRESETS) == {"default", "strong"}
+    assert gpmetis.PRESETS["default"] == GpmetisConfig()
+    assert set(gpmetis.PRESETS) == {"default", "strong"}
 
 
 @pytest.mark.parametrize("options", [
@@ -58,6 +63,9 @@ def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) ->
     (PortpartConfig, {"most_coarse_weight": float("nan")}), (PortpartConfig, {"starts": 0}),
     (GkwayConfig, {"group_size": 1}), (GkwayConfig, {"score_factor": 0}),
     (GkwayConfig, {"score_factor": 2**63}), (GkwayConfig, {"most_coarse_weight": 1}),
+    (GpmetisConfig, {"runs": 2}), (GpmetisConfig, {"handoff_vertices": -1}),
+    (GpmetisConfig, {"contraction": "merge"}), (TwoDirectionOptions, {"tolerance": 0}),
+    (TwoDirectionOptions, {"stall_limit": 0}), (TwoDirectionOptions, {"pass_limit": 0}),
     (GkwayConfig, {"starts": 0}), (IndependentOptions, {"stall_limit": 0}),
     (IndependentOptions, {"tolerance": 0}), (IndependentOptions, {"tolerance": 1.1}),
     (IndependentOptions, {"round_limit": 0}), (ClusteringOptions, {"join_rounds": 0}),
@@ -122,7 +130,6 @@ def test_presets_are_found_by_name_and_configurations_taken_as_they_are() -> Non
     with pytest.raises(InputError, match="JetConfig"):
         lookup("jet", RefinementOptions())
     assert lookup("portpart", "best")[1].runs == 4
-    assert set(ALGORITHMS) == {"gkway", "jet", "portpart"}
 
 
 def test_every_level_is_refined_once_per_temperature() -> None:

@@ -73,6 +73,7 @@ def kernels_of_a_partition() -> list[Translation]:
         portpart.partition(grid_2d(80, 80), 5, seed=1)
         portpart.partition(grid_2d(80, 80), 5, preset=portpart.JetConfig(start="grown"), seed=1)
         portpart.partition(grid_2d(80, 80), 5, algorithm="gkway", seed=1)
+        portpart.partition(grid_2d(80, 80), 5, algorithm="gpmetis", seed=1)
     return [
         translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
         for kernel, tags, team in host_cuda.seen

@@ -333,6 +333,16 @@ def test_launch_takes_the_slots_named_like_the_parameters(space):
     assert space.to_host(arrays["result"]).tolist() == [2, 4, 6]
 
 
+def test_launch_takes_what_is_given_for_a_parameter():
+    program = Program("given")
+    source, result = program.array("source", np.int64), program.array("result", np.int64)
+    program.launch(3, double_into, values="source")
+    program.launch(3, double_into, values=7, result=None)
+    assert [step.args for step in program.launches()] == [(source, result), (7, None)]
+    with pytest.raises(ValueError, match="wants other, which"):
+        program.launch(3, double_into, values="other")
+
+
 def test_launch_names_the_slots_that_are_missing():
     program = Program("incomplete")
     program.array("values", np.int64)

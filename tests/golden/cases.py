@@ -58,13 +58,15 @@ LARGE = set(GRAPHS) - SMALL
 PRESETS = {
     "jet": {"default": GRAPHS, "ultra": SMALL, "fast": LARGE},
     "gkway": {"default": GRAPHS, "strong": SMALL},
+    "gpmetis": {"default": GRAPHS, "strong": SMALL},
     "portpart": {"default": GRAPHS, "strong": SMALL, "best": SMALL, "fast": LARGE},
 }
 """The graphs that each preset runs on."""
 
 MANY_BLOCKS = (300, 1024, 4096)
 GRAPHS_OF_MANY = {"delaunay-15", "rgg-14", "rmat-14", "grid-2d", "email-Enron"}
-PRESETS_OF_MANY = {"jet": ("default",), "gkway": ("default",), "portpart": ("fast", "default")}
+PRESETS_OF_MANY = {"jet": ("default",), "gkway": ("default",), "gpmetis": ("default",),
+                   "portpart": ("fast", "default")}
 """What is divided into many blocks too, some of them of four vertices that fill them."""
 
 

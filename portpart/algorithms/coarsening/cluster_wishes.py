@@ -26,10 +26,8 @@ from portpart.backends.language import (
 )
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 from portpart.primitives.hashing import pair_hash
-from portpart.primitives.team_winner import team_winner
+from portpart.primitives.team_winner import LOWEST, NOBODY, team_winner
 
-NOBODY = -1
-LOWEST = -(2**63)
 HIGHEST = 2**63 - 1
 ANY_DEGREE = 2**62
 

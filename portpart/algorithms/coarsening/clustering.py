@@ -189,12 +189,10 @@ class _Recording:
 
         Parameters of the names in `given` get that constant, or the slot of that name.
         """
-        slots, there = self.program.slots, 1 - here
-        known = {"active": f"active_{here}", "wide": f"wide_{here}",
-                 "next_active": f"active_{there}", "next_wide": f"wide_{there}", **given}
-        values = (known.get(name, name) for name in kernel.parameters[1:])
-        arguments = (slots[value] if isinstance(value, str) else value for value in values)
-        self.program.parallel_for(count, kernel, *arguments, team=team)
+        there = 1 - here
+        lists = {"active": f"active_{here}", "wide": f"wide_{here}",
+                 "next_active": f"active_{there}", "next_wide": f"wide_{there}"}
+        self.program.launch(count, kernel, team=team, **{**lists, **given})
 
     def wish(self, here: int, **given: Any) -> None:
         """Every vertex on the list wishes for a cluster, with a team that suits its degree.

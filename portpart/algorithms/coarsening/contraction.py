@@ -1,7 +1,8 @@
 """Contraction: the quotient graph of a vertex map, one row per cluster (Jet, algorithm 3.1).
 
-A program lists the members of the clusters, makes the rows (`coarse_rows.py`) and finds where each
-begins in the coarse graph, whose size the host must know before the rows are copied there.
+A program lists the members of the clusters, makes the rows (by hashing in `coarse_rows.py`, by
+sorting in `merged_rows.py`) and finds where each begins in the coarse graph, whose size the host
+must know before the rows are copied there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from portpart.algorithms.coarsening.coarse_rows import (
     copy_row,
     row_filler,
 )
+from portpart.algorithms.coarsening.merged_rows import merge_row, way_for
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
@@ -104,7 +106,7 @@ def _record_clusters_of_matching() -> Program:
 
 def contract(
     space: ExecutionSpace, graph: Graph, clusters: Clusters,
-    weight_type: np.dtype[Any] | None = None,
+    weight_type: np.dtype[Any] | None = None, way: str = "hash",
 ) -> Graph:
     """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
 
@@ -117,22 +119,27 @@ def contract(
     clusters : Clusters
     weight_type : dtype, optional
         Type of the coarse arc weights, if it is known; else `graph.weight_sum_dtype`.
+    way : {"hash", "sort", "auto"}
+        How the arcs of a cluster are added up: in a hash row; sorted, and equal ones merged; or as
+        `way_for` says.
 
     Returns
     -------
     Graph
-        With arc weights (int32 while the total fits, else int64) and vertex weights; the order
-        of the arcs in a row may differ from run to run on a GPU.
+        With arc weights (int32 while the total fits, else int64) and vertex weights.  Rows are
+        ascending if they were sorted; else the order in a row may differ from run to run on a GPU.
     """
     weights_as = graph.weight_sum_dtype if weight_type is None else weight_type
+    if way == "auto":
+        way = way_for(graph)
     count, index_type = clusters.count, graph.offsets.dtype
     offsets, row_begin = space.empty(count + 1, index_type), space.empty(count + 1, index_type)
     keys, sums = space.empty(graph.num_arcs, np.int32), space.empty(graph.num_arcs, weights_as)
     vertex_weights, totals = space.empty(count, np.int64), space.empty(TOTALS, np.int64)
     team = team_for(2 * graph.mean_degree)
     executable = space.cached_executable(
-        ("contraction", graph.type_key, weights_as, team),
-        lambda: _record(graph, weights_as, team, lone=space.widest_team == 1),
+        ("contraction", graph.type_key, weights_as, team, way),
+        lambda: _record(graph, weights_as, team, lone=space.widest_team == 1, way=way),
     )
     executable.run({
         **graph.arrays,
@@ -161,7 +168,8 @@ def _scratch(graph: Graph, count: int) -> dict[str, int]:
     }
 
 
-def _record(graph: Graph, weight_type: np.dtype[Any], team: int, lone: bool) -> Program:
+def _record(graph: Graph, weight_type: np.dtype[Any], team: int, lone: bool,
+            way: str = "hash") -> Program:
     """List the members of the clusters, fill a row for each, and find where coarse rows start."""
     program = Program("contraction")
     _declare(program, graph, weight_type)
@@ -175,7 +183,7 @@ def _record(graph: Graph, weight_type: np.dtype[Any], team: int, lone: bool) -> 
     with program.side_by_side():
         program.launch(sizes[VERTICES], place_member)
         program.launch(sizes[CLUSTERS], list_wide)
-    _record_rows(program, weight_type, team, lone)
+    _record_rows(program, weight_type, team, lone, way)
     program.launch(sizes[TILES], survey_tile, team=TEAM)
     record_scans_of_tiles(program, [(slot["degrees"], slot["coarse_offsets"], slot["tile_sums"])],
                           sizes[CLUSTERS], sizes[TILES])
@@ -197,21 +205,21 @@ def _declare(program: Program, graph: Graph, weight_type: np.dtype[Any]) -> None
     program.scalar("num_clusters")
 
 
-def _record_rows(program: Program, weight_type: np.dtype[Any], team: int, lone: bool) -> None:
+def _record_rows(program: Program, weight_type: np.dtype[Any], team: int, lone: bool,
+                 way: str) -> None:
     """Rows of clusters with many arcs first, by wide teams, beside them those of the others.
 
     Where lanes are alone there is no wide team, and one kernel less to compile.
     """
-    slot, sizes = program.slots, program.slots["sizes"]
+    sizes = program.slots["sizes"]
     sum_type = int32 if weight_type == np.int32 else int64
-    wide = (sizes[WIDE], WIDE_TEAM, {"wide": slot["wide"], "most": ANY_ROW})
+    wide: tuple[Any, ...] = (sizes[WIDE], WIDE_TEAM, {"most": ANY_ROW})
     others = (sizes[CLUSTERS], team, {"wide": None, "most": ANY_ROW if lone else WIDE_ROW})
     with program.side_by_side():
         for count, width, given in ([] if lone else [wide]) + [others]:
-            filler = row_filler(SLOTS[weight_type.itemsize][width], width, sum_type)
-            arguments = (given[name] if name in given else slot[name]
-                         for name in filler.parameters[1:])
-            program.parallel_for(count, filler, *arguments, team=width)
+            filler = merge_row if way == "sort" else row_filler(
+                SLOTS[weight_type.itemsize][width], width, sum_type)
+            program.launch(count, filler, team=width, **given)
 
 
 @kernel

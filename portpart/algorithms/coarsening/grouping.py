@@ -29,7 +29,6 @@ from portpart.algorithms.coarsening.pairing import (
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
-    Kernel,
     atomic_load,
     atomic_max,
     atomic_min,
@@ -47,10 +46,8 @@ from portpart.backends.program import Program
 from portpart.graph import Graph
 from portpart.primitives.hashing import hash_of, pair_hash
 from portpart.primitives.scan import tiles_of
-from portpart.primitives.team_winner import team_winner
+from portpart.primitives.team_winner import LOWEST, NOBODY, team_winner
 
-NOBODY = -1
-LOWEST = -(2**63)
 LAST = 2**31 - 1
 
 MOST_SCORE = 2**62
@@ -65,7 +62,7 @@ VERTICES, TILES, WAITING, CHANGING, NUM_WORDS = 0, 1, 2, 4, 5
 """Words of the array ``sizes``: numbers of vertices, of tiles of them and of those on two lists;
 whether subsets still change; how many words."""
 
-SHARED = {
+SHARED: dict[str, Any] = {
     "selected": "wish", "members": "slot", "link_score": "keys", "offer": "leader",
     "first": "crowd", "waiting": "active", "number": "active",
 }
@@ -124,13 +121,13 @@ def _record(graph: Graph, labelled: bool, team: int) -> Program:
     _declare(program, graph, labelled)
     slot = program.slots
     vertices = slot["sizes"][VERTICES]
-    _launch(program, vertices, select_neighbour, team)
+    program.launch(vertices, select_neighbour, team=team, **SHARED)
     for each in (begin_group, list_joining):
-        _launch(program, vertices, each)
+        program.launch(vertices, each, **SHARED)
     with program.while_loop(slot["sizes"][WAITING]):
         for here in (0, 1):  # from one list to the other
             _take_in(program, here)
-    _launch(program, vertices, key_of_leftover)
+    program.launch(vertices, key_of_leftover, **SHARED)
     record_pairing(program)
     with program.while_loop(slot["sizes"][CHANGING]):
         program.launch(1, settle)
@@ -154,22 +151,15 @@ def _declare(program: Program, graph: Graph, labelled: bool) -> None:
         program.scalar(name)
 
 
-def _launch(program: Program, count: Any, kernel: Kernel, team: int = 1, **given: int) -> None:
-    """Launch over the slots named like the parameters, those in `SHARED`, and constants."""
-    arguments = (given[name] if name in given else program.slots[SHARED.get(name, name)]
-                 for name in kernel.parameters[1:])
-    program.parallel_for(count, kernel, *arguments, team=team)
-
-
 def _take_in(program: Program, here: int) -> None:
     """A round: every group takes in one of the vertices that wait for it on the list `here`.
 
     A vertex waits as long as its group has room: as many rounds as groups have places.
     """
     count = program.slots["sizes"][WAITING + here]
-    _launch(program, 1, empty_list, there=1 - here)
+    program.launch(1, empty_list, there=1 - here)
     for each in (offer_edge, claim_place, take_in):
-        _launch(program, count, each, here=here, there=1 - here)
+        program.launch(count, each, here=here, there=1 - here, **SHARED)
 
 
 @kernel

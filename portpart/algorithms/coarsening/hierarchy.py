@@ -41,6 +41,7 @@ def coarsen(
     seed: int = 0,
     label: Array | None = None,
     on_level: Callable[[Graph], None] = lambda graph: None,
+    contraction: str = "hash",
 ) -> list[Level]:
     """Levels from `graph` down to at most `stop_at` vertices.
 
@@ -59,6 +60,8 @@ def coarsen(
         What takes the place of `stop_at` while a graph is dense.
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a cluster, on every level.
+    contraction : {"hash", "sort", "auto"}
+        How coarse rows are made, as in :func:`contract`.
 
     Returns
     -------
@@ -73,7 +76,7 @@ def coarsen(
         stalled = clusters.count > least_shrink * graph.num_vertices
         if too_small or stalled:
             break
-        coarse = contract(space, graph, clusters, weight_type)
+        coarse = contract(space, graph, clusters, weight_type, contraction)
         levels[-1].cluster = clusters.cluster
         if label is not None:
             label = label_of_clusters(space, label, clusters)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.cluster_wishes import MAX_NARROW, NOBODY
+from portpart.algorithms.coarsening.cluster_wishes import MAX_NARROW
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -14,6 +14,7 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.primitives.hashing import hash_of, mixed
+from portpart.primitives.team_winner import NOBODY
 
 # Words of `sizes`: lengths of lists (two of a kind) and of the arrays, a counter, a flag, tiles.
 ACTIVE, WIDE = 0, 2

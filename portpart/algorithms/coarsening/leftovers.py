@@ -20,8 +20,8 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.primitives.hashing import hash_of, mixed
+from portpart.primitives.team_winner import NOBODY
 
-NOBODY = -1
 LAST = 2**31 - 1
 
 ISOLATED_KEYS = 64

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.algorithms.coarsening.pairing import UNMATCHED
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
@@ -24,10 +25,7 @@ from portpart.backends.language import (
 from portpart.backends.program import Program
 from portpart.graph import Graph
 from portpart.primitives.hashing import pair_hash
-from portpart.primitives.team_winner import team_winner
-
-UNMATCHED = -1
-LOWEST = -(2**63)
+from portpart.primitives.team_winner import LOWEST, team_winner
 
 
 def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,

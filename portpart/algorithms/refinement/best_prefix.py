@@ -17,6 +17,7 @@ import numpy as np
 
 from portpart.algorithms.refinement import state as at
 from portpart.backends.language import (
+    Kernel,
     atomic_add,
     atomic_next,
     device,
@@ -74,11 +75,7 @@ def record_prefix(program: Program) -> None:
     state, sequence = slot["state"], slot["sequence"]
     program.launch(1, try_all, team=WIDEST)
     with program.if_nonzero(sequence[TOO_HEAVY]):
-        with program.while_loop(sequence[ORDERING]):
-            program.launch(state[MOVES], fill_key)
-            record_sort(program, SortSlots(slot["move_keys"], slot["move_list"],
-                                           slot["other_keys"], slot["other_list"]))
-            program.launch(1, order_by_gain_next)
+        record_order(program, fill_key, order_by_gain_next)
         program.launch(state[MOVES], lay_out_move)
         program.launch(1, walk_moves, team=WIDEST)
         program.launch(state[BLOCKS], reset_trial)
@@ -86,6 +83,22 @@ def record_prefix(program: Program) -> None:
         program.launch(1, fill_up_rooms, team=WIDEST)
         program.launch(state[MOVES], list_move)
         program.launch(1, shorten_list)
+
+
+def record_order(program: Program, fill: Kernel, order_next: Kernel) -> None:
+    """Record how the list of moves is sorted by one key after the other, the last one decides.
+
+    Parameters
+    ----------
+    fill, order_next : Kernel
+        Fills in the keys; says by what to sort next, if there is more, and how many bits that has.
+    """
+    slot = program.slots
+    with program.while_loop(slot["sequence"][ORDERING]):
+        program.launch(slot["state"][MOVES], fill)
+        record_sort(program, SortSlots(slot["move_keys"], slot["move_list"],
+                                       slot["other_keys"], slot["other_list"]))
+        program.launch(1, order_next)
 
 
 @device

@@ -111,7 +111,7 @@ class IndependentSetRefiner(JetRefiner):
     def record_moves(program: Program, widths: Widths) -> None:
         """Record a round: legal moves, an independent set of them, and its balanced prefix."""
         declare_prefix(program)
-        _choose_legal(program, widths)
+        record_legal_moves(program, widths)
         state = program.slots["state"]
         with program.side_by_side():
             program.launch(state[at.NEXT_EAGER], keep_independent, team=widths.team)
@@ -133,7 +133,7 @@ class IndependentSetRefiner(JetRefiner):
         return super().refine(graph, 0.0, fixed)
 
 
-def _choose_legal(program: Program, widths: Widths) -> None:
+def record_legal_moves(program: Program, widths: Widths) -> None:
     """Record how all eager vertices choose their legal moves."""
     state = program.slots["state"]
     program.scalar("zero_gain", np.int64)

@@ -1,0 +1,107 @@
+"""``portpart algorithms``: the algorithms, their presets and parameters."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from portpart.cli import options
+from portpart.cli.output import print_json
+
+if TYPE_CHECKING:
+    from portpart.catalogue import Parameter
+    from portpart.presets import Algorithm
+
+WIDTH = 96
+
+
+@click.command("algorithms")
+@click.argument("name", required=False)
+@options.json_option
+def command(name: str | None, as_json: bool) -> None:
+    """List the algorithms and their presets; with NAME the parameters of each preset."""
+    from portpart.catalogue import by_name
+    from portpart.presets import ALGORITHMS
+
+    if name is not None:
+        chosen = by_name(ALGORITHMS, name)
+        if as_json:
+            print_json(_as_object(chosen) | {"parameters": _parameters_by_preset(chosen)})
+        else:
+            _show((*_about(chosen), "", *_table_of_parameters(chosen)))
+    elif as_json:
+        print_json({"algorithms": [_as_object(each) for each in ALGORITHMS.values()]})
+    else:
+        for each in ALGORITHMS.values():
+            _show((*_about(each), ""))
+        click.echo("portpart algorithms NAME lists the parameters of each preset.")
+
+
+def _as_object(algorithm: Algorithm) -> dict[str, Any]:
+    """Return what --json prints about one algorithm; presets with what differs from the default."""
+    from portpart.presets import DEFAULT
+
+    return {
+        "name": algorithm.name, "title": algorithm.title, "purpose": algorithm.purpose,
+        "source": algorithm.source, "is_default": algorithm.name == DEFAULT,
+        "presets": {preset: algorithm.difference(preset) for preset in algorithm.presets},
+    }  # fmt: skip
+
+
+def _parameters_by_preset(algorithm: Algorithm) -> dict[str, list[dict[str, Any]]]:
+    return {preset: [vars(each) for each in algorithm.parameters(preset)]
+            for preset in algorithm.presets}  # fmt: skip
+
+
+def _about(algorithm: Algorithm) -> Iterator[str]:
+    """Yield what an algorithm is, and its presets with what differs from the default."""
+    from portpart.catalogue import written_difference
+    from portpart.presets import DEFAULT
+
+    mark = " (the default)" if algorithm.name == DEFAULT else ""
+    yield f"{algorithm.name}{mark}"
+    yield from _wrapped(algorithm.purpose, "  ")
+    yield from _wrapped(algorithm.source, "  source: ")
+    yield f"  configuration: portpart.{algorithm.kind.__name__}"
+    for preset in algorithm.presets:
+        text = written_difference(algorithm.difference(preset)) or "the defaults"
+        yield from _wrapped(text, f"  {preset:<8} ")
+
+
+def _table_of_parameters(algorithm: Algorithm) -> Iterator[str]:
+    """Yield parameters with their values; what is explained alike stands together."""
+    values = {preset: {each.name: each.value for each in algorithm.parameters(preset)}
+              for preset in algorithm.presets}  # fmt: skip
+    width = max(len(each.name) for each in algorithm.parameters())
+    alike: dict[str, list[Parameter]] = {}
+    for each in algorithm.parameters():
+        alike.setdefault(each.meaning, []).append(each)
+    for meaning, group in alike.items():
+        for each in group:
+            yield from _wrapped(_values_of(each, values), f"{each.name:<{width}}  ")
+        yield from _wrapped(meaning, "    ")
+
+
+def _values_of(parameter: Parameter, values: dict[str, dict[str, Any]]) -> str:
+    """Return the default, what other presets have instead, and the symbol: ``8 (fast: 2) [s]``."""
+    from portpart.catalogue import written
+
+    others = ", ".join(
+        f"{preset}: {written(table.get(parameter.name))}" for preset, table in values.items()
+        if table.get(parameter.name) != parameter.value)  # fmt: skip
+    symbol = f"  [{parameter.symbol}]" if parameter.symbol else ""
+    return written(parameter.value) + (f" ({others})" if others else "") + symbol
+
+
+def _wrapped(text: str, head: str) -> list[str]:
+    """Return the lines of a text that begins behind `head`."""
+    lines = textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head),
+                          break_on_hyphens=False)  # fmt: skip
+    return lines or [head.rstrip()]
+
+
+def _show(lines: Iterable[str]) -> None:
+    click.echo("\n".join(lines))

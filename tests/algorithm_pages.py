@@ -1,0 +1,122 @@
+"""The tables of docs/algorithms that come from the table of algorithms.
+
+    python -m tests.algorithm_pages
+
+writes them anew, between the comments that mark them.  What a table of presets has besides (figures
+that were measured) is kept for presets that are still there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from portpart.catalogue import Parameter, written, written_difference
+from portpart.presets import ALGORITHMS, DEFAULT, Algorithm
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "algorithms"
+OVERVIEW = FOLDER / "README.md"
+
+SECTIONS = ("When to choose it", "How it works", "Parameters", "Presets",
+            "Where it differs from its sources", "Measured", "Memory", "Limitations")
+"""What the page of an algorithm has, in this order."""
+
+GREEK = {"gamma": "γ", "phi": "φ", "lambda": "λ", "sigma": "σ"}  # noqa: RUF001
+NOT_MEASURED = "-"
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every page with the text that it is to have."""
+    measured = _measured(OVERVIEW.read_text())
+    yield OVERVIEW, _filled(OVERVIEW, {
+        "algorithms": algorithms, "presets": lambda: presets(measured)})
+    for algorithm in ALGORITHMS.values():
+        page = FOLDER / f"{algorithm.name}.md"
+        yield page, _filled(page, {
+            "parameters": lambda each=algorithm: parameters(each),
+            "presets": lambda each=algorithm: presets_of(each)})
+
+
+def algorithms() -> str:
+    """One row for each algorithm."""
+    return _table(["`algorithm=`", "what it does", "source"], (
+        [f"[`{each.name}`]({each.name}.md){', the default' if each.name == DEFAULT else ''}",
+         each.purpose, each.source]
+        for each in ALGORITHMS.values()))
+
+
+def presets(measured: dict[tuple[str, str], list[str]]) -> str:
+    """One row for each preset of each algorithm, with the figures that the page has."""
+    head = ["algorithm", "preset", "what it changes"]
+    extra = measured[("algorithm", "preset")]
+    return _table(head + extra, (
+        [f"[{each.title}]({each.name}.md)", f"`{preset}`", _difference(each, preset),
+         *measured.get((each.title, preset), [NOT_MEASURED] * len(extra))]
+        for each in ALGORITHMS.values() for preset in each.presets))
+
+
+def presets_of(algorithm: Algorithm) -> str:
+    """One row for each preset."""
+    return _table(["preset", "what it changes"], (
+        [f"`{preset}`", _difference(algorithm, preset)] for preset in algorithm.presets))
+
+
+def parameters(algorithm: Algorithm) -> str:
+    """One row for each parameter, or for several that are explained together."""
+    groups: dict[tuple[str, str], list[Parameter]] = {}
+    for each in algorithm.parameters():
+        groups.setdefault((each.name.rpartition(".")[0], each.meaning), []).append(each)
+    rows = []
+    for (_, meaning), alike in groups.items():
+        symbols = dict.fromkeys(GREEK.get(each.symbol, each.symbol) for each in alike)
+        rows.append([
+            ", ".join(f"`{each.name}`" for each in alike),
+            ", ".join(written(each.value) for each in alike),
+            " ".join(filter(None, symbols)), meaning.replace("  ", " "),
+        ])  # fmt: skip
+    return _table(["parameter", "default", "symbol", "meaning"], rows)
+
+
+def _difference(algorithm: Algorithm, preset: str) -> str:
+    text = written_difference(algorithm.difference(preset))
+    return f"`{text}`" if text else "(the defaults)"
+
+
+def _table(head: list[str], rows: Iterator[list[str]] | list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _block(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(<!-- {name}: generated -->\n).*?(\n<!-- end -->)", re.S)
+
+
+def _filled(page: Path, blocks: dict[str, Callable[[], str]]) -> str:
+    text = page.read_text()
+    for name, make in blocks.items():
+        text, count = _block(name).subn(lambda found: found[1] + make() + found[2], text)  # noqa: B023
+        assert count == 1, f"{page.name} must have one block <!-- {name}: generated --> ... end"
+    return text
+
+
+def _measured(text: str) -> dict[tuple[str, str], list[str]]:
+    """The last cells of the rows of the table of presets, those of its head included."""
+    found = {}
+    block = _block("presets").search(text)
+    assert block is not None
+    for line in block[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) > 3 and not cells[0].startswith("-"):
+            found[re.sub(r"\[(.*)\].*", r"\1", cells[0]), cells[1].strip("`")] = cells[3:]
+    return found
+
+
+def main() -> None:
+    """Write the pages anew."""
+    for page, text in list(pages()):
+        page.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

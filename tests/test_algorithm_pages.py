@@ -1,0 +1,30 @@
+"""Every algorithm has a page of the same form, whose tables are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from portpart.presets import ALGORITHMS, Algorithm
+from tests.algorithm_pages import FOLDER, NOT_MEASURED, OVERVIEW, SECTIONS, pages
+
+
+@pytest.mark.parametrize(("page", "text"), list(pages()),
+                         ids=lambda each: getattr(each, "name", ""))
+def test_tables_are_those_of_the_code(page: Path, text: str) -> None:
+    assert page.read_text() == text, "run python -m tests.algorithm_pages"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=lambda each: each.name)
+def test_every_page_has_the_same_sections(algorithm: Algorithm) -> None:
+    text = (FOLDER / f"{algorithm.name}.md").read_text()
+    assert text.startswith(f"# {algorithm.title}\n")
+    assert tuple(re.findall("^## (.*)", text, re.M)) == SECTIONS
+
+
+def test_every_preset_has_been_measured() -> None:
+    rows = [line for line in OVERVIEW.read_text().splitlines() if line.startswith("| [")]
+    assert len(rows) >= sum(len(each.presets) for each in ALGORITHMS.values())
+    assert not [row for row in rows if row.endswith(f" {NOT_MEASURED} |")]

@@ -1,0 +1,153 @@
+"""The table of algorithms: names, parameters and differences, in Python and on the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+import portpart
+from portpart.catalogue import by_name, differences, meanings, parameters_of, written
+from portpart.cli import main
+from portpart.errors import InputError
+from portpart.presets import ALGORITHMS, DEFAULT, Algorithm, lookup
+
+PRESETS = [(algorithm, preset) for algorithm in ALGORITHMS.values()
+           for preset in algorithm.presets]
+
+
+@dataclasses.dataclass(frozen=True)
+class Inner:
+    """Options.
+
+    Parameters
+    ----------
+    depth, width : int
+        Two sizes,
+        in vertices.
+    """
+
+    depth: int = 1
+    width: int = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Outer:
+    """A configuration.
+
+    Parameters
+    ----------
+    speed : float
+        How fast.
+    inner : Inner
+    other : Inner, optional
+        The same elsewhere.
+
+    Raises
+    ------
+    InputError : never
+        Not a parameter.
+    """
+
+    speed: float = 0.5
+    inner: Inner = dataclasses.field(default_factory=Inner)
+    other: Inner | None = None
+
+
+def test_meanings_come_from_the_docstring() -> None:
+    assert meanings(Inner) == dict.fromkeys(("depth", "width"), "Two sizes, in vertices.")
+    assert meanings(Outer) == {"speed": "How fast.", "inner": "", "other": "The same elsewhere."}
+
+
+def test_nested_parameters_have_dotted_names() -> None:
+    found = parameters_of(Outer(other=Inner(width=7)), {"speed": "v"})
+    assert [(each.name, each.value) for each in found] == [
+        ("speed", 0.5), ("inner.depth", 1), ("inner.width", 2), ("other.depth", 1),
+        ("other.width", 7)]  # fmt: skip
+    assert (found[0].symbol, found[1].symbol) == ("v", "")
+
+
+def test_differences_name_what_differs_and_nothing_else() -> None:
+    assert differences(Outer(), Outer()) == {}
+    changed = Outer(speed=1.0, inner=Inner(depth=3), other=Inner())
+    assert differences(Outer(), changed) == {"speed": 1.0, "inner.depth": 3, "other": Inner()}
+    assert differences(changed, Outer())["other"] is None
+
+
+def test_long_tuples_are_written_by_their_ends() -> None:
+    assert written((0.9, 0.8, 0.7, 0.6, 0.5)) == "(0.9, 0.8, ... 0.5)"
+    assert written((0.5,)) == "(0.5,)"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=lambda each: each.name)
+def test_every_algorithm_says_what_it_is(algorithm: Algorithm) -> None:
+    assert algorithm.purpose.endswith(".")
+    assert algorithm.source
+    assert algorithm.difference("default") == {}
+    everywhere = {each.name for preset in algorithm.presets
+                  for each in algorithm.parameters(preset)}  # fmt: skip
+    assert set(algorithm.symbols) <= everywhere
+    assert getattr(portpart, algorithm.kind.__name__) is algorithm.kind
+
+
+@pytest.mark.parametrize(("algorithm", "preset"), PRESETS, ids=lambda each: getattr(
+    each, "name", each))  # fmt: skip
+def test_every_parameter_of_a_preset_has_a_meaning(algorithm: Algorithm, preset: str) -> None:
+    assert all(each.meaning for each in algorithm.parameters(preset))
+    assert lookup(algorithm.name, preset) == (algorithm.partition, algorithm.presets[preset])
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(InputError, match="'quick'"):
+        by_name(ALGORITHMS, "jet").parameters("quick")
+    with pytest.raises(InputError, match=r"'METIS'.*'jet'"):
+        by_name(ALGORITHMS, "METIS")
+
+
+def test_the_list_is_a_copy() -> None:
+    portpart.list_algorithms().clear()
+    assert DEFAULT in portpart.list_algorithms()
+
+
+def test_the_command_lists_all_presets(capsys: pytest.CaptureFixture) -> None:
+    assert main(["algorithms"]) == 0
+    printed = capsys.readouterr().out
+    for name, algorithm in ALGORITHMS.items():
+        assert f"\n{name}" in "\n" + printed
+        assert all(f"\n  {preset}" in printed for preset in algorithm.presets)
+
+
+def test_the_command_tells_the_parameters_of_an_algorithm(capsys: pytest.CaptureFixture) -> None:
+    assert main(["algorithms", "jet"]) == 0
+    printed = capsys.readouterr().out
+    assert "8 (fast: 1, ultra: 16)" in printed
+    assert "(0.75,) (ultra: (0.85, 0.8, ... 0.05))  [c]" in printed
+    assert all(each.name in printed for each in ALGORITHMS["jet"].parameters())
+
+
+def test_json_holds_everything(capsys: pytest.CaptureFixture) -> None:
+    assert main(["algorithms", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["algorithms"]
+    assert [each["name"] for each in listed if each["is_default"]] == [DEFAULT]
+    assert {each["name"]: list(each["presets"]) for each in listed} == {
+        name: list(algorithm.presets) for name, algorithm in ALGORITHMS.items()}
+    assert main(["algorithms", "jet", "--json"]) == 0
+    jet = json.loads(capsys.readouterr().out)
+    assert jet["presets"]["fast"] == {"starts": 1, "refinement.tolerance": 0.99}
+    by_key = {each["name"]: each for each in jet["parameters"]["ultra"]}
+    assert by_key["starts"]["value"] == 16
+    assert by_key["temperatures"]["symbol"] == "c"
+    assert set(by_key["starts"]) == {"name", "value", "meaning", "symbol"}
+
+
+def test_an_unknown_algorithm_is_bad_usage(capsys: pytest.CaptureFixture) -> None:
+    assert main(["algorithms", "METIS"]) == 2
+    assert "'METIS'" in capsys.readouterr().err
+
+
+def test_help_names_algorithms_and_presets(capsys: pytest.CaptureFixture) -> None:
+    assert main(["partition", "--help"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert all(name in printed for name in ALGORITHMS)
+    assert "fast, default, ultra (jet)" in printed
