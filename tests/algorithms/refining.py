@@ -62,12 +62,14 @@ class Phases:
 
     def begin(self) -> None:
         """Forget everything but the partition."""
+        self.refiner.vertex_arrays["touched"][: self.n] = 1
+        self.state[at.MARKED] = 0
         self.run(self.n, destinations.begin_vertex, team=1)
-        self.state[at.MARKED] = self.n
         self.refresh()
 
     def refresh(self) -> None:
         dirty, self.state[at.MARKED] = int(self.state[at.MARKED]), 0
+        self.state[at.DIRTY], self.state[at.GROUP] = dirty, 1
         few = destinations.choose_destination(self.refiner.counter, int(self.state[at.PAIRWISE]))
         self.run(dirty, few)
         many = destinations.choose_destination_of_many(self.refiner.counter)

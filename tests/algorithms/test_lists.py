@@ -1,0 +1,82 @@
+"""The lists of refinement: nothing is missing, nothing stands twice, and shortcuts change nothing.
+
+On graphs large enough that lists are thinned out and not everything is rated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from portpart.algorithms.refinement import buckets, lists
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.backends.interface import ExecutionSpace
+from portpart.generators import grid_2d
+from portpart.graph import Graph
+from tests.algorithms.refining import part_of, refiner_at
+from tests.algorithms.test_refinement import assert_outcome_is_true
+
+GRID = grid_2d(220)
+K = 8
+assert GRID.num_vertices > lists.FEW
+
+
+def drawn_part(excess: float, seed: int = 0) -> np.ndarray:
+    """Every vertex in a block by chance; block 0 gets more than its share."""
+    shares = np.ones(K)
+    shares[0] += excess
+    drawn = np.random.default_rng(seed).choice(K, GRID.num_vertices, p=shares / shares.sum())
+    return drawn.astype(np.int32)
+
+
+def on_boundary(graph: Graph, part: np.ndarray) -> np.ndarray:
+    matrix = graph.to_scipy()
+    sources = np.repeat(np.arange(graph.num_vertices), np.diff(matrix.indptr))
+    outside = part[sources] != part[matrix.indices]
+    return np.bincount(sources[outside], minlength=graph.num_vertices) > 0
+
+
+def listed_in(refiner: JetRefiner, name: str, begin: int, count: int) -> np.ndarray:
+    first = int(refiner.state[begin])
+    return part_of(refiner, name)[first : first + int(refiner.state[count])]
+
+
+@pytest.mark.parametrize("iterations", [3, 20, 1000])
+def test_lists_are_thinned_out_and_hold_what_they_have_to(
+    space: ExecutionSpace, iterations: int
+) -> None:
+    refiner, graph = refiner_at(space, GRID, drawn_part(0.2), K, iteration_limit=iterations,
+                                stall_limit=30)
+    outcome = refiner.refine(graph, 0.75)
+    assert_outcome_is_true(GRID, K, outcome, part_of(refiner))
+    flags = part_of(refiner, "listed")
+    first = listed_in(refiner, "boundary", at.LISTED_BEGIN, at.LISTED)
+    assert len(first) < GRID.num_vertices or iterations < 20
+    assert np.array_equal(np.sort(first), np.flatnonzero(flags & lists.ON_BOUNDARY))
+    eager = listed_in(refiner, "eager_list", at.EAGER_BEGIN, at.EAGER)
+    assert np.array_equal(np.sort(eager), np.flatnonzero(flags & lists.IS_EAGER))
+    known = (flags != 0) | (part_of(refiner, "dirty") != 0)
+    assert known[on_boundary(GRID, part_of(refiner))].all()
+
+
+@pytest.mark.parametrize("excess", [0.04, 0.06, 0.11])
+def test_rating_eager_vertices_first_changes_nothing(space: ExecutionSpace, excess: float) -> None:
+    parts = []
+    for scope in (buckets.ONLY_EAGER, buckets.ALL):
+        refiner, graph = refiner_at(space, GRID, drawn_part(excess), K, iteration_limit=1,
+                                    weak_limit=10**9)
+        refiner.other_arrays["scope"][:] = scope
+        refiner.refine(graph, 0.25)
+        parts.append(part_of(refiner, "part"))
+    assert (parts[0] != drawn_part(excess)).any()
+    assert np.array_equal(*parts)
+
+
+def test_a_restart_looks_at_all_that_may_be_on_a_boundary(space: ExecutionSpace) -> None:
+    refiner, graph = refiner_at(space, GRID, drawn_part(0.2), K)
+    refiner.refine(graph, 0.75)
+    refiner.restart(graph)
+    touched = part_of(refiner, "touched") != 0
+    assert touched[on_boundary(GRID, part_of(refiner))].all()
+    assert np.array_equal(part_of(refiner, "part"), part_of(refiner))
