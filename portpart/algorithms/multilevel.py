@@ -30,6 +30,9 @@ from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graph import Graph
 
+NEVER = 2**62
+"""More vertices than any graph has."""
+
 
 @dataclass(frozen=True)
 class MultilevelConfig(ABC):
@@ -89,7 +92,7 @@ class MultilevelConfig(ABC):
             if not getattr(self, name) >= value:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least {value}")
 
-    def passes(self, depth: int) -> tuple[float, ...]:
+    def passes(self, depth: int, num_vertices: int) -> tuple[float, ...]:
         """What the refiner is told for each pass over a level, 0 being the finest."""
         return (0.0,)
 
@@ -140,6 +143,8 @@ class JetRefinedConfig(MultilevelConfig):
         Filter ratios c (inequality 4.3), one refinement loop each, on all but the finest level.
     finest_temperatures : tuple of float
         The same on the finest level.
+    coarse_once_above, finest_once_above : int
+        A level of more vertices gets one loop: a coarse one the first, the finest the last.
     refinement : RefinementOptions
     finest_refinement : RefinementOptions, optional
         The same on the finest level, if it differs there.
@@ -152,20 +157,26 @@ class JetRefinedConfig(MultilevelConfig):
 
     temperatures: tuple[float, ...] = (0.75,)
     finest_temperatures: tuple[float, ...] = (0.25,)
+    coarse_once_above: int = NEVER
+    finest_once_above: int = NEVER
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
     finest_refinement: RefinementOptions | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.check_least(coarse_once_above=0, finest_once_above=0)
         for name in ("temperatures", "finest_temperatures"):
             values = getattr(self, name)
             if not isinstance(values, tuple) or not values or not all(0 <= c <= 1 for c in values):
                 raise InputError(f"{name} are {values!r}; a tuple of one or more numbers from 0 to "
                                  "1 is needed")
 
-    def passes(self, depth: int) -> tuple[float, ...]:
+    def passes(self, depth: int, num_vertices: int) -> tuple[float, ...]:
         """The temperatures of a level."""
-        return self.finest_temperatures if depth == 0 else self.temperatures
+        if depth == 0:
+            once = num_vertices > self.finest_once_above
+            return self.finest_temperatures[-1:] if once else self.finest_temperatures
+        return self.temperatures[:1] if num_vertices > self.coarse_once_above else self.temperatures
 
     def refiner(self, graph: Graph, balance: Balance, seed: int) -> JetRefiner:
         """Jet refinement."""
@@ -260,7 +271,8 @@ def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: Multil
         count = len(parts)
     else:
         parts = metis_parts(coarsest, balance, imbalance, range(seed, seed + count), fixed)
-    start_from_best(refiner, coarsest, parts, count, config.passes(1)[0], fixed, out_of_time)
+    temperature = config.passes(1, coarsest.num_vertices)[0]
+    start_from_best(refiner, coarsest, parts, count, temperature, fixed, out_of_time)
 
 
 def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelConfig,
@@ -284,7 +296,7 @@ def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelC
         level = levels[depth]
         if level.cluster is not None:
             refiner.project(level.graph, level.cluster)
-        for index, temperature in enumerate(config.passes(depth)):
+        for index, temperature in enumerate(config.passes(depth, level.graph.num_vertices)):
             if index > 0:
                 if out_of_time():
                     break

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.initial.candidates import GrowingOptions
-from portpart.algorithms.multilevel import JetRefinedConfig, partition_multilevel
+from portpart.algorithms.multilevel import NEVER, JetRefinedConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.algorithms.request import NOTHING_MORE, Request
@@ -20,6 +20,9 @@ from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graph import Graph
+
+FEW_STARTS = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
+MANY_STARTS = StartOptions(refined=4, growing=GrowingOptions(candidates=4))
 
 SKEW = 32
 """Degrees are skewed where the highest is so many times the mean.  Hubs then hold clusters of many
@@ -37,6 +40,8 @@ class PortpartConfig(JetRefinedConfig):
         level.
     finest_temperatures : tuple of float
         The same on the finest level.
+    coarse_once_above, finest_once_above : int
+        A level of more vertices gets one loop: a coarse one the first, the finest the last.
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
@@ -72,17 +77,21 @@ class PortpartConfig(JetRefinedConfig):
     """
 
     temperatures: tuple[float, ...] = (0.6, 0.3)
+    finest_temperatures: tuple[float, ...] = (0.75, 0.25)
+    coarse_once_above: int = 2**18
+    finest_once_above: int = 2**21
     coarsest_per_block: int = 48
     dense_per_block: int | None = 8
     least_coarsest: int = 768
     most_coarsest: int = 12288
     least_shrink: float = 0.9
-    start_blocks: int = 128
+    start_blocks: int = 512
     refinement: RefinementOptions = field(
         default_factory=lambda: RefinementOptions(tolerance=0.998, stall_limit=8))
     finest_refinement: RefinementOptions | None = field(
         default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=16))
     start: str = "auto"
+    grown: StartOptions = MANY_STARTS
     growth: float = 8
     skewed_growth: float = 32
     most_coarse_weight: float = 8
@@ -95,14 +104,10 @@ class PortpartConfig(JetRefinedConfig):
                 raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
 
 
-FEW_STARTS = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
-MANY_STARTS = StartOptions(refined=4, growing=GrowingOptions(candidates=4))
-
 STRONG = PortpartConfig(
     temperatures=(0.75, 0.5, 0.25),
-    finest_temperatures=(0.75, 0.25),
-    start_blocks=512,
-    grown=MANY_STARTS,
+    coarse_once_above=NEVER,
+    finest_once_above=NEVER,
     refinement=RefinementOptions(stall_limit=20),
     finest_refinement=RefinementOptions(tolerance=0.9998, stall_limit=40),
     cycles=1,
@@ -111,6 +116,7 @@ STRONG = PortpartConfig(
 PRESETS = {
     "fast": PortpartConfig(
         temperatures=(0.5,),
+        finest_temperatures=(0.25,),
         starts=2,
         start_blocks=64,
         grown=FEW_STARTS,

@@ -10,14 +10,16 @@ import pytest
 
 from portpart.algorithms.refinement import buckets, lists
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.best import go_back
 from portpart.algorithms.refinement.jet_refinement import JetRefiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_2d
 from portpart.graph import Graph
-from tests.algorithms.refining import part_of, refiner_at
+from tests.algorithms.refining import Phases, part_of, refiner_at
 from tests.algorithms.test_refinement import assert_outcome_is_true
 
-GRID = grid_2d(220)
+SIDE = 220
+GRID = grid_2d(SIDE)
 K = 8
 assert GRID.num_vertices > lists.FEW
 
@@ -60,17 +62,42 @@ def test_lists_are_thinned_out_and_hold_what_they_have_to(
     assert known[on_boundary(GRID, part_of(refiner))].all()
 
 
-@pytest.mark.parametrize("excess", [0.04, 0.06, 0.11])
-def test_rating_eager_vertices_first_changes_nothing(space: ExecutionSpace, excess: float) -> None:
+def striped_part() -> np.ndarray:
+    """Stripes of two rows, so that all are on a boundary and nobody leaves without loss.
+
+    Block 0 has one stripe of 110 too many.
+    """
+    blocks = np.arange(SIDE // 2) % K
+    blocks[K - 1] = 0
+    return np.repeat(blocks, 2 * SIDE).astype(np.int32)
+
+
+@pytest.mark.parametrize("start", [drawn_part(0.04), drawn_part(0.11), striped_part()],
+                         ids=["random", "random, heavier", "stripes"])
+def test_rating_eager_vertices_first_changes_nothing(
+    space: ExecutionSpace, start: np.ndarray
+) -> None:
     parts = []
     for scope in (buckets.ONLY_EAGER, buckets.ALL):
-        refiner, graph = refiner_at(space, GRID, drawn_part(excess), K, iteration_limit=1,
-                                    weak_limit=10**9)
+        refiner, graph = refiner_at(space, GRID, start, K, iteration_limit=1, weak_limit=10**9)
         refiner.other_arrays["scope"][:] = scope
         refiner.refine(graph, 0.25)
         parts.append(part_of(refiner, "part"))
-    assert (parts[0] != drawn_part(excess)).any()
+    assert (parts[0] != start).any()
     assert np.array_equal(*parts)
+
+
+def test_what_a_list_drops_may_still_be_on_a_boundary_of_the_best(space: ExecutionSpace) -> None:
+    start = np.repeat(np.arange(K), GRID.num_vertices // K).astype(np.int32)
+    phases = Phases(space, GRID, start, K)
+    others = np.flatnonzero(start != 0)
+    phases.move(others, np.zeros(len(others), np.int32))
+    phases.refresh()
+    listed = int(phases.state[at.LISTED])
+    phases.run(listed, lists.keep_on_boundary, team=1)
+    assert 0 <= phases.state[at.NEXT_LISTED] < listed
+    phases.run(GRID.num_vertices, go_back, team=1)
+    assert (phases.array("touched") != 0)[on_boundary(GRID, start)].all()
 
 
 def test_a_restart_looks_at_all_that_may_be_on_a_boundary(space: ExecutionSpace) -> None:
