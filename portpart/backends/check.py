@@ -72,8 +72,8 @@ class CheckedFunction:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Hash of the source and of all that its names stand for."""
-        parts = [self._source, *(f"{name}: {_meaning(value)}"
-                                 for name, value in sorted(self.references.items()))]
+        parts = [self._source, repr(self.team_arrays)]
+        parts += [f"{name}: {_meaning(value)}" for name, value in sorted(self.references.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from portpart.backends import cpu_compile
-from portpart.backends.language import device, kernel
+from portpart.backends.language import device, int64, kernel, team_array
 from tests.backends.test_cpu_space import run_python
 
 COMPILES = """
@@ -70,8 +70,17 @@ def test_a_kernel_is_known_by_its_source_and_by_what_its_names_mean():
 
         return write_value
 
-    kernels = [same, other, valued(1), valued(2), valued(1.0), valued(True)]
-    assert len({each.fingerprint for each in kernels}) == 6
+    def scratch(size):
+        @kernel
+        def use_scratch(i, result):
+            words = team_array(int64, size)
+            words[0] = i
+            result[i] = words[0]
+
+        return use_scratch
+
+    kernels = [same, other, valued(1), valued(2), valued(1.0), valued(True), scratch(1), scratch(2)]
+    assert len({each.fingerprint for each in kernels}) == len(kernels)
     assert valued(1).fingerprint == valued(1).fingerprint
 
 
