@@ -33,6 +33,7 @@ SECONDS = ("wall", "processor", "outside", "reading", "coarsening", "initial", "
            "finish")  # fmt: skip
 """What is shown of each call; outside: the process but for reading and partitioning."""
 
+CACHES = ("PORTPART_CACHE_DIR", "CUPY_CACHE_DIR")
 Call = dict[str, Any]
 
 
@@ -69,8 +70,9 @@ def main(device: str, vertices: int, k: int, options: str, rounds: int, warm: in
 
 def measured(tree: Path, arguments: list[str], caches: str) -> Call:
     """Run the command line of a checkout once."""
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PORTPART_CACHE_DIR": f"{caches}/portpart",
-                   "CUPY_CACHE_DIR": f"{caches}/cupy"}  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    environment |= {name: str(Path(caches) / name) for name in CACHES}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     command = [sys.executable, "-m", "portpart.cli", *arguments, "--json"]
     before, begin = processor_seconds(), time.perf_counter()
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True,
