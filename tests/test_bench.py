@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench import compare, gpu, gpu_checks, report
+from bench import compare, first_call, gpu, gpu_checks, report
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Worker
@@ -194,3 +194,15 @@ def test_the_first_difference_of_two_runs_is_told() -> None:
     other = [fine | {"cut": 1}, coarse | {"cut": 4}]
     assert "level 1 of 2" in tell([fine, coarse], other)
     assert tell([fine], [fine]) == "no level tells"
+
+
+def test_a_first_call_is_measured_cold_and_warm(tmp_path):
+    output = tmp_path / "calls.json"
+    done = CliRunner().invoke(first_call.main, [
+        "--vertices", "300", "-k", "3", "--rounds", "1", "--warm", "1", "--json", str(output)])
+    assert done.exit_code == 0, done.output
+    cold, warm = json.loads(output.read_text())
+    assert (cold["state"], warm["state"]) == ("cold", "warm")
+    assert cold["cut"] == warm["cut"]
+    assert cold["processor"] > warm["processor"] > 0
+    assert "| cold | here | 1 |" in done.output

@@ -7,6 +7,8 @@ what it refuses is reported with the file, the line, the marked source and the a
 from __future__ import annotations
 
 import ast
+import functools
+import hashlib
 import inspect
 import types
 from collections.abc import Callable
@@ -47,10 +49,11 @@ class CheckedFunction:
         The scratch arrays of a kernel, by the names it gives them.
     """
 
-    def __init__(self, function: types.FunctionType, tree: ast.FunctionDef,
+    def __init__(self, function: types.FunctionType, tree: ast.FunctionDef, source: str,
                  references: dict[str, Any], is_kernel: bool, uses_team_words: bool,
                  team_arrays: dict[str, TeamArray]) -> None:
         self.name = function.__name__
+        self._source = source
         self.function = function
         self.tree = tree
         self.references = references
@@ -66,6 +69,19 @@ class CheckedFunction:
         """Names of the parameters; the first one of a kernel is the work index."""
         return [argument.arg for argument in self.tree.args.args]
 
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Hash of the source and of all that its names stand for."""
+        parts = [self._source, repr(self.team_arrays)]
+        parts += [f"{name}: {_meaning(value)}" for name, value in sorted(self.references.items())]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _meaning(value: Any) -> str:
+    if isinstance(value, CheckedFunction):
+        return value.fingerprint
+    return repr(value) if isinstance(value, (bool, int, float)) else str(value.name)
+
 
 Checked = TypeVar("Checked", bound=CheckedFunction)
 
@@ -79,8 +95,8 @@ def check_function(
     source, tree = parsed(function)
     checker = _Checker(function, tree, source, is_kernel)
     checker.run()
-    return result(function, tree, checker.references, is_kernel, checker.team_words,
-                  checker.team_arrays)
+    return result(function, tree, "".join(source), checker.references, is_kernel,
+                  checker.team_words, checker.team_arrays)
 
 
 class _Checker(ast.NodeVisitor):

@@ -1,4 +1,4 @@
-"""The CPU space: NumPy arrays, kernels compiled by Numba, one thread or many.
+"""The CPU space: NumPy arrays, kernels compiled by LLVM, one thread or many.
 
 Results never depend on the number of threads.
 """

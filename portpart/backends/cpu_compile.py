@@ -1,8 +1,8 @@
 """Compiled kernels of the CPU space and their cache on disk.
 
-The text of a kernel's module is a function of the kernel and its argument types; its hash names a
-file in the cache folder, which is written once and never changed, so Numba's own cache beside it
-stays valid.  The folder is ``$PORTPART_CACHE_DIR`` or ``portpart`` in the user's cache folder.
+A kernel's code is a function of the kernel, its argument types, this package's compiler and the
+processor; their hash names a file in the cache folder, which is written once and never changed.
+The folder is ``$PORTPART_CACHE_DIR`` or ``portpart`` in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -15,60 +15,71 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numba
 
-from portpart.backends.cpu_ahead import compile_ahead, load
-from portpart.backends.cpu_source import module_source
+from portpart.backends.cpu_code import address_in, fingerprint, object_code
+from portpart.backends.cpu_module import module_text
 from portpart.backends.language import Kernel
 from portpart.backends.result_types import type_of
 from portpart.backends.type_rules import infer
 
-_functions: dict[tuple[int, tuple[str, ...]], tuple[Kernel, Any]] = {}
+_addresses: dict[tuple[int, tuple[str, ...]], tuple[Kernel, int]] = {}
 _compiling = threading.RLock()
 
 
 def compiled(kernel: Kernel, tags: tuple[str, ...]) -> int:
     """Address of the chunk callback of `kernel` for arguments of the types `tags`."""
     key = (id(kernel), tags)
-    if key not in _functions:
+    if key not in _addresses:
         with _compiling:
-            if key not in _functions:
-                _functions[key] = (kernel, load(_written(kernel, tags)).chunk)
-    return int(_functions[key][1].address)
+            if key not in _addresses:
+                _addresses[key] = (kernel, _loaded(kernel, tags))
+    return _addresses[key][1]
 
 
-def compile_together(keys: Iterable[tuple[Kernel, tuple[str, ...]]]) -> None:
-    """Compile many kernels, in several processes if they are not in the cache."""
-    with _compiling:
-        compile_ahead([_written(kernel, tags) for kernel, tags in keys
-                       if (id(kernel), tags) not in _functions])
+def _loaded(kernel: Kernel, tags: tuple[str, ...]) -> int:
+    words = f"{_compiler()} {kernel.fingerprint} {tags}"
+    name = f"{kernel.name}_{hashlib.sha256(words.encode()).hexdigest()[:24]}"
+    path = cache_folder() / f"{name}.kernel"
+    code = _read(path)
+    if code is None:
+        code = object_code(module_text(infer(kernel, tuple(map(type_of, tags))), name))
+        _write(path, code)
+    return address_in(code, name)
 
 
-@cache
-def _written(kernel: Kernel, tags: tuple[str, ...]) -> Path:
-    """The file that holds the text of `kernel` for these types."""
-    infer(kernel, tuple(map(type_of, tags)))  # what CUDA would refuse is refused here too
-    text = module_source(kernel, tags)
-    digest = hashlib.sha256((_versions() + text).encode()).hexdigest()[:24]
-    name = f"portpart_{kernel.name}_{digest}"
-    path = cache_folder() / f"{name}.py"
-    if not path.exists():
-        _write(path, text)
-    return path
+def _read(path: Path) -> bytes | None:
+    """The code in a file, None if there is none that is whole."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    code = content[_CHECK:]
+    return code if hashlib.sha256(code).digest() == content[:_CHECK] else None
 
 
-def _write(path: Path, text: str) -> None:
-    """Write under another name, then rename: a reader never sees half a file."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    os.replace(temporary, path)
+def _write(path: Path, code: bytes) -> None:
+    """Write under another name, then rename: a reader never sees half a file.
+
+    Without room on the disk the code is used all the same, and compiled again next time.
+    """
+    with suppress(OSError):
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(hashlib.sha256(code).digest() + code)
+            os.replace(temporary, path)
+        except OSError:
+            os.unlink(temporary)
+
+
+_CHECK = hashlib.sha256().digest_size
+"""Bytes before the code, which tell whether it is whole."""
 
 
 @cache
@@ -102,7 +113,7 @@ def numba_cache(source: str) -> Iterator[None]:
     it by the file's time and size, which two versions may share.  A choice of the user's stands.
     """
     before = numba.config.CACHE_DIR
-    digest = hashlib.sha256((_versions() + Path(source).read_text()).encode()).hexdigest()[:24]
+    digest = hashlib.sha256((_compiler() + Path(source).read_text()).encode()).hexdigest()[:24]
     numba.config.CACHE_DIR = before or str(cache_folder() / f"{Path(source).stem}_{digest}")
     try:
         yield
@@ -117,7 +128,9 @@ def _user_cache() -> Path:
 
 
 @cache
-def _versions() -> str:
-    """Everything outside the text that the compiled code depends on."""
-    words = Path(__file__).with_name("cpu_words.py").read_text()
-    return f"{numba.__version__} {sys.version_info[:2]} {words}"
+def _compiler() -> str:
+    """Everything outside a kernel that its code depends on."""
+    digest = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    return f"{numba.__version__} {sys.version_info[:2]} {fingerprint()} {digest.hexdigest()}"

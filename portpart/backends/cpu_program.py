@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends.cpu import ITEM_WEIGHT
-from portpart.backends.cpu_compile import compile_together, compiled
+from portpart.backends.cpu_compile import compiled
 from portpart.backends.cpu_driver import FIELDS, JUMP, JUMP_IF_ZERO, LAUNCH, walk
 from portpart.backends.cpu_threads import run_with_threads
 from portpart.backends.packing import Table, address_of, tag_of
@@ -27,8 +27,6 @@ class CpuExecutable:
         self.space = space
         self.table = Table(program.slots)
         self.code: list[list[int]] = []
-        compile_together(
-            (step.kernel, tuple(map(tag_of, step.args))) for step in program.launches())
         self._emit(program.steps)
         self._instructions = np.array(self.code, np.int64).reshape(-1)
 

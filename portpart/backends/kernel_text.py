@@ -3,38 +3,66 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
+import linecache
+import threading
 import types
+from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 from portpart.errors import KernelSyntaxError
 
+Place = tuple[str, int]
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+_files: dict[str, tuple[list[str], dict[Place, Definition]]] = {}
+"""Lines of each file, and the functions in it that nobody has asked for yet."""
+
+_reading = threading.Lock()
+
 
 def parsed(function: types.FunctionType) -> tuple[list[str], ast.FunctionDef]:
-    """The lines of `function` and its syntax tree: numbered as the file is, without docstring."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except OSError:
+    """The lines of `function` and its syntax tree: numbered as the file is, without docstring.
+
+    A file is parsed once for all its functions, and again if one of them is made anew.
+    """
+    code = function.__code__
+    place = (code.co_name, code.co_firstlineno)
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    with _reading:
+        known = _files.get(code.co_filename)
+        if known is None or known[0] is not lines or place not in known[1]:
+            _files[code.co_filename] = known = (lines, _functions("".join(lines)))
+        tree = known[1].pop(place, None)
+    if tree is None:
         raise KernelSyntaxError(
-            f"the source of {function.__name__} cannot be read; write kernels in a file"
-        ) from None
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    module = ast.parse(textwrap.dedent("".join(lines)))
-    tree = module.body[0]
+            f"the source of {function.__name__} cannot be read; write kernels in a file")
     if not isinstance(tree, ast.FunctionDef):
-        refuse(function.__code__.co_filename, lines[0], tree,
+        refuse(code.co_filename, lines[place[1] - 1], tree,
                f"{type(tree).__name__} is not a plain function", "write it with def")
-    ast.increment_lineno(tree, first - 1)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.stmt, ast.expr, ast.arg)):
-            node.col_offset += indent
-            if node.end_col_offset is not None:
-                node.end_col_offset += indent
     if ast.get_docstring(tree) is not None:
-        tree.body = tree.body[1:] or [ast.Pass(lineno=tree.lineno, col_offset=indent)]
+        tree.body = tree.body[1:] or [ast.Pass(lineno=tree.lineno, col_offset=tree.col_offset)]
     tree.decorator_list = []
-    return lines, tree
+    return lines[place[1] - 1 : tree.end_lineno], tree
+
+
+def _functions(text: str) -> dict[Place, Definition]:
+    """Functions of a file by name and first line, that of a decorator if there is one."""
+    try:
+        module = ast.parse(text)
+    except SyntaxError:  # it has changed since
+        return {}
+    return {(node.name, min(part.lineno for part in (node, *node.decorator_list))): node
+            for node in _statements(module.body)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+
+def _statements(block: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All statements of `block`, those inside others too."""
+    for node in block:
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from _statements(getattr(node, part, ()))
 
 
 def refuse(filename: str, source_line: str, node: ast.AST, problem: str, remedy: str) -> NoReturn:

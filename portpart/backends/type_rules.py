@@ -2,8 +2,8 @@
 
 `infer` walks a checked kernel or device function once, in the order of the source, and finds
 the type of every expression and variable and the specialisation of every device function called.
-Both compilers depend on it: the CUDA translator writes casts from it, and the CPU space calls it
-first, so that a kernel which one of them would read differently is refused on both.
+Both writers depend on it: CUDA C++ (`translate`) and LLVM (`cpu_module`) get their conversions from
+it, so that a kernel means the same on both.
 
 A variable has the type of its first assignment.
 """

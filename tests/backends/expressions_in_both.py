@@ -1,7 +1,7 @@
-"""Evaluates expressions of the kernel language with Numba and with the generated C++.
+"""Evaluates expressions of the kernel language with both writers and, to compare, with Numba.
 
-The same text is compiled twice: as plain Python functions by Numba's njit, and as device functions
-of a kernel that is translated to CUDA C++ and compiled by the host's compiler.
+The same text is compiled three times: as a plain Python function by Numba's njit, and as a kernel
+that is written as LLVM for the CPU space, and translated to CUDA C++ for the host's compiler.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ import numba.cpython.numbers
 import numpy as np
 import pytest
 
+from portpart.backends.cpu import CpuSpace
+from portpart.backends.cpu_driver import MOST_ARGUMENTS
+from portpart.backends.interface import ExecutionSpace
 from portpart.backends.result_types import SCALARS
 from portpart.backends.type_rules import infer
 from portpart.errors import KernelTypeError
@@ -88,9 +91,25 @@ def accepted(expressions: list[str], folder: Path) -> dict[str, np.dtype]:
 def in_cpp(types: dict[str, np.dtype], values: dict[str, np.ndarray],
            folder: Path) -> dict[str, np.ndarray]:
     """Results of the expressions by the translator and the host's C++ compiler."""
+    return _in_space(HostCudaSpace(), types, values, folder)
+
+
+def in_llvm(types: dict[str, np.dtype], values: dict[str, np.ndarray],
+            folder: Path) -> dict[str, np.ndarray]:
+    """Results of the expressions in the CPU space, which takes some tens of arguments."""
+    some = MOST_ARGUMENTS - len(values)
+    results = {}
+    for first in range(0, len(types), some):
+        part = dict(itertools.islice(types.items(), first, first + some))
+        results |= _in_space(CpuSpace(threads=1), part, values, folder)
+    return results
+
+
+def _in_space(space: ExecutionSpace, types: dict[str, np.dtype], values: dict[str, np.ndarray],
+              folder: Path) -> dict[str, np.ndarray]:
     results = _empty(types, values)
     module = load_module(f"{_WORDS}@kernel\ndef run(i, {_text(types, '    ')}", folder)
-    HostCudaSpace().parallel_for(_rows(values), module.run, *values.values(), *results.values())
+    space.parallel_for(_rows(values), module.run, *values.values(), *results.values())
     return results
 
 
@@ -136,17 +155,18 @@ def assert_same_in_both(expressions: list[str], folder: Path, rows: int = 400) -
     if not types:
         return 0
     values = operand_values(rows)
-    cpp = in_cpp(types, values, folder)
+    written = {"C++": in_cpp(types, values, folder), "LLVM": in_llvm(types, values, folder)}
     reference, inferred = in_numba(types, values, folder)
     for expression, dtype in types.items():
         assert inferred[expression] == dtype, expression
-        same = (cpp[expression] == reference[expression]) | _both_nan(
-            cpp[expression], reference[expression])
-        if not same.all():
-            row = int(np.argmin(same))
-            given = {name: array[row] for name, array in values.items()}
-            raise AssertionError(f"{expression}: C++ {cpp[expression][row]}, Numba "
-                                 f"{reference[expression][row]} for {given}")
+        for writer, results in written.items():
+            ours, numbas = results[expression], reference[expression]
+            same = (ours == numbas) | _both_nan(ours, numbas)
+            if not same.all():
+                row = int(np.argmin(same))
+                given = {name: array[row] for name, array in values.items()}
+                raise AssertionError(
+                    f"{expression}: {writer} {ours[row]}, Numba {numbas[row]} for {given}")
     return len(types)
 
 

@@ -1,4 +1,4 @@
-"""The CPU space: threads, launches, memory, the cache of compiled kernels."""
+"""The CPU space: threads, launches, memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from portpart import backends
-from portpart.backends import cpu_compile, cpu_memory
+from portpart.backends import cpu_memory
 from portpart.backends.cpu import CpuSpace
 from portpart.backends.language import (
     atomic_add,
@@ -205,46 +205,6 @@ def test_results_do_not_depend_on_the_number_of_threads():
     assert len({digest for _, digest in outputs}) == 1
 
 
-COMPILES = """
-    import time
-    import numpy as np
-    from numba.core import event
-    from portpart import backends
-    from portpart.primitives.basic import iota
-    space = backends.space("cpu")
-    with event.install_recorder("numba:compile") as recorder:
-        assert iota(space, 5).tolist() == [0, 1, 2, 3, 4]
-    print(len(recorder.buffer))
-"""
-
-
-def test_second_process_finds_compiled_kernels(tmp_path):
-    folder = str(tmp_path / "cache")
-    assert int(run_python(COMPILES, PORTPART_CACHE_DIR=folder)) > 0
-    assert int(run_python(COMPILES, PORTPART_CACHE_DIR=folder)) == 0
-    assert list((tmp_path / "cache").glob("cpu_driver_*/*/*.drive-*.nbi")), "not beside the source"
-
-
-def test_unwritable_cache_folder_is_replaced_for_one_process(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    code = """
-        import warnings
-        from portpart import backends
-        from portpart.backends.cpu_compile import cache_folder
-        from portpart.primitives.basic import iota
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            iota(backends.space("cpu"), 5)
-        print(cache_folder().is_dir(), len(caught), cache_folder(), caught[0].message, sep="|")
-    """
-    exists, count, folder, message = run_python(
-        code, PORTPART_CACHE_DIR=str(blocked / "cache")).split("|")
-    assert (exists, count) == ("True", "1")
-    assert "cannot be kept in" in message
-    assert not Path(folder).exists()
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_works_on_one_thread():
     code = """
@@ -267,18 +227,6 @@ def test_without_numbas_compiler_the_space_says_so(monkeypatch):
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     with pytest.raises(DeviceUnavailable, match="NUMBA_DISABLE_JIT"):
         CpuSpace()
-
-
-def test_cache_folder_follows_the_environment(monkeypatch, tmp_path):
-    monkeypatch.setenv("PORTPART_CACHE_DIR", str(tmp_path / "here"))
-    assert cpu_compile.cache_folder.__wrapped__() == tmp_path / "here"
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PORTPART_CACHE_DIR", "here")  # stays there when the process moves on
-    assert cpu_compile.cache_folder.__wrapped__() == tmp_path / "here"
-    monkeypatch.delenv("PORTPART_CACHE_DIR")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    if sys.platform != "win32":
-        assert cpu_compile.cache_folder.__wrapped__() == tmp_path / "portpart"
 
 
 def test_importing_portpart_is_quick_and_loads_no_compiler():
@@ -364,35 +312,3 @@ def test_impossible_allocations_say_how_much():
     with pytest.raises(OutOfMemory, match="MiB"):
         CpuSpace(1).empty(1 << 50, np.int64)
 
-
-AHEAD = """
-    import sys
-    import numpy as np
-    from numba.core import event
-    from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
-    from portpart.backends import cpu_ahead
-    from portpart.generators import grid_2d
-    started, wait = [], cpu_ahead._started
-    cpu_ahead._processors = lambda: 2
-    if sys.argv[1:] == ["broken"]:
-        sys.executable += "-that-is-not-there"
-    cpu_ahead._started = lambda files: started.append(len(files)) or wait(files)
-    graph = grid_2d(40)
-    with event.install_recorder("numba:compile") as recorder:
-        pairs = clusters_of_matching(graph.space, np.arange(1600, dtype=np.int32) ^ 1)
-        coarse = contract(graph.space, graph, pairs)
-    print(sum(started), len(recorder.buffer), coarse.num_arcs)
-"""
-
-
-def test_other_processes_compile_for_this_one(tmp_path):
-    """Part of a cold cache is compiled elsewhere, or here where that fails; then all is there."""
-    code = textwrap.dedent(AHEAD)
-    cold, warm = (run_python(code, PORTPART_CACHE_DIR=str(tmp_path / "a")).split()
-                  for _ in range(2))
-    broken = run_python(code.replace('["broken"]', "[]"),
-                        PORTPART_CACHE_DIR=str(tmp_path / "b")).split()
-    assert int(cold[0]) > 0
-    assert warm[:2] == ["0", "0"]
-    assert int(broken[1]) > int(cold[1])
-    assert cold[2] == warm[2] == broken[2]
