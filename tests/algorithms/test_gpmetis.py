@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import portpart
-from portpart import GpmetisConfig
+from portpart import GpmetisConfig, backends
 from portpart.algorithms.gpmetis import gpmetis as recipe
 from portpart.algorithms.request import Request
 from portpart.algorithms.tracing import Trace
@@ -153,11 +154,35 @@ def test_no_time_is_enough_for_a_partition() -> None:
 class FarArray(np.ndarray):
     """An array of the device of these tests."""
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        assert isinstance(value, FarArray) or not isinstance(value, np.ndarray)
+        super().__setitem__(key, value)
 
-class FarSpace(HostCudaSpace):
+
+class NearSpace(HostCudaSpace):
+    """The CPU beside it, which must not touch arrays of the device."""
+
+    def owns(self, array: Any) -> bool:
+        return not isinstance(array, FarArray)
+
+    def check(self, arrays: Iterable[Any]) -> None:
+        assert all(self.owns(array) for array in arrays if isinstance(array, np.ndarray))
+
+    def parallel_for(self, n: int, kernel: Any, *args: Any, team: int = 1) -> None:
+        self.check(args)
+        super().parallel_for(n, kernel, *args, team=team)
+
+    def executable(self, program: Program) -> Any:
+        return CheckedExecutable(self, super().executable(program))
+
+
+class FarSpace(NearSpace):
     """A device with a memory of its own: it takes its own arrays only, and hands out copies."""
 
     name, kind = "far", "cuda"
+
+    def owns(self, array: Any) -> bool:
+        return isinstance(array, FarArray)
 
     def empty(self, n: int, dtype: Any) -> Any:
         return super().empty(n, dtype).view(FarArray)
@@ -171,26 +196,19 @@ class FarSpace(HostCudaSpace):
         return np.array(values, dtype).view(FarArray)
 
     def to_host(self, array: Any) -> np.ndarray:
-        assert isinstance(array, FarArray)
+        self.check([array])
         return np.array(array)
 
-    def parallel_for(self, n: int, kernel: Any, *args: Any, team: int = 1) -> None:
-        assert all(isinstance(a, FarArray) for a in args if isinstance(a, np.ndarray))
-        super().parallel_for(n, kernel, *args, team=team)
 
-    def executable(self, program: Program) -> Any:
-        return FarExecutable(super().executable(program))
+class CheckedExecutable:
+    """A program that takes arrays of its space only."""
 
-
-class FarExecutable:
-    """A program that takes arrays of the device only."""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
+    def __init__(self, space: NearSpace, inner: Any) -> None:
+        self.space, self.inner = space, inner
 
     def run(self, bindings: dict[str, Any], size: int) -> None:
         """Run with `bindings`."""
-        assert all(isinstance(a, FarArray) for a in bindings.values() if isinstance(a, np.ndarray))
+        self.space.check(bindings.values())
         self.inner.run(bindings, size)
 
 
@@ -211,13 +229,16 @@ WANTED: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(params=["far", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> ExecutionSpace:
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ExecutionSpace:
     """A space that is not the CPU's."""
     if request.param == "cuda":
         return cuda_space()
     if COMPILER is None:
         pytest.skip(NO_COMPILER)
-    return FarSpace()
+    near = NearSpace()
+    monkeypatch.setattr(backends, "host_of", lambda here: near if here is far else here)
+    far = FarSpace()
+    return far
 
 
 @pytest.mark.parametrize("contraction", ["hash", "sort"])

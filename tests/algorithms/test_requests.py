@@ -11,11 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.refinement.destinations import most_pairwise
+from portpart.algorithms.refinement.jet_program import Widths, record_refinement
 from portpart.algorithms.refinement.two_direction_refinement import (
     TwoDirectionOptions,
     TwoDirectionRefiner,
 )
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Word, int32, int64
+from portpart.backends.team_arrays import check_program
 from portpart.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of, part_of
@@ -190,3 +194,18 @@ def test_a_pass_is_two_rounds(space: ExecutionSpace) -> None:
     graph = LARGE["mesh"]
     outcome, _ = refined(space, graph, balanced_part(graph, 6), 6, pass_limit=3)
     assert outcome["iterations"] == 6
+
+
+@pytest.mark.parametrize("counter", [int32, int64])
+@pytest.mark.parametrize("team", [1, 8, 32])
+def test_the_program_has_room_for_the_arrays_of_all_teams(team: int, counter: Word) -> None:
+    graph = LARGE["medium"]
+    refiner = TwoDirectionRefiner(graph.space, graph, balance_of(graph, 4), TwoDirectionOptions(),
+                                  1)
+    arrays = {**refiner.vertex_arrays, **refiner.other_arrays, "position": refiner.position,
+              "state": np.zeros(1, np.int64)}
+    widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
+                    pairwise=most_pairwise(team, 256, 4, counter))
+    program = record_refinement(graph, {name: a.dtype for name, a in arrays.items()}, widths,
+                                refiner.record_moves)
+    check_program(program.name, ((step.kernel, step.team) for step in program.launches()))
