@@ -113,7 +113,7 @@ class CudaExecutable:
         from portpart.backends.cuda_cooperative import Cooperative
 
         launches = self.program.launches()
-        check_program(self.program.name, ((step.kernel, step.team) for step in launches))
+        check_program(self.program)
         translations = {
             id(step): translate(step.kernel, tuple(type_of(tag_of(a)) for a in step.args),
                                 step.team, (STEP,))

@@ -7,7 +7,7 @@ shared memory of the block on CUDA, a thread's stack on the CPU.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,15 @@ from portpart.errors import KernelTypeError
 
 if TYPE_CHECKING:
     from portpart.backends.check import CheckedFunction
+    from portpart.backends.program import Program
 
 FORM = "write name = team_array(int64, 256) at the top level of a kernel"
 
+SHARED_BYTES = 48 * 1024
+"""Shared memory of a block on any GPU."""
+
 BLOCK_BYTES = 44 * 1024
-"""Shared memory of a block on any GPU is 48 KiB; a resident program keeps its table there too."""
+"""What a kernel may have of it; a resident program keeps its table there too."""
 
 WORD_BYTES = 512
 """What the words of a team that is a whole block, and alignment, may take of it."""
@@ -82,8 +86,8 @@ def room_of(team: int) -> int:
     return BLOCK_BYTES - (WORD_BYTES if team == BLOCK else 0)
 
 
-def check_program(name: str, launches: Iterable[tuple[CheckedFunction, int]]) -> None:
-    """Refuse a resident program whose kernels, with teams of these widths, want too much together.
+def check_program(program: Program) -> None:
+    """Refuse a resident program that wants more shared memory than there is.
 
     Arrays of the same width, type, size and place in their kernels share memory.
 
@@ -91,12 +95,16 @@ def check_program(name: str, launches: Iterable[tuple[CheckedFunction, int]]) ->
     ------
     KernelTypeError
     """
-    arrays = {(team, number, array) for kernel, team in launches
-              for number, array in enumerate(kernel.team_arrays.values())}
+    launches = program.launches()
+    arrays = {(step.team, number, array) for step in launches
+              for number, array in enumerate(step.kernel.team_arrays.values())}
     needed = sum(BLOCK // team * array.nbytes for team, _, array in arrays)
-    if needed > BLOCK_BYTES:
-        raise KernelTypeError(f"the team arrays of program {name!r} take {needed} bytes of a block "
-                              f"together, and there are {BLOCK_BYTES}; make them smaller or alike")
+    table = 8 * sum(1 + len(step.args) for step in launches)
+    room = SHARED_BYTES - WORD_BYTES - table
+    if needed > room:
+        raise KernelTypeError(f"the team arrays of program {program.name!r} take {needed} bytes of "
+                              f"a block together, and beside its table of {table} bytes there are "
+                              f"{room}; make them smaller or alike")
 
 
 def check_width(kernel: CheckedFunction, team: int) -> None:

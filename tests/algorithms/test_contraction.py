@@ -166,7 +166,7 @@ def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> Non
     graph, dtype = GRAPHS["medium"], np.dtype(sum_type)
     for program in (_record(graph, dtype, team, lone=False),
                     clustering._record(graph, dtype, team, ClusteringOptions(), False, lone=False)):
-        check_program(program.name, ((step.kernel, step.team) for step in program.launches()))
+        check_program(program)
         for step in program.launches():
             check_width(step.kernel, step.team)
 

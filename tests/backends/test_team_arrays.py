@@ -124,10 +124,26 @@ def test_the_teams_of_a_block_share_what_there_is(team):
 
 
 def test_the_kernels_of_a_program_share_what_there_is():
-    small, large = bytes_of_size(100), bytes_of_size(40_000)
-    check_program("fits", [(small, 32), (large, 256), (large, 256), (small, 256)])
-    with pytest.raises(KernelTypeError, match="'full' take 45600 bytes of a block together"):
-        check_program("full", [(small, 32), (large, 256), (bytes_of_size(600), 32)])
+    small, large = bytes_of_size(100), bytes_of_size(44_000)
+    check_program(program_of("fits", [(small, 32), (large, 256), (large, 256), (small, 256)]))
+    full = program_of("full", [(small, 32), (large, 256), (bytes_of_size(600), 32)])
+    with pytest.raises(KernelTypeError, match=r"'full' take 49600 bytes .* table of 48 bytes"):
+        check_program(full)
+
+
+def test_the_table_of_a_program_takes_of_what_there_is():
+    launches = [(bytes_of_size(44_000), 256)]
+    check_program(program_of("short", launches * 250))
+    with pytest.raises(KernelTypeError, match="table of 4800 bytes"):
+        check_program(program_of("long", launches * 300))
+
+
+def program_of(name, launches):
+    program = Program(name)
+    result = program.array("result", np.uint8)
+    for each, team in launches:
+        program.parallel_for(1, each, result, team=team)
+    return program
 
 
 @functools.cache

@@ -59,7 +59,7 @@ MOST_PAIRWISE = 24
 
 PAIRWISE_BYTES = 14 * 1024
 """What the blocks and weights of neighbours take at most of a block's scratch memory, beside
-counters of 32 bits; half as much beside those of 64 bits."""
+counters of 32 bits; a quarter of it beside those of 64 bits."""
 
 LONE_PAIRWISE = 8
 """Most neighbours that one lane compares with each other rather than count in two rounds."""
@@ -76,7 +76,7 @@ def most_pairwise(team: int, widest_team: int, num_blocks: int, counter: Word) -
 
     A lone lane always counts, unless that takes several rounds: -1, even where there are none.
     """
-    room = PAIRWISE_BYTES if counter is int32 else PAIRWISE_BYTES // 2
+    room = PAIRWISE_BYTES if counter is int32 else PAIRWISE_BYTES // 4
     entry = 4 + (4 if counter is int32 else 8)
     most = min(MOST_PAIRWISE, room // (HUB_TEAM // team * entry))
     if widest_team > 1:
