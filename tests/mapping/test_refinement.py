@@ -15,8 +15,12 @@ from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.mapping.splits import splits_along
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.destinations import most_pairwise
+from portpart.algorithms.refinement.jet_program import Widths
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Word, int32, int64
+from portpart.backends.team_arrays import check_program
 from portpart.generators import delaunay, rmat
 from portpart.graph import Graph
 from tests import oracles
@@ -155,3 +159,16 @@ def test_more_elements_than_can_be_counted() -> None:
     assert result.k == 5000
     assert result.feasible
     assert result.cost == portpart.metrics.mapping_cost(graph, result.part, result.topology)
+
+
+@pytest.mark.parametrize("k", [192, 4096, 5000])
+@pytest.mark.parametrize("counter", [int32, int64])
+@pytest.mark.parametrize("team", [8, 32])
+def test_the_program_has_room_for_the_arrays_of_all_teams(team: int, counter: Word, k: int) -> None:
+    graph, topology = GRAPHS["medium"], Topology([k], [1])
+    refiner, _ = refiner_at(graph.space, graph, np.zeros(graph.num_vertices), topology)
+    arrays = {**refiner.vertex_arrays, **refiner.other_arrays, "position": refiner.position,
+              "state": refiner.state}
+    widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
+                    pairwise=most_pairwise(team, 256, k, counter))
+    check_program(refiner.record(graph, {name: a.dtype for name, a in arrays.items()}, widths))
