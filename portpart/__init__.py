@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics
     from portpart.algorithms.gkway import GkwayConfig
     from portpart.algorithms.gpmetis import GpmetisConfig
+    from portpart.algorithms.integrated_mapping import IntegratedConfig
     from portpart.algorithms.jet import JetConfig
     from portpart.algorithms.portpart import PortpartConfig
     from portpart.api import partition
     from portpart.backends import space
     from portpart.graph import Graph, as_graph
+    from portpart.mappers import MultisectionConfig, PartitionedConfig
+    from portpart.mapping import map_processes
     from portpart.memory import MemoryEstimate, memory_estimate
     from portpart.presets import list_algorithms
-    from portpart.result import PartitionResult
+    from portpart.result import MappingResult, PartitionResult
+    from portpart.topology import Topology
 
 __version__ = "0.1.0"
 
@@ -41,17 +45,23 @@ __all__ = [
     "Graph",
     "GraphFormatError",
     "InputError",
+    "IntegratedConfig",
     "JetConfig",
+    "MappingResult",
     "MemoryEstimate",
+    "MultisectionConfig",
     "OutOfMemory",
     "PartitionResult",
+    "PartitionedConfig",
     "PortpartConfig",
     "PortpartError",
+    "Topology",
     "as_graph",
     "compat",
     "generators",
     "io",
     "list_algorithms",
+    "map_processes",
     "memory_estimate",
     "metrics",
     "partition",
@@ -63,12 +73,18 @@ _HOMES = {
     "GkwayConfig": "portpart.algorithms.gkway",
     "GpmetisConfig": "portpart.algorithms.gpmetis",
     "Graph": "portpart.graph",
+    "IntegratedConfig": "portpart.algorithms.integrated_mapping",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",
+    "MappingResult": "portpart.result",
+    "MultisectionConfig": "portpart.mappers",
+    "PartitionedConfig": "portpart.mappers",
     "MemoryEstimate": "portpart.memory",
     "PartitionResult": "portpart.result",
+    "Topology": "portpart.topology",
     "as_graph": "portpart.graph",
     "list_algorithms": "portpart.presets",
+    "map_processes": "portpart.mapping",
     "memory_estimate": "portpart.memory",
     "partition": "portpart.api",
     "space": "portpart.backends",

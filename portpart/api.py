@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import operator
 import time
 import warnings
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from portpart import backends
 from portpart.algorithms.refinement.best import cut_of
 from portpart.algorithms.refinement.filling import filled
 from portpart.algorithms.refinement.repair import repaired
 from portpart.algorithms.request import Request
 from portpart.algorithms.tracing import Progress, Trace
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.interface import Array
+from portpart.calls import (
+    MAX_BLOCKS,
+    MAX_SEED,
+    as_float,
+    checked_integer,
+    graph_on_device,
+    where_the_graph_was,
+    why_infeasible,
+)
 from portpart.check_blocks import (
     FREE,
     Bounds,
@@ -26,17 +32,11 @@ from portpart.check_blocks import (
     start_with_fixed,
 )
 from portpart.errors import InputError
-from portpart.graph import MAX_TOTAL_WEIGHT, Graph, as_graph
+from portpart.graph import MAX_TOTAL_WEIGHT, Graph
 from portpart.metrics.balance import block_weight_limits, imbalance_of
 from portpart.presets import lookup
 from portpart.primitives.histogram import histogram
-from portpart.primitives.reduce import argmax_of, max_of
 from portpart.result import PartitionResult
-
-MAX_BLOCKS = 2**31 - 1
-MAX_SEED = 2**62
-MAX_IMBALANCE = 2**31
-"""From here on a limit is none, whatever k is."""
 
 
 def partition(
@@ -141,13 +141,13 @@ def partition(
     array([16, 49])
     """
     start = time.perf_counter()
-    k = _checked_integer("k", k, 1, MAX_BLOCKS)
-    seed = _checked_integer("seed", seed, 0, MAX_SEED)
+    k = checked_integer("k", k, 1, MAX_BLOCKS)
+    seed = checked_integer("seed", seed, 0, MAX_SEED)
     if threads is not None:
-        threads = _checked_integer("threads", threads, 1, MAX_BLOCKS)
+        threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
     if starts is not None:
-        starts = _checked_integer("starts", starts, 1, MAX_BLOCKS)
-    least = 0 if min_block_weight is None else _checked_integer(
+        starts = checked_integer("starts", starts, 1, MAX_BLOCKS)
+    least = 0 if min_block_weight is None else checked_integer(
         "min_block_weight", min_block_weight, 0, MAX_TOTAL_WEIGHT)
     if progress is not None and not callable(progress):
         raise InputError(f"progress is {progress!r}; it must be callable")
@@ -155,21 +155,21 @@ def partition(
     # refuses a bad imbalance or target before any work
     block_weight_limits(0, 1 if target is None else k, imbalance, target)
     run, config = lookup(algorithm, preset, starts, k)
-    working = _graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
+    working = graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
     space, n = working.space, working.num_vertices
     fixed = block_array(space, fixed, n, k, "fixed", FREE)
     initial = start_with_fixed(space, block_array(space, initial, n, k, "initial", 0), fixed)
     bounds = bounds_for(working, k, imbalance, target, fixed, least)
     trace = Trace(space, working, progress)
     request = Request(fixed, initial, lambda: time.perf_counter() > deadline)
-    part = run(working, bounds.balance, _as_float(imbalance), config, seed, trace, request)
+    part = run(working, bounds.balance, as_float(imbalance), config, seed, trace, request)
     with trace.phase("finish"):
         part, weights, cut = _finished(working, part, bounds, request)
     feasible = bounds.kept_by(weights)
     if not feasible:
-        warnings.warn(_why_infeasible(working, weights, bounds), UserWarning, stacklevel=2)
+        warnings.warn(why_infeasible(working, weights, bounds), UserWarning, stacklevel=2)
     return PartitionResult(
-        part=_where_the_graph_was(part, graph, space),
+        part=where_the_graph_was(part, graph, space),
         cut=cut, imbalance=imbalance_of(weights, target), block_weights=weights,
         max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
         feasible=feasible, k=k,
@@ -192,68 +192,3 @@ def _finished(graph: Graph, part: Array, bounds: Bounds,
         if bounds.rank(before, first_cut) < bounds.rank(weights, cut):
             return graph.space.copy(first), before, first_cut
     return part, weights, cut
-
-
-def _checked_integer(name: str, value: Any, low: int, high: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{name} is {value!r}; it must be an integer") from None
-    if not low <= number <= high:
-        raise InputError(f"{name} is {number}; it must be between {low} and {high}")
-    return number
-
-
-def _as_float(imbalance: Any) -> float:
-    """An imbalance that `block_weight_limit` has accepted, which may be a text, as a number."""
-    return float(min(Fraction(str(imbalance)), Fraction(MAX_IMBALANCE)))
-
-
-def _graph_on_device(graph: Any, vertex_weights: Any, edge_weights: Any, symmetrize: bool,
-                     device: str, threads: int | None) -> Graph:
-    """The checked graph in the memory of the space that will work on it."""
-    if not isinstance(device, str):
-        raise InputError(f"device is {device!r}; it must be 'auto', 'cpu', 'cuda' or 'cuda:N'")
-    if device == "auto":
-        device = "cuda" if _is_on_device(graph) else "cpu"
-        space = None if device == "cuda" else backends.space(device, threads=threads)
-    else:
-        space = backends.space(device, threads=threads)
-    made = as_graph(graph, vertex_weights=vertex_weights, edge_weights=edge_weights,
-                    symmetrize=symmetrize, space=space)
-    return made if space is None else made.to(space)
-
-
-def _is_on_device(graph: Any) -> bool:
-    """Whether the arrays of `graph` lie in a GPU's memory."""
-    if isinstance(graph, Graph):
-        return graph.space.kind == "cuda"
-    holders = graph if isinstance(graph, tuple) else (graph, getattr(graph, "data", None))
-    return any(hasattr(holder, "__cuda_array_interface__") for holder in holders)
-
-
-def _where_the_graph_was(part: Any, graph: Any, space: ExecutionSpace) -> Any:
-    """`part` in the kind of memory that the caller's graph is in."""
-    if not _is_on_device(graph):
-        return space.to_host(part)
-    return part if space.kind == "cuda" else backends.space("cuda").asarray(part)
-
-
-def _why_infeasible(graph: Graph, weights: np.ndarray, bounds: Bounds) -> str:
-    limits = bounds.limits
-    block = int((bounds.held - limits).argmax())
-    if bounds.held[block] > limits[block]:
-        return (f"the vertices fixed to block {block} weigh {bounds.held[block]}, more than the "
-                f"{limits[block]} it may weigh")
-    if (weights <= limits).all():
-        return (f"no partition with at least {bounds.least} in each block was found; the lightest "
-                f"block weighs {weights.min()}")
-    limit = int(limits.max())
-    heaviest = argmax_of(graph.space, graph.vertex_weights)
-    weight = max_of(graph.space, graph.vertex_weights)
-    if weight > limit:
-        return (f"vertex {heaviest} weighs {weight}, more than the {limit} a block may weigh; "
-                "its block exceeds the limit")
-    block = int((weights - limits).argmax())
-    return (f"no partition within the limit of {limits[block]} per block was found; the heaviest "
-            f"block weighs {weights[block]}: allow more imbalance")

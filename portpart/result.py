@@ -1,12 +1,17 @@
-"""What a partitioner returns."""
+"""What a partitioner and a mapper return."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from portpart.topology import Topology
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,4 +69,38 @@ class PartitionResult:
         return (
             f"<PartitionResult: {len(self.part):,} vertices in {self.k:,} blocks, "
             f"cut {self.cut:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MappingResult(PartitionResult):
+    """A mapping of processes to processing elements.  Unpacks as ``cost, part``.
+
+    What a :class:`PartitionResult` has, ``part`` being the element of each vertex, and:
+
+    Attributes
+    ----------
+    cost : int
+        Communication cost J: weight times distance, each edge once.  Papers that sum over both
+        directions of every edge have twice this.
+    level_costs : numpy.ndarray of int64, shape (number of levels,)
+        J by the innermost level of the hierarchy that the ends of an edge share.
+    traffic : scipy.sparse.csr_array of int64, shape (k, k)
+        Weight of the edges between each two elements; symmetric.
+    topology : Topology
+    """
+
+    cost: int
+    level_costs: np.ndarray
+    traffic: csr_array
+    topology: Topology
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.cost, self.part))
+
+    def __repr__(self) -> str:
+        state = "" if self.feasible else ", out of bounds"
+        return (
+            f"<MappingResult: {len(self.part):,} vertices on {self.k:,} elements, "
+            f"cost {self.cost:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>"
         )

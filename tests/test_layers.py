@@ -20,6 +20,7 @@ LAYERS = {
     "portpart.backends": 1,
     "portpart.primitives": 2,
     "portpart.graph": 2,
+    "portpart.topology": 2,
     "portpart.algorithms.teams": 2,
     "portpart.algorithms.tracing": 3,
     "portpart.metrics": 3,
@@ -47,7 +48,7 @@ EXCEPTIONS = {
 }
 
 # files of algorithms/ that are no recipes
-SHARED = {"__init__", "multilevel", "request", "starts", "teams", "tracing"}
+SHARED = {"__init__", "multilevel", "population", "request", "starts", "teams", "tracing"}
 
 DOORS = {
     "numba": "portpart/backends/cpu",

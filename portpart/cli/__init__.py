@@ -1,4 +1,4 @@
-"""Command line: ``portpart partition | evaluate | info | convert | generate | algorithms``.
+"""Command line: ``portpart partition | map | evaluate | info | convert | generate | algorithms``.
 
 Every command is a module of this folder and is imported when it is called, so that
 ``portpart --help`` and a mistyped option answer at once.
@@ -25,6 +25,7 @@ from portpart.errors import DeviceUnavailable, InputError
 
 COMMANDS = {
     "partition": "Divide a graph into k blocks of nearly equal weight, cutting few edges.",
+    "map": "Assign processes to the elements of a machine, sending little far.",
     "evaluate": "Measure a partition: cut, balance, communication volume.",
     "info": "Describe a graph: size, degrees, weights, components.",
     "convert": "Rewrite a graph in another format.",

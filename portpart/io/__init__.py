@@ -21,6 +21,7 @@ from portpart.io.partition_file import (
     write_named_partition,
     write_partition,
 )
+from portpart.io.rankfile import write_rankfile
 from portpart.io.verilog import read_netlist
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ __all__ = [
     "write",
     "write_named_partition",
     "write_partition",
+    "write_rankfile",
 ]
 
 FORMATS: dict[str, tuple[ModuleType, tuple[str, ...], tuple[str, ...]]] = {

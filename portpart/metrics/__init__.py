@@ -16,6 +16,7 @@ from portpart.metrics.balance import (
     target_weights,
 )
 from portpart.metrics.evaluation import Evaluation, evaluate
+from portpart.metrics.mapping import level_costs, mapping_cost, traffic_matrix
 from portpart.metrics.quality import boundary_vertices, communication_volume, cut
 from portpart.metrics.structure import components_per_block, quotient_graph
 
@@ -31,7 +32,10 @@ __all__ = [
     "evaluate",
     "imbalance",
     "is_balanced",
+    "level_costs",
+    "mapping_cost",
     "max_block_weight",
     "quotient_graph",
     "target_weights",
+    "traffic_matrix",
 ]

@@ -73,10 +73,12 @@ def splits_of(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, np.int64).reshape(-1, 3), np.array(begins, np.int64)
 
 
-def record_bisection(graph: Graph, dtypes: dict[str, np.dtype], team: int) -> Program:
+def record_bisection(graph: Graph, dtypes: dict[str, np.dtype], team: int,
+                     ordered: bool = False) -> Program:
     """The program for graphs of the types of `graph` and work arrays of the types `dtypes`.
 
-    `team` lanes work on a vertex where vertices do not depend on each other.
+    `team` lanes work on a vertex where vertices do not depend on each other.  Unless vertices are
+    `ordered` already, by blocks that they are to be bisected within, all begin in one block.
     """
     program = Program("recursive bisection")
     graph.declare(program)
@@ -84,7 +86,8 @@ def record_bisection(graph: Graph, dtypes: dict[str, np.dtype], team: int) -> Pr
         if name not in program.slots:
             program.array(name, dtype)
     state = program.slots["state"]
-    program.launch(state[word.VERTICES_OF_ALL], shuffle)
+    if not ordered:
+        program.launch(state[word.VERTICES_OF_ALL], shuffle)
     program.launch(1, begin_level)
     with program.while_loop(state[RUNNING]):
         _bisect(program, team)

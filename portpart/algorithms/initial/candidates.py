@@ -15,6 +15,7 @@ import numpy as np
 
 from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
+from portpart.algorithms.initial.labelled import order_by_label
 from portpart.algorithms.initial.sides import group_words
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
@@ -77,7 +78,9 @@ class GrowingOptions:
 
 def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarray,
                      limits: np.ndarray, seed: int, options: GrowingOptions,
-                     kept: int | None = None) -> Array:
+                     kept: int | None = None,
+                     splits: tuple[np.ndarray, np.ndarray] | None = None,
+                     labels: list[Array] | None = None, num_labels: int = 1) -> Array:
     """Partitions of ``graphs[0]``, grown and refined on a hierarchy of graphs.
 
     Parameters
@@ -92,6 +95,11 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
     options : GrowingOptions
     kept : int, optional
         How many partitions are wanted, at most and by default all ``options.candidates``.
+    splits : tuple of numpy.ndarray, optional
+        The bisections and where their levels begin, as `splits_of` gives them and by default its.
+    labels : list of array of int32, optional
+        For each graph the first of the blocks that a vertex may be in, where `splits` begin with
+        several ranges of blocks, `num_labels` of them.
 
     Returns
     -------
@@ -101,13 +109,13 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
         ones are rare.
     """
     space = graphs[0].space
-    splits, level_begin = splits_of(len(goals))
+    rows, level_begin = splits_of(len(goals)) if splits is None else splits
     limits = np.minimum(limits, graphs[0].total_vertex_weight)
     shared = {name: space.asarray(array) for name, array in {
-        "split_first": splits[:, 0], "split_middle": splits[:, 1], "split_last": splits[:, 2],
+        "split_first": rows[:, 0], "split_middle": rows[:, 1], "split_last": rows[:, 2],
         "level_begin": level_begin, "goal_sum": _sums(goals), "limit_sum": _sums(limits),
     }.items()}
-    states = _states(graphs, len(goals), seed, options)
+    states = _states(graphs, len(goals), len(level_begin) - 1, seed, options, num_labels)
     states[0, word.KEPT] = min(kept or options.candidates, options.candidates)
     states[:, word.KEPT_VERTICES] = states[:, word.KEPT] * states[:, word.VERTICES]
     arrays = {**shared, **_work_arrays(space, states), "cluster": space.empty(0, np.int32),
@@ -121,7 +129,10 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
             arrays["cluster"] = clusters[depth]
         arrays["kept"] = space.empty(int(state[word.KEPT_VERTICES]), np.int32)
         arrays["state"] = state_words[depth * word.SIZE : (depth + 1) * word.SIZE]
-        _bisect(graphs[depth], int(state[word.VERTICES_OF_ALL]), team, arrays)
+        if labels is not None:
+            order_by_label(space, labels[depth], int(state[word.CANDIDATES]), len(goals), seed,
+                           arrays)
+        _bisect(graphs[depth], int(state[word.VERTICES_OF_ALL]), team, arrays, labels is not None)
     return arrays["kept"]
 
 
@@ -130,8 +141,8 @@ def _sums(values: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
 
 
-def _states(graphs: list[Graph], num_blocks: int, seed: int,
-            options: GrowingOptions) -> np.ndarray:
+def _states(graphs: list[Graph], num_blocks: int, all_levels: int, seed: int,
+            options: GrowingOptions, num_labels: int) -> np.ndarray:
     """The words that depend on the graphs and the options only, a row for each graph."""
     states = np.zeros((len(graphs), word.SIZE), np.int64)
     inherited = 0
@@ -145,8 +156,7 @@ def _states(graphs: list[Graph], num_blocks: int, seed: int,
         state[word.REFINED_TRIALS] = options.refined_trials
         state[word.PASSES], state[word.STALL_LIMIT] = options.passes, options.stall_limit
         state[word.FINEST], state[word.INHERITED_LEVELS] = depth == 0, inherited
-        inherited = _levels_on(graphs[depth], depth, inherited, (num_blocks - 1).bit_length(),
-                               options)
+        inherited = _levels_on(graphs[depth], depth, inherited, all_levels, options, num_labels)
         state[word.LEVELS] = inherited
         if depth > 0:
             state[word.KEPT] = options.candidates_on(depth - 1)
@@ -163,11 +173,11 @@ def _describe(graph: Graph, state: np.ndarray) -> None:
 
 
 def _levels_on(graph: Graph, depth: int, inherited: int, all_levels: int,
-               options: GrowingOptions) -> int:
+               options: GrowingOptions, num_labels: int) -> int:
     """Levels of bisection on a graph: all on the finest, else what its size suggests."""
     if depth == 0:
         return all_levels
-    wanted = (graph.num_vertices // options.split_vertices).bit_length()
+    wanted = (graph.num_vertices // (options.split_vertices * num_labels)).bit_length()
     return min(all_levels, max(1, inherited, wanted))
 
 
@@ -193,10 +203,11 @@ def _work_arrays(space: ExecutionSpace, states: np.ndarray) -> dict[str, Array]:
     }
 
 
-def _bisect(graph: Graph, size: int, team: int, arrays: dict[str, Array]) -> None:
+def _bisect(graph: Graph, size: int, team: int, arrays: dict[str, Array], ordered: bool) -> None:
     """Run the program on one graph."""
     bindings = {**graph.arrays, **arrays}
     dtypes = {name: array.dtype for name, array in bindings.items() if array is not None}
-    key = ("recursive bisection", *graph.type_key, team)
-    program = graph.space.cached_executable(key, lambda: record_bisection(graph, dtypes, team))
+    key = ("recursive bisection", *graph.type_key, team, ordered)
+    program = graph.space.cached_executable(
+        key, lambda: record_bisection(graph, dtypes, team, ordered))
     program.run(bindings, size)

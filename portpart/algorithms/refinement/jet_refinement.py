@@ -23,6 +23,7 @@ from portpart.algorithms.refinement.jet_program import Widths, propagate_labels,
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
+from portpart.backends.program import Program
 from portpart.graph import Graph
 from portpart.primitives.scan import tiles_of
 
@@ -208,11 +209,15 @@ class JetRefiner:
         )
         key = (self.name, *graph.type_key, fixed is None, widths)
         executable = self.space.cached_executable(
-            key, lambda: record_refinement(graph, dtypes, widths, self.record_moves)
+            key, lambda: self.record(graph, dtypes, widths)
         )
         executable.run(bindings, max(n, k, graph.num_arcs // ARCS_OF_AN_ITEM))
         self.state = self.space.to_host(state).copy()
         return self._outcome()
+
+    def record(self, graph: Graph, dtypes: dict[str, np.dtype], widths: Widths) -> Program:
+        """The program for graphs and work arrays of these types."""
+        return record_refinement(graph, dtypes, widths, self.record_moves)
 
     @property
     def best(self) -> Array:

@@ -1,0 +1,203 @@
+"""Integrated mapping: the multilevel method with the communication cost as its objective (GPU-IM).
+
+P. Samoldekin, C. Schulz, H. Woydt, GPU-Accelerated Algorithms for Process Mapping, 2026, section
+4.2: matching by rating, multisection of the coarsest graph, label propagation on J.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
+from portpart.algorithms.coarsening.hierarchy import ClusterRule, coarsen
+from portpart.algorithms.coarsening.matching import part_unlike
+from portpart.algorithms.coarsening.two_hop import two_hop_matching
+from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
+from portpart.algorithms.initial.trivial import trivial_partition
+from portpart.algorithms.mapping.clusters import cluster_rule, levels_below
+from portpart.algorithms.mapping.distances import Distances
+from portpart.algorithms.mapping.matching import rated_matching
+from portpart.algorithms.mapping.refinement import MappingRefiner
+from portpart.algorithms.mapping.splits import splits_along
+from portpart.algorithms.multilevel import JetRefinedConfig, on_levels, refine_upwards
+from portpart.algorithms.population import Found, search
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.jet_refinement import RefinementOptions
+from portpart.algorithms.starts import StartOptions, start_from_best
+from portpart.algorithms.tracing import Trace
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graph import Graph
+from portpart.topology import Topology
+
+COARSENINGS = ("clusters", "matching")
+
+MAX_MATCHMAKER_DEGREE = 1000
+"""Vertices of higher degree make no relatives."""
+
+
+@dataclass(frozen=True)
+class IntegratedConfig(JetRefinedConfig):
+    """Parameters of integrated mapping.
+
+    Parameters
+    ----------
+    temperatures, finest_temperatures : tuple of float
+        How much of what holds a vertex where it is a move may lose, one refinement loop each, on
+        coarse levels and on the finest; 0, as in the paper, allows no loss.
+    coarsest_per_block, least_coarsest, most_coarsest : int
+        Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
+        and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
+    dense_per_block : int, optional
+        While a graph is dense it is coarsened further, to so many times k vertices.
+    coarsening : {"clusters", "matching"}
+        By clusters as the library's partitioner, or by pairs of high rating as in the paper.
+    growth, skewed_growth, most_coarse_weight : float
+        A cluster weighs at most so many times the mean vertex of its level, the second on graphs
+        whose highest degree is far above the mean; and at most so many times the mean vertex of a
+        graph at which coarsening may stop.
+    grown : StartOptions
+        Mappings of the coarsest graph, by bisections along the hierarchy; the best one is used.
+    least_shrink, runs, cycles, refinement, finest_refinement
+        As for `portpart.PortpartConfig`.
+    swaps : bool
+        Whether blocks swap places at the end where that lowers the cost.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+    """
+
+    temperatures: tuple[float, ...] = (0.75, 0.5, 0.25)
+    finest_temperatures: tuple[float, ...] = (0.75, 0.25)
+    coarsest_per_block: int = 48
+    dense_per_block: int | None = 8
+    least_coarsest: int = 768
+    most_coarsest: int = 12288
+    least_shrink: float = 0.9
+    refinement: RefinementOptions = field(
+        default_factory=lambda: RefinementOptions(tolerance=0.998, stall_limit=8))
+    finest_refinement: RefinementOptions | None = field(
+        default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=16))
+    coarsening: str = "clusters"
+    growth: float = 8
+    skewed_growth: float = 32
+    most_coarse_weight: float = 8
+    swaps: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.coarsening not in COARSENINGS:
+            raise InputError(f"coarsening is {self.coarsening!r}; it must be one of {COARSENINGS}")
+        for name in ("growth", "skewed_growth", "most_coarse_weight"):
+            if not 1 < getattr(self, name) < float("inf"):
+                raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
+
+
+MANY_STARTS = StartOptions(refined=8, growing=GrowingOptions(candidates=8, most_candidates=16))
+
+STRONG = IntegratedConfig(
+    grown=MANY_STARTS,
+    refinement=RefinementOptions(stall_limit=20),
+    finest_refinement=RefinementOptions(tolerance=0.9998, stall_limit=40),
+    cycles=1,
+)
+
+PRESETS = {
+    "paper": IntegratedConfig(
+        temperatures=(0.0,),
+        finest_temperatures=(0.0,),
+        coarsest_per_block=8,
+        dense_per_block=None,
+        least_coarsest=0,
+        most_coarsest=2**30,
+        least_shrink=0.98,
+        grown=StartOptions().of_one(),
+        refinement=RefinementOptions(),
+        finest_refinement=None,
+        coarsening="matching",
+    ),
+    "fast": IntegratedConfig(temperatures=(0.3,), finest_temperatures=(0.25,)),
+    "default": IntegratedConfig(),
+    "strong": STRONG,
+    "best": replace(STRONG, runs=4, cycles=2),
+}
+
+
+def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, balance: Balance,
+                       config: IntegratedConfig, seed: int, trace: Trace,
+                       initial: Array | None = None) -> Array:
+    """Map `graph`: coarsen, map the coarsest graph, refine upwards on J; search on if asked to.
+
+    Parameters
+    ----------
+    initial : array of int32, shape (n,), optional
+        A mapping to improve: coarsening stays inside its blocks, and refinement starts from it.
+
+    Returns
+    -------
+    array of int32, shape (n,)
+        Processing element of each vertex, in the space of the graph.
+    """
+    space, k = graph.space, balance.num_blocks
+    trivial = trivial_partition(graph, k) if k == 1 or graph.num_vertices == 0 else None
+    if trivial is not None:
+        return trivial
+    find_clusters = _cluster_rule(graph, balance, config)
+    splits = splits_along(topology)
+
+    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
+        with trace.phase("coarsening"):
+            levels = coarsen(space, graph, find_clusters, seed=seed, label=label,
+                             stop_at=config.coarsest_vertices(k),
+                             stop_dense_at=config.coarsest_dense_vertices(k),
+                             least_shrink=config.least_shrink, on_level=trace.coarse_level)
+        coarsest = levels[-1].graph
+        refiner = MappingRefiner(space, graph, balance, distances, config.refinement, seed,
+                                 config.finest_refinement)
+        with trace.phase("initial"):
+            if part is None:
+                parts = _starts(coarsest, balance, config.grown, splits, seed)
+                temperature = config.passes(1, coarsest.num_vertices)[0]
+                start_from_best(refiner, coarsest, parts, len(parts), temperature)
+            else:
+                refiner.start(coarsest, on_levels(levels, part)[-1])
+        with trace.phase("refinement"):
+            outcome = refine_upwards(refiner, levels, config, trace, [None] * len(levels))
+        return Found(refiner.best, outcome["balanced"], outcome["cut"])
+
+    return search(space, walk, k, seed, config.runs, config.cycles,
+                  lambda found: trace.walked(found.cut), initial)
+
+
+def _cluster_rule(graph: Graph, balance: Balance, config: IntegratedConfig) -> ClusterRule:
+    """How levels are coarsened."""
+    coarsest = config.coarsest_vertices(balance.num_blocks)
+    limit = balance.cluster_limit(coarsest)
+    if config.coarsening == "clusters":
+        return cluster_rule(graph, coarsest, limit, config.growth, config.skewed_growth,
+                            config.most_coarse_weight)
+
+    def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+        mate = rated_matching(fine, limit, level_seed, label)
+        two_hop_matching(fine.space, fine, mate, limit, level_seed, MAX_MATCHMAKER_DEGREE)
+        if label is not None:
+            mate = part_unlike(fine.space, mate, label)
+        return clusters_of_matching(fine.space, mate)
+
+    return match
+
+
+def _starts(coarsest: Graph, balance: Balance, options: StartOptions,
+            splits: tuple[np.ndarray, np.ndarray], seed: int) -> list[Array]:
+    """Mappings of the coarsest graph by multisection, the most promising first."""
+    levels = levels_below(coarsest, options, options.growing.least_vertices, seed)
+    n = coarsest.num_vertices
+    parts = grown_partitions(
+        [level.graph for level in levels], [level.cluster for level in levels[:-1]],
+        np.ones(balance.num_blocks), balance.limits, seed, options.growing, options.refined, splits,
+    )
+    return [parts[start : start + n] for start in range(0, len(parts), n)]

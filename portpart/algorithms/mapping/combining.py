@@ -1,0 +1,118 @@
+"""The best of several partitions for every section by itself: costs of sections just add up.
+
+That is so while vertices stay in their sections: what runs between sections costs the same then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from portpart.algorithms.mapping.costs import cost_of
+from portpart.algorithms.mapping.distances import DISTANCE, Distances
+from portpart.algorithms.population import Found
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.teams import team_for
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    Kernel,
+    atomic_add,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    value_or,
+)
+from portpart.graph import Graph
+from portpart.primitives.histogram import histogram
+
+
+@dataclass(frozen=True, eq=False)
+class Sections:
+    """Parts of a graph, each with `width` blocks of its own.
+
+    Attributes
+    ----------
+    count, width : int
+    first_block : array of int32, shape (n,), or None
+        First block of the section of each vertex; None if there is one section.
+    """
+
+    count: int
+    width: int
+    first_block: Array | None
+
+
+def best_of_each(graph: Graph, sections: Sections, distances: Distances, balance: Balance,
+                 parts: list[Array], slack: int) -> Found:
+    """Every section from that of the partitions which has the least overload, then cost, there.
+
+    Parameters
+    ----------
+    parts : list of array of int32
+        As long as the graph has vertices, or longer.
+    slack : int
+        What blocks may weigh above their limits.
+    """
+    space, n = graph.space, graph.num_vertices
+    costs = np.stack([_costs(graph, sections, distances, part) for part in parts])
+    overloads = np.stack([_overloads(graph, sections, balance, part, slack) for part in parts])
+    # of equal ones the first
+    chosen = np.lexsort((costs.T, overloads.T), axis=-1)[:, 0]
+    part = space.copy(parts[0][:n])
+    for index in np.unique(chosen[chosen > 0]).tolist():
+        space.parallel_for(n, take_section, sections.first_block, sections.width,
+                           space.asarray(chosen, np.int64), index, parts[index], part)
+    balanced = int(_overloads(graph, sections, balance, part, slack).max() == 0)
+    return Found(part, balanced, cost_of(graph, part, distances))
+
+
+def _costs(graph: Graph, sections: Sections, distances: Distances, part: Array) -> np.ndarray:
+    """What the arcs of the vertices of each section cost."""
+    sums = graph.space.zeros(sections.count, np.int64)
+    codes, shifts, lengths = (distances.arrays[name] for name in ("codes", "shifts", "lengths"))
+    graph.space.parallel_for(graph.num_vertices, add_section_costs(distances.kind), graph.offsets,
+                             graph.targets, graph.weights, part, codes, shifts, lengths,
+                             sections.first_block, sections.width, sums,
+                             team=team_for(graph.mean_degree))
+    return graph.space.to_host(sums)
+
+
+def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
+               slack: int) -> np.ndarray:
+    """Most by which a block of each section exceeds its limit; 0 if none does."""
+    weights = graph.space.to_host(histogram(graph.space, part[: graph.num_vertices],
+                                            balance.num_blocks, graph.vertex_weights))
+    excess = np.maximum(weights - balance.limits - slack, 0)
+    most: np.ndarray = excess.reshape(sections.count, sections.width).max(axis=1)
+    return most
+
+
+@cache
+def add_section_costs(kind: str) -> Kernel:
+    """The kernel for a kind of distance."""
+    distance = DISTANCE[kind]
+
+    @kernel
+    def add_section_costs(v, offsets, targets, weights, part, codes, shifts, lengths, first_block,
+                          width, sums):
+        """Add what v's arcs cost to its section; atomic, order-free."""
+        cost = int64(0)
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            there = part[targets[arc]]
+            cost += value_or(weights, arc, 1) * distance(part[v], there, codes, shifts, lengths)
+        cost = team_sum(cost)
+        if lane() == 0 and cost > 0:
+            atomic_add(sums, value_or(first_block, v, 0) // width, cost)
+
+    return add_section_costs
+
+
+@kernel
+def take_section(v, first_block, width, chosen, index, other, part):
+    """Put v where it is in partition `index` if that was chosen for its section."""
+    if chosen[value_or(first_block, v, 0) // width] == index:
+        part[v] = other[v]

@@ -1,0 +1,90 @@
+"""Distances of a topology inside kernels: constant time, and no k x k memory for hierarchies.
+
+An element of a hierarchy has a code: the digits of its place on each level, innermost lowest, each
+in bits of its own.  The highest bit in which two codes differ tells the level that both share.
+
+    4:8:6    element 0   00 000 000      codes differ from bit   0 on: distance lengths[1]
+             element 5   01 001 000                              2      lengths[2]
+                         |  |   level 3                          5      lengths[3]
+                         |  level 2: bits 2 ... 4
+                         level 1: bits 0 and 1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import DeviceFunction, device, int64
+from portpart.topology import Topology
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """A topology in the memory of a space.
+
+    Attributes
+    ----------
+    kind : str
+        ``"tree"`` or ``"matrix"``: which `distance` kernels have to be made with.
+    distance : DeviceFunction
+        ``distance(a, b, codes, shifts, lengths)`` of two elements.
+    arrays : dict of array of int64
+        ``codes``, ``shifts`` and ``lengths``, the last arguments of `distance`; and ``sizes``, the
+        elements below a place of each level.
+    longest : int
+        Largest distance.
+    """
+
+    kind: str
+    distance: DeviceFunction
+    arrays: dict[str, Array]
+    longest: int
+
+
+def distances_on(space: ExecutionSpace, topology: Topology) -> Distances:
+    """Bring a topology to a space."""
+    make = _tree if topology.is_hierarchy else _matrix
+    kind = "tree" if topology.is_hierarchy else "matrix"
+    arrays = {name: space.asarray(values, np.int64) for name, values in make(topology).items()}
+    return Distances(kind, DISTANCE[kind], arrays, topology.max_distance)
+
+
+def _tree(topology: Topology) -> dict[str, np.ndarray]:
+    """Codes of all elements, the bits below each level, and the distance of each level."""
+    element = np.arange(topology.num_elements)
+    codes = np.zeros(len(element), np.int64)
+    shifts = [0]
+    for size, arity in zip(topology.group_sizes, topology.arities):
+        codes |= element // size % arity << shifts[-1]
+        shifts.append(shifts[-1] + (arity - 1).bit_length())
+    return {"codes": codes, "shifts": np.array(shifts),
+            "lengths": np.array([0, *topology.level_distances]),
+            "sizes": np.array(topology.group_sizes)}
+
+
+def _matrix(topology: Topology) -> dict[str, np.ndarray]:
+    assert topology.matrix is not None
+    return {"codes": np.zeros(1), "shifts": np.array([topology.num_elements]),
+            "lengths": topology.matrix.reshape(-1), "sizes": np.array(topology.group_sizes)}
+
+
+@device
+def tree_distance(a, b, codes, shifts, lengths):
+    """Distance of elements a and b of a hierarchy."""
+    differing = codes[a] ^ codes[b]
+    level = int64(0)
+    while (differing >> shifts[level]) != 0:
+        level += 1
+    return lengths[level]
+
+
+@device
+def matrix_distance(a, b, codes, shifts, lengths):
+    """Distance of elements a and b by the matrix."""
+    return lengths[int64(a) * shifts[0] + int64(b)]
+
+
+DISTANCE = {"tree": tree_distance, "matrix": matrix_distance}

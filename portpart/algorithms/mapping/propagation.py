@@ -1,0 +1,167 @@
+"""Label propagation on the communication cost: which moves are made, and what they change.
+
+As Jet does on the cut (section 4.2 of the paper on GPU-IM, algorithm 4): wishes, an afterburner
+that grants those that still pay, and a lock for one propagation on whoever has moved.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.mapping.distances import DISTANCE
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.destinations import degree_of
+from portpart.algorithms.refinement.label_propagation import wants_to_move
+from portpart.algorithms.refinement.lists import eager_vertex, keep_if_eager, list_vertex
+from portpart.algorithms.refinement.moves import list_unsaved, mark_dirty
+from portpart.algorithms.refinement.state import STRIPES
+from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
+    atomic_add,
+    atomic_next,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    value_or,
+)
+
+BLOCKS = at.BLOCKS
+HUB_DEGREE = at.HUB_DEGREE
+ITERATION = at.ITERATION
+MOVES = at.MOVES
+WEIGHT_STRIPES = at.WEIGHT_STRIPES
+
+
+@cache
+def move_if_it_pays(kind: str) -> DeviceFunction:
+    """The afterburner for a kind of distance."""
+    distance = DISTANCE[kind]
+
+    @device
+    def move_if_it_pays(
+        v, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish, move_list,
+        codes, shifts, lengths, state,
+    ):
+        """Move v unless it loses once better wishes are granted.
+
+        A neighbour's wish is granted if its gain is larger, or equal and its id smaller.  Whoever
+        asks meanwhile whether a vertex that moves is locked for this propagation gets the same
+        answer before and after.
+        """
+        here = part[v]
+        there = cached[v]
+        own_gain = gain[v]
+        total = int64(0)
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            u = targets[arc]
+            block = part[u]
+            other_gain = gain[u]
+            if other_gain > own_gain or (other_gain == own_gain and u < v):
+                if wants_to_move(u, cached, locked_in, state):
+                    block = cached[u]
+            saved = distance(here, block, codes, shifts, lengths)
+            saved -= distance(there, block, codes, shifts, lengths)
+            total += value_or(weights, arc, 1) * saved
+        total = team_sum(total)
+        if lane() == 0 and total >= 0:
+            moved_in[v] = int32(state[ITERATION])
+            locked_in[v] = int32(state[ITERATION])
+            wish[v] = there
+            move_list[atomic_next(state, MOVES)] = int32(v)
+        return total
+
+    return move_if_it_pays
+
+
+@cache
+def keep_paying_moves(kind: str) -> Kernel:
+    """The kernel for a kind of distance."""
+    move = move_if_it_pays(kind)
+
+    @kernel
+    def keep_paying_moves(
+        i, eager_list, offsets, targets, weights, part, cached, gain, listed, moved_in, locked_in,
+        wish, move_list, codes, shifts, lengths, state,
+    ):
+        """Move eager vertex i if it wants to and still gains, unless it is a hub; list it anew."""
+        v = eager_vertex(i, eager_list, state)
+        if lane() == 0:
+            keep_if_eager(v, cached, gain, listed, eager_list, state)
+        if degree_of(v, offsets) <= state[HUB_DEGREE] and wants_to_move(v, cached, locked_in,
+                                                                        state):
+            move(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
+                 move_list, codes, shifts, lengths, state)
+
+    return keep_paying_moves
+
+
+@cache
+def keep_paying_moves_of_hubs(kind: str) -> Kernel:
+    """The kernel for a kind of distance."""
+    move = move_if_it_pays(kind)
+
+    @kernel
+    def keep_paying_moves_of_hubs(
+        i, hubs, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
+        move_list, codes, shifts, lengths, state,
+    ):
+        """Move a hub that wants to and still gains."""
+        v = hubs[i]
+        if wants_to_move(v, cached, locked_in, state):
+            move(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
+                 move_list, codes, shifts, lengths, state)
+
+    return keep_paying_moves_of_hubs
+
+
+@cache
+def weigh_moves(kind: str) -> Kernel:
+    """The kernel for a kind of distance."""
+    distance = DISTANCE[kind]
+
+    @kernel
+    def weigh_moves(
+        i, least, most, move_list, offsets, targets, weights, vertex_weights, part, wish, moved_in,
+        dirty, dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, codes,
+        shifts, lengths, state,
+    ):
+        """Account for the move of vertex i, of degree least ... most; its neighbours become dirty.
+
+        An arc to a vertex that moves too is seen from both ends and counts half.  Atomic,
+        order-free.
+        """
+        v = move_list[i]
+        degree = degree_of(v, offsets)
+        if degree >= least and degree <= most:
+            here = part[v]
+            there = wish[v]
+            change = int64(0)
+            for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+                u = targets[arc]
+                weight = value_or(weights, arc, 1)
+                before = part[u]
+                after = before
+                if int64(moved_in[u]) == state[ITERATION]:
+                    after = wish[u]
+                else:
+                    weight *= 2
+                change += weight * distance(there, after, codes, shifts, lengths)
+                change -= weight * distance(here, before, codes, shifts, lengths)
+                mark_dirty(u, dirty, dirty_list, state)
+            change = team_sum(change)
+            if lane() == 0:
+                mark_dirty(v, dirty, dirty_list, state)
+                list_vertex(v, listed, boundary, state)
+                list_unsaved(v, unsaved, unsaved_list, state)
+                heavy = value_or(vertex_weights, v, 1)
+                stripe = (int64(v) % state[WEIGHT_STRIPES]) * state[BLOCKS]
+                atomic_add(weight_sums, stripe + here, -heavy)
+                atomic_add(weight_sums, stripe + there, heavy)
+                atomic_add(cut_twice, int64(v) % STRIPES, change)
+
+    return weigh_moves

@@ -1,0 +1,193 @@
+"""Refinement of a mapping on the communication cost: Jet's scheme with gains in J (algorithm 6).
+
+State, work arrays, judging and the thresholds of rebalancing are those of Jet's refinement of the
+cut (`algorithms/refinement/`); what depends on the objective stands here and in the files beside.
+Rebalancing measures losses in J too, since the gains are there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.mapping.choices import (
+    choose_along_arcs,
+    choose_by_counts,
+    list_leavers,
+    rate_along_arcs,
+    rate_by_counts,
+)
+from portpart.algorithms.mapping.costs import costs_of
+from portpart.algorithms.mapping.destinations import FEW_COUNTERS, MOST_COUNTERS
+from portpart.algorithms.mapping.distances import Distances
+from portpart.algorithms.mapping.propagation import (
+    keep_paying_moves,
+    keep_paying_moves_of_hubs,
+    weigh_moves,
+)
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.best import judge, restore_block, restore_cut
+from portpart.algorithms.refinement.buckets import set_threshold
+from portpart.algorithms.refinement.destinations import (
+    COUNTING_TEAM,
+    HUB_TEAM,
+    begin_vertex,
+    most_arcs,
+)
+from portpart.algorithms.refinement.jet_program import Widths
+from portpart.algorithms.refinement.jet_refinement import (
+    LARGE_ARC_WEIGHT,
+    JetRefiner,
+    RefinementOptions,
+)
+from portpart.algorithms.refinement.moves import move_vertex, save_best
+from portpart.algorithms.refinement.rebalance import leave_strongly, leave_weakly, weigh_leaving
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Kernel
+from portpart.backends.program import Element, Program
+from portpart.graph import Graph
+from portpart.primitives.scan import record_scan
+
+LONE_FEW = 12
+"""Most arcs that one lane goes through for each candidate rather than count the elements."""
+
+ANY_DEGREE = 2**62
+
+
+class MappingRefiner(JetRefiner):
+    """Work arrays for a hierarchy, and refinement of its levels from coarse to fine, on J.
+
+    Parameters are those of `JetRefiner`, and the distances.  What it calls ``cut`` is J.
+    """
+
+    def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
+                 distances: Distances, options: RefinementOptions, seed: int,
+                 finest_options: RefinementOptions | None = None) -> None:
+        super().__init__(space, finest, balance, options, seed, finest_options)
+        self.distances = distances
+        self.name = f"mapping refinement, {distances.kind}, {self._counters}"
+        self.scalars["longest"] = distances.longest
+        self.other_arrays.update(distances.arrays)
+        mean = finest.total_arc_weight * distances.longest // max(1, finest.num_arcs)
+        self.loss_unit = max(1, mean // LARGE_ARC_WEIGHT)
+
+    @property
+    def _counters(self) -> int:
+        """Elements whose weights are counted in scratch memory; 0 if they are too many."""
+        k = self.balance.num_blocks
+        return next((most for most in (FEW_COUNTERS, MOST_COUNTERS) if k <= most), 0)
+
+    def start(self, graph: Graph, part: Array) -> None:
+        """Begin with a mapping of `graph`, which counts as the best so far."""
+        super().start(graph, part)
+        self.other_arrays["cut_twice"] = costs_of(graph, part, self.distances)
+
+    def record(self, graph: Graph, dtypes: dict[str, np.dtype], widths: Widths) -> Program:
+        """The program for graphs and work arrays of these types."""
+        return _Recording(graph, dtypes, widths, self.distances.kind, self._counters).program
+
+    def _set_limits(self, graph: Graph) -> None:
+        super()._set_limits(graph)
+        if self.space.widest_team == 1:
+            self.state[at.PAIRWISE] = LONE_FEW
+
+
+class _Recording:
+    """The program of a level in the making."""
+
+    def __init__(self, graph: Graph, dtypes: dict[str, np.dtype], widths: Widths, kind: str,
+                 counters: int) -> None:
+        self.widths, self.kind, self.counters = widths, kind, counters
+        self.hub_degree = most_arcs(widths.team)
+        self.program = program = Program("mapping refinement")
+        graph.declare(program)
+        for name, dtype in dtypes.items():
+            if name not in program.slots:
+                program.array(name, dtype)
+        for name, number in (("filter_ratio", np.float64), ("tolerance", np.float64),
+                             ("sub_buckets", np.int64), ("longest", np.int64)):
+            program.scalar(name, number)
+        self.state = program.slots["state"]
+        self.record()
+
+    def record(self) -> None:
+        """The whole program."""
+        program, state = self.program, self.state
+        program.launch(state[at.VERTICES], begin_vertex)
+        program.launch(state[at.RESTORED_BLOCKS], restore_block)
+        program.launch(state[at.RESTORED_STRIPES], restore_cut)
+        self.judge()
+        with program.while_loop(state[at.RUNNING]):
+            with program.side_by_side():
+                program.launch(state[at.SAVES], save_best)
+                self.by_degree(state[at.DIRTY], choose_along_arcs, choose_by_counts)
+            with program.if_nonzero(state[at.OVERLOADED]):
+                self.rebalance()
+            with program.otherwise():
+                self.propagate()
+            self.weigh()
+            self.judge()
+        program.launch(state[at.SAVES], save_best)
+
+    def judge(self) -> None:
+        """See what has become of it, and move."""
+        with self.program.side_by_side():
+            self.program.launch(1, judge, team=256)
+            self.program.launch(self.state[at.MOVES], move_vertex)
+
+    def propagate(self) -> None:
+        """A round of label propagation."""
+        program, state, widths = self.program, self.state, self.widths
+        with program.side_by_side():
+            program.launch(state[at.EAGER], keep_paying_moves(self.kind), team=widths.of_many)
+            if widths.hubs:
+                program.launch(state[at.HUBS], keep_paying_moves_of_hubs(self.kind), team=HUB_TEAM)
+
+    def rebalance(self) -> None:
+        """A round of rebalancing."""
+        program, state, slot = self.program, self.state, self.program.slots
+        program.launch(state[at.VERTICES], list_leavers)
+        with program.side_by_side():
+            self.by_degree(state[at.LEAVERS], rate_along_arcs, rate_by_counts)
+        program.launch(state[at.BLOCKS], set_threshold, team=32)
+        with program.if_nonzero(state[at.STRONG]):
+            program.launch(state[at.LEAVERS], weigh_leaving)
+            record_scan(program, slot["leaving"], slot["position"], slot["tile_sums"],
+                        state[at.VERTICES], state[at.TILES])
+            program.launch(state[at.LEAVERS], leave_strongly)
+        with program.otherwise():
+            program.launch(state[at.LEAVERS], leave_weakly)
+
+    def by_degree(self, count: Element, along_arcs: Any, by_counts: Any) -> None:
+        """Launch what looks for destinations, for the ranges of degrees that the graph has."""
+        widths = self.widths
+        few = max(0, widths.pairwise)
+        counter = widths.counter
+        self.launch(count, along_arcs(self.kind, counter, few), widths.team, least=0, most=few)
+        if not widths.many:
+            return
+        kernel = (by_counts(self.kind, counter, self.counters) if self.counters
+                  else along_arcs(self.kind, counter, 0))
+        narrow = COUNTING_TEAM if self.counters <= FEW_COUNTERS else HUB_TEAM
+        hub = self.hub_degree if widths.hubs else ANY_DEGREE
+        self.launch(count, kernel, narrow, least=few + 1, most=hub)
+        if widths.hubs:
+            self.launch(count, kernel, HUB_TEAM, least=hub + 1, most=ANY_DEGREE)
+
+    def weigh(self) -> None:
+        """Account for the moves, those of hubs by more lanes."""
+        count, kernel = self.state[at.MOVES], weigh_moves(self.kind)
+        hub = self.hub_degree if self.widths.hubs else ANY_DEGREE
+        with self.program.side_by_side():
+            self.launch(count, kernel, self.widths.team, least=0, most=hub)
+            if self.widths.hubs:
+                self.launch(count, kernel, HUB_TEAM, least=hub + 1, most=ANY_DEGREE)
+
+    def launch(self, count: Element | int, kernel: Kernel, team: int, **given: Any) -> None:
+        """Launch with the slots named like the parameters, but for what is given."""
+        slots = self.program.slots
+        self.program.parallel_for(
+            count, kernel, *(given[name] if name in given else slots[name]
+                             for name in kernel.parameters[1:]), team=team)

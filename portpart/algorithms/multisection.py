@@ -1,0 +1,126 @@
+"""Hierarchical multisection: the task graph is divided along the machine's hierarchy (GPU-HM).
+
+P. Samoldekin, C. Schulz, H. Woydt, GPU-Accelerated Algorithms for Process Mapping, 2026, section
+4.1; after K. von Kirchbach, C. Schulz, J. L. Traeff (2020) and, for the adaptive imbalance,
+C. Schulz, H. Woydt (2025).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from portpart.algorithms.mapping.combining import Sections
+from portpart.algorithms.mapping.distances import Distances, distances_on
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.repair import repaired
+from portpart.algorithms.tracing import Trace
+from portpart.backends.interface import Array
+from portpart.backends.language import int32, int64, kernel
+from portpart.graph import Graph
+from portpart.primitives.histogram import histogram
+from portpart.topology import Topology
+
+SEEDS_OF_LEVELS = 10**12
+"""Distance between the seeds of levels."""
+
+Divide = Callable[[Sections, Distances, Balance, int], Array]
+"""Divides the blocks of a level, as `partition_sections` does, by some seed."""
+
+
+def multisection(graph: Graph, topology: Topology, limit: int, divide: Divide, seed: int,
+                 trace: Trace) -> Array:
+    """Map `graph`: partition it onto the outermost level, then all its blocks onto the next one.
+
+    Parameters
+    ----------
+    topology : Topology
+        A hierarchy.
+    limit : int
+        What a processing element may weigh.
+    divide : callable
+        Divides all blocks of a level at once.
+
+    Returns
+    -------
+    array of int32, shape (n,)
+        Processing element of each vertex.
+    """
+    space = graph.space
+    part = space.zeros(graph.num_vertices, np.int32)
+    blocks, elements = 1, topology.num_elements
+    for depth, arity in reversed(list(enumerate(topology.arities, 1))):
+        if arity == 1:
+            continue
+        with trace.phase(f"level {depth}"):
+            weights = space.to_host(histogram(space, part, blocks, graph.vertex_weights))
+            levels_left = sum(width > 1 for width in topology.arities[:depth])
+            balance = section_balance(weights, arity, elements, limit, levels_left)
+            first_block = None if blocks == 1 else _first_blocks(graph, part, arity)
+            part = divide(Sections(blocks, arity, first_block),
+                          distances_on(space, topology.outside(depth)), balance,
+                          (seed + SEEDS_OF_LEVELS * depth) % 2**62)
+            part, _ = repaired(graph, part, balance)
+        blocks, elements = blocks * arity, elements // arity
+    return part
+
+
+def section_balance(weights: np.ndarray, arity: int, elements: int, limit: int,
+                    levels_left: int) -> Balance:
+    """Limits of the blocks that subgraphs of these weights are divided into, `arity` each."""
+    limits = [adaptive_limit(limit, weight, elements, arity, levels_left)
+              for weight in weights.tolist()]
+    if len(limits) == 1:
+        return Balance(arity, limits[0], int(weights[0]) // arity)
+    means = weights // arity
+    return Balance(len(limits) * arity, max(limits), int(means.max()),
+                   np.repeat(np.array(limits, np.int64), arity), np.repeat(means, arity))
+
+
+def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_left: int) -> int:
+    """What each of `arity` blocks of a subgraph may weigh (equation 2), in exact arithmetic.
+
+    The room that the subgraph has is spread over the levels that are left: with the paper's
+    epsilon' the blocks weigh at most (1 + epsilon') * weight / arity, and
+    (1 + epsilon') ** levels_left = limit * elements / weight.
+
+    Parameters
+    ----------
+    limit : int
+        What an element may weigh.
+    weight, elements : int
+        Of the subgraph.
+    levels_left : int
+        Partitions on the way to single elements, this one included.
+
+    Examples
+    --------
+    >>> adaptive_limit(103, 800, 8, 2, 3), adaptive_limit(103, 404, 4, 4, 1)
+    (404, 103)
+    """
+    mean = -(-weight // arity)
+    spread = _root(limit * elements * weight ** (levels_left - 1), levels_left) // arity
+    return max(mean, spread)
+
+
+def _root(value: int, degree: int) -> int:
+    """Largest integer whose power does not exceed `value`."""
+    low, high = 0, 1 << (value.bit_length() // degree + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if middle**degree <= value else (low, middle)
+    return low
+
+
+def _first_blocks(graph: Graph, part: Array, arity: int) -> Array:
+    """The first of the blocks that the block of each vertex is divided into."""
+    label = graph.space.empty(graph.num_vertices, np.int32)
+    graph.space.parallel_for(graph.num_vertices, write_first_block, part, arity, label)
+    return label
+
+
+@kernel
+def write_first_block(v, part, arity, label):
+    """label[v] = first of the blocks that v may end up in."""
+    label[v] = int32(int64(part[v]) * arity)

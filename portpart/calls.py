@@ -1,0 +1,88 @@
+"""What the public functions share: checks of options, bringing graphs in and results back."""
+
+from __future__ import annotations
+
+import operator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.backends.interface import ExecutionSpace
+from portpart.check_blocks import Bounds
+from portpart.errors import InputError
+from portpart.graph import Graph, as_graph
+from portpart.primitives.reduce import argmax_of, max_of
+
+MAX_BLOCKS = 2**31 - 1
+MAX_SEED = 2**62
+MAX_IMBALANCE = 2**31
+"""From here on a limit is none, whatever k is."""
+
+
+def checked_integer(name: str, value: Any, low: int, high: int) -> int:
+    """An option as an integer from `low` to `high`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name} is {value!r}; it must be an integer") from None
+    if not low <= number <= high:
+        raise InputError(f"{name} is {number}; it must be between {low} and {high}")
+    return number
+
+
+def as_float(imbalance: Any) -> float:
+    """An imbalance that `block_weight_limit` has accepted, which may be a text, as a number."""
+    return float(min(Fraction(str(imbalance)), Fraction(MAX_IMBALANCE)))
+
+
+def graph_on_device(graph: Any, vertex_weights: Any, edge_weights: Any, symmetrize: bool,
+                    device: str, threads: int | None) -> Graph:
+    """The checked graph in the memory of the space that will work on it."""
+    if not isinstance(device, str):
+        raise InputError(f"device is {device!r}; it must be 'auto', 'cpu', 'cuda' or 'cuda:N'")
+    if device == "auto":
+        device = "cuda" if _is_on_device(graph) else "cpu"
+        space = None if device == "cuda" else backends.space(device, threads=threads)
+    else:
+        space = backends.space(device, threads=threads)
+    made = as_graph(graph, vertex_weights=vertex_weights, edge_weights=edge_weights,
+                    symmetrize=symmetrize, space=space)
+    return made if space is None else made.to(space)
+
+
+def _is_on_device(graph: Any) -> bool:
+    """Whether the arrays of `graph` lie in a GPU's memory."""
+    if isinstance(graph, Graph):
+        return graph.space.kind == "cuda"
+    holders = graph if isinstance(graph, tuple) else (graph, getattr(graph, "data", None))
+    return any(hasattr(holder, "__cuda_array_interface__") for holder in holders)
+
+
+def where_the_graph_was(part: Any, graph: Any, space: ExecutionSpace) -> Any:
+    """`part` in the kind of memory that the caller's graph is in."""
+    if not _is_on_device(graph):
+        return space.to_host(part)
+    return part if space.kind == "cuda" else backends.space("cuda").asarray(part)
+
+
+def why_infeasible(graph: Graph, weights: np.ndarray, bounds: Bounds) -> str:
+    """Which bound block weights break, and why."""
+    limits = bounds.limits
+    block = int((bounds.held - limits).argmax())
+    if bounds.held[block] > limits[block]:
+        return (f"the vertices fixed to block {block} weigh {bounds.held[block]}, more than the "
+                f"{limits[block]} it may weigh")
+    if (weights <= limits).all():
+        return (f"no partition with at least {bounds.least} in each block was found; the lightest "
+                f"block weighs {weights.min()}")
+    limit = int(limits.max())
+    heaviest = argmax_of(graph.space, graph.vertex_weights)
+    weight = max_of(graph.space, graph.vertex_weights)
+    if weight > limit:
+        return (f"vertex {heaviest} weighs {weight}, more than the {limit} a block may weigh; "
+                "its block exceeds the limit")
+    block = int((weights - limits).argmax())
+    return (f"no partition within the limit of {limits[block]} per block was found; the heaviest "
+            f"block weighs {weights[block]}: allow more imbalance")

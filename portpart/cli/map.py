@@ -1,0 +1,140 @@
+"""``portpart map``: assign the vertices of a graph to the processing elements of a machine."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from portpart.cli import files, options
+from portpart.cli.exits import INFEASIBLE, OK
+from portpart.cli.output import grouped, print_facts, print_json, timings
+from portpart.cli.progress import phase_display
+
+if TYPE_CHECKING:
+    from portpart.result import MappingResult
+    from portpart.topology import Topology
+
+
+@click.command("map")
+@options.graph_argument
+@click.option("-H", "--hierarchy", metavar="4:8:6",
+              help="Elements a processor, processors a node, ... from the innermost level on.")
+@click.option("-D", "--distances", metavar="1:10:100",
+              help="What communication costs at most so far out, for each level.")
+@click.option("--matrix", metavar="FILE", help="Distances of all pairs of elements instead.")
+@click.option("-o", "--output", metavar="FILE", help="Write one element number a line.")
+@click.option("--rankfile", metavar="FILE", help="Write an MPI rankfile: vertex i is rank i.")
+@click.option("--hosts", metavar="FILE", help="Names of the nodes there; default: +n0 ...")
+@click.option("--node-levels", type=click.IntRange(min=0),
+              help="Levels inside a node of the rankfile; default: 2.")
+@options.imbalance_option
+@click.option("--algorithm", help="hm, the default, hm-ultra, im, two-phase or identity.")
+@click.option("--preset", default="default", show_default=True)
+@click.option("--swaps/--no-swaps", default=None,
+              help="Let blocks swap places at the end; default: preset.")
+@click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: all cores.")
+@options.reading_options
+@options.json_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+def command(
+    graph: str, hierarchy: str | None, distances: str | None, matrix: str | None,
+    output: str | None, rankfile: str | None, hosts: str | None, node_levels: int | None,
+    reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
+) -> int:  # fmt: skip
+    """Assign the vertices of GRAPH to processing elements so that little is sent far.
+
+    Elements are numbered so that the innermost level varies fastest.  The cost J is the sum of
+    weight times distance over all edges, each edge once.
+    """
+    if [as_json, output == files.STANDARD, rankfile == files.STANDARD].count(True) > 1:
+        raise click.UsageError("only one of --json, -o - and --rankfile - can have standard output")
+    # only a command that maps pays for importing the library
+    from portpart import io
+    from portpart.mapping import map_processes
+
+    topology = _topology(hierarchy, distances, matrix)
+    with phase_display(quiet) as progress:
+        if progress:
+            progress("reading", 0, 0)
+        begin = time.perf_counter()
+        loaded = files.read_graph(graph, reading)
+        read_seconds = time.perf_counter() - begin
+        result = map_processes(loaded, topology=topology, progress=progress, **settings)
+    if output:
+        files.write_partition(result.part, output)
+    if rankfile:
+        names = Path(hosts).read_text().split() if hosts else None
+        io.write_rankfile(result.part, topology, rankfile, hosts=names, node_levels=node_levels)
+    report = {
+        "graph": graph, "num_vertices": loaded.num_vertices, "num_edges": loaded.num_edges,
+        "read_seconds": read_seconds, "hierarchy": hierarchy, "distances": distances,
+        "matrix": matrix, "output": output, "rankfile": rankfile, **settings,
+    }
+    if as_json:
+        print_json(_as_object(result, report))
+    else:
+        print_facts(_as_facts(result, report), to_stderr=files.STANDARD in (output, rankfile))
+    return OK if result.feasible else INFEASIBLE
+
+
+def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) -> Topology:
+    from portpart.topology import Topology
+
+    if matrix is None:
+        if hierarchy is None or distances is None:
+            raise click.UsageError("-H and -D are needed, or --matrix")
+        return Topology(hierarchy, distances)
+    if hierarchy is not None or distances is not None:
+        raise click.UsageError("--matrix takes the place of -H and -D")
+    import numpy as np
+
+    try:
+        return Topology.from_matrix(np.loadtxt(matrix, ndmin=2))
+    except ValueError as problem:
+        raise click.UsageError(f"{matrix}: {problem}") from None
+
+
+def _as_object(result: MappingResult, report: dict[str, Any]) -> dict[str, Any]:
+    """Return the object of --json: the fields of the result, then what was asked for."""
+    requested = {f"requested_{name}" if name == "imbalance" else name: value
+                 for name, value in report.items()}  # fmt: skip
+    return {
+        "k": result.k,
+        "cost": result.cost,
+        "level_costs": result.level_costs,
+        "cut": result.cut,
+        "imbalance": result.imbalance,
+        "feasible": result.feasible,
+        "seconds": result.seconds,
+        "phases": result.stats.get("phases", {}),
+        "block_weights": result.block_weights,
+        **requested,
+    }
+
+
+def _as_facts(result: MappingResult, report: dict[str, Any]) -> dict[str, str]:
+    """Return what people want to see."""
+    name = Path(report["graph"]).name if report["graph"] != files.STANDARD else "standard input"
+    weights = result.block_weights
+    levels = " + ".join(grouped(cost) for cost in result.level_costs)
+    facts = {
+        "graph": f"{name}, {grouped(report['num_vertices'])} vertices, "
+        f"{grouped(report['num_edges'])} edges (read in {report['read_seconds']:.2f} s)",
+        "elements": f"{grouped(result.k)}, weighing {grouped(weights.min())} to "
+        f"{grouped(weights.max())}",
+        "cost": f"{grouped(result.cost)} (by level: {levels})",
+        "cut": grouped(result.cut),
+        "imbalance": f"{result.imbalance:.4f} (at most {report['imbalance']:g})",
+        "time": timings(result.seconds, result.stats.get("phases", {})),
+    }
+    if not result.feasible:
+        facts["balance"] = "NOT KEPT: see the warning"
+    written = [report[name] for name in ("output", "rankfile") if report[name]]
+    if written:
+        facts["written"] = ", ".join(written)
+    return facts

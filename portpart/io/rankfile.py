@@ -1,0 +1,75 @@
+"""MPI rankfiles: the node and the core of each rank, as Open MPI reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.ingest import host_array
+from portpart.io.files import PathLike, write_chunks
+from portpart.topology import Topology
+
+CORES_AND_SOCKETS = 2
+"""Levels inside a node unless the caller says otherwise."""
+
+LINES_PER_CHUNK = 1 << 16
+
+
+def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
+                   hosts: Sequence[str] | None = None, node_levels: int | None = None) -> None:
+    """Write a mapping as a rankfile for ``mpirun --rankfile``: vertex i is rank i.
+
+    Parameters
+    ----------
+    part : array_like of int, shape (n,)
+        Processing element of each vertex.
+    topology : Topology
+    path : str or PathLike
+        ``-`` is standard output.
+    hosts : sequence of str, optional
+        Names of the nodes; by default ``+n0``, ``+n1`` ...: the nodes of the job in their order.
+    node_levels : int, optional
+        Levels of the hierarchy that lie inside a node; by default the two innermost, cores and
+        sockets.  With a matrix of distances there are none: every element is a node.
+
+    Raises
+    ------
+    InputError
+        If there are too few hosts, or fewer levels.
+
+    Notes
+    -----
+    A slot is ``socket:core`` with two levels in a node, else the number of the core in the node.
+    """
+    levels = len(topology.arities) if topology.is_hierarchy else 0
+    inside = min(CORES_AND_SOCKETS, levels) if node_levels is None else node_levels
+    if not 0 <= inside <= levels:
+        raise InputError(f"node_levels is {inside}; the hierarchy has {levels} levels")
+    size = topology.group_sizes[inside]
+    nodes = topology.num_elements // size
+    names = [f"+n{node}" for node in range(nodes)] if hosts is None else list(hosts)
+    if len(names) < nodes:
+        raise InputError(f"hosts holds {len(names)} names for {nodes} nodes")
+    elements = host_array(part)
+    bad = (elements < 0) | (elements >= topology.num_elements)
+    if bad.any():
+        rank = int(bad.argmax())
+        raise InputError(f"part[{rank}] is {elements[rank]}; elements must lie in 0 ... "
+                         f"{topology.num_elements - 1}")
+    cores = topology.arities[0] if inside == CORES_AND_SOCKETS else None
+    write_chunks(path, _lines(elements, names, size, cores))
+
+
+def _lines(elements: np.ndarray, names: list[str], size: int,
+           cores: int | None) -> Iterator[bytes]:
+    for first in range(0, len(elements), LINES_PER_CHUNK):
+        chunk = elements[first : first + LINES_PER_CHUNK].tolist()
+        yield "".join(f"rank {rank}={names[element // size]} slot={_slot(element % size, cores)}\n"
+                      for rank, element in enumerate(chunk, first)).encode()
+
+
+def _slot(place: int, cores: int | None) -> str:
+    return str(place) if cores is None else f"{place // cores}:{place % cores}"

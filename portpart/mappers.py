@@ -1,0 +1,171 @@
+"""The algorithms that map processes, and their presets: the one place that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from portpart.algorithms import integrated_mapping as im
+from portpart.algorithms.mapping.combining import Sections
+from portpart.algorithms.mapping.distances import Distances
+from portpart.algorithms.mapping.sections import partition_sections
+from portpart.algorithms.multisection import multisection
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.tracing import Trace
+from portpart.backends.interface import Array
+from portpart.catalogue import Entry, chosen
+from portpart.graph import Graph
+from portpart.presets import lookup
+from portpart.topology import Topology
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What there is to map."""
+
+    graph: Graph
+    topology: Topology
+    distances: Distances
+    balance: Balance
+    imbalance: float
+    seed: int
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class MultisectionConfig:
+    """Parameters of hierarchical multisection.
+
+    Parameters
+    ----------
+    preset : str or PortpartConfig
+        How each level is partitioned.
+    swaps : bool
+        Whether blocks swap places at the end where that lowers the cost.
+    """
+
+    preset: Any = "default"
+    swaps: bool = True
+
+    def __post_init__(self) -> None:
+        lookup("portpart", self.preset)
+
+
+@dataclass(frozen=True)
+class PartitionedConfig:
+    """Parameters of the mappers that partition at once.
+
+    Parameters
+    ----------
+    partitioner : str
+        An algorithm of :func:`portpart.partition`.
+    preset : str or configuration
+        Its preset.
+    swaps : bool
+        Whether blocks swap places at the end where that lowers the cost.
+    """
+
+    partitioner: str = "portpart"
+    preset: Any = "default"
+    swaps: bool = True
+
+    def __post_init__(self) -> None:
+        lookup(self.partitioner, self.preset)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mapper(Entry):
+    """A way to map, and the configurations it is known under.
+
+    Attributes
+    ----------
+    map : callable
+        Mapping of a task by a configuration.
+    needs_hierarchy : bool
+        Whether a machine must not be a matrix of distances.
+    """
+
+    map: Callable[[Task, Any], Array] = field(repr=False)
+    needs_hierarchy: bool = False
+
+
+def by_multisection(task: Task, config: MultisectionConfig) -> Array:
+    """Partition along the hierarchy."""
+    _, inner = lookup("portpart", config.preset)
+
+    def divide(sections: Sections, distances: Distances, balance: Balance, seed: int) -> Array:
+        return partition_sections(task.graph, sections, distances, balance, inner, seed)
+
+    return multisection(task.graph, task.topology, task.balance.max_block_weight, divide,
+                        task.seed, task.trace)
+
+
+def by_partition(task: Task, config: PartitionedConfig) -> Array:
+    """Partition into as many blocks as there are elements, numbered as they come."""
+    run, inner = lookup(config.partitioner, config.preset)
+    part: Array = run(task.graph, task.balance, task.imbalance, inner, task.seed, task.trace)
+    return part
+
+
+def by_integrated_mapping(task: Task, config: im.IntegratedConfig) -> Array:
+    """Refine on the communication cost on every level."""
+    return im.integrated_mapping(task.graph, task.topology, task.distances, task.balance, config,
+                                 task.seed, task.trace)
+
+
+SECTIONED = {name: MultisectionConfig(preset=name)
+             for name in ("fast", "default", "strong", "best")}
+
+PAPER = ("P. Samoldekin, C. Schulz, H. Woydt: GPU-Accelerated Algorithms for Process Mapping "
+         "(2026), arXiv:2510.12196")
+
+MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
+    Mapper(
+        "hm", "Hierarchical multisection",
+        "The machine's hierarchy is followed from outside, all blocks of a level at once.",
+        PAPER + ", section 4.1", SECTIONED, map=by_multisection, needs_hierarchy=True,
+    ),
+    Mapper(
+        "hm-ultra", "Hierarchical multisection, with more effort",
+        "Multisection with the preset strong.",
+        PAPER + ", section 4.1", {"default": SECTIONED["strong"]}, map=by_multisection,
+        needs_hierarchy=True,
+    ),
+    Mapper(
+        "im", "Integrated mapping",
+        "The multilevel method with the communication cost in place of the cut.",
+        PAPER + ", section 4.2", im.PRESETS,
+        {"refinement.tolerance": "phi", "finest_refinement.tolerance": "phi"},
+        map=by_integrated_mapping,
+    ),
+    Mapper(
+        "two-phase", "Partition and swaps",
+        "A partition whose blocks then swap places.",
+        "C. Heider (1972); B. Brandfass, T. Alrutz, T. Gerhold (2013)",
+        {"default": PartitionedConfig()}, map=by_partition,
+    ),
+    Mapper(
+        "identity", "Partition alone",
+        "A partition whose blocks are numbered as they come.",
+        "The baseline", {"default": PartitionedConfig(swaps=False)}, map=by_partition,
+    ),
+)}  # fmt: skip
+
+DEFAULT, DEFAULT_OF_MATRIX = "hm", "im"
+
+
+def mapper_of(algorithm: str | None, preset: Any, hierarchy: bool = True) -> tuple[Mapper, Any]:
+    """A mapper and its configuration; `preset` may be a configuration itself.
+
+    Without an algorithm it is the one whose configuration is given, else the default for machines
+    with a `hierarchy` or without.
+    """
+    default = DEFAULT if hierarchy else DEFAULT_OF_MATRIX
+    name = _algorithm_of(preset, default) if algorithm is None else algorithm
+    return chosen(MAPPERS, name, preset)
+
+
+def _algorithm_of(preset: Any, default: str) -> str:
+    of_kind = (name for name, mapper in MAPPERS.items() if type(preset) is mapper.kind)
+    return next(of_kind, default)

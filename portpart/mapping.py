@@ -1,0 +1,171 @@
+"""The public function that maps processes to the processing elements of a machine."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+from portpart.algorithms.mapping.costs import check_cost
+from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
+from portpart.algorithms.refinement.filling import filled
+from portpart.algorithms.refinement.repair import repaired
+from portpart.algorithms.tracing import Progress, Trace
+from portpart.calls import (
+    MAX_BLOCKS,
+    MAX_SEED,
+    as_float,
+    checked_integer,
+    graph_on_device,
+    where_the_graph_was,
+    why_infeasible,
+)
+from portpart.check_blocks import bounds_for
+from portpart.errors import InputError
+from portpart.mappers import Mapper, Task, mapper_of
+from portpart.metrics.balance import block_weight_limit, imbalance_of
+from portpart.metrics.mapping import level_costs_of
+from portpart.primitives.histogram import histogram
+from portpart.result import MappingResult
+from portpart.topology import Topology
+
+
+def map_processes(
+    graph: Any,
+    hierarchy: Any = None,
+    distances: Any = None,
+    *,
+    topology: Topology | None = None,
+    imbalance: float = 0.03,
+    vertex_weights: Any = None,
+    edge_weights: Any = None,
+    algorithm: str | None = None,
+    preset: Any = "default",
+    swaps: bool | None = None,
+    device: str = "auto",
+    seed: int = 0,
+    threads: int | None = None,
+    symmetrize: bool = False,
+    progress: Progress | None = None,
+) -> MappingResult:
+    """Assign the vertices of a communication graph to the processing elements of a machine.
+
+    The elements get nearly equal weight, and what is sent far is little: the result's `cost` J is
+    the sum of weight times distance over all edges.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, tuple, edge list, NetworkX graph or path
+        Anything :func:`portpart.as_graph` takes; edge weights are volumes of communication.
+    hierarchy, distances : str or sequence of int
+        ``"4:8:6"`` and ``"1:10:100"``: see :class:`portpart.Topology`.
+    topology : Topology, optional
+        Instead of the two.
+    imbalance : float, default 0.03
+        Every element gets at most ``floor((1 + imbalance) * ceil(W / k))``.
+    vertex_weights, edge_weights : array_like or str, optional
+        As in :func:`portpart.as_graph`.
+    algorithm : str, optional
+        ``"hm"``, the default: hierarchical multisection; ``"hm-ultra"``: the same with more
+        effort; ``"im"``: integrated mapping, refinement on the cost itself; ``"two-phase"``: a
+        partition whose blocks then swap places; ``"identity"``: a partition, its blocks numbered
+        as they come.  With a matrix of distances one of the last three, ``"im"`` by default.
+    preset : str or configuration, default "default"
+        A name (with ``"hm"`` ``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with ``"im"``
+        these and ``"paper"``) or an object, which tells the algorithm too:
+        `portpart.MultisectionConfig`, `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
+    swaps : bool, optional
+        Whether blocks swap places at the end where that lowers the cost; by default as the preset
+        says, which is yes but for ``"identity"``.  At most 4096 elements.
+    device, seed, threads, symmetrize, progress
+        As in :func:`portpart.partition`.
+
+    Returns
+    -------
+    MappingResult
+
+    Raises
+    ------
+    InputError
+        Bad graph, topology or option, or more elements than vertices, before any work starts.
+    DeviceUnavailable, OutOfMemory
+        As in :func:`portpart.partition`.
+
+    Warns
+    -----
+    UserWarning
+        If the limit of weight cannot be kept.
+
+    Notes
+    -----
+    The same graph, options and seed give the same mapping on every device and any number of
+    threads, bit for bit.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> result = portpart.map_processes(portpart.generators.grid_2d(8, 8), "2:2", "1:10")
+    >>> result.cost, result.feasible
+    (88, True)
+    """
+    start = time.perf_counter()
+    machine = _machine(hierarchy, distances, topology)
+    k = machine.num_elements
+    seed = checked_integer("seed", seed, 0, MAX_SEED)
+    if threads is not None:
+        threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is {progress!r}; it must be callable")
+    block_weight_limit(0, 1, imbalance)
+    mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
+    _check_fit(mapper, machine)
+    working = graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
+    if k > working.num_vertices:
+        raise InputError(f"there are {k} processing elements for {working.num_vertices} vertices; "
+                         "every element needs a vertex")
+    space = working.space
+    bounds = bounds_for(working, k, imbalance, None, None, 0)
+    check_cost(working, machine.max_distance)
+    trace = Trace(space, working, progress)
+    task = Task(working, machine, distances_on(space, machine), bounds.balance,
+                as_float(imbalance), seed, trace)
+    part = mapper.map(task, config)
+    with trace.phase("finish"):
+        part, weights = repaired(working, part, bounds.balance)
+        part, weights = filled(working, part, weights, bounds.balance, 0)
+        traffic = traffic_of(working, part, k)
+    if config.swaps if swaps is None else swaps:
+        with trace.phase("swaps"):
+            part, traffic = with_swaps(working, part, traffic, task.distances, seed)
+            weights = space.to_host(histogram(space, part, k, working.vertex_weights))
+    feasible = bounds.kept_by(weights)
+    if not feasible:
+        warnings.warn(why_infeasible(working, weights, bounds), UserWarning, stacklevel=2)
+    pairs = traffic.tocoo()
+    costs = level_costs_of(machine, pairs.row, pairs.col, pairs.data)
+    return MappingResult(
+        part=where_the_graph_was(part, graph, space),
+        cut=int(traffic.sum()) // 2, imbalance=imbalance_of(weights), block_weights=weights,
+        max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
+        feasible=feasible, k=k, seconds=time.perf_counter() - start, stats=trace.summary(),
+        cost=int(costs.sum()), level_costs=costs, traffic=traffic, topology=machine,
+    )
+
+
+def _machine(hierarchy: Any, distances: Any, topology: Topology | None) -> Topology:
+    if topology is None:
+        if hierarchy is None or distances is None:
+            raise InputError("hierarchy and distances are needed, or a topology")
+        return Topology(hierarchy, distances)
+    if hierarchy is not None or distances is not None:
+        raise InputError("either hierarchy and distances or a topology is needed, not both")
+    if not isinstance(topology, Topology):
+        raise InputError(f"topology is {topology!r}; it must be a portpart.Topology")
+    return topology
+
+
+def _check_fit(mapper: Mapper, machine: Topology) -> None:
+    if mapper.needs_hierarchy and not machine.is_hierarchy:
+        raise InputError("multisection needs a hierarchy; with a matrix of distances use "
+                         "algorithm='im' or 'two-phase'")

@@ -1,0 +1,48 @@
+"""Metrics of mappings against plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from portpart import InputError, Topology
+from portpart.metrics import level_costs, mapping_cost, traffic_matrix
+from tests.algorithms.spaces import GRAPHS
+from tests.mapping import plain
+from tests.mapping.test_topology import HIERARCHIES
+
+
+def drawn_part(n: int, k: int) -> np.ndarray:
+    return np.random.default_rng(n + k).integers(0, k, n)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize(("arities", "lengths"), HIERARCHIES[:4])
+def test_cost_and_traffic(name: str, arities: list[int], lengths: list[int]) -> None:
+    graph, machine = GRAPHS[name], Topology(arities, lengths)
+    k = machine.num_elements
+    part = drawn_part(graph.num_vertices, k)
+    table = plain.distances(arities, lengths)
+    assert mapping_cost(graph, part, machine) == plain.cost(graph, part, table)
+    assert mapping_cost(graph, part, Topology.from_matrix(table)) == plain.cost(graph, part, table)
+    traffic = traffic_matrix(graph, part, k).toarray()
+    assert np.array_equal(traffic, plain.traffic(graph, part, k))
+    assert (traffic * np.array(table)).sum() == 2 * mapping_cost(graph, part, machine)
+
+
+def test_costs_by_level() -> None:
+    path = [(0, 1), (1, 2), (2, 3), (3, 4)]
+    machine = Topology("2:2", "1:10")
+    assert level_costs(path, [0, 1, 2, 3, 3], machine).tolist() == [2, 10]
+    assert mapping_cost(path, [0, 1, 2, 3, 3], machine) == 12
+    assert mapping_cost(path, [2, 2, 2, 2, 2], machine) == 0
+
+
+def test_elements_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(InputError, match=r"part\[1\] is 4"):
+        mapping_cost([(0, 1)], [0, 4], Topology("2:2", "1:10"))
+
+
+def test_costs_beyond_64_bits_are_refused() -> None:
+    with pytest.raises(InputError, match="64 bits"):
+        mapping_cost([(0, 1, 2**60)], [0, 1], Topology("2", "1000"))

@@ -1,0 +1,53 @@
+"""Mappings that every machine and every device must reproduce, kept as digests.
+
+``python -m tests.mapping.test_golden`` writes them anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from portpart import generators
+from portpart.backends.interface import ExecutionSpace
+from portpart.graph import Graph
+from tests.algorithms.spaces import reference
+from tests.golden.cases import weighted
+from tests.mapping import test_parity as parity
+
+FILE = Path(__file__).with_name("digests.json")
+
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    "grid": lambda: generators.grid_3d(16),
+    "rgg": lambda: generators.random_geometric(2**12),
+    "rmat": lambda: generators.rmat(12, 8),
+    "weighted": lambda: weighted(generators.grid_2d(60), 4, vertices=2**40, edges=5),
+}
+CASES = [f"{graph} {machine} {algorithm} {preset}"
+         for graph in GRAPHS for machine, algorithm, preset in (
+             ("tree", "hm", "default"), ("tree", "hm-ultra", "default"), ("deep", "hm", "fast"),
+             ("tree", "im", "default"), ("deep", "im", "fast"), ("tree", "im", "paper"),
+             ("line", "im", "strong"), ("tree", "two-phase", "default"))]
+
+
+def digest(space: ExecutionSpace, case: str) -> str:
+    name, *how = case.split()
+    part = parity.mapped_in(space, GRAPHS[name]().to(space), *how)
+    return hashlib.sha256(np.asarray(part, "<i4").tobytes()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_mappings_are_those_that_were_recorded(space: ExecutionSpace, case: str) -> None:
+    if space.name != "cpu" and not space.name.startswith("cuda"):
+        pytest.skip("tests/mapping/test_parity.py compares generated source")
+    assert digest(space, case) == json.loads(FILE.read_text())[case]
+
+
+if __name__ == "__main__":
+    rows = (f'  "{case}": "{digest(reference(), case)}"' for case in CASES)
+    FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n")

@@ -1,0 +1,225 @@
+"""`portpart.map_processes`: true results for all sorts of graphs and machines, and clear errors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import portpart
+from portpart import InputError, Topology
+from portpart.algorithms.integrated_mapping import IntegratedConfig
+from portpart.algorithms.multisection import adaptive_limit
+from portpart.generators import delaunay, grid_2d, rmat
+from portpart.mappers import MAPPERS, MultisectionConfig, PartitionedConfig
+from tests.graphs import RawGraph, raw_graph, raw_graphs
+from tests.mapping.mapped import check, mapped
+
+MESH = delaunay(3000)
+ALGORITHMS = tuple(MAPPERS)
+
+
+def two_meshes() -> portpart.Graph:
+    """Two components and some isolated vertices."""
+    mesh = delaunay(600)
+    tails = np.repeat(np.arange(600), np.diff(mesh.offsets))
+    edges = np.stack([tails, mesh.targets], 1)
+    return raw_graph(1250, np.concatenate([edges, edges + 620])[:, :]).graph()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("arities", "lengths"), [
+    ([4, 8, 6], [1, 10, 100]), ([3, 5], [2, 7]), ([7], [1]), ([1, 4, 1, 2], [1, 2, 3, 4]),
+    ([1], [1]),
+])
+def test_meshes_on_machines(algorithm: str, arities: list[int], lengths: list[int]) -> None:
+    assert mapped(MESH, arities, lengths, algorithm=algorithm).feasible
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_weights(algorithm: str) -> None:
+    random = np.random.default_rng(0)
+    own = random.integers(1, 50, 3000)
+    tails = np.repeat(np.arange(3000), np.diff(MESH.offsets))
+    graph = portpart.as_graph(MESH, vertex_weights=random.integers(1, 9, 3000),
+                              edge_weights=own[tails] + own[MESH.targets])
+    assert mapped(graph, [3, 4, 2], [1, 5, 20], algorithm=algorithm).feasible
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_large_weights(algorithm: str) -> None:
+    tails = np.repeat(np.arange(3000), np.diff(MESH.offsets))
+    masses = np.random.default_rng(0).integers(1, 2**40, 3000)
+    graph = portpart.as_graph(MESH, vertex_weights=masses,
+                              edge_weights=(tails + MESH.targets) * 2**28)
+    assert mapped(graph, [2, 4], [1, 50], algorithm=algorithm).feasible
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("graph", [two_meshes(), raw_graph(100, []).graph(), rmat(10, 8),
+                                   raw_graph(50, [(0, i) for i in range(1, 50)]).graph()],
+                         ids=["two-meshes", "edgeless", "rmat", "star"])
+def test_odd_graphs(algorithm: str, graph: portpart.Graph) -> None:
+    assert mapped(graph, [2, 3, 2], [1, 3, 9], algorithm=algorithm).feasible
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@given(raw=raw_graphs(14, loops=False))
+@settings(max_examples=25)
+def test_random_graphs(algorithm: str, raw: RawGraph) -> None:
+    graph = raw.graph()
+    if graph.num_vertices >= 4:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mapped(graph, [2, 2], [1, 4], algorithm=algorithm)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_an_element_for_every_vertex(algorithm: str) -> None:
+    grid = grid_2d(4, 6)
+    result = mapped(grid, [4, 3, 2], [1, 10, 100], algorithm=algorithm)
+    assert sorted(result.part) == list(range(24))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_nearly_an_element_for_every_vertex(algorithm: str) -> None:
+    assert mapped(grid_2d(5, 6), [4, 7], [1, 10], algorithm=algorithm).feasible
+
+
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "hm-ultra"])
+def test_many_elements(algorithm: str) -> None:
+    graph = grid_2d(150)
+    result = portpart.map_processes(graph, "4:16:64", "1:10:100", algorithm=algorithm)
+    assert result.k == 4096
+    assert result.feasible
+    assert result.cost == portpart.metrics.mapping_cost(graph, result.part, result.topology)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_more_elements_than_vertices_are_refused(algorithm: str) -> None:
+    with pytest.raises(InputError, match="there are 16 processing elements for 9 vertices"):
+        portpart.map_processes(grid_2d(3), "4:4", "1:2", algorithm=algorithm)
+
+
+@pytest.mark.parametrize("algorithm", [None, "im", "two-phase", "identity"])
+def test_a_matrix_of_distances(algorithm: str | None) -> None:
+    line = abs(np.subtract.outer(np.arange(6), np.arange(6)))
+    result = portpart.map_processes(grid_2d(12, 4), topology=Topology.from_matrix(line),
+                                    algorithm=algorithm)
+    check(grid_2d(12, 4), result, line.tolist())
+    assert len(result.level_costs) == 1
+    with pytest.raises(InputError, match="multisection needs a hierarchy"):
+        portpart.map_processes(grid_2d(12, 4), topology=Topology.from_matrix(line), algorithm="hm")
+
+
+def test_multisection_is_better_than_swaps_and_these_than_nothing() -> None:
+    mesh = delaunay(6000)
+    costs = [portpart.map_processes(mesh, "4:8:6", "1:10:100", algorithm=algorithm).cost
+             for algorithm in ("hm", "two-phase", "identity", "im")]
+    assert costs[:3] == sorted(costs[:3])
+    assert max(costs[0], costs[3]) < 0.8 * costs[2]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_threads_and_seeds(algorithm: str) -> None:
+    one, two, other = (
+        portpart.map_processes(MESH, "2:5:3", "1:4:9", algorithm=algorithm, threads=threads,
+                               seed=seed).part
+        for threads, seed in ((1, 3), (2, 3), (2, 4)))
+    assert np.array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"algorithm": "magic"}, "algorithm is 'magic'; it must be one of 'hm'"),
+    ({"algorithm": "hm", "preset": "x"}, "preset is 'x'"),
+    ({"preset": 3}, "preset must be a name or a MultisectionConfig"),
+    ({"algorithm": "im", "preset": MultisectionConfig()}, "a name or a IntegratedConfig"),
+    ({"seed": -1}, "seed is -1"),
+    ({"imbalance": -1}, "imbalance is -1"),
+    ({"topology": 3}, "not both"),
+    ({"edge_weights": np.full(12, 2**57)}, r"may cost more than 2\^61"),
+    ({"progress": 3}, "progress is 3"),
+])
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        portpart.map_processes([(i, i + 1) for i in range(12)], "2:3", "1:9", **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"hierarchy": "2:2"}, {"topology": "2:2"}])
+def test_a_machine_is_needed(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="topology"):
+        portpart.map_processes(MESH, **options)
+
+
+def test_a_configuration_as_preset() -> None:
+    for algorithm, config in (
+            ("two-phase", PartitionedConfig(partitioner="jet", swaps=False)),
+            ("hm", MultisectionConfig(portpart.PortpartConfig(cycles=1), swaps=False)),
+            ("im", IntegratedConfig(coarsening="matching", runs=2, cycles=1, swaps=False))):
+        result = mapped(MESH, [2, 2], [1, 10], algorithm=algorithm, preset=config)
+        assert "swaps" not in result.stats["phases"]
+        result = mapped(MESH, [2, 2], [1, 10], algorithm=algorithm, preset=config, swaps=True)
+        assert "swaps" in result.stats["phases"]
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: PartitionedConfig(partitioner="x"), "algorithm is 'x'"),
+    (lambda: MultisectionConfig("x"), "preset is 'x'"),
+    (lambda: IntegratedConfig(coarsening="x"), "coarsening is 'x'"),
+    (lambda: IntegratedConfig(growth=1), "growth is 1"),
+])
+def test_bad_configurations_are_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(("algorithm", "preset"), [
+    (name, preset) for name in MAPPERS for preset in MAPPERS[name].presets if preset != "default"])
+def test_every_preset(algorithm: str, preset: str) -> None:
+    result = mapped(MESH, [4, 3], [1, 10], algorithm=algorithm, preset=preset)
+    assert result.feasible
+
+
+def test_a_configuration_tells_the_algorithm() -> None:
+    for config, algorithm in ((IntegratedConfig(), "im"), (MultisectionConfig(), "hm"),
+                              (PartitionedConfig(), "two-phase")):
+        parts = [portpart.map_processes(MESH, "2:3", "1:10", algorithm=name, preset=config).part
+                 for name in (None, algorithm)]
+        assert np.array_equal(*parts)
+
+
+def test_results_unpack_and_print() -> None:
+    cost, part = result = portpart.map_processes(MESH, "2:2", "1:10")
+    assert cost == result.cost
+    assert part is result.part
+    assert "3,000 vertices on 4 elements" in repr(result)
+
+
+def test_a_vertex_heavier_than_an_element_is_named() -> None:
+    weights = np.ones(3000, int)
+    weights[17] = 10_000
+    with pytest.warns(UserWarning, match="vertex 17 weighs 10000"):
+        result = portpart.map_processes(MESH, "2:4", "1:9", vertex_weights=weights)
+    assert not result.feasible
+
+
+@given(st.integers(1, 40), st.lists(st.integers(2, 5), min_size=1, max_size=4), st.data())
+def test_adaptive_limits_lead_to_the_limit(slack: int, arities: list[int],
+                                           data: st.DataObject) -> None:
+    """Whatever sizes the blocks have within their limits, single elements keep theirs."""
+    elements = int(np.prod(arities))
+    weight = data.draw(st.integers(elements, 10_000))
+    limit = -(-weight // elements) + slack - 1
+    for depth in range(len(arities), 0, -1):
+        arity = arities[depth - 1]
+        most = adaptive_limit(limit, weight, elements, arity, depth)
+        assert most * arity >= weight
+        weight = data.draw(st.integers(max(0, weight - (arity - 1) * most), min(most, weight)))
+        elements //= arity
+        assert weight <= limit * elements

@@ -1,0 +1,54 @@
+"""What a mapping launches compiles to PTX, for the oldest and the newest architecture."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart import Topology, backends
+from portpart.backends.cuda_compile import module_text
+from portpart.backends.cuda_words import BLOCK, CUDA_PRELUDE
+from portpart.backends.result_types import type_of
+from portpart.backends.team_arrays import bytes_of, room_of
+from portpart.backends.translate import PACKED, translate
+from portpart.generators import grid_2d, rmat
+from tests.backends import host_cuda, nvrtc
+
+LINE = Topology.from_matrix(abs(np.subtract.outer(np.arange(6), np.arange(6))))
+
+
+@pytest.fixture(scope="module")
+def seen() -> tuple[list, dict]:
+    """What mapping on all sorts of machines launches: kernels, and resident programs."""
+    nvrtc.architectures()
+    if host_cuda.COMPILER is None:
+        pytest.skip(host_cuda.NO_COMPILER)
+    host_cuda.seen.clear()
+    host_cuda.residents.clear()
+    with mock.patch.object(backends, "space", return_value=host_cuda.HostCudaSpace()):
+        portpart.map_processes(grid_2d(50), "3:2", "1:9", preset="strong")
+        portpart.map_processes(rmat(11, 8), "2:3", "1:9", algorithm="im")
+        portpart.map_processes(grid_2d(50), "2:300", "1:9", algorithm="im", preset="paper")
+        portpart.map_processes(rmat(11, 8), "4:200", "1:9", algorithm="im")
+        portpart.map_processes(rmat(11, 8), topology=LINE)
+    return list(host_cuda.seen), dict(host_cuda.residents)
+
+
+@pytest.mark.parametrize("end", [0, -1], ids=["oldest", "newest"])
+def test_kernels_and_programs_compile(seen: tuple[list, dict], end: int) -> None:
+    launches, residents = seen
+    architecture = nvrtc.architectures()[end]
+    translations = [
+        translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
+        for kernel, tags, team in launches
+        for width in ({team, 32, 256} if kernel.uses_team_words else {team})
+        if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
+    ]
+    assert any(translation.symbol.startswith("propose_swap") for translation in translations)
+    nvrtc.ptx(module_text(translations), architecture)
+    assert len(residents) >= 8
+    for symbol, text in residents.items():
+        assert f".entry {symbol}(" in nvrtc.ptx(CUDA_PRELUDE + text, architecture)

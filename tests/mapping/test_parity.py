@@ -1,0 +1,82 @@
+"""One mapping for each graph, machine, algorithm and seed, whatever runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart import Topology, generators
+from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
+from portpart.algorithms.refinement.repair import repaired
+from portpart.algorithms.tracing import Trace
+from portpart.backends.interface import ExecutionSpace
+from portpart.graph import Graph
+from portpart.mappers import Task, mapper_of
+from tests import oracles
+from tests.algorithms.refining import balance_of
+from tests.test_parity import weighted_mesh
+
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    "mesh": lambda: generators.delaunay(3000),
+    "weighted": weighted_mesh,
+    "rmat": lambda: generators.rmat(11, 8),
+}
+LINE = Topology.from_matrix(abs(np.subtract.outer(np.arange(10), np.arange(10))))
+MACHINES = {"tree": Topology("4:3:2", "1:10:100"), "deep": Topology("2:4:8:9", "1:3:9:40"),
+            "line": LINE}
+CASES = [(name, "tree", algorithm, "default") for name in GRAPHS
+         for algorithm in ("hm", "im", "two-phase")]
+CASES += [("weighted", "tree", "hm-ultra", "default"), ("weighted", "line", "im", "default"),
+          ("mesh", "deep", "im", "default"), ("rmat", "line", "im", "default"),
+          ("rmat", "deep", "im", "default"), ("rmat", "tree", "im", "paper"),
+          ("weighted", "line", "two-phase", "default")]
+
+
+def on_threads(threads: int, name: str, machine: str, algorithm: str, preset: str) -> np.ndarray:
+    return portpart.map_processes(GRAPHS[name](), topology=MACHINES[machine], algorithm=algorithm,
+                                  preset=preset, seed=4, threads=threads).part
+
+
+def in_space(space: ExecutionSpace, name: str, machine: str, algorithm: str,
+             preset: str) -> np.ndarray:
+    """What `portpart.map_processes` does, in any space."""
+    return mapped_in(space, GRAPHS[name]().to(space), machine, algorithm, preset)
+
+
+def mapped_in(space: ExecutionSpace, graph: Graph, machine: str, algorithm: str,
+              preset: str) -> np.ndarray:
+    topology = MACHINES[machine]
+    balance, distances = balance_of(graph, topology.num_elements), distances_on(space, topology)
+    mapper, config = mapper_of(algorithm, preset)
+    task = Task(graph, topology, distances, balance, 0.03, 4, Trace(space, graph, None))
+    part, _ = repaired(graph, mapper.map(task, config), balance)
+    traffic = traffic_of(graph, part, topology.num_elements)
+    return oracles.host(with_swaps(graph, part, traffic, distances, 4)[0])
+
+
+def name_of(case: Any) -> str:
+    return "-".join(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_two_threads(case: Any) -> None:
+    assert np.array_equal(on_threads(2, *case), on_threads(1, *case))
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_every_space(space: ExecutionSpace, case: Any) -> None:
+    assert np.array_equal(in_space(space, *case), on_threads(1, *case))
+
+
+@pytest.mark.parametrize("algorithm", ["hm", "im"])
+def test_two_threads_often(algorithm: str) -> None:
+    """A race shows now and then only."""
+    graph = generators.rmat(12, 16)
+    one, *others = (portpart.map_processes(graph, "4:8", "1:10", algorithm=algorithm,
+                                           threads=threads).part for threads in (1, 2, 2, 2, 2))
+    assert all(np.array_equal(one, other) for other in others)

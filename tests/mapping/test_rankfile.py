@@ -1,0 +1,99 @@
+"""Rankfiles, and the command line that writes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart import InputError, Topology
+from portpart.cli import main
+from portpart.io import write_rankfile
+from portpart.metrics import mapping_cost
+
+MACHINE = Topology("2:3:2", "1:5:9")
+
+
+def lines(path: Path, part: list[int], machine: Topology = MACHINE, **options: object) -> list[str]:
+    write_rankfile(part, machine, path / "ranks", **options)
+    return (path / "ranks").read_text().splitlines()
+
+
+def test_ranks_have_a_node_a_socket_and_a_core(tmp_path: Path) -> None:
+    assert lines(tmp_path, [0, 11, 3, 6]) == [
+        "rank 0=+n0 slot=0:0", "rank 1=+n1 slot=2:1", "rank 2=+n0 slot=1:1", "rank 3=+n1 slot=0:0"]
+
+
+def test_names_and_levels_of_nodes(tmp_path: Path) -> None:
+    assert lines(tmp_path, [5, 8], hosts=["a", "b"]) == ["rank 0=a slot=2:1", "rank 1=b slot=1:0"]
+    assert lines(tmp_path, [5], node_levels=1) == ["rank 0=+n2 slot=1"]
+    assert lines(tmp_path, [5], node_levels=0) == ["rank 0=+n5 slot=0"]
+    assert lines(tmp_path, [11], node_levels=3) == ["rank 0=+n0 slot=11"]
+    ring = Topology.from_matrix([[0, 1], [1, 0]])
+    assert lines(tmp_path, [1, 0], ring) == ["rank 0=+n1 slot=0", "rank 1=+n0 slot=0"]
+    assert lines(tmp_path, [3], Topology("4", "1")) == ["rank 0=+n0 slot=3"]
+
+
+def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="hosts holds 1 names for 2 nodes"):
+        lines(tmp_path, [0], hosts=["a"])
+    with pytest.raises(InputError, match="node_levels is 4; the hierarchy has 3 levels"):
+        lines(tmp_path, [0], node_levels=4)
+    with pytest.raises(InputError, match=r"part\[1\] is 12"):
+        lines(tmp_path, [0, 12])
+
+
+@pytest.fixture
+def mesh(tmp_path: Path) -> str:
+    path = tmp_path / "mesh.graph"
+    portpart.io.write(portpart.generators.grid_2d(12), path)
+    return str(path)
+
+
+def test_the_command_line_maps(mesh: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    output, ranks, hosts = (tmp_path / name for name in ("out", "ranks", "hosts"))
+    hosts.write_text("left right\n")
+    assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:9", "--algorithm", "two-phase", "-o",
+                 str(output), "--rankfile", str(ranks), "--hosts", str(hosts), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    part = np.loadtxt(output, int)
+    assert report["cost"] == mapping_cost(portpart.generators.grid_2d(12), part, MACHINE)
+    assert sum(report["level_costs"]) == report["cost"]
+    assert report["k"] == 12
+    assert ranks.read_text().splitlines()[0].startswith(
+        "rank 0=left" if part[0] < 6 else "rank 0=right")
+
+
+def test_the_command_line_prints_facts(mesh: str, capsys: pytest.CaptureFixture) -> None:
+    assert main(["map", mesh, "-H", "2:2", "-D", "1:10"]) == 0
+    printed = capsys.readouterr().out
+    assert "by level: " in printed
+    assert "144 vertices" in printed
+
+
+def test_the_command_line_takes_a_matrix(mesh: str, tmp_path: Path,
+                                         capsys: pytest.CaptureFixture) -> None:
+    matrix = tmp_path / "matrix"
+    matrix.write_text("0 1 2\n1 0 1\n2 1 0\n")
+    arguments = ["map", mesh, "--matrix", str(matrix), "--algorithm", "two-phase", "--json"]
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["k"] == 3
+    matrix.write_text("0 1\n1 x\n")
+    assert main(arguments) == 2
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ([], "-H and -D are needed"),
+    (["-H", "2:x", "-D", "1:2"], "level 2 of hierarchy '2:x' is 'x'"),
+    (["-H", "20:20", "-D", "1:2"], "400 processing elements for 144 vertices"),
+    (["-H", "2", "-D", "1", "--matrix", "m"], "takes the place"),
+    (["-H", "2", "-D", "1", "-o", "-", "--json"], "standard output"),
+    (["-H", "2", "-D", "1", "--algorithm", "x"], "algorithm is 'x'"),
+])
+def test_wrong_usage_is_explained(mesh: str, arguments: list[str], message: str,
+                                  capsys: pytest.CaptureFixture) -> None:
+    assert main(["map", mesh, *arguments]) == 2
+    assert message in capsys.readouterr().err

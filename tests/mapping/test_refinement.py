@@ -1,0 +1,174 @@
+"""Refinement on the communication cost: true costs and gains, balance, and never worse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart import Topology, backends
+from portpart.algorithms.mapping import refinement
+from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.mapping.matching import rated_matching
+from portpart.algorithms.mapping.refinement import MappingRefiner
+from portpart.algorithms.mapping.splits import splits_along
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.destinations import most_pairwise
+from portpart.algorithms.refinement.jet_program import Widths
+from portpart.algorithms.refinement.jet_refinement import RefinementOptions
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Word, int32, int64
+from portpart.backends.team_arrays import check_program
+from portpart.generators import delaunay, rmat
+from portpart.graph import Graph
+from tests import oracles
+from tests.algorithms.refining import balance_of
+from tests.algorithms.spaces import GRAPHS
+from tests.mapping import plain
+from tests.mapping.test_swaps import MACHINES
+
+NAMES = ["sparse", "medium", "dense", "skewed", "isolated", "weighted", "heavy_vertex", "edgeless"]
+
+
+def refiner_at(space: ExecutionSpace, graph: Graph, part: np.ndarray, topology: Topology,
+               **options: Any) -> tuple[MappingRefiner, Graph]:
+    here = graph.to(space)
+    refiner = MappingRefiner(space, here, balance_of(graph, topology.num_elements),
+                             distances_on(space, topology), RefinementOptions(**options), 7)
+    refiner.start(here, space.asarray(part, np.int32))
+    return refiner, here
+
+
+def drawn_part(n: int, k: int) -> np.ndarray:
+    """Nearly balanced, in drawn order."""
+    return np.random.default_rng(n).permutation(np.arange(n) % k).astype(np.int32)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", NAMES)
+def test_costs_are_true_and_fall(space: ExecutionSpace, name: str, machine: str) -> None:
+    graph, (topology, table) = GRAPHS[name], MACHINES[machine]
+    part = drawn_part(graph.num_vertices, topology.num_elements)
+    refiner, here = refiner_at(space, graph, part, topology)
+    outcome = refiner.refine(here, 0.5)
+    best = oracles.host(refiner.best)
+    assert outcome["cut"] == plain.cost(graph, best, table)
+    assert outcome["cut"] <= plain.cost(graph, part, table) or not outcome["balanced"]
+    weights = oracles.block_weights(graph, best, topology.num_elements)
+    assert outcome["overload"] == max(weights) - refiner.balance.max_block_weight
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", NAMES[:4])
+def test_cached_gains_are_the_best_ones(space: ExecutionSpace, name: str, machine: str) -> None:
+    graph, (topology, table) = GRAPHS[name], MACHINES[machine]
+    part = drawn_part(graph.num_vertices, topology.num_elements)
+    refiner, here = refiner_at(space, graph, part, topology, iteration_limit=1, stall_limit=1)
+    state = refiner.state
+    refiner.refine(here, 0.0)
+    assert refiner.state is not state
+    arrays = {name: oracles.host(array) for name, array in refiner.vertex_arrays.items()}
+    rows: list[dict[int, int]] = [{} for _ in range(graph.num_vertices)]
+    for u, v, weight in oracles.arcs(graph):
+        rows[u][int(part[v])] = rows[u].get(int(part[v]), 0) + weight
+    for v, row in enumerate(rows):
+        costs = {b: sum(w * table[b][other] for other, w in row.items()) for b in row if row[b] > 0}
+        here_cost = sum(w * table[part[v]][other] for other, w in row.items())
+        others = {b: cost for b, cost in costs.items() if b != part[v]}
+        if others:
+            assert arrays["gain"][v] == here_cost - min(others.values())
+            passes = here_cost >= min(others.values())
+            assert (arrays["cached"][v] >= 0) == passes
+            chosen = arrays["cached"][v] if passes else -2 - arrays["cached"][v]
+            assert others[int(chosen)] == min(others.values())
+
+
+def test_overloaded_blocks_are_emptied(space: ExecutionSpace) -> None:
+    graph, topology = delaunay(2000), MACHINES["tree"][0]
+    part = np.minimum(drawn_part(2000, 12), 5)
+    refiner, here = refiner_at(space, graph, part, topology)
+    outcome = refiner.refine(here, 0.25)
+    assert outcome["balanced"]
+    weights = oracles.block_weights(graph, oracles.host(refiner.best), 12)
+    assert max(weights) <= refiner.balance.max_block_weight
+    assert outcome["iterations"] == refiner.state[at.ITERATION]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_matchings_are_maximal_and_keep_the_limit(space: ExecutionSpace, name: str) -> None:
+    graph, masses = GRAPHS[name], oracles.vertex_weights(GRAPHS[name])
+    limit = 2 * max(masses, default=1)
+    mate = oracles.host(rated_matching(graph.to(space), limit, 3))
+    for v, u in enumerate(mate):
+        assert u < 0 or (mate[u] == v and masses[u] + masses[v] <= limit)
+    for u, v, _ in oracles.arcs(graph):
+        assert mate[u] >= 0 or mate[v] >= 0 or masses[u] + masses[v] > limit
+
+
+def test_light_vertices_and_heavy_edges_are_matched_first(space: ExecutionSpace) -> None:
+    graph = GRAPHS["medium"]
+    mate = oracles.host(rated_matching(graph.to(space), 10**6, 1))
+    masses = oracles.vertex_weights(graph)
+
+    def rating(u: int, v: int, weight: int) -> float:
+        return weight * weight / (max(1, masses[u]) * max(1, masses[v]))
+
+    matched = {u: rating(u, v, w) for u, v, w in oracles.arcs(graph) if mate[u] == v}
+    for u, v, weight in oracles.arcs(graph):  # of two free ends one has a match as good
+        assert rating(u, v, weight) <= max(matched.get(u, -1), matched.get(v, -1)) + 1e-9
+
+
+@pytest.mark.parametrize(("hierarchy", "rows"), [
+    ("2:2", [(0, 2, 4), (0, 1, 2), (2, 3, 4)]),
+    ("2:3", [(0, 2, 6), (0, 1, 2), (2, 4, 6), (2, 3, 4), (4, 5, 6)]),
+    ("1:3:1", [(0, 1, 3), (1, 2, 3)]),
+])
+def test_bisections_go_along_the_hierarchy(hierarchy: str, rows: list[tuple[int, ...]]) -> None:
+    found, begins = splits_along(Topology(hierarchy, [1] * (hierarchy.count(":") + 1)))
+    assert found.tolist() == [list(row) for row in rows]
+    assert begins[0] == 0
+    assert begins[-1] == len(rows)
+
+
+def test_a_matrix_has_plain_bisections() -> None:
+    assert splits_along(MACHINES["matrix"][0])[0].shape == (8, 3)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_nothing_depends_on_how_gains_are_found(machine: str,
+                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arc by arc, from scratch memory or not, or by counting: the same mapping."""
+    graph, topology = GRAPHS["skewed"], MACHINES[machine][0]
+    part = drawn_part(graph.num_vertices, topology.num_elements)
+    found = []
+    for few, counters in ((12, 512), (0, 512), (1000, 512), (3, 0)):
+        monkeypatch.setattr(refinement, "LONE_FEW", few)
+        monkeypatch.setattr(MappingRefiner, "_counters", counters)
+        space = backends.space("cpu", threads=2)
+        refiner, here = refiner_at(space, graph, part, topology)
+        outcome = refiner.refine(here, 0.5)
+        found.append((outcome, oracles.host(refiner.best).tolist()))
+    assert all(other == found[0] for other in found)
+
+
+def test_more_elements_than_can_be_counted() -> None:
+    graph = rmat(13, 8)
+    result = portpart.map_processes(graph, "10:50:10", "1:10:100", algorithm="im", preset="fast")
+    assert result.k == 5000
+    assert result.feasible
+    assert result.cost == portpart.metrics.mapping_cost(graph, result.part, result.topology)
+
+
+@pytest.mark.parametrize("k", [192, 4096, 5000])
+@pytest.mark.parametrize("counter", [int32, int64])
+@pytest.mark.parametrize("team", [8, 32])
+def test_the_program_has_room_for_the_arrays_of_all_teams(team: int, counter: Word, k: int) -> None:
+    graph, topology = GRAPHS["medium"], Topology([k], [1])
+    refiner, _ = refiner_at(graph.space, graph, np.zeros(graph.num_vertices), topology)
+    arrays = {**refiner.vertex_arrays, **refiner.other_arrays, "position": refiner.position,
+              "state": refiner.state}
+    widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
+                    pairwise=most_pairwise(team, 256, k, counter))
+    check_program(refiner.record(graph, {name: a.dtype for name, a in arrays.items()}, widths))

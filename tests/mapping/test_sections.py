@@ -1,0 +1,104 @@
+"""All blocks of a level of multisection at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from portpart import PortpartConfig, Topology
+from portpart.algorithms.initial.labelled import order_by_label
+from portpart.algorithms.mapping.combining import Sections, best_of_each
+from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.mapping.sections import partition_sections
+from portpart.algorithms.mapping.splits import splits_of_ranges
+from portpart.algorithms.multisection import section_balance
+from portpart.backends.interface import ExecutionSpace
+from portpart.generators import grid_2d
+from tests import oracles
+from tests.algorithms.spaces import GRAPHS, reference
+from tests.mapping import plain
+
+
+def test_ranges_are_bisected_side_by_side() -> None:
+    rows, begins = splits_of_ranges(2, 3)
+    assert rows.tolist() == [[0, 1, 3], [3, 4, 6], [1, 2, 3], [4, 5, 6]]
+    assert begins.tolist() == [0, 2, 4]
+    assert splits_of_ranges(5, 1)[0].shape == (0, 3)
+
+
+def test_vertices_are_ordered_by_label_and_by_chance(space: ExecutionSpace) -> None:
+    n, k, candidates = 50, 9, 3
+    label = np.random.default_rng(0).integers(0, 3, n).astype(np.int32) * 3
+    label[label == 3] = 6  # the middle range is empty
+    arrays: dict[str, Any] = {
+        "segment": space.zeros(candidates * (k + 1), np.int64),
+        **{name: space.zeros(candidates * n, np.int32)
+           for name in ("order", "next_order", "place", "part")}}
+    order_by_label(space, space.asarray(label), candidates, k, 7, arrays)
+    found = {name: oracles.host(array) for name, array in arrays.items()}
+    orders = found["order"].reshape(candidates, n)
+    for order, place, part in zip(orders, found["place"].reshape(candidates, n),
+                                  found["part"].reshape(candidates, n)):
+        assert np.array_equal(order[place], np.arange(n))
+        assert np.array_equal(label[order], np.sort(label))
+        assert np.array_equal(part, label)
+    assert not np.array_equal(orders[0], orders[1])
+    zeros = int((label == 0).sum())
+    begins = found["segment"].reshape(candidates, k + 1)
+    assert begins[0].tolist() == [0, *[zeros] * 6, n, n, n]
+    assert np.array_equal(begins[0], begins[2])
+
+
+def halves(graph: Any) -> np.ndarray:
+    """First block of each vertex of a grid: the left half is section 0."""
+    side = int(graph.num_vertices**0.5)
+    return np.where(np.arange(graph.num_vertices) % side < side // 2, 0, 3).astype(np.int32)
+
+
+def test_sections_are_divided_each_by_itself(space: ExecutionSpace) -> None:
+    grid = grid_2d(24)
+    first = halves(grid)
+    machine = Topology("3:2", "1:50")
+    balance = section_balance(np.bincount(first // 3), 3, 3, 103 * 96 // 100, 1)
+    assert balance.limits.tolist() == [98] * 6
+    found, expected = (
+        oracles.host(partition_sections(
+            grid.to(where), Sections(2, 3, where.asarray(first)), distances_on(where, machine),
+            balance, PortpartConfig(), 5))
+        for where in (space, reference()))
+    assert np.array_equal(found, expected)
+    assert np.bincount(found, minlength=6).max() <= 98
+    # what crosses between sections costs so much that next to nothing moves there
+    assert (found // 3 == first // 3).mean() > 0.98
+    assert plain.cost(grid, found, plain.distances([3, 2], [1, 50])) < 1.15 * (24 * 50 + 4 * 24)
+
+
+def test_the_best_of_each_section_is_taken(space: ExecutionSpace) -> None:
+    graph = GRAPHS["medium"]
+    n = graph.num_vertices
+    first = np.where(np.arange(n) < n // 2, 0, 2).astype(np.int32)
+    random = np.random.default_rng(1)
+    good, bad = (first + flips for flips in (np.zeros(n, np.int32),
+                                             random.integers(0, 2, n).astype(np.int32)))
+    one, two = (np.where(first == part, good, bad).astype(np.int32) for part in (0, 2))
+    machine, table = Topology("2:2", "1:9"), plain.distances([2, 2], [1, 9])
+    weight = sum(oracles.vertex_weights(graph))
+    balance = section_balance(np.array([weight, weight]), 2, 2, weight, 1)
+    here = graph.to(space)
+    found = best_of_each(here, Sections(2, 2, space.asarray(first)), distances_on(space, machine),
+                         balance, [space.asarray(one), space.asarray(two)], 0)
+    assert np.array_equal(oracles.host(found.part), good)
+    assert found.cut == plain.cost(graph, good, table)
+    assert found.balanced == 1
+
+
+@pytest.mark.parametrize("weights", [[100], [100, 40, 0]])
+def test_limits_of_sections(weights: list[int]) -> None:
+    balance = section_balance(np.array(weights), 4, 8, 14, 2)
+    assert balance.num_blocks == 4 * len(weights)
+    for section, weight in enumerate(weights):
+        limits = balance.limits[4 * section : 4 * section + 4]
+        assert 4 * limits.min() >= weight
+        assert limits.max() <= 28

@@ -1,0 +1,109 @@
+"""Swaps of places: never worse, no swap left that gains, and the same on every space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import portpart
+from portpart import Topology
+from portpart.algorithms.mapping.costs import cost_of
+from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.mapping.swaps import swapped_places
+from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
+from portpart.backends.interface import ExecutionSpace
+from portpart.graph import Graph
+from tests import oracles
+from tests.algorithms.spaces import GRAPHS, reference
+from tests.mapping import plain
+from tests.mapping.test_topology import HIERARCHIES
+
+MACHINES = {
+    "tree": (Topology("2:3:2", "1:5:30"), plain.distances([2, 3, 2], [1, 5, 30])),
+    "matrix": (Topology.from_matrix(abs(np.subtract.outer(range(9), range(9)))),
+               [[abs(i - j) for j in range(9)] for i in range(9)]),
+}
+
+
+def drawn_traffic(k: int, seed: int) -> Graph:
+    random = np.random.default_rng(seed)
+    table = np.triu(random.integers(0, 50, (k, k)) * (random.random((k, k)) < 0.4), 1)
+    matrix = csr_array(table + table.T)
+    matrix.sort_indices()
+    return Graph(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32),
+                 matrix.data.astype(np.int64), None, reference())
+
+
+@pytest.mark.parametrize(("arities", "lengths"), HIERARCHIES)
+def test_distances_in_kernels(space: ExecutionSpace, arities: list[int],
+                              lengths: list[int]) -> None:
+    machine, graph = Topology(arities, lengths), GRAPHS["medium"]
+    k = machine.num_elements
+    part = np.random.default_rng(k).integers(0, k, graph.num_vertices).astype(np.int32)
+    table = plain.distances(arities, lengths)
+    for topology in (machine, Topology.from_matrix(table)):
+        found = cost_of(graph.to(space), space.asarray(part), distances_on(space, topology))
+        assert found == plain.cost(graph, part, table)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("seed", range(4))
+def test_no_swap_is_left_that_gains(space: ExecutionSpace, name: str, seed: int) -> None:
+    topology, machine = MACHINES[name]
+    k = topology.num_elements
+    traffic = drawn_traffic(k, seed)
+    place = oracles.host(swapped_places(traffic.to(space), distances_on(space, topology), seed))
+    assert sorted(place) == list(range(k))
+    cost = plain.cost(traffic, place, machine)
+    assert cost <= plain.cost(traffic, np.arange(k), machine)
+    for a in range(k):
+        for b in range(a):
+            other = place.copy()
+            other[[a, b]] = place[[b, a]]
+            assert plain.cost(traffic, other, machine) >= cost
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_space_finds_the_same_places(space: ExecutionSpace, name: str) -> None:
+    topology, traffic = MACHINES[name][0], drawn_traffic(MACHINES[name][0].num_elements, 9)
+    found, expected = (
+        oracles.host(swapped_places(traffic.to(where), distances_on(where, topology), 5))
+        for where in (space, reference()))
+    assert np.array_equal(found, expected)
+
+
+def test_large_weights() -> None:
+    traffic = drawn_traffic(12, 1)
+    heavy = Graph(traffic.offsets, traffic.targets, traffic.weights * 2**45, None, traffic.space)
+    topology, machine = MACHINES["tree"]
+    place = swapped_places(heavy, distances_on(traffic.space, topology), 0)
+    assert plain.cost(heavy, place, machine) < plain.cost(heavy, np.arange(12), machine)
+
+
+@pytest.mark.parametrize("name", ["medium", "isolated", "edgeless", "skewed"])
+def test_traffic_follows_the_swaps(space: ExecutionSpace, name: str) -> None:
+    graph, (topology, machine) = GRAPHS[name], MACHINES["tree"]
+    part = np.random.default_rng(2).integers(0, 12, graph.num_vertices).astype(np.int32)
+    here = graph.to(space)
+    traffic = traffic_of(here, space.asarray(part), 12)
+    assert np.array_equal(traffic.toarray(), plain.traffic(graph, part, 12))
+    moved, after = with_swaps(here, space.asarray(part), traffic, distances_on(space, topology), 0)
+    moved = oracles.host(moved)
+    assert np.array_equal(after.toarray(), plain.traffic(graph, moved, 12))
+    assert plain.cost(graph, moved, machine) <= plain.cost(graph, part, machine)
+
+
+def test_a_shuffled_ring_is_put_in_order() -> None:
+    """Blocks of a ring on a ring of elements: swaps alone get near the best, one step a block."""
+    k = 16
+    names: Any = np.random.default_rng(0).permutation(k)
+    ring = np.minimum(abs(np.subtract.outer(range(k), range(k))),
+                      k - abs(np.subtract.outer(range(k), range(k))))
+    graph = portpart.as_graph([(names[i], names[(i + 1) % k]) for i in range(k)])
+    distances = distances_on(graph.space, Topology.from_matrix(ring))
+    part, _ = with_swaps(graph, np.arange(k, dtype=np.int32),
+                         traffic_of(graph, np.arange(k, dtype=np.int32), k), distances, 0)
+    assert plain.cost(graph, part, ring.tolist()) <= 2 * k

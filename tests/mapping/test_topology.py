@@ -1,0 +1,78 @@
+"""Topologies: distances as plain loops give them, and errors that name the place."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from portpart import InputError, Topology
+from tests.mapping import plain
+
+HIERARCHIES = [([4], [7]), ([2, 3], [1, 10]), ([4, 8, 6], [1, 10, 100]),
+               ([1, 5, 1, 2], [9, 1, 5, 3]), ([3, 2, 2], [0, 0, 4]), ([1], [5])]
+
+
+@pytest.mark.parametrize(("arities", "lengths"), HIERARCHIES)
+def test_distances_are_those_of_the_hierarchy(arities: list[int], lengths: list[int]) -> None:
+    machine = Topology(":".join(map(str, arities)), lengths)
+    k = machine.num_elements
+    here, there = np.divmod(np.arange(k * k), k)
+    expected = np.array(plain.distances(arities, lengths))
+    assert np.array_equal(machine.distance(here, there).reshape(k, k), expected)
+    assert machine.max_distance == expected.max()
+    assert machine.distance(0, k - 1) == expected[0, k - 1]
+
+
+def test_distances_of_a_matrix_are_its_entries() -> None:
+    ring = np.array([[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]])
+    machine = Topology.from_matrix(ring)
+    assert machine.num_elements == 4
+    assert machine.max_distance == 2
+    assert machine.distance(1, 3) == 2
+    assert not machine.is_hierarchy
+    assert Topology.from_matrix(ring.astype(float)).distance(0, 2) == 2
+
+
+@pytest.mark.parametrize(("hierarchy", "distances", "message"), [
+    ("4:x:6", "1:10:100", "level 2 of hierarchy '4:x:6' is 'x'"),
+    ("4:0:6", "1:10:100", "level 2 of hierarchy '4:0:6' is '0'; it must be an integer from 1"),
+    ("", "1", "level 1 of hierarchy '' is ''"),
+    ("4:", "1:10", "level 2 of hierarchy '4:' is ''"),
+    ("4:8", "1:-10", "level 2 of distances '1:-10' is '-10'"),
+    ("4:8", "1:1e2", "level 2 of distances"),
+    ("4:8", "1", "hierarchy has 2 levels and distances has 1"),
+    ([4, 2.5], "1:2", "level 2 of hierarchy [4, 2.5] is 2.5"),
+    ([], [], "numbers with colons"),
+    (48, "1:2", "hierarchy is 48"),
+    ("65536:65536", "1:2", "4294967296 processing elements"),
+])
+def test_what_cannot_be_is_refused(hierarchy: Any, distances: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Topology(hierarchy, distances)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(("matrix", "message"), [
+    ([[0, 1], [2, 0]], "distance [0, 1] is 1; the matrix must be symmetric"),
+    ([[0, 1], [1, 3]], "distance [1, 1] is 3; it must be 0"),
+    ([[0, -1], [-1, 0]], "distance [0, 1] is -1"),
+    ([[0, 0.5], [0.5, 0]], "distance [0, 1] is 0.5"),
+    ([[0, float("nan")], [1, 0]], "distance [0, 1] is nan"),
+    ([0, 1], "has shape (2,)"),
+    ([], "has shape (0,)"),
+    ([["a"]], "integers are needed"),
+])
+def test_matrices_that_cannot_be_are_refused(matrix: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Topology.from_matrix(matrix)
+    assert message in str(caught.value)
+
+
+def test_topologies_can_be_pickled_and_shown() -> None:
+    machine = pickle.loads(pickle.dumps(Topology("4:8", "1:10")))
+    assert machine.num_elements == 32
+    assert "4:8 at distances 1:10" in repr(machine)
+    assert "matrix" in repr(Topology.from_matrix([[0]]))
