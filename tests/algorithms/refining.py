@@ -9,8 +9,7 @@ import numpy as np
 from portpart.algorithms.refinement import destinations, moves
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
-from portpart.algorithms.teams import team_for
+from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions, team_on
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 from portpart.metrics import block_weight_limit
@@ -45,7 +44,7 @@ class Phases:
         self.space, self.k = space, k
         self.refiner, self.graph = refiner_at(space, graph, part, k)
         self.n = graph.num_vertices
-        self.team = team_for(graph.mean_degree)
+        self.team = team_on(graph)
         self.state = self.refiner.state
         self.state[at.ITERATION] = 0
         if hub_degree is not None:
