@@ -47,7 +47,7 @@ class IntegratedConfig(JetRefinedConfig):
     temperatures, finest_temperatures : tuple of float
         How much of what holds a vertex where it is a move may lose, one refinement loop each, on
         coarse levels and on the finest; 0, as in the paper, allows no loss.
-    coarse_once_above, finest_once_above : int
+    coarse_once_above, finest_once_above : int, optional
         A level of more vertices gets one loop: a coarse one the first, the finest the last.
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;

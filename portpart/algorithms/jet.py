@@ -30,7 +30,7 @@ class JetConfig(JetRefinedConfig):
         Filter ratios c (inequality 4.3), one refinement loop each, on all but the finest level.
     finest_temperatures : tuple of float
         The same on the finest level.
-    coarse_once_above, finest_once_above : int
+    coarse_once_above, finest_once_above : int, optional
         A level of more vertices gets one loop: a coarse one the first, the finest the last.
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;

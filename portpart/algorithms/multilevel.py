@@ -30,9 +30,6 @@ from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graph import Graph
 
-NEVER = 2**62
-"""More vertices than any graph has."""
-
 
 @dataclass(frozen=True)
 class MultilevelConfig(ABC):
@@ -143,7 +140,7 @@ class JetRefinedConfig(MultilevelConfig):
         Filter ratios c (inequality 4.3), one refinement loop each, on all but the finest level.
     finest_temperatures : tuple of float
         The same on the finest level.
-    coarse_once_above, finest_once_above : int
+    coarse_once_above, finest_once_above : int, optional
         A level of more vertices gets one loop: a coarse one the first, the finest the last.
     refinement : RefinementOptions
     finest_refinement : RefinementOptions, optional
@@ -157,14 +154,16 @@ class JetRefinedConfig(MultilevelConfig):
 
     temperatures: tuple[float, ...] = (0.75,)
     finest_temperatures: tuple[float, ...] = (0.25,)
-    coarse_once_above: int = NEVER
-    finest_once_above: int = NEVER
+    coarse_once_above: int | None = None
+    finest_once_above: int | None = None
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
     finest_refinement: RefinementOptions | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_least(coarse_once_above=0, finest_once_above=0)
+        for name in ("coarse_once_above", "finest_once_above"):
+            if getattr(self, name) is not None:
+                self.check_least(**{name: 0})
         for name in ("temperatures", "finest_temperatures"):
             values = getattr(self, name)
             if not isinstance(values, tuple) or not values or not all(0 <= c <= 1 for c in values):
@@ -173,10 +172,11 @@ class JetRefinedConfig(MultilevelConfig):
 
     def passes(self, depth: int, num_vertices: int) -> tuple[float, ...]:
         """The temperatures of a level."""
+        above = self.finest_once_above if depth == 0 else self.coarse_once_above
+        once = above is not None and num_vertices > above
         if depth == 0:
-            once = num_vertices > self.finest_once_above
             return self.finest_temperatures[-1:] if once else self.finest_temperatures
-        return self.temperatures[:1] if num_vertices > self.coarse_once_above else self.temperatures
+        return self.temperatures[:1] if once else self.temperatures
 
     def refiner(self, graph: Graph, balance: Balance, seed: int) -> JetRefiner:
         """Jet refinement."""

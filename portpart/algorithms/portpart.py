@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.initial.candidates import GrowingOptions
-from portpart.algorithms.multilevel import NEVER, JetRefinedConfig, partition_multilevel
+from portpart.algorithms.multilevel import JetRefinedConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.algorithms.request import NOTHING_MORE, Request
@@ -40,7 +40,7 @@ class PortpartConfig(JetRefinedConfig):
         level.
     finest_temperatures : tuple of float
         The same on the finest level.
-    coarse_once_above, finest_once_above : int
+    coarse_once_above, finest_once_above : int, optional
         A level of more vertices gets one loop: a coarse one the first, the finest the last.
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
@@ -78,8 +78,8 @@ class PortpartConfig(JetRefinedConfig):
 
     temperatures: tuple[float, ...] = (0.6, 0.3)
     finest_temperatures: tuple[float, ...] = (0.75, 0.25)
-    coarse_once_above: int = 2**18
-    finest_once_above: int = 2**21
+    coarse_once_above: int | None = 2**18
+    finest_once_above: int | None = 2**21
     coarsest_per_block: int = 48
     dense_per_block: int | None = 8
     least_coarsest: int = 768
@@ -106,8 +106,8 @@ class PortpartConfig(JetRefinedConfig):
 
 STRONG = PortpartConfig(
     temperatures=(0.75, 0.5, 0.25),
-    coarse_once_above=NEVER,
-    finest_once_above=NEVER,
+    coarse_once_above=None,
+    finest_once_above=None,
     refinement=RefinementOptions(stall_limit=20),
     finest_refinement=RefinementOptions(tolerance=0.9998, stall_limit=40),
     cycles=1,
