@@ -65,9 +65,9 @@ class PortpartConfig(JetRefinedConfig):
         The same on the finest level, if it differs there.
     growth, skewed_growth : float
         A cluster weighs at most so many times the mean vertex of its level, the latter on graphs
-        whose highest degree is far above the mean;
+        whose highest degree is far above the mean.
     most_coarse_weight : float
-        and at most so many times the mean vertex of a graph at which coarsening may stop.
+        No cluster weighs more times the mean vertex of a graph at which coarsening may stop.
     clustering : ClusteringOptions
 
     Raises

@@ -33,9 +33,9 @@ class GrowingOptions:
     Parameters
     ----------
     candidates : int
-        Partitions of the graph itself; of every coarser graph there are twice as many,
+        Partitions of the graph itself; of every coarser graph there are twice as many.
     most_candidates : int
-        but not more than this.
+        Partitions of a coarser graph, at most, unless even more are wanted of the graph itself.
     trials, refined_trials : int
         Attempts at each bisection, and how many of them, those of smallest cut, are refined; the
         best is taken.
