@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from portpart.algorithms.coarsening.cluster_rule import cluster_rule
+from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, coarsen
 from portpart.algorithms.coarsening.matching import part_unlike
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.trivial import trivial_partition
-from portpart.algorithms.mapping.clusters import cluster_rule, levels_below
 from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
@@ -25,7 +26,7 @@ from portpart.algorithms.multilevel import JetRefinedConfig, on_levels, refine_u
 from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
-from portpart.algorithms.starts import StartOptions, start_from_best
+from portpart.algorithms.starts import StartOptions, levels_below, start_from_best
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -181,7 +182,7 @@ def _cluster_rule(graph: Graph, balance: Balance, config: IntegratedConfig) -> C
     limit = balance.cluster_limit(coarsest)
     if config.coarsening == "clusters":
         return cluster_rule(graph, coarsest, limit, config.growth, config.skewed_growth,
-                            config.most_coarse_weight)
+                            config.most_coarse_weight, ClusteringOptions())
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         mate = rated_matching(fine, limit, level_seed, label)
@@ -196,7 +197,7 @@ def _cluster_rule(graph: Graph, balance: Balance, config: IntegratedConfig) -> C
 def _starts(coarsest: Graph, balance: Balance, options: StartOptions,
             splits: tuple[np.ndarray, np.ndarray], seed: int) -> list[Array]:
     """Mappings of the coarsest graph by multisection, the most promising first."""
-    levels = levels_below(coarsest, options, options.growing.least_vertices, seed)
+    levels = levels_below(coarsest, options, seed)
     n = coarsest.num_vertices
     parts = grown_partitions(
         [level.graph for level in levels], [level.cluster for level in levels[:-1]],

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.cluster_rule import cluster_rule
+from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.initial.candidates import GrowingOptions
 from portpart.algorithms.multilevel import JetRefinedConfig, partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
@@ -23,10 +23,6 @@ from portpart.graph import Graph
 
 FEW_STARTS = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
 MANY_STARTS = StartOptions(refined=4, growing=GrowingOptions(candidates=4))
-
-SKEW = 32
-"""Degrees are skewed where the highest is so many times the mean.  Hubs then hold clusters of many
-vertices together: larger ones lose no cut and take fewer levels."""
 
 
 @dataclass(frozen=True)
@@ -138,17 +134,9 @@ def portpart(graph: Graph, balance: Balance, imbalance: float, config: PortpartC
     array of int32, shape (n,)
         In the space of the graph.
     """
-    total = graph.total_vertex_weight
     coarsest = config.coarsest_vertices(balance.num_blocks)
-    highest = min(balance.cluster_limit(coarsest),
-                  int(config.most_coarse_weight * total / coarsest))
-
-    skewed = graph.max_degree > SKEW * graph.mean_degree
-    growth = config.skewed_growth if skewed else config.growth
-
-    def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        limit = min(int(growth * total / fine.num_vertices), highest)
-        return cluster(fine.space, fine, limit, level_seed, config.clustering, label)
-
+    find_clusters = cluster_rule(graph, coarsest, balance.cluster_limit(coarsest), config.growth,
+                                 config.skewed_growth, config.most_coarse_weight,
+                                 config.clustering)
     return partition_multilevel(graph, balance, imbalance, config, find_clusters, seed, trace,
                                 request)

@@ -90,10 +90,20 @@ def grown_parts(coarsest: Graph, balance: Balance, options: StartOptions, seed: 
     return [parts[start : start + n] for start in range(0, len(parts), n)]
 
 
-def levels_below(graph: Graph, options: StartOptions, seed: int) -> list[Level]:
-    """Coarser and coarser graphs, from `graph` on."""
+def levels_below(graph: Graph, options: StartOptions, seed: int, least: int | None = None,
+                 label: Array | None = None) -> list[Level]:
+    """Coarser and coarser graphs, from `graph` down to about `least` vertices.
+
+    Parameters
+    ----------
+    least : int, optional
+        By default as the options say.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label become one.
+    """
     total = graph.total_vertex_weight
-    least = options.growing.least_vertices
+    if least is None:
+        least = options.growing.least_vertices
     clustering = ClusteringOptions()
 
     def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
@@ -102,7 +112,7 @@ def levels_below(graph: Graph, options: StartOptions, seed: int) -> list[Level]:
         return cluster(fine.space, fine, limit, level_seed, clustering, label)
 
     return coarsen(graph.space, graph, find_clusters, stop_at=least, least_shrink=LEAST_SHRINK,
-                   seed=seed)
+                   seed=seed, label=label)
 
 
 def start_from_best(refiner: JetRefiner, coarsest: Graph, parts: Iterable[Array], count: int,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portpart.algorithms.coarsening.cluster_rule import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.initial.candidates import grown_partitions
-from portpart.algorithms.mapping.clusters import cluster_rule, levels_below
 from portpart.algorithms.mapping.combining import Sections, best_of_each
 from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.refinement import MappingRefiner
@@ -22,7 +22,7 @@ from portpart.algorithms.mapping.splits import splits_of_ranges
 from portpart.algorithms.multilevel import on_levels, refine_upwards
 from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.starts import StartOptions, start_from_best
+from portpart.algorithms.starts import StartOptions, levels_below, start_from_best
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.graph import Graph
@@ -59,7 +59,7 @@ def partition_sections(graph: Graph, sections: Sections, distances: Distances, b
     space, k = graph.space, balance.num_blocks
     coarsest = max(config.coarsest_vertices(k), min(config.least_coarsest * sections.count, MOST))
     rule = cluster_rule(graph, coarsest, balance.cluster_limit(coarsest), config.growth,
-                        config.skewed_growth, config.most_coarse_weight)
+                        config.skewed_growth, config.most_coarse_weight, config.clustering)
     trace = Trace(space, graph, None)
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
@@ -108,7 +108,7 @@ def _grown(coarsest: Level, sections: Sections, balance: Balance, options: Start
            seed: int) -> list[Array]:
     """Partitions of the coarsest graph by bisections of sections, the most promising first."""
     least = max(options.growing.least_vertices, LEAST_OF_SECTION * sections.count)
-    levels = levels_below(coarsest.graph, options, least, seed, coarsest.label)
+    levels = levels_below(coarsest.graph, options, seed, least, coarsest.label)
     n = coarsest.graph.num_vertices
     labels = None if sections.count == 1 else [level.label for level in levels]
     parts = grown_partitions(
