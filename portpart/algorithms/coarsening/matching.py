@@ -14,6 +14,7 @@ from portpart.algorithms.coarsening.pairing import UNMATCHED
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Kernel,
     atomic_add,
     int32,
     int64,
@@ -48,6 +49,19 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
     array of int32, shape (n,)
         The partner of each vertex, or -1.
     """
+    return maximal_matching(graph, wish_for_heaviest, max_weight, seed, label)
+
+
+def maximal_matching(graph: Graph, wish: Kernel, max_weight: int, seed: int,
+                     label: Array | None = None) -> Array:
+    """Maximal matching by rounds of wishes, of which mutual ones become pairs.
+
+    Parameters
+    ----------
+    wish : Kernel
+        Sets what an active vertex wishes for; has the parameters of `wish_for_heaviest`.
+    """
+    space = graph.space
     n = graph.num_vertices
     mate = space.empty(n, np.int32)
     bindings = {
@@ -57,8 +71,8 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
     }
     team = team_for(graph.mean_degree)
     labelled = label is not None
-    key = ("matching", graph.type_key, labelled, team)
-    space.cached_executable(key, lambda: _record(graph, labelled, team)).run(bindings, n)
+    key = ("matching", wish.name, graph.type_key, labelled, team)
+    space.cached_executable(key, lambda: _record(graph, labelled, team, wish)).run(bindings, n)
     return mate
 
 
@@ -69,9 +83,9 @@ def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
     return parted
 
 
-def _record(graph: Graph, labelled: bool, team: int) -> Program:
+def _record(graph: Graph, labelled: bool, team: int, wish_for: Kernel) -> Program:
     """Rounds in pairs: the second works on the list that the first has left, and back."""
-    program = Program("heavy-edge matching")
+    program = Program("matching")
     csr = graph.declare(program)
     label = program.array("label", np.int32 if labelled else None)
     mate, wish = program.array("mate", np.int32), program.scratch("wish", np.int32)
@@ -83,8 +97,8 @@ def _record(graph: Graph, labelled: bool, team: int) -> Program:
         for here in (0, 1):
             there = 1 - here
             program.parallel_for(1, reset_size, sizes, there)
-            program.parallel_for(sizes[here], wish_for_heaviest, lists[here], *csr, label, mate,
-                                 wish, max_weight, seed, team=team)
+            program.parallel_for(sizes[here], wish_for, lists[here], *csr, label, mate, wish,
+                                 max_weight, seed, team=team)
             program.parallel_for(sizes[here], match_mutual_wishes, lists[here], wish, mate,
                                  lists[there], sizes, there)
     return program

@@ -7,10 +7,7 @@ device; a seeded hash of the edge is the paper's noise that makes all ratings di
 
 from __future__ import annotations
 
-import numpy as np
-
-from portpart.algorithms.coarsening.matching import begin_matching, match_mutual_wishes, reset_size
-from portpart.algorithms.teams import team_for
+from portpart.algorithms.coarsening.matching import maximal_matching
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     device,
@@ -23,7 +20,6 @@ from portpart.backends.language import (
     team_size,
     value_or,
 )
-from portpart.backends.program import Program
 from portpart.graph import Graph
 from portpart.primitives.hashing import pair_hash
 
@@ -49,39 +45,7 @@ def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None
     array of int32, shape (n,)
         The partner of each vertex, or -1.
     """
-    space, n = graph.space, graph.num_vertices
-    mate = space.empty(n, np.int32)
-    bindings = {
-        **graph.arrays,
-        "label": label, "mate": mate, "wish": n, "list_a": n, "list_b": n, "sizes": (n, 0, n),
-        "max_weight": max_weight, "seed": seed,
-    }
-    team = team_for(graph.mean_degree)
-    labelled = label is not None
-    key = ("rated matching", graph.type_key, labelled, team)
-    space.cached_executable(key, lambda: _record(graph, labelled, team)).run(bindings, n)
-    return mate
-
-
-def _record(graph: Graph, labelled: bool, team: int) -> Program:
-    """Rounds in pairs: the second works on the list that the first has left, and back."""
-    program = Program("rated matching")
-    csr = graph.declare(program)
-    label = program.array("label", np.int32 if labelled else None)
-    mate, wish = program.array("mate", np.int32), program.scratch("wish", np.int32)
-    lists = program.scratch("list_a", np.int32), program.scratch("list_b", np.int32)
-    sizes = program.words("sizes", 3)
-    max_weight, seed = program.scalar("max_weight"), program.scalar("seed")
-    program.parallel_for(sizes[2], begin_matching, mate, lists[0])
-    with program.while_loop(sizes[0]):
-        for here in (0, 1):
-            there = 1 - here
-            program.parallel_for(1, reset_size, sizes, there)
-            program.parallel_for(sizes[here], wish_for_best_rated, lists[here], *csr, label, mate,
-                                 wish, max_weight, seed, team=team)
-            program.parallel_for(sizes[here], match_mutual_wishes, lists[here], wish, mate,
-                                 lists[there], sizes, there)
-    return program
+    return maximal_matching(graph, wish_for_best_rated, max_weight, seed, label)
 
 
 @device

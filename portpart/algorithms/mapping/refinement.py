@@ -28,27 +28,27 @@ from portpart.algorithms.mapping.propagation import (
 )
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.best import judge, restore_block, restore_cut
 from portpart.algorithms.refinement.buckets import set_threshold
 from portpart.algorithms.refinement.destinations import (
     COUNTING_TEAM,
     HUB_TEAM,
-    begin_vertex,
     most_arcs,
 )
-from portpart.algorithms.refinement.jet_program import Widths
+from portpart.algorithms.refinement.jet_program import (
+    Widths,
+    record_begin,
+    record_judge,
+    record_leaving,
+)
 from portpart.algorithms.refinement.jet_refinement import (
     LARGE_ARC_WEIGHT,
     JetRefiner,
     RefinementOptions,
 )
-from portpart.algorithms.refinement.moves import move_vertex, save_best
-from portpart.algorithms.refinement.rebalance import leave_strongly, leave_weakly, weigh_leaving
+from portpart.algorithms.refinement.moves import save_best
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel
 from portpart.backends.program import Element, Program
 from portpart.graph import Graph
-from portpart.primitives.scan import record_scan
 
 LONE_FEW = 12
 """Most arcs that one lane goes through for each candidate rather than count the elements."""
@@ -115,10 +115,8 @@ class _Recording:
     def record(self) -> None:
         """The whole program."""
         program, state = self.program, self.state
-        program.launch(state[at.VERTICES], begin_vertex)
-        program.launch(state[at.RESTORED_BLOCKS], restore_block)
-        program.launch(state[at.RESTORED_STRIPES], restore_cut)
-        self.judge()
+        record_begin(program)
+        record_judge(program)
         with program.while_loop(state[at.RUNNING]):
             with program.side_by_side():
                 program.launch(state[at.SAVES], save_best)
@@ -128,14 +126,8 @@ class _Recording:
             with program.otherwise():
                 self.propagate()
             self.weigh()
-            self.judge()
+            record_judge(program)
         program.launch(state[at.SAVES], save_best)
-
-    def judge(self) -> None:
-        """See what has become of it, and move."""
-        with self.program.side_by_side():
-            self.program.launch(1, judge, team=256)
-            self.program.launch(self.state[at.MOVES], move_vertex)
 
     def propagate(self) -> None:
         """A round of label propagation."""
@@ -147,47 +139,36 @@ class _Recording:
 
     def rebalance(self) -> None:
         """A round of rebalancing."""
-        program, state, slot = self.program, self.state, self.program.slots
+        program, state = self.program, self.state
         program.launch(state[at.VERTICES], list_leavers)
         with program.side_by_side():
             self.by_degree(state[at.LEAVERS], rate_along_arcs, rate_by_counts)
         program.launch(state[at.BLOCKS], set_threshold, team=32)
-        with program.if_nonzero(state[at.STRONG]):
-            program.launch(state[at.LEAVERS], weigh_leaving)
-            record_scan(program, slot["leaving"], slot["position"], slot["tile_sums"],
-                        state[at.VERTICES], state[at.TILES])
-            program.launch(state[at.LEAVERS], leave_strongly)
-        with program.otherwise():
-            program.launch(state[at.LEAVERS], leave_weakly)
+        record_leaving(program)
 
     def by_degree(self, count: Element, along_arcs: Any, by_counts: Any) -> None:
         """Launch what looks for destinations, for the ranges of degrees that the graph has."""
-        widths = self.widths
+        program, widths = self.program, self.widths
         few = max(0, widths.pairwise)
         counter = widths.counter
-        self.launch(count, along_arcs(self.kind, counter, few), widths.team, least=0, most=few)
+        program.launch(count, along_arcs(self.kind, counter, few), team=widths.team, least=0,
+                       most=few)
         if not widths.many:
             return
         kernel = (by_counts(self.kind, counter, self.counters) if self.counters
                   else along_arcs(self.kind, counter, 0))
         narrow = COUNTING_TEAM if self.counters <= FEW_COUNTERS else HUB_TEAM
         hub = self.hub_degree if widths.hubs else ANY_DEGREE
-        self.launch(count, kernel, narrow, least=few + 1, most=hub)
+        program.launch(count, kernel, team=narrow, least=few + 1, most=hub)
         if widths.hubs:
-            self.launch(count, kernel, HUB_TEAM, least=hub + 1, most=ANY_DEGREE)
+            program.launch(count, kernel, team=HUB_TEAM, least=hub + 1, most=ANY_DEGREE)
 
     def weigh(self) -> None:
         """Account for the moves, those of hubs by more lanes."""
+        program, widths = self.program, self.widths
         count, kernel = self.state[at.MOVES], weigh_moves(self.kind)
-        hub = self.hub_degree if self.widths.hubs else ANY_DEGREE
-        with self.program.side_by_side():
-            self.launch(count, kernel, self.widths.team, least=0, most=hub)
-            if self.widths.hubs:
-                self.launch(count, kernel, HUB_TEAM, least=hub + 1, most=ANY_DEGREE)
-
-    def launch(self, count: Element | int, kernel: Kernel, team: int, **given: Any) -> None:
-        """Launch with the slots named like the parameters, but for what is given."""
-        slots = self.program.slots
-        self.program.parallel_for(
-            count, kernel, *(given[name] if name in given else slots[name]
-                             for name in kernel.parameters[1:]), team=team)
+        hub = self.hub_degree if widths.hubs else ANY_DEGREE
+        with program.side_by_side():
+            program.launch(count, kernel, team=widths.team, least=0, most=hub)
+            if widths.hubs:
+                program.launch(count, kernel, team=HUB_TEAM, least=hub + 1, most=ANY_DEGREE)

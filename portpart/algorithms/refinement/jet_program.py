@@ -99,8 +99,8 @@ def record_refinement(
     program.scalar("tolerance", np.float64)
     program.scalar("sub_buckets", np.int64)
     state = program.slots["state"]
-    _begin(program)
-    _judge(program)
+    record_begin(program)
+    record_judge(program)
     with program.while_loop(state[at.RUNNING]):
         _refresh(program, widths)
         with program.if_nonzero(state[at.OVERLOADED]):
@@ -108,12 +108,12 @@ def record_refinement(
         with program.otherwise():
             (record_moves or propagate_labels)(program, widths)
         _weigh(program, widths)
-        _judge(program)
+        record_judge(program)
     program.launch(state[at.SAVES], save_best)
     return program
 
 
-def _begin(program: Program) -> None:
+def record_begin(program: Program) -> None:
     """Start from the weights and the cut of the best partition, if any."""
     state = program.slots["state"]
     program.launch(state[at.VERTICES], begin_vertex)
@@ -157,7 +157,7 @@ def propagate_labels(program: Program, widths: Widths) -> None:
 
 
 def _rebalance(program: Program, widths: Widths) -> None:
-    state, slot = program.slots["state"], program.slots
+    state = program.slots["state"]
     with program.if_nonzero(state[at.CROWDED]):
         program.launch(state[at.LISTED], keep_on_boundary)
         program.launch(1, turn_boundary)
@@ -169,6 +169,12 @@ def _rebalance(program: Program, widths: Widths) -> None:
     with program.if_nonzero(state[at.SHORT]):
         program.launch(state[at.LISTED], list_other_leavers)
         _rate(program, widths)
+    record_leaving(program)
+
+
+def record_leaving(program: Program) -> None:
+    """Record how those up to the thresholds leave: strongly or weakly, as the state says."""
+    state, slot = program.slots["state"], program.slots
     with program.if_nonzero(state[at.STRONG]):
         program.launch(state[at.LEAVERS], weigh_leaving)
         record_scan(program, slot["leaving"], slot["position"], slot["tile_sums"],
@@ -195,7 +201,8 @@ def _weigh(program: Program, widths: Widths) -> None:
             program.launch(state[at.HUBS], weigh_moves_of_hubs, team=HUB_TEAM)
 
 
-def _judge(program: Program) -> None:
+def record_judge(program: Program) -> None:
+    """Record how a partition is judged, while what has been decided on moves."""
     state = program.slots["state"]
     with program.side_by_side():
         program.launch(1, judge, team=256)
