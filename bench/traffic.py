@@ -43,7 +43,7 @@ from bench.metered_spaces import (
 )
 from bench.peers import algorithm_and_preset
 from bench.report import table
-from portpart.algorithms.tracing import WALK, Trace
+from portpart.algorithms.tracing import WALK, Outcome, Trace
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 
@@ -86,7 +86,7 @@ class Ledger(Trace):
             self._book("coarsening", len(self.levels) - 1)
         super().coarse_level(graph)
 
-    def refined_level(self, depth: int, graph: Graph, outcome: dict[str, int]) -> None:
+    def refined_level(self, depth: int, graph: Graph, outcome: Outcome) -> None:
         if not self.cuts:
             self._book("refinement", depth)
         super().refined_level(depth, graph, outcome)

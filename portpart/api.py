@@ -11,7 +11,7 @@ import numpy as np
 from portpart.algorithms.refinement.best import cut_of
 from portpart.algorithms.refinement.filling import filled
 from portpart.algorithms.refinement.repair import repaired
-from portpart.algorithms.request import Request
+from portpart.algorithms.request import Request, late_after
 from portpart.algorithms.tracing import Progress, Trace
 from portpart.backends.interface import Array
 from portpart.calls import (
@@ -161,7 +161,7 @@ def partition(
     initial = start_with_fixed(space, block_array(space, initial, n, k, "initial", 0), fixed)
     bounds = bounds_for(working, k, imbalance, target, fixed, least)
     trace = Trace(space, working, progress)
-    request = Request(fixed, initial, lambda: time.perf_counter() > deadline)
+    request = Request(fixed, initial, late_after(space, deadline))
     part = run(working, bounds.balance, as_float(imbalance), config, seed, trace, request)
     with trace.phase("finish"):
         part, weights, cut = _finished(working, part, bounds, request)

@@ -16,6 +16,7 @@ from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.algorithms.request import NOTHING_MORE, Request, never
 from portpart.algorithms.starts import (
     MOST_GROWN,
@@ -277,7 +278,7 @@ def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: Multil
 
 def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelConfig,
                    trace: Trace, fixed: list[Array | None],
-                   out_of_time: Callable[[], bool] = never) -> dict[str, int]:
+                   out_of_time: Callable[[], bool] = never) -> Outcome:
     """Refine the partition that the refiner holds for the coarsest graph, up to the finest.
 
     Parameters
@@ -289,8 +290,8 @@ def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelC
 
     Returns
     -------
-    dict
-        The outcome of the last refinement.
+    Outcome
+        That of the last refinement.
     """
     for depth in reversed(range(len(levels))):
         level = levels[depth]

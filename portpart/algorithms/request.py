@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +16,18 @@ from portpart.backends.language import int32, kernel
 def never() -> bool:
     """There is time."""
     return False
+
+
+def late_after(space: ExecutionSpace, deadline: float) -> Callable[[], bool]:
+    """Whether the device is still at work at `deadline`, a reading of ``time.perf_counter``."""
+    if deadline == math.inf:
+        return never
+
+    def is_late() -> bool:
+        space.synchronize()
+        return time.perf_counter() > deadline
+
+    return is_late
 
 
 @dataclass(frozen=True)

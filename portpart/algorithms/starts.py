@@ -18,6 +18,7 @@ from portpart.algorithms.initial.anchored import grown_partition, start_partitio
 from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.algorithms.request import never
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -123,20 +124,27 @@ def start_from_best(refiner: JetRefiner, coarsest: Graph, parts: Iterable[Array]
     A single one is left as it is.
     """
     space = coarsest.space
-    best, best_rank = None, None
-    # for ways that differ much: what is too heavy has to move, which costs its arcs at most
-    price = 1 + coarsest.total_arc_weight // max(1, coarsest.total_vertex_weight)
+    tried: list[tuple[Outcome, Array]] = []
     for part in parts:
         refiner.start(coarsest, part)
         only = count == 1 and fixed is None
-        if only or (best is None and out_of_time()):
+        if only or (not tried and out_of_time()):
             return
         outcome = refiner.refine(coarsest, temperature, fixed)
-        rank = (-outcome["balanced"], outcome["cut"])
-        if fixed is not None:
-            rank = (0, outcome["cut"] + price * max(0, outcome["overload"]))
-        if best_rank is None or rank < best_rank:
-            best, best_rank = space.copy(refiner.best[: coarsest.num_vertices]), rank
+        tried.append((outcome, space.copy(refiner.best[: coarsest.num_vertices])))
         if out_of_time():
             break
+    rank = _rank_of_anchored(coarsest) if fixed is not None else _rank
+    _, best = min(tried, key=lambda one: rank(one[0]))
     refiner.start(coarsest, best)
+
+
+def _rank(outcome: Outcome) -> tuple[int, int]:
+    """Smaller is better."""
+    return -outcome["balanced"], outcome["cut"]
+
+
+def _rank_of_anchored(coarsest: Graph) -> Callable[[Outcome], tuple[int, int]]:
+    """The same for ways that differ much: what is too heavy costs its arcs at most to move."""
+    price = 1 + coarsest.total_arc_weight // max(1, coarsest.total_vertex_weight)
+    return lambda outcome: (0, outcome["cut"] + price * max(0, outcome["overload"]))

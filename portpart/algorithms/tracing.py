@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
@@ -17,12 +17,34 @@ Progress = Callable[[str, int, int], None]
 """Called as progress(phase, level, number of levels)."""
 
 
+class Outcome(Protocol):
+    """What a refinement came to; reading may wait for it."""
+
+    def __getitem__(self, name: str) -> int:
+        """``cut`` or ``iterations``."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What was done between two points of the work of a space."""
+
+    of: dict[str, Any]
+    name: str
+    since: Any
+    until: Any
+
+    def settle(self, space: ExecutionSpace) -> None:
+        """Add the seconds that it took, as the device saw them."""
+        seconds = space.seconds_between(self.since, self.until)
+        self.of[self.name] = self.of.get(self.name, 0.0) + seconds
+
+
 class Trace:
     """Collects statistics of one run and tells the caller about progress.
 
     What a phase does is charged to the level it works on: the level that is coarsened or refined,
     and what comes after the last of them to the level where the phase ends.  Nothing waits for the
-    device on that account, so the seconds of a level are those until the host knows its outcome.
+    device on that account, unless the caller wants to be told: times are read in the end.
     """
 
     def __init__(self, space: ExecutionSpace, graph: Graph, progress: Progress | None) -> None:
@@ -35,10 +57,13 @@ class Trace:
         self._synchronizations = space.counters.synchronizations
         self._phase = ""
         self._depth = 0
-        self._mark = self._now()
+        self._works: list[_Work] = []
+        self._outcomes: list[tuple[dict[str, Any], Outcome]] = []
+        self._mark, self._counts = space.mark(), self._count()
 
     def summary(self) -> dict[str, Any]:
-        """The statistics, as `PartitionResult.stats` documents them."""
+        """The statistics, as `PartitionResult.stats` documents them.  Waits for what was done."""
+        self._settle()
         counters = self.space.counters
         return {
             "device": self.space.name,
@@ -55,14 +80,14 @@ class Trace:
 
         All after the first walk through the levels is one phase, the search.
         """
-        start = time.perf_counter()
         if self.cuts and name in WALK:
             name = "search"
-        self._phase, self._mark = name, self._now()
+        begin = self.space.mark()
+        self.seconds.setdefault(name, 0.0)
+        self._phase, self._mark, self._counts = name, begin, self._count()
         yield
-        self.space.synchronize()
         self._charge()
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        self._works.append(_Work(self.seconds, name, begin, self._mark))
 
     def coarse_level(self, graph: Graph) -> None:
         """A coarser graph has been made."""
@@ -73,20 +98,19 @@ class Trace:
         self._depth = len(self.levels) - 1
         self._tell("coarsening", len(self.levels) - 1)
 
-    def refined_level(self, depth: int, graph: Graph, outcome: dict[str, int]) -> None:
-        """A level has been refined once."""
+    def refined_level(self, depth: int, graph: Graph, outcome: Outcome) -> None:
+        """A level has been refined once, or will be when the device gets there."""
         if self.cuts:
             self._tell("search", min(depth, len(self.levels) - 1))
             return
         self._depth = depth
         self._charge()
-        level = self.levels[depth]
-        level["iterations"] = level.get("iterations", 0) + outcome["iterations"]
-        level["cut"] = outcome["cut"]
+        self._outcomes.append((self.levels[depth], outcome))
         self._tell("refinement", depth)
 
     def walked(self, cut: int) -> None:
         """A walk through the levels has ended; the best cut so far is known."""
+        self._settle()
         self.cuts.append(cut)
         self.levels[0]["cut"] = cut
         self._depth = 0
@@ -96,26 +120,35 @@ class Trace:
         """Trace a run on the coarsest graph, within a phase: its levels follow those so far."""
         inner = Trace(graph.space, graph, None)
         yield inner
+        inner._settle()
         if not self.cuts:
             self.levels += inner.levels[1:]
 
     def _charge(self) -> None:
         """Charge what has been done since the last time to the current phase of the level."""
-        now = self._now()
-        work = self.levels[self._depth].setdefault(self._phase, dict.fromkeys(now, 0))
-        for name, value in now.items():
-            work[name] += value - self._mark[name]
-        self._mark = now
+        mark, counts = self.space.mark(), self._count()
+        work = self.levels[self._depth].setdefault(self._phase, dict.fromkeys(counts, 0))
+        for name, count in counts.items():
+            work[name] += count - self._counts[name]
+        self._works.append(_Work(work, "seconds", self._mark, mark))
+        self._mark, self._counts = mark, counts
 
-    def _now(self) -> dict[str, float]:
+    def _count(self) -> dict[str, int]:
         counters = self.space.counters
-        return {
-            "launches": counters.launches, "synchronizations": counters.synchronizations,
-            "seconds": time.perf_counter(),
-        }
+        return {"launches": counters.launches, "synchronizations": counters.synchronizations}
+
+    def _settle(self) -> None:
+        """Read the times and outcomes of what has been done so far."""
+        for work in self._works:
+            work.settle(self.space)
+        for level, outcome in self._outcomes:
+            level["iterations"] = level.get("iterations", 0) + outcome["iterations"]
+            level["cut"] = outcome["cut"]
+        self._works, self._outcomes = [], []
 
     def _tell(self, phase: str, level: int) -> None:
         if self.progress is not None:
+            self.space.synchronize()
             self.progress(phase, level, len(self.levels))
 
 

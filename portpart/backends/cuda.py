@@ -128,6 +128,16 @@ class CudaSpace(ExecutionSpace):
         with self.active():
             self.cupy.cuda.get_current_stream().synchronize()
 
+    def mark(self) -> Any:
+        with self.active():
+            event = self.cupy.cuda.Event()
+            event.record(self.cupy.cuda.get_current_stream())
+        return event
+
+    def seconds_between(self, mark: Any, later: Any) -> float:
+        later.synchronize()
+        return float(self.cupy.cuda.get_elapsed_time(mark, later)) / 1000
+
     def sort_keys(self, keys: Array) -> tuple[Array, Array]:
         with self.active(), self._allocating(2 * len(keys), np.int64):
             order = self.cupy.argsort(keys, kind="stable").astype(np.int32)

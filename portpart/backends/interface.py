@@ -6,6 +6,7 @@ no other module asks which device it is.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import Any, Protocol
@@ -91,6 +92,17 @@ class ExecutionSpace(ABC):
     @abstractmethod
     def synchronize(self) -> None:
         """Wait until all launched work is done."""
+
+    def mark(self) -> Any:
+        """The time when all work launched so far is done.  Does not wait.
+
+        Here it is now: a space that launches and goes on has marks of its own.
+        """
+        return time.perf_counter()
+
+    def seconds_between(self, mark: Any, later: Any) -> float:
+        """Seconds from one mark to a later one; waits for the latter."""
+        return float(later - mark)
 
     @abstractmethod
     def executable(self, program: Program) -> Executable:

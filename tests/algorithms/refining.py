@@ -45,7 +45,7 @@ class Phases:
         self.refiner, self.graph = refiner_at(space, graph, part, k)
         self.n = graph.num_vertices
         self.team = team_on(graph)
-        self.state = self.refiner.state
+        self.state = self.refiner.words.copy()
         self.state[at.ITERATION] = 0
         if hub_degree is not None:
             self.state[at.HUB_DEGREE] = hub_degree

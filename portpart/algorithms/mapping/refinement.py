@@ -91,7 +91,7 @@ class MappingRefiner(JetRefiner):
     def _set_limits(self, graph: Graph) -> None:
         super()._set_limits(graph)
         if self.space.widest_team == 1:
-            self.state[at.PAIRWISE] = LONE_FEW
+            self.words[at.PAIRWISE] = LONE_FEW
 
 
 class _Recording:

@@ -110,9 +110,9 @@ def restore_block(b, best_weight, weight_sums, state):
 
 
 @kernel
-def restore_cut(stripe, cut_twice, state):
-    """Set the cut to that of the best partition."""
-    cut_twice[stripe] = 2 * state[BEST_CUT] if stripe == 0 else 0
+def restore_cut(stripe, cut_twice, before):
+    """Set the cut to that of the best partition of the run before."""
+    cut_twice[stripe] = 2 * before[BEST_CUT] if stripe == 0 else 0
 
 
 @device

@@ -27,6 +27,7 @@ from portpart.algorithms.refinement.independent import (
 )
 from portpart.algorithms.refinement.jet_program import Widths, launch_by_degree
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.errors import InputError
@@ -120,7 +121,7 @@ class IndependentSetRefiner(JetRefiner):
         record_prefix(program)
 
     def refine(self, graph: Graph, filter_ratio: float = 0.0,
-               fixed: Array | None = None) -> dict[str, int]:
+               fixed: Array | None = None) -> Outcome:
         """Refine the current partition of `graph` in place until no move gains.
 
         Parameters

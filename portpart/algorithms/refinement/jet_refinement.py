@@ -20,6 +20,7 @@ from portpart.algorithms.refinement.best import (
 )
 from portpart.algorithms.refinement.destinations import most_arcs, most_pairwise
 from portpart.algorithms.refinement.jet_program import Widths, propagate_labels, record_refinement
+from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
@@ -131,7 +132,9 @@ class JetRefiner:
         mean_arc_weight = finest.total_arc_weight // max(1, finest.num_arcs)
         self.loss_unit = max(1, mean_arc_weight // LARGE_ARC_WEIGHT)
         self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
-        self.state = np.zeros(at.SIZE, np.int64)
+        self.words = np.zeros(at.SIZE, np.int64)
+        self._state = self.other_arrays["before"] = space.zeros(at.SIZE, np.int64)
+        self._outcomes = Outcomes(space)
         self._at_best = False
 
     def start(self, graph: Graph, part: Array) -> None:
@@ -147,7 +150,7 @@ class JetRefiner:
         self._set_limits(graph)
         part = self.vertex_arrays["part"]
         space.parallel_for(n, add_vertex_weight, graph.vertex_weights, part,
-                           arrays["weight_sums"], space.asarray(self.state))
+                           arrays["weight_sums"], space.asarray(self.words.copy()))
         space.parallel_for(n, add_outside_arcs, graph.offsets, graph.targets, graph.weights, part,
                            arrays["cut_twice"], team=team_for(graph.mean_degree))
 
@@ -166,9 +169,8 @@ class JetRefiner:
                                 arrays["listed"], arrays["dirty"], arrays["touched"])
         self._at_best = True
 
-    def refine(self, graph: Graph, filter_ratio: float,
-               fixed: Array | None = None) -> dict[str, int]:
-        """Refine the current partition of `graph` in place.
+    def refine(self, graph: Graph, filter_ratio: float, fixed: Array | None = None) -> Outcome:
+        """Refine the current partition of `graph` in place.  Waits for nothing.
 
         Parameters
         ----------
@@ -179,19 +181,19 @@ class JetRefiner:
 
         Returns
         -------
-        dict
-            ``cut``, ``overload`` (most by which a block exceeds its limit), ``balanced`` (within
-            the limits, on a coarse level with some slack) and ``iterations``.
+        Outcome
+            What it came to; whoever reads it waits for it.
         """
         n, k = graph.num_vertices, self.balance.num_blocks
         self._set_limits(graph)
-        state = self.space.asarray(self.state)
+        self.other_arrays["before"] = self._state
+        self._state = self.space.asarray(self.words.copy())
         bindings = {
             **graph.arrays,
             **self.vertex_arrays,
             "position": self.position,
             **self.other_arrays,
-            "state": state,
+            "state": self._state,
             "fixed": fixed,
             "filter_ratio": filter_ratio,
             "tolerance": self._options_on(graph).tolerance,
@@ -202,36 +204,31 @@ class JetRefiner:
         widths = Widths(
             team_for(graph.mean_degree),
             team_on(graph),
-            many=graph.max_degree > self.state[at.PAIRWISE],
-            hubs=graph.max_degree > self.state[at.HUB_DEGREE],
+            many=graph.max_degree > self.words[at.PAIRWISE],
+            hubs=graph.max_degree > self.words[at.HUB_DEGREE],
             counter=self.counter,
-            pairwise=int(self.state[at.PAIRWISE]),
+            pairwise=int(self.words[at.PAIRWISE]),
         )
         key = (self.name, *graph.type_key, fixed is None, widths)
         executable = self.space.cached_executable(
             key, lambda: self.record(graph, dtypes, widths)
         )
         executable.run(bindings, max(n, k, graph.num_arcs // ARCS_OF_AN_ITEM))
-        self.state = self.space.to_host(state).copy()
-        return self._outcome()
+        return self._outcomes.add(self._state)
 
     def record(self, graph: Graph, dtypes: dict[str, np.dtype], widths: Widths) -> Program:
         """The program for graphs and work arrays of these types."""
         return record_refinement(graph, dtypes, widths, self.record_moves)
 
     @property
+    def state(self) -> np.ndarray:
+        """The words of the last run (`state.py`), when it has ended."""
+        return self.space.to_host(self._state)
+
+    @property
     def best(self) -> Array:
         """The best partition found, as long as the finest graph."""
         return self.vertex_arrays["best"]
-
-    def _outcome(self) -> dict[str, int]:
-        state = self.state
-        return {
-            "cut": int(state[at.BEST_CUT]),
-            "overload": int(state[at.BEST_OVERLOAD] + state[at.SLACK]),
-            "balanced": int(state[at.BEST_IS_BALANCED]),
-            "iterations": int(state[at.ITERATION]),
-        }
 
     def _is_finest(self, graph: Graph) -> bool:
         return graph.num_vertices == len(self.vertex_arrays["part"])
@@ -247,8 +244,8 @@ class JetRefiner:
         return graph.total_vertex_weight // max(1, graph.num_vertices)
 
     def _set_limits(self, graph: Graph) -> None:
-        state, n = self.state, graph.num_vertices
-        state[: at.BEST_CUT] = 0
+        state, n = self.words, graph.num_vertices
+        state[:] = 0
         state[at.VERTICES], state[at.BLOCKS] = n, self.balance.num_blocks
         state[at.TILES], state[at.WIDE] = tiles_of(n), 1
         if self._at_best:

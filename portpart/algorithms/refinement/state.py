@@ -49,7 +49,7 @@ LAST_PROPAGATION = 35  # iteration of the last label propagation: its moves are 
 STALLED = 36  # iterations since the best partition improved enough
 REBALANCINGS = 37  # weak ones since the last label propagation
 
-# Values.  Those of the best partition outlive a run.
+# Values.  The next run reads the best cut.
 BEST_CUT = 38
 BEST_OVERLOAD = 39
 

@@ -1,0 +1,86 @@
+"""What runs of refinement came to, kept in the space of the graph until somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from portpart.algorithms.refinement import state as at
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import kernel
+
+BEST_CUT = at.BEST_CUT
+BEST_IS_BALANCED = at.BEST_IS_BALANCED
+BEST_OVERLOAD = at.BEST_OVERLOAD
+ITERATION = at.ITERATION
+SLACK = at.SLACK
+
+NAMES = ("cut", "overload", "balanced", "iterations")
+WORDS = len(NAMES)
+
+ROOM = 64
+"""Outcomes that are read together."""
+
+
+class Outcome(Mapping[str, int]):
+    """The outcome of one run, a number by name.  To read one waits for all runs so far.
+
+    ``cut``; ``overload``, the most by which a block exceeds its limit; ``balanced``, whether all
+    are within their limits, on a coarse level with some slack; ``iterations``.
+    """
+
+    def __init__(self, page: _Page, index: int) -> None:
+        self._page, self._index = page, index
+
+    def __getitem__(self, name: str) -> int:
+        return int(self._page.row(self._index)[NAMES.index(name)])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return WORDS
+
+
+class Outcomes:
+    """The outcomes of one refiner."""
+
+    def __init__(self, space: ExecutionSpace) -> None:
+        self._page = _Page(space)
+
+    def add(self, state: Array) -> Outcome:
+        """Note what a run, launched before, will have left in its state."""
+        if self._page.length == ROOM:
+            self._page = _Page(self._page.space)
+        return Outcome(self._page, self._page.add(state))
+
+
+class _Page:
+    """Outcomes that lie side by side."""
+
+    def __init__(self, space: ExecutionSpace) -> None:
+        self.space, self.length = space, 0
+        self.words = space.empty(ROOM * WORDS, np.int64)
+        self._read = np.empty(0, np.int64)
+
+    def add(self, state: Array) -> int:
+        self.space.parallel_for(1, note_outcome, state, self.words[WORDS * self.length :])
+        self.length += 1
+        return self.length - 1
+
+    def row(self, index: int) -> np.ndarray:
+        """The numbers of one run, read from the space with all that have been added."""
+        begin = WORDS * index
+        if len(self._read) <= begin:
+            self._read = self.space.to_host(self.words[: WORDS * self.length]).copy()
+        return self._read[begin : begin + WORDS]
+
+
+@kernel
+def note_outcome(_, state, words):
+    """Copy the words of an outcome, in the order of their names."""
+    words[0] = state[BEST_CUT]
+    words[1] = state[BEST_OVERLOAD] + state[SLACK]
+    words[2] = state[BEST_IS_BALANCED]
+    words[3] = state[ITERATION]
