@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench import compare, first_call, gpu, gpu_checks, report
+from bench import compare, first_call, gpu, gpu_checks, program_modes, report
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Worker
@@ -186,6 +186,27 @@ def test_gpu_report_compares_and_times_pieces_on_the_cpu_too(tmp_path: Path) -> 
     assert "2 of 2 partitions of 1 graphs agree" in text
     assert {row["way"] for row in saved["programs"]} == {"from Python", "walk"}
     assert {"device copy", "scan"} <= {row["primitive"] for row in saved["primitives"]}
+
+
+def test_ways_to_run_programs_are_compared_on_one_way_too(tmp_path: Path) -> None:
+    arguments = ["--device", "cpu", "--graphs", "cube_20", "--algorithms", "gkway,jet-fast",
+                 "--k", "4", "--seeds", "1", "--output", str(tmp_path / "modes.json")]
+    outcome = CliRunner().invoke(program_modes.main, arguments, catch_exceptions=False)
+    assert "### jet-fast: speed-ups of programs" in outcome.output
+    records = json.loads((tmp_path / "modes.json").read_text())["records"]
+    assert [record["mode"] for record in records] == ["walk", "walk"]
+    assert all(0 < record["refinement"] < record["whole"] for record in records)
+
+
+def test_speed_ups_of_programs_are_those_over_launches_one_by_one() -> None:
+    base = {"algorithm": "gkway-default", "k": 2, "same": True}
+    records = [base | {"graph": graph, "mode": mode, "refinement": seconds, "whole": 2 * seconds}
+               for graph, walk in (("a", 2.0), ("b", 8.0))
+               for mode, seconds in (("resident", 1.0), ("walk", walk))]
+    text = program_modes.markdown([*records[:-1], records[-1] | {"same": False}])
+    assert "| a | 2 | 1000.00 / 2000.00 | 2000.00 / 4000.00 | 2.00 | 2.00 |" in text
+    assert "| geometric mean |  |  |  | 4.00 | 4.00 |" in text
+    assert "differ from the first way's: b, k = 2, gkway-default, walk." in text
 
 
 def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
