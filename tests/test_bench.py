@@ -21,6 +21,7 @@ from bench.worker import Worker
 DIES_AT_THE_SECOND_JOB = """
 import json, sys
 import numpy as np
+sys.stdin.readline()
 print(json.dumps({"ready": True}), flush=True)
 job = json.loads(sys.stdin.readline())
 np.save(job["part_file"], np.zeros(4, np.int32))
@@ -30,7 +31,7 @@ sys.exit("out of luck")
 """
 DIES_AT_ONCE = DIES_AT_THE_SECOND_JOB.replace("np.save", "sys.exit('no'); np.save")
 SLEEPS = "import time; print('{\"ready\": true}', flush=True); time.sleep(60)"
-MISSING = "print('{\"unavailable\": \"not installed\"}', flush=True)"
+MISSING = "input(); print('{\"unavailable\": \"not installed\"}', flush=True)"
 
 
 @pytest.fixture
@@ -40,14 +41,20 @@ def graph_file(tmp_path: Path) -> Path:
     return path
 
 
+def opened(algorithm: str, graph_file: Path, threads: int = 1) -> Worker:
+    worker = Worker(algorithm, threads)
+    worker.open(graph_file)
+    return worker
+
+
 def stand_in(script: str, graph_file: Path) -> Worker:
-    worker = Worker("pymetis", graph_file, 1)
-    worker.command = [sys.executable, "-c", script, "pymetis"]
+    worker = opened("pymetis", graph_file)
+    worker.command = [sys.executable, "-c", script]
     return worker
 
 
 def test_worker_returns_part_and_times(graph_file: Path) -> None:
-    with Worker("pymetis", graph_file, 1) as worker:
+    with opened("pymetis", graph_file) as worker:
         answers = [worker.run(8, 0.03, seed, 60) for seed in (1, 1, 2)]
     assert all(answer["seconds"] > 0 and answer["cpu_seconds"] > 0 for answer in answers)
     assert np.array_equal(answers[0]["part"], answers[1]["part"])
@@ -92,6 +99,19 @@ def test_comparison_is_resumed_where_it_stopped(tmp_path: Path) -> None:
     assert [(record["k"], record["seed"]) for record in second[2:]] == [(2, 2), (4, 2)]
 
 
+def test_comparison_side_by_side_gives_the_same_cuts(tmp_path: Path) -> None:
+    options = ("--graphs", "cube_20,road_2^15", "--algorithms", "pymetis,portpart-gkway",
+               "--seeds", "1")  # fmt: skip
+    _, in_turn = run_compare(tmp_path / "a.jsonl", *options)
+    _, beside = run_compare(tmp_path / "b.jsonl", *options, "--side-by-side", "2")
+    a, b = ({tuple(record[name] for name in ("graph", "k", "algorithm", "cut"))
+             for record in records} for records in (in_turn, beside))  # fmt: skip
+    assert len(a) == 8
+    assert a == b
+    done = [record["graph"] for record in in_turn]
+    assert done == sorted(done)  # one graph is finished before the next begins
+
+
 def test_comparison_judges_with_our_metrics(tmp_path: Path) -> None:
     text, records = run_compare(tmp_path / "results.jsonl", "--seeds", "1")
     assert all(record["feasible"] and record["cut"] >= 400 for record in records)
@@ -110,6 +130,23 @@ def test_report_shows_geometric_means_of_ratios_to_metis() -> None:
     text = report.markdown([*records, base | {"graph": "a", "algorithm": "x", "error": "crashed"}])
     assert f"| road | 1.000 (3) | {(0.5 * 2 * 0.25) ** (1 / 3):.3f} (3) |" in text
     assert "| a | x | 2 | crashed |" in text
+
+
+def test_report_shows_speed_ups_over_jet() -> None:
+    base = {"family": "circuit", "k": 2, "seed": 1, "feasible": True, "cpu_seconds": 1.0, "cut": 9,
+            "reached_imbalance": 0.0, "first_seconds": None}  # fmt: skip
+    records = [
+        base | {"graph": graph, "algorithm": algorithm, "seconds": seconds, "num_vertices": size}
+        for graph, size, speed_up in (("a", 10, 2), ("b", 10**6, 8))
+        for algorithm, seconds in (("portpart-cuda-jet", 1.0), ("portpart-jet", 5.0),
+                                   ("portpart-cuda-gkway", 1 / speed_up))
+    ]  # fmt: skip
+    text = report.markdown(records)
+    table = text[text.index("### Time of portpart-cuda-jet over"):].split("\n\n")[0].splitlines()
+    assert table[1] == "|  | portpart-cuda-gkway |"
+    assert "| circuit | 4.000 (2) |" in table
+    assert "| circuit, n > 50,000 | 8.000 (1) |" in table
+    assert "### Time of portpart-jet over" not in text
 
 
 def test_report_marks_what_breaks_the_bound() -> None:
@@ -154,7 +191,7 @@ def test_host_graph_survives_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("peer", ["kaminpar", "mtkahypar", "kahip-eco"])
 def test_other_peers_answer_where_they_are_installed(peer: str, graph_file: Path) -> None:
     assert peer in ALGORITHMS
-    with Worker(peer, graph_file, 2) as worker:
+    with opened(peer, graph_file, 2) as worker:
         answer = worker.run(4, 0.03, 1, 60)
     if "unavailable" in answer:
         pytest.skip(answer["unavailable"])
