@@ -32,11 +32,11 @@ def markdown(records: Iterable[Record]) -> str:
         return "no results yet"
     algorithms = sorted({record["algorithm"] for record in good}, key=_base_first)
     sections = [
-        *(_summary(f"{title} over METIS", good, algorithms, name)
+        *(summary(f"{title} over METIS", good, algorithms, name)
           for title, name in (("Cut", "cut"), ("Time", "seconds"),
                               ("Processor time", "cpu_seconds")) if BASE in algorithms),
         *(_speed_ups(good, algorithms, f"{head}-jet") for head in ("portpart", "portpart-cuda")),
-        *(_graph_table(good, algorithms, k) for k in sorted({record["k"] for record in good})),
+        *(graph_table(good, algorithms, k) for k in sorted({record["k"] for record in good})),
         _compile_times(good),
         _failures(records),
     ]
@@ -75,10 +75,10 @@ def _speed_ups(records: list[Record], algorithms: list[str], jet: str) -> str:
               and name.startswith("portpart-cuda") == of_cuda]  # fmt: skip
     if jet not in algorithms or not others:
         return ""
-    return _summary(f"Time of {jet} over that of", records, others, "seconds", jet, -1)
+    return summary(f"Time of {jet} over that of", records, others, "seconds", jet, -1)
 
 
-def _summary(title: str, records: list[Record], algorithms: list[str], name: str,
+def summary(title: str, records: list[Record], algorithms: list[str], name: str,
              base: str = BASE, power: int = 1) -> str:  # fmt: skip
     """Ratios to the base, to a power, by class and k; count of pairs in brackets."""
     means = _means(records, name)
@@ -111,7 +111,7 @@ def _ratio(values: list[float]) -> str:
     return f"{geometric_mean(values):.3f} ({len(values)})" if values else "-"
 
 
-def _graph_table(records: list[Record], algorithms: list[str], k: int) -> str:
+def graph_table(records: list[Record], algorithms: list[str], k: int) -> str:
     """One row per graph: mean cut / mean seconds, with a mark where the bound is broken."""
     chosen = [record for record in records if record["k"] == k]
     cuts, seconds = _means(chosen, "cut"), _means(chosen, "seconds")

@@ -8,18 +8,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench import compare, first_call, gpu, gpu_checks, program_modes, report
+import portpart
+from bench import compare, first_call, gpu, gpu_checks, program_modes, report, sweep
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Worker
+from portpart import catalogue
 
 # Children that stand in for a peer: each answers like bench.worker until it misbehaves.
 DIES_AT_THE_SECOND_JOB = """
 import json, sys
+import click
 import numpy as np
 sys.stdin.readline()
 print(json.dumps({"ready": True}), flush=True)
@@ -272,3 +276,23 @@ def test_a_first_call_is_measured_cold_and_warm(tmp_path):
     assert cold["cut"] == warm["cut"]
     assert cold["processor"] > warm["processor"] > 0
     assert "| cold | here | 1 |" in done.output
+
+
+def test_a_parameter_is_swept_on_the_cpu_too(tmp_path: Path) -> None:
+    arguments = ["--algorithm", "gpmetis", "--parameter", "contraction", "--values", "hash,sort",
+                 "--graphs", "cube_20", "--k", "4", "--seeds", "1,2",
+                 "--output", str(tmp_path / "sweep.json")]  # fmt: skip
+    outcome = CliRunner().invoke(sweep.main, arguments, catch_exceptions=False)
+    assert "## contraction of gpmetis" in outcome.output
+    assert "| all | 1.000 (1) | 1.000 (1) |" in outcome.output  # the ways give the same rows
+    records = json.loads((tmp_path / "sweep.json").read_text())["records"]
+    assert [record["algorithm"] for record in records] == ["hash", "sort", "hash", "sort"]
+
+
+def test_a_nested_parameter_is_changed_alone() -> None:
+    configs = sweep.configurations("gkway-strong", "refinement.tolerance", "1.0,0.99")
+    strong = portpart.list_algorithms()["gkway"].preset("strong")
+    assert configs["0.99"].refinement.tolerance == 0.99
+    assert catalogue.differences(strong, configs["0.99"]).keys() <= {"refinement.tolerance"}
+    with pytest.raises(click.BadParameter):
+        sweep.configurations("gkway", "refinement.nonsense", "1")
