@@ -4,27 +4,30 @@
     python -m bench.compare --report-only
 
 Every result is appended to a JSON Lines file at once, and a run skips what the file has, so an
-interrupted comparison goes on where it stopped.  Times are those of the partition call alone, the
-graph being in the partitioner's own form; portpart's first call, which compiles, is kept apart.
+interrupted comparison goes on where it stopped.  Graphs come one after the other, smallest first.
+Times are those of the partition call alone, the graph being in the partitioner's own form and on
+its device; portpart's first call for each graph and k, which compiles, is kept apart.
+With --side-by-side N, for a machine with a GPU and more cores than that, N processes run the
+partitioners of one thread (METIS, KaHIP) and N read graphs ahead, beside all others.
 """
 
 from __future__ import annotations
 
+import functools
 import json
-import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from bench.graph_files import GraphFiles
 from bench.instances import Instance, select
+from bench.lanes import Limits, Task, results
 from bench.peers import ALGORITHMS, HostGraph
 from bench.report import markdown
-from bench.worker import Worker
 
 DEFAULT_OUTPUT = Path(__file__).parent / "results" / "compare.jsonl"
 DEFAULT_ALGORITHMS = "portpart,portpart-cuda,pymetis,kaminpar,kaminpar-eco,mtkahypar,kahip-eco"
@@ -40,9 +43,7 @@ class Plan:
     seeds: list[int]
     imbalance: float
     threads: int
-    time_limit: float
-    deadline: float
-    unavailable: dict[str, str] = field(default_factory=dict)
+    beside: int
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
@@ -58,13 +59,16 @@ class Plan:
 @click.option("--imbalance", default=0.03, show_default=True)
 @click.option("--threads", default=2, show_default=True)
 @click.option("--max-edges", type=int, help="Leave out larger graphs.")
+@click.option("--side-by-side", "beside", default=0, show_default=True,
+              help="Processes for partitioners of one thread, beside the others.")
 @click.option("--time-limit", default=120.0, show_default=True, help="Seconds for one call.")
 @click.option("--budget", default=3600.0, show_default=True, help="Seconds for everything.")
 @click.option("--output", type=click.Path(path_type=Path), default=DEFAULT_OUTPUT)
 @click.option("--report-only", is_flag=True, help="Print the tables of the results on file.")
 def main(
     graphs: str, ks: str, algorithms: str, presets: str, seeds: str, imbalance: float, threads: int,
-    max_edges: int | None, time_limit: float, budget: float, output: Path, report_only: bool,
+    max_edges: int | None, beside: int, time_limit: float, budget: float, output: Path,
+    report_only: bool,
 ) -> None:  # fmt: skip
     plan = Plan(
         ks=[int(k) for k in ks.split(",")],
@@ -72,12 +76,12 @@ def main(
         seeds=[int(seed) for seed in seeds.split(",")],
         imbalance=imbalance,
         threads=threads,
-        time_limit=time_limit,
-        deadline=time.monotonic() + budget,
+        beside=beside,
     )
+    limits = Limits(time_limit, time.monotonic() + budget, threads, {})
     if not report_only:
         output.parent.mkdir(parents=True, exist_ok=True)
-        _measure_all(select(graphs.split(","), max_edges), plan, output)
+        _measure_all(select(graphs.split(","), max_edges), plan, limits, output)
     print(markdown(read_records(output)))
 
 
@@ -100,58 +104,39 @@ def _columns(algorithms: list[str], presets: list[str]) -> list[str]:
     return columns
 
 
-def _measure_all(instances: list[Instance], plan: Plan, output: Path) -> None:
+def _measure_all(instances: list[Instance], plan: Plan, limits: Limits, output: Path) -> None:
     if not instances:
         raise click.UsageError("no graph matches; is PORTPART_DATA set?")
     have = {_key(record) for record in read_records(output)}
-    with output.open("a") as file:
-        for instance in instances:
-            for record in _measure_graph(instance, plan, have):
-                file.write(json.dumps(record) + "\n")
-                file.flush()
-                click.echo(_progress_line(record), err=True)
-            if time.monotonic() > plan.deadline:
-                click.echo("the time budget is spent; run again to go on", err=True)
-                return
+    tasks = [task for instance in instances
+             if any((task := _task(instance, plan, have)).jobs.values())]  # fmt: skip
+    files = GraphFiles([task.instance for task in tasks], plan.beside)
+
+    @functools.lru_cache(plan.beside + 2)
+    def graph_of(instance: Instance) -> HostGraph:
+        return HostGraph.load(files.path(instance))
+
+    with files, output.open("a") as file:
+        for instance, record in results(tasks, files, limits, plan.beside):
+            if "part" in record:
+                part = record.pop("part")
+                record |= evaluate(graph_of(instance), part, record["k"], record["imbalance"])
+            file.write(json.dumps(record) + "\n")
+            file.flush()
+            click.echo(_progress_line(record), err=True)
+    if time.monotonic() > limits.deadline:
+        click.echo("the time budget is spent; run again to go on", err=True)
 
 
-def _measure_graph(instance: Instance, plan: Plan, have: set[tuple]) -> Iterator[Record]:
-    jobs = {
+def _task(instance: Instance, plan: Plan, have: set[tuple]) -> Task:
+    """What is still to be measured on a graph."""
+    return Task(instance, {
         algorithm: [
             job for k in plan.ks for seed in plan.seeds
-            if (job := _job(instance, plan, algorithm, k, seed)) and _key(job) not in have
+            if _key(job := _job(instance, plan, algorithm, k, seed)) not in have
         ]
-        for algorithm in plan.algorithms if algorithm not in plan.unavailable
-    }  # fmt: skip
-    if not any(jobs.values()):
-        return
-    graph = instance.make()
-    with tempfile.TemporaryDirectory() as folder:
-        graph_file = Path(folder) / "graph.npz"
-        graph.save(graph_file)
-        for algorithm, pending in jobs.items():
-            with Worker(algorithm, graph_file, plan.threads) as worker:
-                yield from _run_jobs(worker, pending, graph, plan)
-
-
-def _run_jobs(worker: Worker, jobs: list[Record], graph: HostGraph, plan: Plan) -> Iterator[Record]:
-    slow: set[int] = set()  # a k that ran out of time once does so for every seed
-    for job in jobs:
-        if time.monotonic() > plan.deadline or job["algorithm"] in plan.unavailable:
-            return
-        if job["k"] > graph.num_vertices or job["k"] in slow:
-            continue
-        answer = worker.run(job["k"], job["imbalance"], job["seed"], plan.time_limit)
-        if "unavailable" in answer:
-            plan.unavailable[job["algorithm"]] = answer["unavailable"]
-            click.echo(f"left out: {job['algorithm']}: {answer['unavailable']}", err=True)
-            return
-        if "seconds" not in answer:
-            slow.add(job["k"])
-            yield job | {"error": answer.get("died") or answer["error"]}
-            continue
-        part = answer.pop("part")
-        yield job | answer | evaluate(graph, part, job["k"], job["imbalance"])
+        for algorithm in plan.algorithms
+    })  # fmt: skip
 
 
 def _job(instance: Instance, plan: Plan, algorithm: str, k: int, seed: int) -> Record:
@@ -163,6 +148,7 @@ def _job(instance: Instance, plan: Plan, algorithm: str, k: int, seed: int) -> R
         "seed": seed,
         "imbalance": plan.imbalance,
         "threads": plan.threads,
+        "side_by_side": plan.beside,
     }
 
 

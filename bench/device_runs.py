@@ -88,14 +88,15 @@ def measure(resident: Resident, k: int, preset: str, seeds: list[int]) -> Record
     }  # fmt: skip
 
 
-def timed_call(resident: Resident, k: int, preset: str, seed: int) -> Record:
-    """Partition once; wall seconds with the device idle before and after."""
+def timed_call(resident: Resident, k: int, preset: Any, seed: int) -> Record:
+    """Partition once, by a name or a configuration; wall seconds between idle and idle device."""
     import portpart
 
     space = resident.graph.space
     space.synchronize()
     begin = time.perf_counter()
-    algorithm, name = algorithm_and_preset(preset)
+    algorithm, name = (algorithm_and_preset(preset) if isinstance(preset, str)
+                       else (None, preset))
     result = portpart.partition(resident.graph, k, imbalance=IMBALANCE, algorithm=algorithm,
                                 preset=name, seed=seed)
     space.synchronize()

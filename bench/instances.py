@@ -3,6 +3,7 @@
 Real graphs: METIS files of ``$PORTPART_DATA/graphs`` (default ``../shared/data/graphs`` beside the
 repository), classes and sizes from its CATALOG.md.  Generated graphs come from
 `portpart.generators` with their default seeds, whose docstrings say how to make them elsewhere.
+The large ones take gigabytes: nothing but their name, or the set large, asks for them.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def data_folder() -> Path:
 
 
 def select(patterns: list[str], max_edges: int | None = None) -> list[Instance]:
-    """Return the instances whose name, family or set (real, generated) matches, smallest first."""
+    """Return the instances whose name, family or set matches a pattern, smallest first.
+
+    Sets are real and generated, together all, and large.
+    """
     chosen = [
         instance
         for group, instances in (("real", real()), ("generated", generated()))
@@ -50,9 +54,10 @@ def select(patterns: list[str], max_edges: int | None = None) -> list[Instance]:
             or fnmatch(instance.family, pattern)
             for pattern in patterns
         )
-        and (max_edges is None or instance.num_edges <= max_edges)
     ]  # fmt: skip
-    return sorted(chosen, key=lambda instance: instance.num_edges)
+    chosen += [instance for instance in large() if {instance.name, "large"} & set(patterns)]
+    fitting = [each for each in chosen if max_edges is None or each.num_edges <= max_edges]
+    return sorted(fitting, key=lambda instance: instance.num_edges)
 
 
 def real() -> Iterator[Instance]:
@@ -72,6 +77,8 @@ def generated() -> Iterator[Instance]:
         yield _generated(f"delaunay_2^{s}", 3 * 2**s, lambda s=s: make.delaunay(2**s))
     for s in (13, 15, 17, 20, 22):
         yield _generated(f"rgg_2^{s}", 7 * 2**s, lambda s=s: make.random_geometric(2**s))
+    for s in (15, 20):
+        yield _generated(f"road_2^{s}", 2**s * 107 // 100, lambda s=s: make.road_network(2**s))
     for s in (12, 14, 16, 18):
         yield _generated(f"rmat_2^{s}", 14 * 2**s, lambda s=s: make.rmat(s))
     for rows, columns in ((300, 300), (1000, 1000), (2000, 4000)):
@@ -79,6 +86,16 @@ def generated() -> Iterator[Instance]:
         yield _generated(f"grid_{rows}x{columns}", size, lambda sides=sides: make.grid_2d(*sides))
     for side in (20, 100, 200):
         yield _generated(f"cube_{side}", 3 * side**3, lambda side=side: make.grid_3d(side))
+
+
+def large() -> Iterator[Instance]:
+    """Yield synthetic graphs of the size of the largest that are published."""
+    from portpart import generators as make
+
+    yield _generated("delaunay_2^24", 3 * 2**24, lambda: make.delaunay(2**24))
+    for millions in (12, 50):
+        n = millions * 10**6
+        yield _generated(f"road_{millions}M", n * 107 // 100, lambda n=n: make.road_network(n))
 
 
 def prepare(name: str) -> None:

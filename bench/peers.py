@@ -3,7 +3,8 @@
 ``load(name)`` gives a function that takes a graph and a number of threads, does all that is not
 partitioning (building the peer's own graph) and returns a solver; ``solver(k, imbalance, seed)``
 returns the part array and a stopwatch of the partition call alone.  A peer that is not installed
-raises `Unavailable`.  Several peers end the process on some inputs: see worker.py.
+raises `Unavailable`, one that cannot take the graph `Unsuitable`.  Several peers end the process
+on some inputs: see worker.py.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ INT32_LIMIT = 2**31
 
 
 class Unavailable(RuntimeError):
-    """The partitioner is not installed, or cannot take this graph; the message says which."""
+    """The partitioner is not installed, or its device is missing."""
+
+
+class Unsuitable(RuntimeError):
+    """The partitioner cannot take this graph."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ def _open_pymetis(graph: HostGraph, threads: int, variant: str) -> Solver:
     if index == np.int32:
         totals = [0 if w is None else int(w.sum()) for w in (graph.weights, graph.vertex_weights)]
         if max(*totals, len(graph.targets)) >= INT32_LIMIT:
-            raise Unavailable("this METIS counts in 32 bits, which the weights overflow")
+            raise Unsuitable("this METIS counts in 32 bits, which the weights overflow")
     adjacency = pymetis.CSRAdjacency(graph.offsets.astype(index), graph.targets.astype(index))
     weights = {
         name: None if array is None else array.astype(index)
@@ -179,7 +184,7 @@ def _open_mtkahypar(graph: HostGraph, threads: int, variant: str) -> Solver:
 def _open_kahip(graph: HostGraph, threads: int, variant: str) -> Solver:
     kahip = _module("kahip")
     if len(graph.targets) >= INT32_LIMIT:
-        raise Unavailable("KaHIP counts arcs in 32 bits")
+        raise Unsuitable("KaHIP counts arcs in 32 bits")
     n, arcs = graph.num_vertices, len(graph.targets)
     vertex_weights = [1] * n if graph.vertex_weights is None else graph.vertex_weights.tolist()
     weights = [1] * arcs if graph.weights is None else graph.weights.tolist()

@@ -10,6 +10,8 @@ from typing import Any
 Record = dict[str, Any]
 
 BASE = "pymetis"
+LARGE = 50_000
+"""Vertices; means are also taken over graphs of more."""
 
 # first word or words of a catalogue class -> class of the summary
 GROUPS = {
@@ -30,10 +32,11 @@ def markdown(records: Iterable[Record]) -> str:
         return "no results yet"
     algorithms = sorted({record["algorithm"] for record in good}, key=_base_first)
     sections = [
-        _summary("Cut over METIS (geometric mean)", good, algorithms, "cut"),
-        _summary("Time over METIS (geometric mean)", good, algorithms, "seconds"),
-        _summary("Processor time over METIS (geometric mean)", good, algorithms, "cpu_seconds"),
-        *(_graph_table(good, algorithms, k) for k in sorted({record["k"] for record in good})),
+        *(summary(f"{title} over METIS", good, algorithms, name)
+          for title, name in (("Cut", "cut"), ("Time", "seconds"),
+                              ("Processor time", "cpu_seconds")) if BASE in algorithms),
+        *(_speed_ups(good, algorithms, f"{head}-jet") for head in ("portpart", "portpart-cuda")),
+        *(graph_table(good, algorithms, k) for k in sorted({record["k"] for record in good})),
         _compile_times(good),
         _failures(records),
     ]
@@ -64,32 +67,51 @@ def _means(records: list[Record], name: str) -> dict[tuple[str, int, str], float
     return {key: sum(series) / len(series) for key, series in values.items()}
 
 
-def _summary(title: str, records: list[Record], algorithms: list[str], name: str) -> str:
-    """Ratios to the base by class and k; count of pairs in brackets."""
+def _speed_ups(records: list[Record], algorithms: list[str], jet: str) -> str:
+    """How many times as long as the other algorithms on its device Jet takes."""
+    of_cuda = jet.startswith("portpart-cuda")
+    others = [name for name in algorithms
+              if name != jet and name.startswith("portpart")
+              and name.startswith("portpart-cuda") == of_cuda]  # fmt: skip
+    if jet not in algorithms or not others:
+        return ""
+    return summary(f"Time of {jet} over that of", records, others, "seconds", jet, -1)
+
+
+def summary(title: str, records: list[Record], algorithms: list[str], name: str,
+             base: str = BASE, power: int = 1) -> str:  # fmt: skip
+    """Ratios to the base, to a power, by class and k; count of pairs in brackets."""
     means = _means(records, name)
-    families = {record["graph"]: group_of(record["family"]) for record in records}
+    rows_of = {record["graph"]: _rows(record) for record in records}
     ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
     for (graph, k, algorithm), value in means.items():
-        base = means.get((graph, k, BASE), 0)
-        if base > 0 and value > 0:
-            family = families[graph]
-            for row in (family, f"{family}, k = {k}", f"all, k = {k}", "all"):
-                ratios[row, algorithm].append(value / base)
+        reference = means.get((graph, k, base), 0)
+        if reference > 0 and value > 0:
+            for row in rows_of[graph]:
+                for name_of_row in (row, f"{row}, k = {k}"):
+                    ratios[name_of_row, algorithm].append((value / reference) ** power)
     ks = sorted({k for _, k, _ in means})
-    groups = [*sorted(set(families.values())), "all"]
-    rows = [row for group in groups for row in (*(f"{group}, k = {k}" for k in ks), group)]
+    groups = sorted({row for rows in rows_of.values() for row in rows},
+                    key=lambda row: (row.startswith("all"), row))  # fmt: skip
     body = [
         [row, *(_ratio(ratios.get((row, algorithm), [])) for algorithm in algorithms)]
-        for row in rows
-    ]
-    return f"### {title}\n{table(['', *algorithms], body)}"
+        for group in groups for row in (*(f"{group}, k = {k}" for k in ks), group)
+    ]  # fmt: skip
+    return f"### {title} (geometric mean)\n{table(['', *algorithms], body)}"
+
+
+def _rows(record: Record) -> list[str]:
+    """The rows of a summary that a graph counts for."""
+    rows = [group_of(record["family"]), "all"]
+    return rows + [f"{row}, n > {LARGE:,}" for row in rows
+                   if record.get("num_vertices", 0) > LARGE]  # fmt: skip
 
 
 def _ratio(values: list[float]) -> str:
     return f"{geometric_mean(values):.3f} ({len(values)})" if values else "-"
 
 
-def _graph_table(records: list[Record], algorithms: list[str], k: int) -> str:
+def graph_table(records: list[Record], algorithms: list[str], k: int) -> str:
     """One row per graph: mean cut / mean seconds, with a mark where the bound is broken."""
     chosen = [record for record in records if record["k"] == k]
     cuts, seconds = _means(chosen, "cut"), _means(chosen, "seconds")

@@ -8,19 +8,24 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench import compare, first_call, gpu, gpu_checks, report
+import portpart
+from bench import compare, first_call, gpu, gpu_checks, program_modes, report, sweep
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Worker
+from portpart import catalogue
 
 # Children that stand in for a peer: each answers like bench.worker until it misbehaves.
 DIES_AT_THE_SECOND_JOB = """
 import json, sys
+import click
 import numpy as np
+sys.stdin.readline()
 print(json.dumps({"ready": True}), flush=True)
 job = json.loads(sys.stdin.readline())
 np.save(job["part_file"], np.zeros(4, np.int32))
@@ -30,7 +35,7 @@ sys.exit("out of luck")
 """
 DIES_AT_ONCE = DIES_AT_THE_SECOND_JOB.replace("np.save", "sys.exit('no'); np.save")
 SLEEPS = "import time; print('{\"ready\": true}', flush=True); time.sleep(60)"
-MISSING = "print('{\"unavailable\": \"not installed\"}', flush=True)"
+MISSING = "input(); print('{\"unavailable\": \"not installed\"}', flush=True)"
 
 
 @pytest.fixture
@@ -40,14 +45,20 @@ def graph_file(tmp_path: Path) -> Path:
     return path
 
 
+def opened(algorithm: str, graph_file: Path, threads: int = 1) -> Worker:
+    worker = Worker(algorithm, threads)
+    worker.open(graph_file)
+    return worker
+
+
 def stand_in(script: str, graph_file: Path) -> Worker:
-    worker = Worker("pymetis", graph_file, 1)
-    worker.command = [sys.executable, "-c", script, "pymetis"]
+    worker = opened("pymetis", graph_file)
+    worker.command = [sys.executable, "-c", script]
     return worker
 
 
 def test_worker_returns_part_and_times(graph_file: Path) -> None:
-    with Worker("pymetis", graph_file, 1) as worker:
+    with opened("pymetis", graph_file) as worker:
         answers = [worker.run(8, 0.03, seed, 60) for seed in (1, 1, 2)]
     assert all(answer["seconds"] > 0 and answer["cpu_seconds"] > 0 for answer in answers)
     assert np.array_equal(answers[0]["part"], answers[1]["part"])
@@ -92,6 +103,19 @@ def test_comparison_is_resumed_where_it_stopped(tmp_path: Path) -> None:
     assert [(record["k"], record["seed"]) for record in second[2:]] == [(2, 2), (4, 2)]
 
 
+def test_comparison_side_by_side_gives_the_same_cuts(tmp_path: Path) -> None:
+    options = ("--graphs", "cube_20,road_2^15", "--algorithms", "pymetis,portpart-gkway",
+               "--seeds", "1")  # fmt: skip
+    _, in_turn = run_compare(tmp_path / "a.jsonl", *options)
+    _, beside = run_compare(tmp_path / "b.jsonl", *options, "--side-by-side", "2")
+    a, b = ({tuple(record[name] for name in ("graph", "k", "algorithm", "cut"))
+             for record in records} for records in (in_turn, beside))  # fmt: skip
+    assert len(a) == 8
+    assert a == b
+    done = [record["graph"] for record in in_turn]
+    assert done == sorted(done)  # one graph is finished before the next begins
+
+
 def test_comparison_judges_with_our_metrics(tmp_path: Path) -> None:
     text, records = run_compare(tmp_path / "results.jsonl", "--seeds", "1")
     assert all(record["feasible"] and record["cut"] >= 400 for record in records)
@@ -110,6 +134,23 @@ def test_report_shows_geometric_means_of_ratios_to_metis() -> None:
     text = report.markdown([*records, base | {"graph": "a", "algorithm": "x", "error": "crashed"}])
     assert f"| road | 1.000 (3) | {(0.5 * 2 * 0.25) ** (1 / 3):.3f} (3) |" in text
     assert "| a | x | 2 | crashed |" in text
+
+
+def test_report_shows_speed_ups_over_jet() -> None:
+    base = {"family": "circuit", "k": 2, "seed": 1, "feasible": True, "cpu_seconds": 1.0, "cut": 9,
+            "reached_imbalance": 0.0, "first_seconds": None}  # fmt: skip
+    records = [
+        base | {"graph": graph, "algorithm": algorithm, "seconds": seconds, "num_vertices": size}
+        for graph, size, speed_up in (("a", 10, 2), ("b", 10**6, 8))
+        for algorithm, seconds in (("portpart-cuda-jet", 1.0), ("portpart-jet", 5.0),
+                                   ("portpart-cuda-gkway", 1 / speed_up))
+    ]  # fmt: skip
+    text = report.markdown(records)
+    table = text[text.index("### Time of portpart-cuda-jet over"):].split("\n\n")[0].splitlines()
+    assert table[1] == "|  | portpart-cuda-gkway |"
+    assert "| circuit | 4.000 (2) |" in table
+    assert "| circuit, n > 50,000 | 8.000 (1) |" in table
+    assert "### Time of portpart-jet over" not in text
 
 
 def test_report_marks_what_breaks_the_bound() -> None:
@@ -135,6 +176,14 @@ def test_instances_are_selected_by_name_family_and_size() -> None:
     assert names == ["rmat_2^12", "grid_300x300", "rmat_2^14"]
 
 
+def test_large_instances_come_only_when_they_are_called() -> None:
+    careless = {instance.name for instance in select(["all", "road*", "delaunay*", "*"])}
+    assert {"road_2^20", "delaunay_2^20"} <= careless
+    assert not {"road_12M", "road_50M", "delaunay_2^24"} & careless
+    assert [instance.name for instance in select(["road_12M"])] == ["road_12M"]
+    assert len(select(["large"])) == 3
+
+
 def test_host_graph_survives_its_file(tmp_path: Path) -> None:
     graph = HostGraph(np.array([0, 1, 2]), np.array([1, 0]), np.array([7, 7]))
     graph.save(tmp_path / "g.npz")
@@ -146,7 +195,7 @@ def test_host_graph_survives_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("peer", ["kaminpar", "mtkahypar", "kahip-eco"])
 def test_other_peers_answer_where_they_are_installed(peer: str, graph_file: Path) -> None:
     assert peer in ALGORITHMS
-    with Worker(peer, graph_file, 2) as worker:
+    with opened(peer, graph_file, 2) as worker:
         answer = worker.run(4, 0.03, 1, 60)
     if "unavailable" in answer:
         pytest.skip(answer["unavailable"])
@@ -180,6 +229,27 @@ def test_gpu_report_compares_and_times_pieces_on_the_cpu_too(tmp_path: Path) -> 
     assert {"device copy", "scan"} <= {row["primitive"] for row in saved["primitives"]}
 
 
+def test_ways_to_run_programs_are_compared_on_one_way_too(tmp_path: Path) -> None:
+    arguments = ["--device", "cpu", "--graphs", "cube_20", "--algorithms", "gkway,jet-fast",
+                 "--k", "4", "--seeds", "1", "--output", str(tmp_path / "modes.json")]
+    outcome = CliRunner().invoke(program_modes.main, arguments, catch_exceptions=False)
+    assert "### jet-fast: speed-ups of programs" in outcome.output
+    records = json.loads((tmp_path / "modes.json").read_text())["records"]
+    assert [record["mode"] for record in records] == ["walk", "walk"]
+    assert all(0 < record["refinement"] < record["whole"] for record in records)
+
+
+def test_speed_ups_of_programs_are_those_over_launches_one_by_one() -> None:
+    base = {"algorithm": "gkway-default", "k": 2, "same": True}
+    records = [base | {"graph": graph, "mode": mode, "refinement": seconds, "whole": 2 * seconds}
+               for graph, walk in (("a", 2.0), ("b", 8.0))
+               for mode, seconds in (("resident", 1.0), ("walk", walk))]
+    text = program_modes.markdown([*records[:-1], records[-1] | {"same": False}])
+    assert "| a | 2 | 1000.00 / 2000.00 | 2000.00 / 4000.00 | 2.00 | 2.00 |" in text
+    assert "| geometric mean |  |  |  | 4.00 | 4.00 |" in text
+    assert "differ from the first way's: b, k = 2, gkway-default, walk." in text
+
+
 def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
     text, saved = run_gpu_report(tmp_path, "--steps", "primitives,programs", "--sizes", "-5")
     assert "## primitives failed" in text
@@ -206,3 +276,23 @@ def test_a_first_call_is_measured_cold_and_warm(tmp_path):
     assert cold["cut"] == warm["cut"]
     assert cold["processor"] > warm["processor"] > 0
     assert "| cold | here | 1 |" in done.output
+
+
+def test_a_parameter_is_swept_on_the_cpu_too(tmp_path: Path) -> None:
+    arguments = ["--algorithm", "gpmetis", "--parameter", "contraction", "--values", "hash,sort",
+                 "--graphs", "cube_20", "--k", "4", "--seeds", "1,2",
+                 "--output", str(tmp_path / "sweep.json")]  # fmt: skip
+    outcome = CliRunner().invoke(sweep.main, arguments, catch_exceptions=False)
+    assert "## contraction of gpmetis" in outcome.output
+    assert "| all | 1.000 (1) | 1.000 (1) |" in outcome.output  # the ways give the same rows
+    records = json.loads((tmp_path / "sweep.json").read_text())["records"]
+    assert [record["algorithm"] for record in records] == ["hash", "sort", "hash", "sort"]
+
+
+def test_a_nested_parameter_is_changed_alone() -> None:
+    configs = sweep.configurations("gkway-strong", "refinement.tolerance", "1.0,0.99")
+    strong = portpart.list_algorithms()["gkway"].preset("strong")
+    assert configs["0.99"].refinement.tolerance == 0.99
+    assert catalogue.differences(strong, configs["0.99"]).keys() <= {"refinement.tolerance"}
+    with pytest.raises(click.BadParameter):
+        sweep.configurations("gkway", "refinement.nonsense", "1")

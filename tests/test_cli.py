@@ -282,12 +282,17 @@ def test_convert_and_back_keeps_the_graph(
     assert [line.split()[:2] for line in lines] == [line.split() for line in CYCLE.splitlines()]
 
 
-def test_generate_writes_a_graph(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    path = str(tmp_path / "grid.graph")
-    assert main(["generate", "grid", "3", "4", "-o", path]) == 0
+@pytest.mark.parametrize(("kind", "size"), [
+    (["grid", "3", "4"], (12, 17)), (["road", "20"], (20, 19)),
+])  # fmt: skip
+def test_generate_writes_a_graph(
+    kind: list[str], size: tuple[int, int], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    path = str(tmp_path / "made.graph")
+    assert main(["generate", *kind, "-o", path]) == 0
     assert main(["info", path, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert (report["num_vertices"], report["num_edges"]) == (12, 17)
+    assert (report["num_vertices"], report["num_edges"]) == size
 
 
 def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture) -> None:

@@ -86,6 +86,17 @@ def rmat(
     _write(generators.rmat(scale, edge_factor, seed), output, file_format)
 
 
+@command.command("road")
+@click.argument("vertices", type=count)
+@_seed(4)
+@_outputs
+def road(vertices: int, seed: int, output: str, file_format: str | None) -> None:
+    """Network of roads with the points between junctions; about 1.06 edges a vertex."""
+    from portpart import generators
+
+    _write(generators.road_network(vertices, seed), output, file_format)
+
+
 @command.command("airfoil")
 @click.argument("vertices", type=count)
 @_seed(0)

@@ -10,6 +10,7 @@ from portpart.generators.airfoil import airfoil_mesh
 from portpart.generators.geometric import delaunay, random_geometric, triangulation
 from portpart.generators.grid import grid_2d, grid_3d
 from portpart.generators.rmat import rmat
+from portpart.generators.road import road_network
 
 __all__ = [
     "airfoil_mesh",
@@ -18,5 +19,6 @@ __all__ = [
     "grid_3d",
     "random_geometric",
     "rmat",
+    "road_network",
     "triangulation",
 ]

@@ -90,6 +90,7 @@ PUBLISHED = {
     "delaunay13": (lambda: generators.delaunay(1 << 13), 24_549, "20cb5eee6e0bf155"),
     "rgg13": (lambda: generators.random_geometric(1 << 13), 34_655, "e24fd4af3e5fc7d2"),
     "grid300": (lambda: generators.grid_2d(300), 179_400, "1de4115be824d3ef"),
+    "road12": (lambda: generators.road_network(1 << 12), 4_331, "2fa202063125d294"),
     "cube20": (lambda: generators.grid_3d(20), 22_800, "17f77bc49d75d5de"),
 }
 
@@ -124,6 +125,27 @@ def test_seeds_matter() -> None:
     assert digest(generators.delaunay(99, seed=5)) == digest(generators.delaunay(99, seed=5))
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 7, 13, 50, 1000, 20_000])
+def test_road_network_is_connected_and_planar(n: int) -> None:
+    graph = generators.road_network(n)
+    assert graph.num_vertices == n
+    oracles.assert_valid_graph(graph)
+    assert connected_components(graph.to_scipy())[0] == min(n, 1)
+    assert nx.check_planarity(nx.Graph(edges(graph)))[0]
+    assert digest(graph) == digest(generators.road_network(n))
+
+
+def test_road_network_is_long_chains_with_near_numbers() -> None:
+    graph = generators.road_network(100_000)
+    degrees = np.diff(graph.offsets)
+    assert 1.05 < graph.num_edges / 100_000 < 1.08
+    assert (degrees == 2).mean() > 0.85
+    assert degrees.max() == 4
+    sources = np.repeat(np.arange(100_000), degrees)
+    assert np.median(abs(sources - graph.targets)) == 1
+    assert digest(graph) != digest(generators.road_network(100_000, seed=5))
+
+
 @pytest.mark.parametrize("n", [32, 100, 5000])
 def test_airfoil_mesh_is_a_planar_mesh_around_a_hole(n: int) -> None:
     mesh = generators.airfoil_mesh(n)
@@ -152,6 +174,7 @@ def test_airfoil_mesh_is_fine_at_the_body_and_leaves_it_out() -> None:
 def test_impossible_arguments_are_refused() -> None:
     for call in (lambda: generators.rmat(31), lambda: generators.rmat(4, a=0.9, b=0.2),
                  lambda: generators.delaunay(-1), lambda: generators.airfoil_mesh(5),
+                 lambda: generators.road_network(-1),
                  lambda: generators.grid_2d(-1, 2),
                  lambda: generators.random_geometric(10, radius=-1.0),
                  lambda: generators.triangulation(np.zeros((3, 3))),
