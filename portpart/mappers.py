@@ -143,12 +143,16 @@ MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
         "two-phase", "Partition and swaps",
         "A partition whose blocks then swap places.",
         "C. Heider (1972); B. Brandfass, T. Alrutz, T. Gerhold (2013)",
-        {"default": PartitionedConfig()}, map=by_partition,
+        {"default": PartitionedConfig(), "jet": PartitionedConfig(partitioner="jet")},
+        map=by_partition,
     ),
     Mapper(
         "identity", "Partition alone",
         "A partition whose blocks are numbered as they come.",
-        "The baseline", {"default": PartitionedConfig(swaps=False)}, map=by_partition,
+        "The baseline",
+        {"default": PartitionedConfig(swaps=False),
+         "jet": PartitionedConfig(partitioner="jet", swaps=False)},
+        map=by_partition,
     ),
 )}  # fmt: skip
 
