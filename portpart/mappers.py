@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from portpart.algorithms import integrated_mapping as im
 from portpart.algorithms.mapping.combining import Sections
+from portpart.algorithms.mapping.costs import cost_of
 from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.sections import partition_sections
 from portpart.algorithms.multisection import multisection
@@ -17,6 +20,7 @@ from portpart.backends.interface import Array
 from portpart.catalogue import Entry, chosen
 from portpart.graph import Graph
 from portpart.presets import lookup
+from portpart.primitives.histogram import histogram
 from portpart.topology import Topology
 
 
@@ -84,10 +88,14 @@ class Mapper(Entry):
         Mapping of a task by a configuration.
     needs_hierarchy : bool
         Whether a machine must not be a matrix of distances.
+    places : callable
+        Elements for blocks, from where swaps start; None for block b on element b.
     """
 
     map: Callable[[Task, Any], Array] = field(repr=False)
     needs_hierarchy: bool = False
+    places: Callable[[Task, Graph], Array | None] = field(
+        default=lambda task, blocks: None, repr=False)
 
 
 def by_multisection(task: Task, config: MultisectionConfig) -> Array:
@@ -106,6 +114,25 @@ def by_partition(task: Task, config: PartitionedConfig) -> Array:
     run, inner = lookup(config.partitioner, config.preset)
     part: Array = run(task.graph, task.balance, task.imbalance, inner, task.seed, task.trace)
     return part
+
+
+def places_of_blocks(task: Task, blocks: Graph) -> Array | None:
+    """Elements for the blocks of a partition by multisection, if that is better than their order.
+
+    Each element takes one block, whatever it weighs.
+    """
+    space, k = blocks.space, blocks.num_vertices
+    if not task.topology.is_hierarchy:
+        return None
+    # of the types of a coarse graph, for which there are kernels
+    light = Graph(blocks.offsets, blocks.targets,
+                  space.asarray(blocks.weights, blocks.weight_sum_dtype),
+                  space.full(k, 1, np.int64), space)
+    each_one = replace(task, graph=light, balance=Balance(k, 1, 1), trace=Trace(space, light, None))
+    places = by_multisection(each_one, MultisectionConfig())
+    in_order = space.asarray(np.arange(k), np.int32)
+    better = cost_of(light, places, task.distances) < cost_of(light, in_order, task.distances)
+    return places if better and (space.to_host(histogram(space, places, k)) == 1).all() else None
 
 
 def by_integrated_mapping(task: Task, config: im.IntegratedConfig) -> Array:
@@ -141,14 +168,18 @@ MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
     ),
     Mapper(
         "two-phase", "Partition and swaps",
-        "A partition whose blocks then swap places.",
+        "A partition whose blocks get places by multisection, and then swap them.",
         "C. Heider (1972); B. Brandfass, T. Alrutz, T. Gerhold (2013)",
-        {"default": PartitionedConfig()}, map=by_partition,
+        {"default": PartitionedConfig(), "jet": PartitionedConfig(partitioner="jet")},
+        map=by_partition, places=places_of_blocks,
     ),
     Mapper(
         "identity", "Partition alone",
-        "A partition whose blocks are numbered as they come.",
-        "The baseline", {"default": PartitionedConfig(swaps=False)}, map=by_partition,
+        "A partition, each block on the element of its number.",
+        "The baseline",
+        {"default": PartitionedConfig(swaps=False),
+         "jet": PartitionedConfig(partitioner="jet", swaps=False)},
+        map=by_partition, places=places_of_blocks,
     ),
 )}  # fmt: skip
 

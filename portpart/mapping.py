@@ -69,8 +69,9 @@ def map_processes(
     algorithm : str, optional
         ``"hm"``, the default: hierarchical multisection; ``"hm-ultra"``: the same with more
         effort; ``"im"``: integrated mapping, refinement on the cost itself; ``"two-phase"``: a
-        partition whose blocks then swap places; ``"identity"``: a partition, its blocks numbered
-        as they come.  With a matrix of distances one of the last three, ``"im"`` by default.
+        partition whose blocks get places afterwards; ``"identity"``: a partition, its blocks
+        numbered as they come.  With a matrix of distances one of the last three, ``"im"`` by
+        default.
     preset : str or configuration, default "default"
         A name (with ``"hm"`` ``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with ``"im"``
         these and ``"paper"``) or an object, which tells the algorithm too:
@@ -137,7 +138,8 @@ def map_processes(
         traffic = traffic_of(working, part, k)
     if config.swaps if swaps is None else swaps:
         with trace.phase("swaps"):
-            part, traffic = with_swaps(working, part, traffic, task.distances, seed)
+            part, traffic = with_swaps(working, part, traffic, task.distances, seed,
+                                       lambda blocks: mapper.places(task, blocks))
             weights = space.to_host(histogram(space, part, k, working.vertex_weights))
     feasible = bounds.kept_by(weights)
     if not feasible:

@@ -91,6 +91,10 @@ class CpuSpace(ExecutionSpace):
         else:
             run_with_threads(self.threads, _launch, n, kernel, args, weight)
 
+    @property
+    def num_compiled(self) -> int:
+        return super().num_compiled + len(_functions)
+
     def executable(self, program: Program) -> Executable:
         from portpart.backends.cpu_program import CpuExecutable
 

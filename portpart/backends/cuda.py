@@ -180,6 +180,10 @@ class CudaSpace(ExecutionSpace):
             self.check_array(argument)
         return np.dtype(tag).type(argument)
 
+    @property
+    def num_compiled(self) -> int:
+        return super().num_compiled + len(self._functions)
+
     def executable(self, program: Program) -> Executable:
         from portpart.backends.cuda_program import CudaExecutable
 

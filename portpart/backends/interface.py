@@ -115,6 +115,11 @@ class ExecutionSpace(ABC):
             self._executables[key] = (program, self.executable(program))
         return self._executables[key][1]
 
+    @property
+    def num_compiled(self) -> int:
+        """Programs and kernels that are ready: a call after which there are more had to compile."""
+        return len(self._executables)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as a name: loading gives the space that the other process has for it.
 

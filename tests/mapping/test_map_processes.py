@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import portpart
 from portpart import InputError, Topology
 from portpart.algorithms.integrated_mapping import IntegratedConfig
+from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.multisection import adaptive_limit
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.tracing import Trace
 from portpart.generators import delaunay, grid_2d, rmat
-from portpart.mappers import MAPPERS, MultisectionConfig, PartitionedConfig
+from portpart.mappers import MAPPERS, MultisectionConfig, PartitionedConfig, Task
 from tests.graphs import RawGraph, raw_graph, raw_graphs
 from tests.mapping.mapped import check, mapped
 
@@ -223,3 +227,23 @@ def test_adaptive_limits_lead_to_the_limit(slack: int, arities: list[int],
         weight = data.draw(st.integers(max(0, weight - (arity - 1) * most), min(most, weight)))
         elements //= arity
         assert weight <= limit * elements
+
+
+def test_blocks_in_a_bad_order_get_better_places() -> None:
+    """Four cliques of blocks on a machine of four nodes, numbered across the nodes."""
+    shuffled = np.random.default_rng(3).permutation(16)
+    near = np.kron(np.eye(4, dtype=int), np.ones((4, 4), int)) + np.ones((16, 16), int)
+    np.fill_diagonal(near, 0)
+    traffic = portpart.as_graph(csr_array(near[shuffled][:, shuffled] * 100))
+    topology = Topology("4:4", "1:100")
+    space = traffic.space
+    task = Task(traffic, topology, distances_on(space, topology), Balance(16, 1, 1), 0.0, 0,
+                Trace(space, traffic, None))
+    places = MAPPERS["two-phase"].places(task, traffic)
+    assert sorted(places) == list(range(16))
+    assert len(set(zip(shuffled // 4, places // 4))) == 4
+
+
+def test_blocks_in_the_best_order_stay() -> None:
+    assert portpart.map_processes(grid_2d(1, 8), "2:2:2", "1:10:100", algorithm="two-phase",
+                                  imbalance=0).cost == 100 + 2 * 10 + 4

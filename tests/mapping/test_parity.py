@@ -56,7 +56,8 @@ def mapped_in(space: ExecutionSpace, graph: Graph, machine: str, algorithm: str,
     task = Task(graph, topology, distances, balance, 0.03, 4, Trace(space, graph, None))
     part, _ = repaired(graph, mapper.map(task, config), balance)
     traffic = traffic_of(graph, part, topology.num_elements)
-    return oracles.host(with_swaps(graph, part, traffic, distances, 4)[0])
+    return oracles.host(with_swaps(graph, part, traffic, distances, 4,
+                                   lambda blocks: mapper.places(task, blocks))[0])
 
 
 def name_of(case: Any) -> str:

@@ -107,3 +107,15 @@ def test_a_shuffled_ring_is_put_in_order() -> None:
     part, _ = with_swaps(graph, np.arange(k, dtype=np.int32),
                          traffic_of(graph, np.arange(k, dtype=np.int32), k), distances, 0)
     assert plain.cost(graph, part, ring.tolist()) <= 2 * k
+
+
+def test_swaps_begin_where_blocks_are_put(space: ExecutionSpace) -> None:
+    """A row on a row of elements in one of the two best orders: nothing is left to swap."""
+    k = 12
+    graph = portpart.as_graph([(i, i + 1) for i in range(k - 1)]).to(space)
+    topology = Topology.from_matrix(abs(np.subtract.outer(range(k), range(k))))
+    backwards = space.asarray(np.arange(k)[::-1], np.int32)
+    part = space.asarray(np.arange(k), np.int32)
+    moved, _ = with_swaps(graph, part, traffic_of(graph, part, k), distances_on(space, topology), 0,
+                          lambda blocks: backwards)
+    assert np.array_equal(oracles.host(moved), oracles.host(backwards))

@@ -44,14 +44,17 @@ NONE = -1
 LOWEST = -(2**63)
 
 
-def swapped_places(traffic: Graph, distances: Distances, seed: int) -> Array:
-    """The element for each block, if at first block b is on element b.
+def swapped_places(traffic: Graph, distances: Distances, seed: int,
+                   first: Array | None = None) -> Array:
+    """The element for each block after swaps.
 
     Parameters
     ----------
     traffic : Graph
         The blocks and the weights between them, with weights and sorted rows; at most
         `MOST_SWAPPED` blocks.
+    first : array of int32, shape (k,), optional
+        The element for each block before; by default block b is on element b.
 
     Returns
     -------
@@ -59,7 +62,7 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int) -> Array:
         A permutation.  No swap of two blocks lowers the cost any further.
     """
     space, k = traffic.space, traffic.num_vertices
-    place = space.asarray(np.arange(k), np.int32)
+    place = space.asarray(np.arange(k), np.int32) if first is None else space.copy(first)
     most_gain = 2 * traffic.total_arc_weight * distances.longest
     bindings = {
         **traffic.arrays, **distances.arrays, "place": place, "table": space.empty(k * k, np.int64),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +26,16 @@ def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
 
 
 def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distances,
-               seed: int) -> tuple[Array, csr_array]:
+               seed: int, places: Callable[[Graph], Array | None] = lambda blocks: None,
+               ) -> tuple[Array, csr_array]:
     """The mapping with blocks on better elements, and its traffic; unchanged if they are too many.
 
     Whole blocks change places, so no block becomes heavier.
+
+    Parameters
+    ----------
+    places : callable
+        Element for each block of the graph of blocks, from where swaps start; None: block b on b.
     """
     space, k = graph.space, traffic.shape[0]
     if k > MOST_SWAPPED:
@@ -36,7 +43,7 @@ def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distanc
     offsets, targets = (space.asarray(array, np.int32)
                         for array in (traffic.indptr, traffic.indices))
     blocks = Graph(offsets, targets, space.asarray(traffic.data), None, space)
-    place = swapped_places(blocks, distances, seed)
+    place = swapped_places(blocks, distances, seed, places(blocks))
     at = np.argsort(space.to_host(place))  # the block on each element
     moved = traffic[at][:, at].tocsr()
     moved.sort_indices()
