@@ -14,6 +14,7 @@ from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.mapping.splits import splits_along
+from portpart.algorithms.refinement import buckets, lists
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import most_pairwise
 from portpart.algorithms.refinement.jet_program import Widths
@@ -21,7 +22,7 @@ from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.backends.team_arrays import check_program
-from portpart.generators import delaunay, rmat
+from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of
@@ -96,6 +97,25 @@ def test_overloaded_blocks_are_emptied(space: ExecutionSpace) -> None:
     assert outcome["iterations"] == refiner.state[at.ITERATION]
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_rating_eager_vertices_first_changes_nothing(space: ExecutionSpace, machine: str) -> None:
+    """As for the cut, on a graph large enough that not everything is rated."""
+    graph, topology = grid_2d(220), MACHINES[machine][0]
+    assert graph.num_vertices > lists.FEW
+    shares = np.where(np.arange(topology.num_elements) == 0, 1.1, 1)
+    start = np.random.default_rng(5).choice(len(shares), graph.num_vertices,
+                                            p=shares / shares.sum())
+    parts = []
+    for scope in (buckets.ONLY_EAGER, buckets.ALL):
+        refiner, here = refiner_at(space, graph, start, topology, iteration_limit=1,
+                                   weak_limit=10**9)
+        refiner.other_arrays["scope"][:] = scope
+        refiner.refine(here, 0.25)
+        parts.append(oracles.host(refiner.vertex_arrays["part"]).copy())
+    assert (parts[0] != start).any()
+    assert np.array_equal(*parts)
+
+
 @pytest.mark.parametrize("name", GRAPHS)
 def test_matchings_are_maximal_and_keep_the_limit(space: ExecutionSpace, name: str) -> None:
     graph, masses = GRAPHS[name], oracles.vertex_weights(GRAPHS[name])
@@ -143,7 +163,7 @@ def test_nothing_depends_on_how_gains_are_found(machine: str,
     graph, topology = GRAPHS["skewed"], MACHINES[machine][0]
     part = drawn_part(graph.num_vertices, topology.num_elements)
     found = []
-    for few, counters in ((12, 512), (0, 512), (1000, 512), (3, 0)):
+    for few, counters in ((12, 512), (0, 512), (200, 512), (3, 0)):
         monkeypatch.setattr(refinement, "LONE_FEW", few)
         monkeypatch.setattr(MappingRefiner, "_counters", counters)
         space = backends.space("cpu", threads=2)

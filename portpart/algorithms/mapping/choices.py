@@ -1,6 +1,7 @@
 """What vertices want: to gain, where blocks are balanced, and to leave blocks that are too heavy.
 
-Kernels for a range of degrees, with arcs gone through or counted (`destinations.py`).
+Each kernel is for vertices with few neighbours, whose arcs are gone through for each candidate, for
+those with many, or for hubs (`destinations.py`).
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ from portpart.algorithms.mapping.destinations import (
     OWN,
     TOTAL,
     WORDS,
-    failed,
     look_along_arcs,
-    look_by_counts,
+    look_at_many,
 )
 from portpart.algorithms.mapping.distances import DISTANCE
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.buckets import chance, enter_bucket, is_far
-from portpart.algorithms.refinement.destinations import degree_of, is_on_boundary
+from portpart.algorithms.refinement.buckets import chance, enter_bucket
+from portpart.algorithms.refinement.destinations import (
+    chosen_of_group,
+    degree_of,
+    failed,
+    is_on_boundary,
+)
 from portpart.algorithms.refinement.lists import (
     ON_BOUNDARY,
     is_eager,
@@ -33,7 +38,7 @@ from portpart.backends.language import (
     DeviceFunction,
     Kernel,
     Word,
-    atomic_next,
+    ctz,
     device,
     float64,
     int32,
@@ -41,12 +46,14 @@ from portpart.backends.language import (
     kernel,
     lane,
     team_array,
+    uint64,
     value_or,
 )
 
 DESTINATIONS = at.DESTINATIONS
-LEAVERS = at.LEAVERS
-SLACK = at.SLACK
+GROUP = at.GROUP
+HUB_DEGREE = at.HUB_DEGREE
+PAIRWISE = at.PAIRWISE
 STRONG = at.STRONG
 
 
@@ -84,168 +91,214 @@ def keep_choice(kind: str) -> DeviceFunction:
 
 
 @cache
-def choose_along_arcs(kind: str, counter: Word, capacity: int) -> Kernel:
-    """The kernel for few arcs."""
-    look, keep, room = look_along_arcs(kind, capacity), keep_choice(kind), max(1, capacity)
+def cache_destination(kind: str, look: DeviceFunction) -> DeviceFunction:
+    """Device function for a kind of distance and a way to look at arcs."""
+    keep = keep_choice(kind)
 
-    @kernel
-    def choose_along_arcs(
-        i, least, most, dirty_list, offsets, targets, weights, part, block_weight, open_below,
-        dirty, cached, gain, listed, boundary, eager_list, codes, shifts, lengths, longest,
+    @device
+    def cache_destination(
+        v, offsets, targets, weights, part, block_weight, open_below, heads, counts, found, dirty,
+        cached, gain, listed, boundary, eager_list, codes, shifts, lengths, sizes, longest,
         filter_ratio, state,
     ):
-        """Bring the destination of a vertex of degree least ... most up to date."""
+        """Bring the destination of v up to date.  All lanes of a team together.
+
+        Of a vertex in the interior, which is not on the list, nothing is known.
+        """
+        crosses = listed[v] & ON_BOUNDARY != 0
+        if not crosses:
+            crosses = is_on_boundary(v, offsets, targets, weights, part)
+        if crosses:
+            look(v, 0, offsets, targets, weights, part, block_weight, open_below, heads, counts,
+                 codes, shifts, lengths, sizes, state, found)
+            if lane() == 0:
+                keep(v, found, part, dirty, cached, gain, listed, boundary, eager_list, codes,
+                     shifts, lengths, longest, filter_ratio, state)
+        elif lane() == 0:
+            cached[v] = int32(NONE)
+            gain[v] = 0
+            dirty[v] = int32(0)
+        return crosses
+
+    return cache_destination
+
+
+@cache
+def choose_destination(kind: str, counter: Word, most: int) -> Kernel:
+    """The kernel for vertices with `most` neighbours at most; weights are numbers of `counter`."""
+    refresh, room = cache_destination(kind, look_along_arcs(kind, most)), max(1, most)
+
+    @kernel
+    def choose_destination(
+        i, dirty_list, offsets, targets, weights, part, block_weight, open_below, dirty, cached,
+        gain, listed, boundary, eager_list, codes, shifts, lengths, sizes, longest, filter_ratio,
+        state,
+    ):
+        """Bring the destination of a vertex with few neighbours up to date."""
         heads = team_array(int32, room)
         counts = team_array(counter, room)
         found = team_array(int64, WORDS)
         v = dirty_list[i]
-        degree = degree_of(v, offsets)
-        if degree >= least and degree <= most:
-            crosses = listed[v] & ON_BOUNDARY != 0
-            if not crosses:
-                crosses = is_on_boundary(v, offsets, targets, weights, part)
-            if crosses:
-                look(v, 0, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-                     codes, shifts, lengths, state, found)
-                if lane() == 0:
-                    keep(v, found, part, dirty, cached, gain, listed, boundary, eager_list, codes,
-                         shifts, lengths, longest, filter_ratio, state)
-            elif lane() == 0:
-                cached[v] = int32(NONE)
-                gain[v] = 0
-                dirty[v] = int32(0)
+        if degree_of(v, offsets) <= state[PAIRWISE]:
+            refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
+                    found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
+                    lengths, sizes, longest, filter_ratio, state)
 
-    return choose_along_arcs
+    return choose_destination
 
 
 @cache
-def choose_by_counts(kind: str, counter: Word, capacity: int) -> Kernel:
-    """The kernel for many arcs, and no more than `capacity` blocks."""
-    look, keep, room = look_by_counts(kind), keep_choice(kind), capacity + 1
+def choose_destination_of_many(kind: str, counters: int, counter: Word) -> Kernel:
+    """The kernel for vertices with many neighbours, and `counters` elements at most."""
+    look, room = look_at_many(kind, counters)
+    refresh = cache_destination(kind, look)
 
     @kernel
-    def choose_by_counts(
-        i, least, most, dirty_list, offsets, targets, weights, part, block_weight, open_below,
-        dirty, cached, gain, listed, boundary, eager_list, codes, shifts, lengths, sizes, longest,
-        filter_ratio, state,
+    def choose_destination_of_many(
+        i, dirty_list, offsets, targets, weights, part, block_weight, open_below, dirty, cached,
+        gain, listed, boundary, eager_list, codes, shifts, lengths, sizes, longest, filter_ratio,
+        state,
     ):
-        """Bring the destination of a vertex of degree least ... most up to date."""
-        sums = team_array(counter, room)
+        """Bring those of group i that have many neighbours up to date, unless they are hubs."""
+        heads = team_array(int32, 1)  # arcs are counted, or too many to bring
+        counts = team_array(counter, room)
         found = team_array(int64, WORDS)
-        v = dirty_list[i]
-        degree = degree_of(v, offsets)
-        if degree >= least and degree <= most:
-            crosses = listed[v] & ON_BOUNDARY != 0
-            if not crosses:
-                crosses = is_on_boundary(v, offsets, targets, weights, part)
-            if crosses:
-                look(v, 0, offsets, targets, weights, part, block_weight, open_below, sums, lengths,
-                     sizes, state, found)
-                if lane() == 0:
-                    keep(v, found, part, dirty, cached, gain, listed, boundary, eager_list, codes,
-                         shifts, lengths, longest, filter_ratio, state)
-            elif lane() == 0:
-                cached[v] = int32(NONE)
-                gain[v] = 0
-                dirty[v] = int32(0)
+        chosen = chosen_of_group(i, dirty_list, offsets, state)
+        while chosen != 0:
+            v = dirty_list[i * state[GROUP] + ctz(uint64(chosen))]
+            refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
+                    found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
+                    lengths, sizes, longest, filter_ratio, state)
+            chosen &= chosen - 1
 
-    return choose_by_counts
-
-
-@device
-def may_leave(v, vertex_weights, part, listed, block_weight, limits, means, state):
-    """Whether v's block is too heavy, and v not too heavy to leave it.
-
-    A block that is slightly too heavy need not look at its inner vertices: those lose most.
-    """
-    block = part[v]
-    result = block_weight[block] > limits[block] + state[SLACK] and state[DESTINATIONS] > 0
-    if result:
-        excess = block_weight[block] - means[block]
-        far = is_far(block, block_weight, limits, means, state)
-        weight = value_or(vertex_weights, v, 1)
-        heaviest = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
-        result = (far or listed[v] & ON_BOUNDARY != 0) and weight > 0 and weight <= heaviest
-    return result
-
-
-@kernel
-def list_leavers(
-    v, vertex_weights, part, listed, block_weight, limits, means, leaving, leave_list, state
-):
-    """List v if it may leave its block.  In any order."""
-    leaving[v] = 0
-    if may_leave(v, vertex_weights, part, listed, block_weight, limits, means, state):
-        leave_list[atomic_next(state, LEAVERS)] = int32(v)
-
-
-@device
-def keep_leaver(v, found, vertex_weights, part, destinations, wish, slot_of, bucket_weight,
-                slot_weight, sub_buckets, longest, state):
-    """Note where v would go and put it into the bucket of its loss.  One lane.
-
-    Whoever touches no block with room goes to one by chance, as everyone does in strong
-    rebalancing, and counts as far from all of its neighbours there.
-    """
-    block = int32(found[BLOCK])
-    cost = found[COST]
-    if block == NONE or state[STRONG] != 0:
-        cost = longest * found[TOTAL]
-    if block == NONE:
-        block = destinations[chance(v, state) % state[DESTINATIONS]]
-    wish[v] = block
-    return enter_bucket(v, cost - found[HERE], value_or(vertex_weights, v, 1), part, slot_of,
-                        bucket_weight, slot_weight, sub_buckets, state)
+    return choose_destination_of_many
 
 
 @cache
-def rate_along_arcs(kind: str, counter: Word, capacity: int) -> Kernel:
-    """The kernel for few arcs."""
-    look, room = look_along_arcs(kind, capacity), max(1, capacity)
+def choose_destination_of_hub(kind: str, counters: int, counter: Word) -> Kernel:
+    """The kernel for hubs, and `counters` elements at most."""
+    look, room = look_at_many(kind, counters)
+    refresh = cache_destination(kind, look)
 
     @kernel
-    def rate_along_arcs(
-        i, least, most, leave_list, offsets, targets, weights, vertex_weights, part, block_weight,
-        open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes,
-        shifts, lengths, longest, state,
+    def choose_destination_of_hub(
+        i, hubs, offsets, targets, weights, part, block_weight, open_below, dirty, cached, gain,
+        listed, boundary, eager_list, codes, shifts, lengths, sizes, longest, filter_ratio, state,
     ):
-        """Rate a vertex of degree least ... most that may leave."""
+        """Bring the destination of a hub up to date."""
+        heads = team_array(int32, 1)
+        counts = team_array(counter, room)
+        found = team_array(int64, WORDS)
+        v = hubs[i]
+        if dirty[v] != 0:
+            refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
+                    found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
+                    lengths, sizes, longest, filter_ratio, state)
+
+    return choose_destination_of_hub
+
+
+@cache
+def rate(look: DeviceFunction) -> DeviceFunction:
+    """Device function for a way to look at arcs."""
+
+    @device
+    def rate(
+        v, offsets, targets, weights, vertex_weights, part, block_weight, open_below, heads, counts,
+        found, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes, shifts,
+        lengths, sizes, longest, state,
+    ):
+        """Find destination and loss of a vertex that may leave, and its bucket.
+
+        Whoever touches no block with room goes to one by chance, as everyone does in strong
+        rebalancing, and counts as far from all of its neighbours there.  All lanes of a team
+        together.
+        """
+        look(v, 1, offsets, targets, weights, part, block_weight, open_below, heads, counts, codes,
+             shifts, lengths, sizes, state, found)
+        if lane() == 0:
+            block = int32(found[BLOCK])
+            cost = found[COST]
+            if block == NONE or state[STRONG] != 0:
+                cost = longest * found[TOTAL]
+            if block == NONE:
+                block = destinations[chance(v, state) % state[DESTINATIONS]]
+            wish[v] = block
+            enter_bucket(v, cost - found[HERE], value_or(vertex_weights, v, 1), part, slot_of,
+                         bucket_weight, slot_weight, sub_buckets, state)
+        return v
+
+    return rate
+
+
+@cache
+def rate_leaving(kind: str, counter: Word, most: int) -> Kernel:
+    """The kernel for vertices with `most` neighbours at most; weights are numbers of `counter`."""
+    find, room = rate(look_along_arcs(kind, most)), max(1, most)
+
+    @kernel
+    def rate_leaving(
+        i, unrated_list, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
+        destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes, shifts,
+        lengths, sizes, longest, state,
+    ):
+        """Rate a vertex with few neighbours."""
         heads = team_array(int32, room)
         counts = team_array(counter, room)
         found = team_array(int64, WORDS)
-        v = leave_list[i]
-        degree = degree_of(v, offsets)
-        if degree >= least and degree <= most:
-            look(v, 1, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-                 codes, shifts, lengths, state, found)
-            if lane() == 0:
-                keep_leaver(v, found, vertex_weights, part, destinations, wish, slot_of,
-                            bucket_weight, slot_weight, sub_buckets, longest, state)
+        v = unrated_list[i]
+        if degree_of(v, offsets) <= state[PAIRWISE]:
+            find(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
+                 heads, counts, found, destinations, wish, slot_of, bucket_weight, slot_weight,
+                 sub_buckets, codes, shifts, lengths, sizes, longest, state)
 
-    return rate_along_arcs
+    return rate_leaving
 
 
 @cache
-def rate_by_counts(kind: str, counter: Word, capacity: int) -> Kernel:
-    """The kernel for many arcs, and no more than `capacity` blocks."""
-    look, room = look_by_counts(kind), capacity + 1
+def rate_leaving_of_many(kind: str, counters: int, counter: Word) -> Kernel:
+    """The kernel for vertices with many neighbours, and `counters` elements at most."""
+    look, room = look_at_many(kind, counters)
+    find = rate(look)
 
     @kernel
-    def rate_by_counts(
-        i, least, most, leave_list, offsets, targets, weights, vertex_weights, part, block_weight,
-        open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, lengths,
-        sizes, longest, state,
+    def rate_leaving_of_many(
+        i, unrated_list, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
+        destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes, shifts,
+        lengths, sizes, longest, state,
     ):
-        """Rate a vertex of degree least ... most that may leave."""
-        sums = team_array(counter, room)
+        """Rate a vertex, unless it is a hub."""
+        heads = team_array(int32, 1)
+        counts = team_array(counter, room)
         found = team_array(int64, WORDS)
-        v = leave_list[i]
+        v = unrated_list[i]
         degree = degree_of(v, offsets)
-        if degree >= least and degree <= most:
-            look(v, 1, offsets, targets, weights, part, block_weight, open_below, sums, lengths,
-                 sizes, state, found)
-            if lane() == 0:
-                keep_leaver(v, found, vertex_weights, part, destinations, wish, slot_of,
-                            bucket_weight, slot_weight, sub_buckets, longest, state)
+        if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+            find(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
+                 heads, counts, found, destinations, wish, slot_of, bucket_weight, slot_weight,
+                 sub_buckets, codes, shifts, lengths, sizes, longest, state)
 
-    return rate_by_counts
+    return rate_leaving_of_many
+
+
+@cache
+def rate_leaving_of_hub(kind: str, counters: int, counter: Word) -> Kernel:
+    """The kernel for hubs, and `counters` elements at most."""
+    look, room = look_at_many(kind, counters)
+    find = rate(look)
+
+    @kernel
+    def rate_leaving_of_hub(
+        i, unrated_hubs, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
+        destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes, shifts,
+        lengths, sizes, longest, state,
+    ):
+        """Rate a hub."""
+        heads = team_array(int32, 1)
+        counts = team_array(counter, room)
+        found = team_array(int64, WORDS)
+        find(unrated_hubs[i], offsets, targets, weights, vertex_weights, part, block_weight,
+             open_below, heads, counts, found, destinations, wish, slot_of, bucket_weight,
+             slot_weight, sub_buckets, codes, shifts, lengths, sizes, longest, state)
+
+    return rate_leaving_of_hub

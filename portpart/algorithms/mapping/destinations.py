@@ -143,7 +143,7 @@ def look_along_arcs(kind: str, capacity: int) -> DeviceFunction:
     @device
     def look_along_arcs(
         v, only_open, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-        codes, shifts, lengths, state, found,
+        codes, shifts, lengths, sizes, state, found,
     ):
         """Find out what there is to note about v.  All lanes of a team together."""
         degree = bring(v, offsets, targets, weights, part, heads, counts, codes, shifts, lengths,
@@ -230,8 +230,8 @@ def look_by_counts(kind: str) -> DeviceFunction:
 
     @device
     def look_by_counts(
-        v, only_open, offsets, targets, weights, part, block_weight, open_below, sums, lengths,
-        sizes, state, found,
+        v, only_open, offsets, targets, weights, part, block_weight, open_below, heads, sums, codes,
+        shifts, lengths, sizes, state, found,
     ):
         """Find out what there is to note about v.  All lanes of a team together."""
         k = state[BLOCKS]
@@ -255,7 +255,8 @@ def look_by_counts(kind: str) -> DeviceFunction:
     return look_by_counts
 
 
-@device
-def failed(block):
-    """What the cache holds of a best destination that fails the filter."""
-    return int32(-2 - block)
+def look_at_many(kind: str, counters: int) -> tuple[DeviceFunction, int]:
+    """Device function for many arcs, and the counters that it needs: none, if given 0."""
+    if counters:
+        return look_by_counts(kind), counters + 1
+    return look_along_arcs(kind, 0), 1

@@ -120,48 +120,88 @@ def keep_paying_moves_of_hubs(kind: str) -> Kernel:
 
 
 @cache
-def weigh_moves(kind: str) -> Kernel:
-    """The kernel for a kind of distance."""
+def weigh_move(kind: str) -> DeviceFunction:
+    """The device function for a kind of distance."""
     distance = DISTANCE[kind]
 
-    @kernel
-    def weigh_moves(
-        i, least, most, move_list, offsets, targets, weights, vertex_weights, part, wish, moved_in,
-        dirty, dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, codes,
-        shifts, lengths, state,
+    @device
+    def weigh_move(
+        v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty, dirty_list,
+        listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, codes, shifts, lengths,
+        state,
     ):
-        """Account for the move of vertex i, of degree least ... most; its neighbours become dirty.
+        """Account for the move of v to its wish; its neighbours are to be refreshed.
 
         An arc to a vertex that moves too is seen from both ends and counts half.  Atomic,
         order-free.
         """
+        here = part[v]
+        there = wish[v]
+        change = int64(0)
+        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+            u = targets[arc]
+            weight = value_or(weights, arc, 1)
+            before = part[u]
+            after = before
+            if int64(moved_in[u]) == state[ITERATION]:
+                after = wish[u]
+            else:
+                weight *= 2
+            change += weight * distance(there, after, codes, shifts, lengths)
+            change -= weight * distance(here, before, codes, shifts, lengths)
+            mark_dirty(u, dirty, dirty_list, state)
+        change = team_sum(change)
+        if lane() == 0:
+            mark_dirty(v, dirty, dirty_list, state)
+            list_vertex(v, listed, boundary, state)
+            list_unsaved(v, unsaved, unsaved_list, state)
+            heavy = value_or(vertex_weights, v, 1)
+            stripe = (int64(v) % state[WEIGHT_STRIPES]) * state[BLOCKS]
+            atomic_add(weight_sums, stripe + here, -heavy)
+            atomic_add(weight_sums, stripe + there, heavy)
+            atomic_add(cut_twice, int64(v) % STRIPES, change)
+        return change
+
+    return weigh_move
+
+
+@cache
+def weigh_moves(kind: str) -> Kernel:
+    """The kernel for a kind of distance."""
+    weigh = weigh_move(kind)
+
+    @kernel
+    def weigh_moves(
+        i, move_list, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
+        dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, codes, shifts,
+        lengths, state,
+    ):
+        """Account for a move, unless a hub makes it."""
         v = move_list[i]
-        degree = degree_of(v, offsets)
-        if degree >= least and degree <= most:
-            here = part[v]
-            there = wish[v]
-            change = int64(0)
-            for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-                u = targets[arc]
-                weight = value_or(weights, arc, 1)
-                before = part[u]
-                after = before
-                if int64(moved_in[u]) == state[ITERATION]:
-                    after = wish[u]
-                else:
-                    weight *= 2
-                change += weight * distance(there, after, codes, shifts, lengths)
-                change -= weight * distance(here, before, codes, shifts, lengths)
-                mark_dirty(u, dirty, dirty_list, state)
-            change = team_sum(change)
-            if lane() == 0:
-                mark_dirty(v, dirty, dirty_list, state)
-                list_vertex(v, listed, boundary, state)
-                list_unsaved(v, unsaved, unsaved_list, state)
-                heavy = value_or(vertex_weights, v, 1)
-                stripe = (int64(v) % state[WEIGHT_STRIPES]) * state[BLOCKS]
-                atomic_add(weight_sums, stripe + here, -heavy)
-                atomic_add(weight_sums, stripe + there, heavy)
-                atomic_add(cut_twice, int64(v) % STRIPES, change)
+        if degree_of(v, offsets) <= state[HUB_DEGREE]:
+            weigh(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
+                  dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice,
+                  codes, shifts, lengths, state)
 
     return weigh_moves
+
+
+@cache
+def weigh_moves_of_hubs(kind: str) -> Kernel:
+    """The kernel for a kind of distance."""
+    weigh = weigh_move(kind)
+
+    @kernel
+    def weigh_moves_of_hubs(
+        i, hubs, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
+        dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, codes, shifts,
+        lengths, state,
+    ):
+        """Account for the move of a hub, if it moves."""
+        v = hubs[i]
+        if int64(moved_in[v]) == state[ITERATION]:
+            weigh(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
+                  dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice,
+                  codes, shifts, lengths, state)
+
+    return weigh_moves_of_hubs

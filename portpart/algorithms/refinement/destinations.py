@@ -298,6 +298,21 @@ def choose_destination(counter: Word, most: int) -> Kernel:
     return choose_destination
 
 
+@device
+def chosen_of_group(i, dirty_list, offsets, state):
+    """A bit for each dirty vertex of group i that has many neighbours, unless it is a hub.
+
+    Seldom many have: a team looks at several at once and works on those.  All lanes together.
+    """
+    first = i * state[GROUP]
+    chosen = int64(0)
+    if lane() < state[GROUP] and first + lane() < state[DIRTY]:
+        degree = degree_of(dirty_list[first + lane()], offsets)
+        if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+            chosen = int64(1) << lane()
+    return team_sum(chosen)
+
+
 @cache
 def choose_destination_of_many(counter: Word) -> Kernel:
     """The kernel for vertices with many neighbours; weights are added up as `counter`."""
@@ -307,21 +322,12 @@ def choose_destination_of_many(counter: Word) -> Kernel:
         i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary,
         eager_list, fixed, state, filter_ratio,
     ):
-        """Bring those of group i that have many neighbours up to date, unless they are hubs.
-
-        Seldom many have: a team looks at several at once and works on those.
-        """
+        """Bring those of group i that have many neighbours up to date, unless they are hubs."""
         heads = team_array(int32, 1)  # nothing is compared
         counts = team_array(counter, CAPACITY)
-        first = i * state[GROUP]
-        chosen = int64(0)
-        if lane() < state[GROUP] and first + lane() < state[DIRTY]:
-            degree = degree_of(dirty_list[first + lane()], offsets)
-            if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
-                chosen = int64(1) << lane()
-        chosen = team_sum(chosen)
+        chosen = chosen_of_group(i, dirty_list, offsets, state)
         while chosen != 0:
-            v = dirty_list[first + ctz(uint64(chosen))]
+            v = dirty_list[i * state[GROUP] + ctz(uint64(chosen))]
             cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
                               gain, listed, boundary, eager_list, fixed, state, filter_ratio)
             chosen &= chosen - 1

@@ -25,7 +25,7 @@ from portpart.algorithms.refinement.independent import (
     keep_independent,
     keep_independent_hubs,
 )
-from portpart.algorithms.refinement.jet_program import Widths, launch_by_degree
+from portpart.algorithms.refinement.jet_program import ByDegree, Widths, launch_by_degree
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array, ExecutionSpace
@@ -143,4 +143,4 @@ def record_legal_moves(program: Program, widths: Widths) -> None:
         program.launch(state[at.EAGER], choose_legal)
     with program.side_by_side():
         launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS],
-                         find_legal_of_few, find_legal_of_many, find_legal_of_hub)
+                         ByDegree(find_legal_of_few, find_legal_of_many, find_legal_of_hub))

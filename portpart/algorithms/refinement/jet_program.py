@@ -76,9 +76,59 @@ class Widths:
     pairwise: int
 
 
+@dataclass(frozen=True)
+class ByDegree:
+    """Makers of the kernels for vertices with few and with many neighbours, and for hubs.
+
+    Attributes
+    ----------
+    few : callable
+        From the type of sums of weights, and the most neighbours.
+    many, of_hub : callable
+        From that type.
+    team : int
+        Lanes for a vertex with many.
+    """
+
+    few: Callable[[Word, int], Kernel]
+    many: Callable[[Word], Kernel]
+    of_hub: Callable[[Word], Kernel]
+    team: int = COUNTING_TEAM
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Kernels of refinement that depend on what is minimised.
+
+    Attributes
+    ----------
+    choose, rate : ByDegree
+        Find the best destination of a dirty vertex; destination and loss of one that may leave.
+    keep, weigh : tuple of Kernel
+        Decide on the moves of label propagation; account for moves.  Of eager or moving vertices
+        that are no hubs, and of hubs.
+    scalars : tuple of str
+        Integers that these kernels take beside the slots of every refinement.
+    """
+
+    choose: ByDegree
+    rate: ByDegree
+    keep: tuple[Kernel, Kernel]
+    weigh: tuple[Kernel, Kernel]
+    scalars: tuple[str, ...] = ()
+
+
+CUT = Objective(
+    ByDegree(choose_destination, choose_destination_of_many, choose_destination_of_hub),
+    ByDegree(rate_leaving, rate_leaving_of_many, rate_leaving_of_hub),
+    (keep_paying_moves, keep_paying_moves_of_hubs),
+    (weigh_moves, weigh_moves_of_hubs),
+)
+
+
 def record_refinement(
     graph: Graph, dtypes: dict[str, np.dtype], widths: Widths,
-    record_moves: Callable[[Program, Widths], None] | None = None,
+    record_moves: Callable[[Program, Widths], None] | None = None, objective: Objective = CUT,
 ) -> Program:
     """The program for graphs of the types of `graph` and work arrays of the types `dtypes`.
 
@@ -88,6 +138,7 @@ def record_refinement(
         How many lanes work on a vertex.
     record_moves : callable, optional
         Records what moves vertices while the blocks are balanced: label propagation by default.
+    objective : Objective
     """
     program = Program("refinement")
     graph.declare(program)
@@ -95,25 +146,28 @@ def record_refinement(
     for name, dtype in dtypes.items():
         if name not in program.slots:
             program.array(name, dtype)
-    program.scalar("filter_ratio", np.float64)
-    program.scalar("tolerance", np.float64)
-    program.scalar("sub_buckets", np.int64)
+    for name, scalar in (("filter_ratio", np.float64), ("tolerance", np.float64),
+                         *((name, np.int64) for name in ("sub_buckets", *objective.scalars))):
+        program.scalar(name, scalar)
     state = program.slots["state"]
-    record_begin(program)
-    record_judge(program)
+    _record_begin(program)
+    _record_judge(program)
     with program.while_loop(state[at.RUNNING]):
-        _refresh(program, widths)
+        _refresh(program, widths, objective)
         with program.if_nonzero(state[at.OVERLOADED]):
-            _rebalance(program, widths)
+            _rebalance(program, widths, objective)
         with program.otherwise():
-            (record_moves or propagate_labels)(program, widths)
-        _weigh(program, widths)
-        record_judge(program)
+            if record_moves is not None:
+                record_moves(program, widths)
+            else:
+                _propagate_labels(program, widths, objective)
+        _weigh(program, widths, objective)
+        _record_judge(program)
     program.launch(state[at.SAVES], save_best)
     return program
 
 
-def record_begin(program: Program) -> None:
+def _record_begin(program: Program) -> None:
     """Start from the weights and the cut of the best partition, if any."""
     state = program.slots["state"]
     program.launch(state[at.VERTICES], begin_vertex)
@@ -121,42 +175,46 @@ def record_begin(program: Program) -> None:
     program.launch(state[at.RESTORED_STRIPES], restore_cut)
 
 
-def _refresh(program: Program, widths: Widths) -> None:
+def _refresh(program: Program, widths: Widths, objective: Objective) -> None:
     """Bring the best destinations of vertices beside moves up to date; keep what was the best."""
     state = program.slots["state"]
     with program.side_by_side():
         program.launch(state[at.SAVES], save_best)
-        launch_by_degree(program, widths, state[at.DIRTY], state[at.HUBS], choose_destination,
-                         choose_destination_of_many, choose_destination_of_hub,
+        launch_by_degree(program, widths, state[at.DIRTY], state[at.HUBS], objective.choose,
                          groups=state[at.DIRTY_GROUPS])
 
 
 def launch_by_degree(program: Program, widths: Widths, count: Element, hubs: Element,
-                     few: Callable[[Word, int], Kernel], many: Callable[[Word], Kernel],
-                     of_hub: Callable[[Word], Kernel], groups: Element | None = None) -> None:
+                     kernels: ByDegree, groups: Element | None = None) -> None:
     """Launch the kernels for vertices with few and with many neighbours, and for hubs.
 
     Of the kernels for kinds of vertices that the graph has not, none.  That for many neighbours
     goes through groups if their number is given.
     """
     if widths.pairwise >= 0:
-        program.launch(count, few(widths.counter, widths.pairwise), team=widths.team)
+        program.launch(count, kernels.few(widths.counter, widths.pairwise), team=widths.team)
     if widths.many:
-        program.launch(groups or count, many(widths.counter), team=COUNTING_TEAM)
+        program.launch(groups or count, kernels.many(widths.counter), team=kernels.team)
     if widths.hubs:
-        program.launch(hubs, of_hub(widths.counter), team=HUB_TEAM)
+        program.launch(hubs, kernels.of_hub(widths.counter), team=HUB_TEAM)
 
 
-def propagate_labels(program: Program, widths: Widths) -> None:
-    """Record a round of label propagation."""
+def _propagate_labels(program: Program, widths: Widths, objective: Objective) -> None:
+    """A round of label propagation."""
+    _launch_with_hubs(program, widths, at.EAGER, objective.keep, widths.of_many)
+
+
+def _launch_with_hubs(program: Program, widths: Widths, count: int, kernels: tuple[Kernel, Kernel],
+                      team: int) -> None:
+    """Launch the kernel for a list, by so many lanes, and the one for hubs."""
     state = program.slots["state"]
     with program.side_by_side():
-        program.launch(state[at.EAGER], keep_paying_moves, team=widths.of_many)
+        program.launch(state[count], kernels[0], team=team)
         if widths.hubs:
-            program.launch(state[at.HUBS], keep_paying_moves_of_hubs, team=HUB_TEAM)
+            program.launch(state[at.HUBS], kernels[1], team=HUB_TEAM)
 
 
-def _rebalance(program: Program, widths: Widths) -> None:
+def _rebalance(program: Program, widths: Widths, objective: Objective) -> None:
     state = program.slots["state"]
     with program.if_nonzero(state[at.CROWDED]):
         program.launch(state[at.LISTED], keep_on_boundary)
@@ -165,15 +223,15 @@ def _rebalance(program: Program, widths: Widths) -> None:
         program.launch(state[at.EAGER], list_eager_leavers)
         program.launch(state[at.LISTED], list_other_leavers)
         program.launch(state[at.FAR_VERTICES], list_far_leavers)
-    _rate(program, widths)
+    _rate(program, widths, objective.rate)
     with program.if_nonzero(state[at.SHORT]):
         program.launch(state[at.LISTED], list_other_leavers)
-        _rate(program, widths)
-    record_leaving(program)
+        _rate(program, widths, objective.rate)
+    _record_leaving(program)
 
 
-def record_leaving(program: Program) -> None:
-    """Record how those up to the thresholds leave: strongly or weakly, as the state says."""
+def _record_leaving(program: Program) -> None:
+    """How those up to the thresholds leave: strongly or weakly, as the state says."""
     state, slot = program.slots["state"], program.slots
     with program.if_nonzero(state[at.STRONG]):
         program.launch(state[at.LEAVERS], weigh_leaving)
@@ -184,25 +242,20 @@ def record_leaving(program: Program) -> None:
         program.launch(state[at.LEAVERS], leave_weakly)
 
 
-def _rate(program: Program, widths: Widths) -> None:
+def _rate(program: Program, widths: Widths, kernels: ByDegree) -> None:
     """Rate what the cache does not tell of, then see who has to leave."""
     state = program.slots["state"]
     with program.side_by_side():
-        launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS], rate_leaving,
-                         rate_leaving_of_many, rate_leaving_of_hub)
+        launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS], kernels)
     program.launch(state[at.BLOCKS], set_threshold, team=32)
 
 
-def _weigh(program: Program, widths: Widths) -> None:
-    state = program.slots["state"]
-    with program.side_by_side():
-        program.launch(state[at.MOVES], weigh_moves, team=widths.team)
-        if widths.hubs:
-            program.launch(state[at.HUBS], weigh_moves_of_hubs, team=HUB_TEAM)
+def _weigh(program: Program, widths: Widths, objective: Objective) -> None:
+    _launch_with_hubs(program, widths, at.MOVES, objective.weigh, widths.team)
 
 
-def record_judge(program: Program) -> None:
-    """Record how a partition is judged, while what has been decided on moves."""
+def _record_judge(program: Program) -> None:
+    """How a partition is judged, while what has been decided on moves."""
     state = program.slots["state"]
     with program.side_by_side():
         program.launch(1, judge, team=256)

@@ -5,6 +5,7 @@ What happens on a level is the program of `jet_program.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,12 @@ from portpart.algorithms.refinement.best import (
     project,
 )
 from portpart.algorithms.refinement.destinations import most_arcs, most_pairwise
-from portpart.algorithms.refinement.jet_program import Widths, propagate_labels, record_refinement
+from portpart.algorithms.refinement.jet_program import (
+    CUT,
+    Objective,
+    Widths,
+    record_refinement,
+)
 from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
 from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
@@ -87,7 +93,7 @@ class JetRefiner:
     """
 
     name = "jet refinement"
-    record_moves = staticmethod(propagate_labels)
+    record_moves: Callable[[Program, Widths], None] | None = None
 
     def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
                  options: RefinementOptions, seed: int,
@@ -218,7 +224,12 @@ class JetRefiner:
 
     def record(self, graph: Graph, dtypes: dict[str, np.dtype], widths: Widths) -> Program:
         """The program for graphs and work arrays of these types."""
-        return record_refinement(graph, dtypes, widths, self.record_moves)
+        return record_refinement(graph, dtypes, widths, self.record_moves, self.objective)
+
+    @property
+    def objective(self) -> Objective:
+        """What is minimised."""
+        return CUT
 
     @property
     def state(self) -> np.ndarray:
