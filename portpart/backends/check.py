@@ -18,6 +18,7 @@ from portpart.backends import team_arrays
 from portpart.backends.cuda_words import BLOCK
 from portpart.backends.definite_assignment import DefiniteAssignment
 from portpart.backends.kernel_text import parsed, refuse
+from portpart.backends.module_constants import ModuleConstants
 from portpart.backends.team_arrays import TeamArray
 from portpart.errors import KernelSyntaxError
 
@@ -132,6 +133,7 @@ class _Checker(ast.NodeVisitor):
             node.id for node in ast.walk(self.tree)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
+        ModuleConstants(self.names_module).visit(self.tree)
         self.block(self.tree.body)
         self.check_returns()
         DefiniteAssignment(self.assigned, parameters, self.refuse).block(self.tree.body)
@@ -377,7 +379,15 @@ class _Checker(ast.NodeVisitor):
         self.references[node.id] = value
 
     def lookup(self, node: ast.Name) -> Any:
+        name, _, attribute = node.id.partition(".")
         for names in (self.scope.nonlocals, self.scope.globals, self.scope.builtins):
-            if node.id in names:
-                return names[node.id]
+            if name in names:
+                value = names[name]
+                if attribute and not hasattr(value, attribute):
+                    self.refuse(node, f"module {name!r} has no {attribute!r}", "define it there")
+                return getattr(value, attribute) if attribute else value
         self.refuse(node, f"name {node.id!r} is not known here", "define or import it above")
+
+    def names_module(self, name: str) -> bool:
+        outside = {**self.scope.globals, **self.scope.nonlocals}
+        return name not in self.assigned and isinstance(outside.get(name), types.ModuleType)

@@ -11,6 +11,8 @@ import pytest
 from portpart.errors import KernelSyntaxError
 
 HEADER = """\
+import math
+
 from portpart.backends.language import (
     atomic_add, device, int32, int64, kernel, lane, team_array, team_size, team_sum,
 )
@@ -111,6 +113,11 @@ EXPRESSIONS = [
     ("len(values)", "not a device function", "@device"),
     ("values.sum()", "only plain names can be called", "by name"),
     ("values.size", "Attribute", "kernel-language.md"),
+    ("LIMIT.real", "Attribute", "kernel-language.md"),
+    ("math.nothing", "module 'math' has no 'nothing'", "define it there"),
+    ("math.floor", "'math.floor' is not a number", "pass it as an argument"),
+    ("math.floor(i)", "only plain names can be called", "by name"),
+    ("math + 1", "'math' is not a number", "pass it as an argument"),
     ("min(i, key=1)", "keyword and starred", "by position"),
     ("min(*values)", "keyword and starred", "by position"),
     ("(i, i)", "Tuple", "kernel-language.md"),

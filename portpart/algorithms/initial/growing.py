@@ -35,17 +35,6 @@ from portpart.backends.language import (
 )
 from portpart.primitives.hashing import hash_of
 
-BLOCKS = word.BLOCKS
-FIRST_SPLIT = word.FIRST_SPLIT
-GROWN_CUT = word.GROWN_CUT
-KEY_BITS = word.KEY_BITS
-SEED = word.SEED
-SPLITS = word.SPLITS
-TALLY = word.TALLY
-TRIALS = word.TRIALS
-VERTICES = word.VERTICES
-WEIGHT_SHIFT = word.WEIGHT_SHIFT
-
 UNTOUCHED = 1 + BARRED
 """On side 1 and next to nothing of side 0."""
 
@@ -95,25 +84,26 @@ def grow(
              order, place, side, key, best)
     store_tally(tally, begin, weight, count, cut)
     if lane() == 0:
-        tally[begin + GROWN_CUT] = cut
+        tally[begin + word.GROWN_CUT] = cut
     return 0
 
 
 @kernel
 def begin_growing(i, part, offsets, targets, weights, place, side, key, state):
     """Put vertex i on side 1 of its bisection, in all attempts."""
-    n = state[VERTICES]
+    n = state[word.VERTICES]
     c = i // n
     v = i % n
     p = int64(place[i])
     inside = int64(0)
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
         if part[c * n + targets[arc]] == part[i]:
-            inside += value_or(weights, arc, 1) >> state[WEIGHT_SHIFT]
+            inside += value_or(weights, arc, 1) >> state[word.WEIGHT_SHIFT]
     inside = team_sum(inside)
-    for attempt in range(c * state[TRIALS] + lane(), (c + 1) * state[TRIALS], team_size()):
+    trials = state[word.TRIALS]
+    for attempt in range(c * trials + lane(), (c + 1) * trials, team_size()):
         side[attempt * n + p] = int8(UNTOUCHED)
-        key[attempt * n + p] = key_of(p, -inside, mask_of(attempt, state), state[KEY_BITS])
+        key[attempt * n + p] = key_of(p, -inside, mask_of(attempt, state), state[word.KEY_BITS])
 
 
 @kernel
@@ -122,11 +112,11 @@ def grow_side(
     vertex_weights, order, place, side, key, best, tally, state,
 ):
     """Grow side 0 of bisection i from a random vertex."""
-    n = state[VERTICES]
-    k = state[BLOCKS]
-    attempt = i // state[SPLITS]
-    c = attempt // state[TRIALS]
-    split = state[FIRST_SPLIT] + i % state[SPLITS]
+    n = state[word.VERTICES]
+    k = state[word.BLOCKS]
+    attempt = i // state[word.SPLITS]
+    c = attempt // state[word.TRIALS]
+    split = state[word.FIRST_SPLIT] + i % state[word.SPLITS]
     first = int64(split_first[split])
     middle = split_middle[split]
     last = split_last[split]
@@ -138,10 +128,10 @@ def grow_side(
         total += value_or(vertex_weights, order[c * n + p], 1)
     total = team_sum(total)
     find_best_of_groups(lower, upper, at, attempt * n, side, key, best)
-    drawn = hash_of((attempt << 32) + split, state[SEED]) & 0x7FFFFFFF
+    drawn = hash_of((attempt << 32) + split, state[word.SEED]) & 0x7FFFFFFF
     start = lower + drawn % max(int64(1), upper - lower)
     most = upper - lower - least_vertices(last - middle, state)
     grow(goal_of(total, first, middle, last, goal_sum), least_vertices(middle - first, state),
          most, start, c * n, attempt * n, lower, upper, at, mask_of(attempt, state),
-         state[KEY_BITS], state[WEIGHT_SHIFT], TALLY * (attempt * k + first), offsets, targets,
-         weights, vertex_weights, order, place, side, key, best, tally)
+         state[word.KEY_BITS], state[word.WEIGHT_SHIFT], word.TALLY * (attempt * k + first),
+         offsets, targets, weights, vertex_weights, order, place, side, key, best, tally)

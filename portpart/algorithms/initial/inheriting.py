@@ -20,16 +20,6 @@ from portpart.backends.language import (
     value_or,
 )
 
-BLOCKS = word.BLOCKS
-COARSE_VERTICES = word.COARSE_VERTICES
-CUT = word.CUT
-FIRST_SPLIT = word.FIRST_SPLIT
-KEY_BITS = word.KEY_BITS
-SPLITS = word.SPLITS
-TALLY = word.TALLY
-VERTICES = word.VERTICES
-WEIGHT_SHIFT = word.WEIGHT_SHIFT
-
 STRAY = 4
 """The side of a vertex whose cluster is in neither half: refinement has moved the vertex here."""
 
@@ -40,21 +30,21 @@ def inherit_side(
     state,
 ):
     """Put the vertices of bisection i on the sides of their clusters; its cut is not known yet."""
-    n = state[VERTICES]
-    k = state[BLOCKS]
-    c = i // state[SPLITS]
-    split = state[FIRST_SPLIT] + i % state[SPLITS]
+    n = state[word.VERTICES]
+    k = state[word.BLOCKS]
+    c = i // state[word.SPLITS]
+    split = state[word.FIRST_SPLIT] + i % state[word.SPLITS]
     first = int64(split_first[split])
     last = int64(split_last[split])
     for p in range(segment[c * (k + 1) + first] + lane(), segment[c * (k + 1) + last], team_size()):
         v = order[c * n + p]
-        b = int64(coarse_part[c * state[COARSE_VERTICES] + cluster[v]])
+        b = int64(coarse_part[c * state[word.COARSE_VERTICES] + cluster[v]])
         there = int64(STRAY)
         if first <= b and b < last:
             there = int64(b >= split_middle[split])
         side[c * n + p] = int8(there)
     if lane() == 0:
-        tally[TALLY * (c * k + first) + CUT] = 0
+        tally[word.TALLY * (c * k + first) + word.CUT] = 0
 
 
 @kernel
@@ -63,14 +53,14 @@ def choose_for_stray(i, part, offsets, targets, weights, place, side, moves, sta
 
     Its wish is noted in `moves`.
     """
-    n = state[VERTICES]
+    n = state[word.VERTICES]
     base = i // n * n
     if side[base + place[i]] == STRAY:
         pull = int64(0)
         for arc in range(offsets[i - base] + lane(), offsets[i - base + 1], team_size()):
             w = base + targets[arc]
             if part[w] == part[i]:
-                weight = value_or(weights, arc, 1) >> state[WEIGHT_SHIFT]
+                weight = value_or(weights, arc, 1) >> state[word.WEIGHT_SHIFT]
                 if side[base + place[w]] == 1:
                     pull += weight
                 elif side[base + place[w]] == 0:
@@ -95,7 +85,7 @@ def begin_key(i, part, offsets, targets, weights, place, side, key, moves, tally
 
     Another vertex may read a stray's side before or after: it sees the same.
     """
-    n = state[VERTICES]
+    n = state[word.VERTICES]
     c = i // n
     v = i % n
     p = c * n + place[i]
@@ -105,7 +95,7 @@ def begin_key(i, part, offsets, targets, weights, place, side, key, moves, tally
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
         w = c * n + targets[arc]
         if part[w] == part[i]:
-            weight = value_or(weights, arc, 1) >> state[WEIGHT_SHIFT]
+            weight = value_or(weights, arc, 1) >> state[word.WEIGHT_SHIFT]
             if side_at(c * n + place[w], side, moves) == here:
                 inside += weight
             else:
@@ -114,6 +104,6 @@ def begin_key(i, part, offsets, targets, weights, place, side, key, moves, tally
     gain = outside - team_sum(inside)
     if lane() == 0:
         side[p] = int8(here)
-        key[p] = key_of(p - c * n, gain, mask_of(c, state), state[KEY_BITS])
+        key[p] = key_of(p - c * n, gain, mask_of(c, state), state[word.KEY_BITS])
         if here == 0 and outside > 0:
-            atomic_add(tally, TALLY * (c * state[BLOCKS] + part[i]) + CUT, outside)
+            atomic_add(tally, word.TALLY * (c * state[word.BLOCKS] + part[i]) + word.CUT, outside)

@@ -35,9 +35,6 @@ LOWEST = -(2**63)
 BARRED = 2
 """Added to the side, 0 or 1, of a position that may not move."""
 
-KEY_BITS = word.KEY_BITS
-SEED = word.SEED
-TALLY = word.TALLY
 WEIGHT, COUNT, CUT = word.WEIGHT, word.COUNT, word.CUT
 
 
@@ -65,7 +62,7 @@ def first_group(attempt, n, k, lower, block):
 @device
 def mask_of(attempt, state):
     """What the positions in the keys of an attempt are masked with: its order among equal gains."""
-    return hash_of(attempt, state[SEED]) & ((int64(1) << state[KEY_BITS]) - 1)
+    return hash_of(attempt, state[word.SEED]) & ((int64(1) << state[word.KEY_BITS]) - 1)
 
 
 @device

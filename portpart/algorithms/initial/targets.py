@@ -5,7 +5,6 @@ from __future__ import annotations
 from portpart.algorithms.initial import bisection_state as word
 from portpart.backends.language import device, float64, int64
 
-FINEST = word.FINEST
 NO_LIMIT = 4.0e18
 
 
@@ -40,4 +39,4 @@ def levels_for(blocks):
 @device
 def least_vertices(blocks, state):
     """How many vertices a side of `blocks` blocks needs."""
-    return int64(blocks) if state[FINEST] != 0 else int64(1)
+    return int64(blocks) if state[word.FINEST] != 0 else int64(1)

@@ -39,18 +39,6 @@ from portpart.backends.language import (
     value_or,
 )
 
-BLOCKS = word.BLOCKS
-FIRST_SPLIT = word.FIRST_SPLIT
-GROWN_CUT = word.GROWN_CUT
-KEY_BITS = word.KEY_BITS
-PASSES = word.PASSES
-REFINED_TRIALS = word.REFINED_TRIALS
-SPLITS = word.SPLITS
-STALL_LIMIT = word.STALL_LIMIT
-TRIALS = word.TRIALS
-VERTICES = word.VERTICES
-WEIGHT_SHIFT = word.WEIGHT_SHIFT
-TALLY = word.TALLY
 WEIGHT, COUNT, CUT = word.WEIGHT, word.COUNT, word.CUT
 EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
 
@@ -258,14 +246,14 @@ def refine(
 @device
 def passes_for(attempt, first, tally, state):
     """How many passes an attempt gets: none if enough of the others at its bisection cut less."""
-    k = state[BLOCKS]
-    begin = attempt // state[TRIALS] * state[TRIALS]
-    mine = tally[TALLY * (attempt * k + first) + GROWN_CUT]
+    k = state[word.BLOCKS]
+    begin = attempt // state[word.TRIALS] * state[word.TRIALS]
+    mine = tally[word.TALLY * (attempt * k + first) + word.GROWN_CUT]
     better = int64(0)
-    for other in range(begin, begin + state[TRIALS]):
-        cut = tally[TALLY * (other * k + first) + GROWN_CUT]
+    for other in range(begin, begin + state[word.TRIALS]):
+        cut = tally[word.TALLY * (other * k + first) + word.GROWN_CUT]
         better += int64(cut < mine or (cut == mine and other < attempt))
-    return state[PASSES] if better < state[REFINED_TRIALS] else int64(0)
+    return state[word.PASSES] if better < state[word.REFINED_TRIALS] else int64(0)
 
 
 @kernel
@@ -274,17 +262,17 @@ def refine_sides(
     weights, vertex_weights, order, place, side, key, best, moves, tally, state,
 ):
     """Refine bisection i."""
-    n = state[VERTICES]
-    k = state[BLOCKS]
-    attempt = i // state[SPLITS]
-    c = attempt // state[TRIALS]
-    split = state[FIRST_SPLIT] + i % state[SPLITS]
+    n = state[word.VERTICES]
+    k = state[word.BLOCKS]
+    attempt = i // state[word.SPLITS]
+    c = attempt // state[word.TRIALS]
+    split = state[word.FIRST_SPLIT] + i % state[word.SPLITS]
     first = int64(split_first[split])
     middle = split_middle[split]
     last = split_last[split]
     lower = segment[c * (k + 1) + first]
     upper = segment[c * (k + 1) + last]
-    begin = TALLY * (attempt * k + first)
+    begin = word.TALLY * (attempt * k + first)
     total = weigh(c * n, attempt * n, lower, upper, begin, vertex_weights, order, side, tally)
     goal = goal_of(total, first, middle, last, goal_sum)
     cap0 = cap_of(first, middle, limit_sum)
@@ -293,10 +281,10 @@ def refine_sides(
     limit1 = limit_of(total - goal, cap1, levels_for(last - first))
     least0 = least_vertices(middle - first, state)
     least1 = least_vertices(last - middle, state)
-    refine(passes_for(attempt, first, tally, state), state[STALL_LIMIT], total, goal, limit0,
+    refine(passes_for(attempt, first, tally, state), state[word.STALL_LIMIT], total, goal, limit0,
            limit1, least0, least1, c * n, attempt * n, lower, upper,
-           first_group(attempt, n, k, lower, first), mask_of(attempt, state), state[KEY_BITS],
-           state[WEIGHT_SHIFT], begin, offsets, targets, weights, vertex_weights, order, place,
+           first_group(attempt, n, k, lower, first), mask_of(attempt, state), state[word.KEY_BITS],
+           state[word.WEIGHT_SHIFT], begin, offsets, targets, weights, vertex_weights, order, place,
            side, key, best, moves, tally)
     weight = tally[begin + WEIGHT]
     count = tally[begin + COUNT]

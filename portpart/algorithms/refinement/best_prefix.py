@@ -41,11 +41,6 @@ WIDEST = 256
 NEVER = -2
 LOW_HALF = 2**32 - 1
 
-BLOCKS = at.BLOCKS
-MOVES = at.MOVES
-SLACK = at.SLACK
-VERTICES = at.VERTICES
-WEIGHT_STRIPES = at.WEIGHT_STRIPES
 
 TOO_HEAVY, TOP_GAIN, ORDERING, BY_GAIN, KEPT, MADE = range(6)
 """Words of the array ``sequence``: whether all moves together are too many, their largest gain,
@@ -76,12 +71,12 @@ def record_prefix(program: Program) -> None:
     program.launch(1, try_all, team=WIDEST)
     with program.if_nonzero(sequence[TOO_HEAVY]):
         record_order(program, fill_key, order_by_gain_next)
-        program.launch(state[MOVES], lay_out_move)
+        program.launch(state[at.MOVES], lay_out_move)
         program.launch(1, walk_moves, team=WIDEST)
-        program.launch(state[BLOCKS], reset_trial)
+        program.launch(state[at.BLOCKS], reset_trial)
         program.launch(sequence[KEPT], try_move)
         program.launch(1, fill_up_rooms, team=WIDEST)
-        program.launch(state[MOVES], list_move)
+        program.launch(state[at.MOVES], list_move)
         program.launch(1, shorten_list)
 
 
@@ -95,7 +90,7 @@ def record_order(program: Program, fill: Kernel, order_next: Kernel) -> None:
     """
     slot = program.slots
     with program.while_loop(slot["sequence"][ORDERING]):
-        program.launch(slot["state"][MOVES], fill)
+        program.launch(slot["state"][at.MOVES], fill)
         record_sort(program, SortSlots(slot["move_keys"], slot["move_list"],
                                        slot["other_keys"], slot["other_list"]))
         program.launch(1, order_next)
@@ -114,21 +109,21 @@ def bits_of(value):
 def try_all(_, block_weight, limits, trial_sums, trial_weight, state, sequence, sorting):
     """Whether some block is too heavy after all moves; if so, sort by vertex first.  One team."""
     heavy = int64(0)
-    for b in range(lane(), state[BLOCKS], team_size()):
+    for b in range(lane(), state[at.BLOCKS], team_size()):
         change = int64(0)
-        for stripe in range(state[WEIGHT_STRIPES]):
-            change += trial_sums[stripe * state[BLOCKS] + b]
-            trial_sums[stripe * state[BLOCKS] + b] = 0
+        for stripe in range(state[at.WEIGHT_STRIPES]):
+            change += trial_sums[stripe * state[at.BLOCKS] + b]
+            trial_sums[stripe * state[at.BLOCKS] + b] = 0
         trial_weight[b] = block_weight[b]
-        if block_weight[b] + change > limits[b] + state[SLACK]:
+        if block_weight[b] + change > limits[b] + state[at.SLACK]:
             heavy = int64(1)
     heavy = team_max(heavy)
     if lane() == 0:
         sequence[TOO_HEAVY] = heavy
         sequence[ORDERING] = heavy
         sequence[BY_GAIN] = 0
-        sorting[SORT_KEYS] = state[MOVES]
-        sorting[SORT_BITS] = bits_of(state[VERTICES])
+        sorting[SORT_KEYS] = state[at.MOVES]
+        sorting[SORT_BITS] = bits_of(state[at.VERTICES])
 
 
 @kernel
@@ -149,7 +144,7 @@ def order_by_gain_next(_, sequence, sorting):
 @device
 def exceeds(weight, b, limits, state):
     """1 if block b is too heavy with this weight, else 0."""
-    return int64(weight > limits[b] + state[SLACK])
+    return int64(weight > limits[b] + state[at.SLACK])
 
 
 @kernel
@@ -183,7 +178,7 @@ def change_by_move(i, first, sizes, blocks, trial_weight, limits, state):
 @kernel
 def walk_moves(_, move_keys, other_keys, trial_weight, limits, state, sequence):
     """sequence[KEPT] = moves of the longest prefix after which no block is too heavy.  One team."""
-    moves = state[MOVES]
+    moves = state[at.MOVES]
     heavy = int64(0)
     kept = int64(0)
     base = int64(0)
@@ -239,15 +234,15 @@ def fill_up_rooms(_, other_list, move_keys, other_keys, trial_weight, limits, mo
     There is room if the block can take all that is offered to it up to this move, leave who may.
     """
     base = sequence[KEPT]
-    while base < state[MOVES]:
+    while base < state[at.MOVES]:
         i = base + lane()
-        if i < state[MOVES]:
+        if i < state[at.MOVES]:
             there = other_keys[i] & LOW_HALF
             weight = trial_weight[there] + weight_offered(i, base, move_keys, other_keys)
             if fill_rooms == 0 or exceeds(weight, there, limits, state) != 0:
                 moved_in[other_list[i]] = int32(NEVER)
         team_sync()
-        if i < state[MOVES]:
+        if i < state[at.MOVES]:
             team_atomic_add(trial_weight, other_keys[i] & LOW_HALF, move_keys[i])
         team_sync()
         base += team_size()
@@ -265,4 +260,4 @@ def list_move(i, other_list, move_list, moved_in, sequence):
 @kernel
 def shorten_list(_, state, sequence):
     """The list holds the prefix and what was found room for."""
-    state[MOVES] = sequence[MADE]
+    state[at.MOVES] = sequence[MADE]

@@ -39,18 +39,6 @@ that have not been so far."""
 SLIGHT_SHARE = 8
 """An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
 
-ITERATION = at.ITERATION
-LISTED = at.LISTED
-LOSS_UNIT = at.LOSS_UNIT
-MEAN_VERTEX_WEIGHT = at.MEAN_VERTEX_WEIGHT
-SEED = at.SEED
-NEXT_WIDE = at.NEXT_WIDE
-SHORT = at.SHORT
-SLACK = at.SLACK
-STRONG = at.STRONG
-UNRATED = at.UNRATED
-UNRATED_HUBS = at.UNRATED_HUBS
-
 
 def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
     """Sub-buckets per bucket, a power of two, about one for 8 vertices of a block.
@@ -64,7 +52,7 @@ def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
 @device
 def is_far(b, block_weight, limits, means, state):
     """Whether block b, which is too heavy, counts as far too heavy: all its vertices may leave."""
-    return state[STRONG] != 0 or block_weight[b] - means[b] > limits[b] // SLIGHT_SHARE
+    return state[at.STRONG] != 0 or block_weight[b] - means[b] > limits[b] // SLIGHT_SHARE
 
 
 @device
@@ -78,8 +66,8 @@ def bucket_of(loss, weight, state):
         bucket = int64(1)
     if loss > 0:
         bucket = int64(2)
-        relative = float64(loss) * float64(state[MEAN_VERTEX_WEIGHT]) / float64(weight)
-        ratio = relative / float64(state[LOSS_UNIT])
+        relative = float64(loss) * float64(state[at.MEAN_VERTEX_WEIGHT]) / float64(weight)
+        ratio = relative / float64(state[at.LOSS_UNIT])
         bound = float64(1.0)
         while bound <= ratio and bucket < BUCKETS - 1:
             bound *= BUCKET_BASE
@@ -90,7 +78,7 @@ def bucket_of(loss, weight, state):
 @device
 def chance(v, state):
     """A number drawn for v in this iteration."""
-    return hash_of(v, state[SEED] + state[ITERATION]) & NOT_NEGATIVE
+    return hash_of(v, state[at.SEED] + state[at.ITERATION]) & NOT_NEGATIVE
 
 
 @device
@@ -144,7 +132,7 @@ def first_reaching(values, begin, count, target):
 @device
 def scope_of(b, scope, state):
     """Which vertices of block b are rated: where all are few, to choose takes longer."""
-    return int32(ALL) if state[LISTED] <= FEW else scope[b]
+    return int32(ALL) if state[at.LISTED] <= FEW else scope[b]
 
 
 @device
@@ -155,7 +143,7 @@ def scope_after(b, bucket, scope, state):
         result = int32(ALL)
         if scope_of(b, scope, state) == ONLY_EAGER:
             result = int32(REST)
-            state[SHORT] = 1
+            state[at.SHORT] = 1
     return result
 
 
@@ -168,7 +156,7 @@ def set_threshold(
     If that takes vertices that lose something, all have to be in their buckets, beside those that
     are there; and probably so the next time.
     """
-    overload = block_weight[b] - limits[b] - state[SLACK]
+    overload = block_weight[b] - limits[b] - state[at.SLACK]
     slot = int64(-1)
     if overload > 0:
         bucket = first_reaching(bucket_weight, b * BUCKETS, int64(BUCKETS), overload)
@@ -184,7 +172,7 @@ def set_threshold(
     if lane() == 0:
         threshold[b] = slot
         if scope[b] != ONLY_EAGER:
-            state[NEXT_WIDE] = 1
+            state[at.NEXT_WIDE] = 1
         if b == 0:
-            state[UNRATED] = 0
-            state[UNRATED_HUBS] = 0
+            state[at.UNRATED] = 0
+            state[at.UNRATED_HUBS] = 0

@@ -46,25 +46,11 @@ from portpart.primitives.team_winner import team_winner
 NONE = -1
 LOWEST = -(2**63)
 
-BLOCKS = at.BLOCKS
-EAGER_BEGIN = at.EAGER_BEGIN
-HUB_DEGREE = at.HUB_DEGREE
-ITERATION = at.ITERATION
-MOVES = at.MOVES
-PAIRWISE = at.PAIRWISE
-SEED = at.SEED
-SLACK = at.SLACK
-UNRATED = at.UNRATED
-UNRATED_HUBS = at.UNRATED_HUBS
-VERTICES = at.VERTICES
-WEIGHT_STRIPES = at.WEIGHT_STRIPES
-TOP_GAIN = best_prefix.TOP_GAIN
-
 
 @device
 def has_room(b, weight, block_weight, limits, state):
     """Whether block b stays within its limit with so much more."""
-    return block_weight[b] + weight <= limits[b] + state[SLACK]
+    return block_weight[b] + weight <= limits[b] + state[at.SLACK]
 
 
 @device
@@ -76,7 +62,7 @@ def evens_out(here, there, weight, block_weight):
 @kernel
 def begin_sequence(_, sequence):
     """No move gains anything so far."""
-    sequence[TOP_GAIN] = 0
+    sequence[best_prefix.TOP_GAIN] = 0
 
 
 @kernel
@@ -98,10 +84,10 @@ def choose_legal(
             if gain[v] > 0 or evens_out(part[v], block, weight, block_weight):
                 found = block
                 move_gain[v] = gain[v]
-        elif gain[v] > 0 and state[BLOCKS] > 2:
-            unrated_list[atomic_next(state, UNRATED)] = v
-            if degree_of(v, offsets) > state[HUB_DEGREE]:
-                unrated_hubs[atomic_next(state, UNRATED_HUBS)] = v
+        elif gain[v] > 0 and state[at.BLOCKS] > 2:
+            unrated_list[atomic_next(state, at.UNRATED)] = v
+            if degree_of(v, offsets) > state[at.HUB_DEGREE]:
+                unrated_hubs[atomic_next(state, at.UNRATED_HUBS)] = v
     legal[v] = found
 
 
@@ -121,7 +107,7 @@ def find_legal(
     best_hash = int64(LOWEST)
     best_block = int32(NONE)
     first = int64(0)
-    while first < state[BLOCKS]:
+    while first < state[at.BLOCKS]:
         end = count_neighbours(v, first, offsets, targets, weights, part, heads, counts, state)
         for j in range(lane(), num_candidates(v, first, end, offsets, state), team_size()):
             block = candidate_block(j, v, first, end, offsets, targets, part, heads, state)
@@ -130,7 +116,7 @@ def find_legal(
                 own += weight
             elif weight >= best and weight > 0:
                 if has_room(block, size, block_weight, limits, state):
-                    hashed = pair_hash(v, block, state[SEED])
+                    hashed = pair_hash(v, block, state[at.SEED])
                     if weight > best or hashed > best_hash:
                         best = weight
                         best_hash = hashed
@@ -162,7 +148,7 @@ def find_legal_of_few(counter: Word, most: int) -> Kernel:
         heads = team_array(int32, capacity)
         counts = team_array(counter, capacity)
         v = unrated_list[i]
-        if degree_of(v, offsets) <= state[PAIRWISE]:
+        if degree_of(v, offsets) <= state[at.PAIRWISE]:
             find_legal(v, offsets, targets, weights, vertex_weights, part, heads, counts,
                        block_weight, limits, legal, move_gain, zero_gain, state)
 
@@ -183,7 +169,7 @@ def find_legal_of_many(counter: Word) -> Kernel:
         counts = team_array(counter, CAPACITY)
         v = unrated_list[i]
         degree = degree_of(v, offsets)
-        if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+        if degree > state[at.PAIRWISE] and degree <= state[at.HUB_DEGREE]:
             find_legal(v, offsets, targets, weights, vertex_weights, part, heads, counts,
                        block_weight, limits, legal, move_gain, zero_gain, state)
 
@@ -242,12 +228,12 @@ def move_if_first(
             beaten |= int64(goes_first(u, v, move_gain))
     beaten = team_max(beaten)
     if lane() == 0 and beaten == 0:
-        moved_in[v] = int32(state[ITERATION])
+        moved_in[v] = int32(state[at.ITERATION])
         wish[v] = legal[v]
-        move_list[atomic_next(state, MOVES)] = int32(v)
-        atomic_max(sequence, TOP_GAIN, move_gain[v])
+        move_list[atomic_next(state, at.MOVES)] = int32(v)
+        atomic_max(sequence, best_prefix.TOP_GAIN, move_gain[v])
         weight = value_or(vertex_weights, v, 1)
-        stripe = int64(v) % state[WEIGHT_STRIPES] * state[BLOCKS]
+        stripe = int64(v) % state[at.WEIGHT_STRIPES] * state[at.BLOCKS]
         atomic_add(trial_sums, stripe + part[v], -weight)
         atomic_add(trial_sums, stripe + legal[v], weight)
     return beaten
@@ -259,8 +245,8 @@ def keep_independent(
     move_list, trial_sums, state, sequence,
 ):
     """Keep the move of vertex i if it is first among its neighbours, unless a hub makes it."""
-    v = eager_list[state[VERTICES] - state[EAGER_BEGIN] + i]
-    if legal[v] >= 0 and degree_of(v, offsets) <= state[HUB_DEGREE]:
+    v = eager_list[state[at.VERTICES] - state[at.EAGER_BEGIN] + i]
+    if legal[v] >= 0 and degree_of(v, offsets) <= state[at.HUB_DEGREE]:
         move_if_first(v, offsets, targets, vertex_weights, part, listed, legal, move_gain, moved_in,
                       wish, move_list, trial_sums, state, sequence)
 

@@ -17,18 +17,13 @@ from portpart.backends.language import (
     value_or,
 )
 
-HUB_DEGREE = at.HUB_DEGREE
-ITERATION = at.ITERATION
-LAST_PROPAGATION = at.LAST_PROPAGATION
-MOVES = at.MOVES
-
 
 @device
 def wants_to_move(v, cached, locked_in, state):
     """Whether v has a destination, and did not move in the last propagation."""
     result = cached[v] >= 0
     if result:
-        result = int64(locked_in[v]) != state[LAST_PROPAGATION]
+        result = int64(locked_in[v]) != state[at.LAST_PROPAGATION]
     return result
 
 
@@ -59,10 +54,10 @@ def move_if_it_pays(
             total -= value_or(weights, arc, 1)
     total = team_sum(total)
     if lane() == 0 and total >= 0:
-        moved_in[v] = int32(state[ITERATION])
-        locked_in[v] = int32(state[ITERATION])
+        moved_in[v] = int32(state[at.ITERATION])
+        locked_in[v] = int32(state[at.ITERATION])
         wish[v] = there
-        move_list[atomic_next(state, MOVES)] = int32(v)
+        move_list[atomic_next(state, at.MOVES)] = int32(v)
     return total
 
 
@@ -75,7 +70,7 @@ def keep_paying_moves(
     v = eager_vertex(i, eager_list, state)
     if lane() == 0:
         keep_if_eager(v, cached, gain, listed, eager_list, state)
-    if degree_of(v, offsets) <= state[HUB_DEGREE] and wants_to_move(v, cached, locked_in, state):
+    if degree_of(v, offsets) <= state[at.HUB_DEGREE] and wants_to_move(v, cached, locked_in, state):
         move_if_it_pays(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in,
                         wish, move_list, state)
 

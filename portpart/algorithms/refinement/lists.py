@@ -25,38 +25,27 @@ FEW = 2**15
 
 NONE = -1
 
-CROWDED = at.CROWDED
-EAGER = at.EAGER
-EAGER_BEGIN = at.EAGER_BEGIN
-KEPT = at.KEPT
-LISTED = at.LISTED
-LISTED_BEGIN = at.LISTED_BEGIN
-MEAN_DEGREE = at.MEAN_DEGREE
-NEXT_EAGER = at.NEXT_EAGER
-NEXT_LISTED = at.NEXT_LISTED
-VERTICES = at.VERTICES
-
 
 @device
 def list_vertex(v, listed, boundary, state):
     """Put v on the list of vertices on a boundary, once."""
     if listed[v] & ON_BOUNDARY == 0:
         listed[v] |= int8(ON_BOUNDARY)
-        place = atomic_next(state, LISTED)
-        boundary[state[LISTED_BEGIN] + place] = int32(v)
+        place = atomic_next(state, at.LISTED)
+        boundary[state[at.LISTED_BEGIN] + place] = int32(v)
     return v
 
 
 @device
 def listed_vertex(i, boundary, state):
     """Vertex i of the first list."""
-    return boundary[state[LISTED_BEGIN] + i]
+    return boundary[state[at.LISTED_BEGIN] + i]
 
 
 @device
 def has_low_degree(v, offsets, state):
     """Whether v leaves a heavy block for little: such vertices are always listed."""
-    return 2 * (int64(offsets[v + 1]) - int64(offsets[v])) <= state[MEAN_DEGREE]
+    return 2 * (int64(offsets[v + 1]) - int64(offsets[v])) <= state[at.MEAN_DEGREE]
 
 
 @device
@@ -70,23 +59,23 @@ def list_eager(v, listed, eager_list, state):
     """Put v on the list of eager vertices, once."""
     if listed[v] & IS_EAGER == 0:
         listed[v] |= int8(IS_EAGER)
-        place = atomic_next(state, EAGER)
-        eager_list[state[EAGER_BEGIN] + place] = int32(v)
+        place = atomic_next(state, at.EAGER)
+        eager_list[state[at.EAGER_BEGIN] + place] = int32(v)
     return v
 
 
 @device
 def eager_vertex(i, eager_list, state):
     """Vertex i of the list of eager ones."""
-    return eager_list[state[EAGER_BEGIN] + i]
+    return eager_list[state[at.EAGER_BEGIN] + i]
 
 
 @device
 def keep_if_eager(v, cached, gain, listed, eager_list, state):
     """Carry v over to the next list of eager vertices, if it still is one."""
     if is_eager(v, cached, gain):
-        begin = state[VERTICES] - state[EAGER_BEGIN]
-        place = atomic_next(state, NEXT_EAGER)
+        begin = state[at.VERTICES] - state[at.EAGER_BEGIN]
+        place = atomic_next(state, at.NEXT_EAGER)
         eager_list[begin + place] = int32(v)
     else:
         listed[v] = int8(ON_BOUNDARY)
@@ -96,16 +85,16 @@ def keep_if_eager(v, cached, gain, listed, eager_list, state):
 @device
 def turn_eager(state):
     """The list of eager vertices that has been kept takes the place of the other."""
-    state[EAGER] = state[NEXT_EAGER]
-    state[NEXT_EAGER] = 0
-    state[EAGER_BEGIN] = state[VERTICES] - state[EAGER_BEGIN]
-    return state[EAGER]
+    state[at.EAGER] = state[at.NEXT_EAGER]
+    state[at.NEXT_EAGER] = 0
+    state[at.EAGER_BEGIN] = state[at.VERTICES] - state[at.EAGER_BEGIN]
+    return state[at.EAGER]
 
 
 @device
 def is_crowded(state):
     """Whether the first list has become much longer than what it kept."""
-    return state[LISTED] > FEW and state[LISTED] > 2 * state[KEPT]
+    return state[at.LISTED] > FEW and state[at.LISTED] > 2 * state[at.KEPT]
 
 
 @kernel
@@ -116,15 +105,15 @@ def keep_on_boundary(i, boundary, offsets, cached, listed, state):
     if inside and not has_low_degree(v, offsets, state):
         listed[v] = int8(WAS_LISTED)
     else:
-        begin = state[VERTICES] - state[LISTED_BEGIN]
-        place = atomic_next(state, NEXT_LISTED)
+        begin = state[at.VERTICES] - state[at.LISTED_BEGIN]
+        place = atomic_next(state, at.NEXT_LISTED)
         boundary[begin + place] = v
 
 
 @kernel
 def turn_boundary(_, state):
     """The list that has been kept takes the place of the other."""
-    state[LISTED] = state[NEXT_LISTED]
-    state[KEPT] = state[NEXT_LISTED]
-    state[NEXT_LISTED] = 0
-    state[LISTED_BEGIN] = state[VERTICES] - state[LISTED_BEGIN]
+    state[at.LISTED] = state[at.NEXT_LISTED]
+    state[at.KEPT] = state[at.NEXT_LISTED]
+    state[at.NEXT_LISTED] = 0
+    state[at.LISTED_BEGIN] = state[at.VERTICES] - state[at.LISTED_BEGIN]

@@ -22,23 +22,13 @@ from portpart.backends.language import (
     value_or,
 )
 
-BLOCKS = at.BLOCKS
-HUB_DEGREE = at.HUB_DEGREE
-ITERATION = at.ITERATION
-MARKED = at.MARKED
-MOVES = at.MOVES
-SAVED_BLOCKS = at.SAVED_BLOCKS
-SAVED_VERTICES = at.SAVED_VERTICES
-UNSAVED = at.UNSAVED
-WEIGHT_STRIPES = at.WEIGHT_STRIPES
-
 
 @device
 def mark_dirty(v, dirty, dirty_list, state):
     """Put v on the list of vertices to refresh, once."""
     if atomic_load(dirty, v) == 0:
         if atomic_cas(dirty, v, int32(0), int32(1)) == 0:
-            dirty_list[atomic_next(state, MARKED)] = int32(v)
+            dirty_list[atomic_next(state, at.MARKED)] = int32(v)
     return v
 
 
@@ -47,7 +37,7 @@ def list_unsaved(v, unsaved, unsaved_list, state):
     """Put v on the list of vertices that have moved since the best partition, once."""
     if unsaved[v] == 0:
         unsaved[v] = int8(1)
-        unsaved_list[atomic_next(state, UNSAVED)] = int32(v)
+        unsaved_list[atomic_next(state, at.UNSAVED)] = int32(v)
     return v
 
 
@@ -62,7 +52,7 @@ def weigh_move(
     """
     here = part[v]
     there = wish[v]
-    iteration = int32(state[ITERATION])
+    iteration = int32(state[at.ITERATION])
     change = int64(0)
     for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
         u = targets[arc]
@@ -82,7 +72,7 @@ def weigh_move(
         list_vertex(v, listed, boundary, state)
         list_unsaved(v, unsaved, unsaved_list, state)
         weight = value_or(vertex_weights, v, 1)
-        stripe = (int64(v) % state[WEIGHT_STRIPES]) * state[BLOCKS]
+        stripe = (int64(v) % state[at.WEIGHT_STRIPES]) * state[at.BLOCKS]
         atomic_add(weight_sums, stripe + here, -weight)
         atomic_add(weight_sums, stripe + there, weight)
         if change != 0:
@@ -97,7 +87,7 @@ def weigh_moves(
 ):
     """Account for a move, unless a hub makes it."""
     v = move_list[i]
-    if degree_of(v, offsets) <= state[HUB_DEGREE]:
+    if degree_of(v, offsets) <= state[at.HUB_DEGREE]:
         weigh_move(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
                    dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums,
                    cut_twice, state)
@@ -110,7 +100,7 @@ def weigh_moves_of_hubs(
 ):
     """Account for the move of a hub, if it moves."""
     v = hubs[i]
-    if int64(moved_in[v]) == state[ITERATION]:
+    if int64(moved_in[v]) == state[at.ITERATION]:
         weigh_move(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
                    dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums,
                    cut_twice, state)
@@ -126,11 +116,11 @@ def move_vertex(i, move_list, part, wish):
 @kernel
 def save_best(i, unsaved, unsaved_list, part, best, block_weight, best_weight, state):
     """Keep vertex and block i if this partition is the best; the list of moves is done with."""
-    if i < state[SAVED_VERTICES]:
+    if i < state[at.SAVED_VERTICES]:
         v = unsaved_list[i]
         best[v] = part[v]
         unsaved[v] = int8(0)
-    if i < state[SAVED_BLOCKS]:
+    if i < state[at.SAVED_BLOCKS]:
         best_weight[i] = block_weight[i]
     if i == 0:
-        state[MOVES] = 0
+        state[at.MOVES] = 0

@@ -53,21 +53,6 @@ from portpart.primitives.team_winner import team_winner
 
 NONE = -1
 LOWEST = -(2**63)
-BLOCKS = at.BLOCKS
-DESTINATIONS = at.DESTINATIONS
-HUB_DEGREE = at.HUB_DEGREE
-ITERATION = at.ITERATION
-LEAVERS = at.LEAVERS
-LISTED = at.LISTED
-MOVES = at.MOVES
-PAIRWISE = at.PAIRWISE
-SEED = at.SEED
-SHORT = at.SHORT
-SLACK = at.SLACK
-STRONG = at.STRONG
-UNRATED = at.UNRATED
-UNRATED_HUBS = at.UNRATED_HUBS
-WIDE = at.WIDE
 
 
 @device
@@ -79,12 +64,12 @@ def list_destinations(block_weight, open_below, destinations, room, state):
     listed = int64(0)
     total = int64(0)
     base = int64(0)
-    blocks = state[BLOCKS]
+    blocks = state[at.BLOCKS]
     while base < blocks:
         b = base + lane()
         free = int64(0)
         if b < blocks:
-            free = max(int64(0), open_below[b] + state[SLACK] - block_weight[b])
+            free = max(int64(0), open_below[b] + state[at.SLACK] - block_weight[b])
         opens = int64(0)
         if free > 0:
             opens = int64(1)
@@ -98,7 +83,7 @@ def list_destinations(block_weight, open_below, destinations, room, state):
         base += team_size()
     if lane() == 0:
         room[listed] = total
-        state[DESTINATIONS] = listed
+        state[at.DESTINATIONS] = listed
     return listed
 
 
@@ -110,22 +95,22 @@ def may_leave(v, slight, vertex_weights, fixed, part, block_weight, limits, mean
     """
     block = part[v]
     here = block_weight[block]
-    result = here > limits[block] + state[SLACK] and value_or(fixed, v, NONE) == NONE
+    result = here > limits[block] + state[at.SLACK] and value_or(fixed, v, NONE) == NONE
     if result:
         excess = here - means[block]
         far = is_far(block, block_weight, limits, means, state)
         weight = value_or(vertex_weights, v, 1)
-        heaviest = excess + excess // 2 if state[STRONG] == 0 else 2 * excess
-        result = far != slight and weight > 0 and weight <= heaviest and state[DESTINATIONS] > 0
+        heaviest = excess + excess // 2 if state[at.STRONG] == 0 else 2 * excess
+        result = far != slight and weight > 0 and weight <= heaviest and state[at.DESTINATIONS] > 0
     return result
 
 
 @device
 def list_unrated(v, offsets, unrated_list, unrated_hubs, state):
     """List a vertex whose loss has to be counted.  In any order."""
-    unrated_list[atomic_next(state, UNRATED)] = int32(v)
-    if degree_of(v, offsets) > state[HUB_DEGREE]:
-        unrated_hubs[atomic_next(state, UNRATED_HUBS)] = int32(v)
+    unrated_list[atomic_next(state, at.UNRATED)] = int32(v)
+    if degree_of(v, offsets) > state[at.HUB_DEGREE]:
+        unrated_hubs[atomic_next(state, at.UNRATED_HUBS)] = int32(v)
     return v
 
 
@@ -139,8 +124,8 @@ def cached_block(v, cached, block_weight, open_below, destinations, state):
     if block < NONE:
         block = failed(block)
     if block == NONE:
-        block = destinations[chance(v, state) % state[DESTINATIONS]]
-    elif block_weight[block] >= open_below[block] + state[SLACK]:
+        block = destinations[chance(v, state) % state[at.DESTINATIONS]]
+    elif block_weight[block] >= open_below[block] + state[at.SLACK]:
         block = int32(NONE)
     return block
 
@@ -156,7 +141,7 @@ def list_leaver(
     Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
     """
     if may_leave(v, True, vertex_weights, fixed, part, block_weight, limits, means, state):
-        leave_list[atomic_next(state, LEAVERS)] = v
+        leave_list[atomic_next(state, at.LEAVERS)] = v
         block = cached_block(v, cached, block_weight, open_below, destinations, state)
         if block == NONE:
             list_unrated(v, offsets, unrated_list, unrated_hubs, state)
@@ -190,9 +175,9 @@ def list_other_leavers(
 
     Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
     """
-    if state[WIDE] != 0 or state[SHORT] != 0 or state[LISTED] <= FEW:
+    if state[at.WIDE] != 0 or state[at.SHORT] != 0 or state[at.LISTED] <= FEW:
         v = listed_vertex(i, boundary, state)
-        wanted = REST if state[SHORT] != 0 else ALL
+        wanted = REST if state[at.SHORT] != 0 else ALL
         if scope_of(part[v], scope, state) == wanted and listed[v] & IS_EAGER == 0:
             list_leaver(v, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits,
                         means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight,
@@ -207,7 +192,7 @@ def list_far_leavers(
     """List v if its block is far too heavy, or in strong rebalancing too heavy."""
     leaving[v] = 0
     if may_leave(v, False, vertex_weights, fixed, part, block_weight, limits, means, state):
-        leave_list[atomic_next(state, LEAVERS)] = int32(v)
+        leave_list[atomic_next(state, at.LEAVERS)] = int32(v)
         list_unrated(v, offsets, unrated_list, unrated_hubs, state)
 
 
@@ -215,7 +200,7 @@ def list_far_leavers(
 def compared_with(best, total, touched, state):
     """The connectivity that a loss is measured against."""
     result = best
-    if state[STRONG] != 0 and touched > 0:
+    if state[at.STRONG] != 0 and touched > 0:
         result = total // touched
     return result
 
@@ -238,7 +223,7 @@ def rate(
     touched = int64(0)
     total = int64(0)
     first = int64(0)
-    while first < state[BLOCKS]:
+    while first < state[at.BLOCKS]:
         end = count_neighbours(v, first, offsets, targets, weights, part, heads, counts,
                                state)
         for j in range(lane(), num_candidates(v, first, end, offsets, state), team_size()):
@@ -246,10 +231,10 @@ def rate(
             weight = candidate_weight(j, v, block, first, end, offsets, heads, counts, state)
             if block == part[v]:
                 own += weight
-            elif weight > 0 and block_weight[block] < open_below[block] + state[SLACK]:
+            elif weight > 0 and block_weight[block] < open_below[block] + state[at.SLACK]:
                 touched += 1
                 total += weight
-                hashed = pair_hash(v, block, state[SEED])
+                hashed = pair_hash(v, block, state[at.SEED])
                 if weight > best or (weight == best and hashed > best_hash):
                     best = weight
                     best_hash = hashed
@@ -263,7 +248,7 @@ def rate(
     best_block = team_winner(best, best_hash, best_block)
     if lane() == 0:
         if best_block == NONE:
-            best_block = destinations[chance(v, state) % state[DESTINATIONS]]
+            best_block = destinations[chance(v, state) % state[at.DESTINATIONS]]
         wish[v] = best_block
         loss = own - compared_with(top, total, touched, state)
         enter_bucket(v, loss, value_or(vertex_weights, v, 1), part, slot_of, bucket_weight,
@@ -285,7 +270,7 @@ def rate_leaving(counter: Word, most: int) -> Kernel:
         heads = team_array(int32, capacity)
         counts = team_array(counter, capacity)
         v = unrated_list[i]
-        if degree_of(v, offsets) <= state[PAIRWISE]:
+        if degree_of(v, offsets) <= state[at.PAIRWISE]:
             rate(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
                  heads, counts, destinations, wish, slot_of, bucket_weight, slot_weight,
                  sub_buckets, state)
@@ -307,7 +292,7 @@ def rate_leaving_of_many(counter: Word) -> Kernel:
         counts = team_array(counter, CAPACITY)
         v = unrated_list[i]
         degree = degree_of(v, offsets)
-        if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+        if degree > state[at.PAIRWISE] and degree <= state[at.HUB_DEGREE]:
             rate(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
                  heads, counts, destinations, wish, slot_of, bucket_weight, slot_weight,
                  sub_buckets, state)
@@ -346,8 +331,8 @@ def leave_weakly(
     v = leave_list[i]
     slot = empty_slot(part[v], int64(slot_of[v]), bucket_weight, slot_weight, sub_buckets)
     if slot <= threshold[part[v]]:
-        moved_in[v] = int32(state[ITERATION])
-        move_list[atomic_next(state, MOVES)] = v
+        moved_in[v] = int32(state[at.ITERATION])
+        move_list[atomic_next(state, at.MOVES)] = v
 
 
 @kernel
@@ -372,7 +357,7 @@ def leave_strongly(
     """A leaving vertex goes to the block whose room covers its position among the leaving."""
     v = leave_list[i]
     low = int64(0)
-    high = state[DESTINATIONS]
+    high = state[at.DESTINATIONS]
     if leaving[v] == 0 or position[v] >= room[high]:
         return
     while high - low > 1:
@@ -382,5 +367,5 @@ def leave_strongly(
         else:
             high = middle
     wish[v] = destinations[low]
-    moved_in[v] = int32(state[ITERATION])
-    move_list[atomic_next(state, MOVES)] = v
+    moved_in[v] = int32(state[at.ITERATION])
+    move_list[atomic_next(state, at.MOVES)] = v

@@ -40,24 +40,14 @@ from portpart.primitives import recorded_sort as sort
 from portpart.primitives.scan import TILE, record_scan
 
 NONE = -1
-NEVER = best_prefix.NEVER
 
-BLOCKS = at.BLOCKS
-EAGER_BEGIN = at.EAGER_BEGIN
-ITERATION = at.ITERATION
-MOVES = at.MOVES
-VERTICES = at.VERTICES
-WEIGHT_STRIPES = at.WEIGHT_STRIPES
 
 TOO_HEAVY, TOP_GAIN, ORDERING = best_prefix.TOO_HEAVY, best_prefix.TOP_GAIN, best_prefix.ORDERING
-MADE = best_prefix.MADE
 KEY, TILES = best_prefix.BY_GAIN, best_prefix.KEPT
 """Words of ``sequence`` with a meaning of their own here: by what requests are being sorted, and
 how many tiles of requests there are."""
 
 BY_VERTEX, BY_GAIN, BY_BLOCK = range(3)
-
-SORT_BITS = sort.BITS
 
 
 def record_requests(program: Program) -> None:
@@ -70,10 +60,10 @@ def record_requests(program: Program) -> None:
     program.launch(1, try_all, team=WIDEST)
     with program.if_nonzero(sequence[TOO_HEAVY]):
         record_order(program, fill_request_key, order_requests_next)
-        program.launch(state[MOVES], lay_out_request)
-        record_scan(program, slot["other_keys"], slot["position"], slot["tile_sums"], state[MOVES],
-                    sequence[TILES])
-        program.launch(state[MOVES], grant_request)
+        program.launch(state[at.MOVES], lay_out_request)
+        record_scan(program, slot["other_keys"], slot["position"], slot["tile_sums"],
+                    state[at.MOVES], sequence[TILES])
+        program.launch(state[at.MOVES], grant_request)
         program.launch(1, shorten_list)
 
 
@@ -84,15 +74,15 @@ def request_move(i, eager_list, vertex_weights, part, legal, move_gain, moved_in
 
     Atomic; the order of the list is free.
     """
-    v = eager_list[state[VERTICES] - state[EAGER_BEGIN] + i]
+    v = eager_list[state[at.VERTICES] - state[at.EAGER_BEGIN] + i]
     there = legal[v]
-    upwards = state[ITERATION] & 1 == 0
+    upwards = state[at.ITERATION] & 1 == 0
     if there != NONE and (there > part[v]) == upwards:
-        moved_in[v] = int32(state[ITERATION])
+        moved_in[v] = int32(state[at.ITERATION])
         wish[v] = there
-        move_list[atomic_next(state, MOVES)] = int32(v)
+        move_list[atomic_next(state, at.MOVES)] = int32(v)
         atomic_max(sequence, TOP_GAIN, move_gain[v])
-        stripe = int64(v) % state[WEIGHT_STRIPES] * state[BLOCKS]
+        stripe = int64(v) % state[at.WEIGHT_STRIPES] * state[at.BLOCKS]
         atomic_add(trial_sums, stripe + there, value_or(vertex_weights, v, 1))
 
 
@@ -113,9 +103,10 @@ def order_requests_next(_, state, sequence, sorting):
     """After the vertices come the gains, then the blocks, and then the buffers are filled."""
     sequence[ORDERING] = int64(sequence[KEY] < BY_BLOCK)
     sequence[KEY] += 1
-    sorting[SORT_BITS] = bits_of(sequence[TOP_GAIN] if sequence[KEY] == BY_GAIN else state[BLOCKS])
-    sequence[TILES] = max(int64(1), (state[MOVES] + TILE - 1) // TILE)
-    sequence[MADE] = 0
+    highest = sequence[TOP_GAIN] if sequence[KEY] == BY_GAIN else state[at.BLOCKS]
+    sorting[sort.BITS] = bits_of(highest)
+    sequence[TILES] = max(int64(1), (state[at.MOVES] + TILE - 1) // TILE)
+    sequence[best_prefix.MADE] = 0
 
 
 @kernel
@@ -139,6 +130,6 @@ def grant_request(i, other_list, move_list, wish, position, buffer_begin, block_
     block = wish[v]
     offered = position[i + 1] - position[buffer_begin[block]]
     if exceeds(block_weight[block] + offered, block, limits, state) == 0:
-        move_list[atomic_next(sequence, MADE)] = v
+        move_list[atomic_next(sequence, best_prefix.MADE)] = v
     else:
-        moved_in[v] = int32(NEVER)
+        moved_in[v] = int32(best_prefix.NEVER)
