@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -91,6 +91,8 @@ class Mapper(Entry):
     places : callable
         Elements for blocks, from where swaps start; None for block b on element b.
     """
+
+    task: ClassVar[str] = "map"
 
     map: Callable[[Task, Any], Array] = field(repr=False)
     needs_hierarchy: bool = False
