@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from portpart.api import partition
     from portpart.backends import space
     from portpart.graph import Graph, as_graph
+    from portpart.listing import list_algorithms
     from portpart.mappers import MultisectionConfig, PartitionedConfig
     from portpart.mapping import map_processes
     from portpart.memory import MemoryEstimate, memory_estimate
-    from portpart.presets import list_algorithms
     from portpart.result import MappingResult, PartitionResult
     from portpart.topology import Topology
 
@@ -83,7 +83,7 @@ _HOMES = {
     "PartitionResult": "portpart.result",
     "Topology": "portpart.topology",
     "as_graph": "portpart.graph",
-    "list_algorithms": "portpart.presets",
+    "list_algorithms": "portpart.listing",
     "map_processes": "portpart.mapping",
     "memory_estimate": "portpart.memory",
     "partition": "portpart.api",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from portpart.errors import InputError
 
@@ -54,7 +54,11 @@ class Entry:
         Configurations by name; one of them is ``"default"``.
     symbols : mapping
         What the source calls a parameter.
+    task : str
+        ``"partition"`` or ``"map"``: the command that takes it.
     """
+
+    task: ClassVar[str]
 
     name: str
     title: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import repeat
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.catalogue import Entry, chosen
+from portpart.errors import InputError
 from portpart.graph import Graph
 from portpart.presets import lookup
 from portpart.primitives.histogram import histogram
@@ -45,15 +47,34 @@ class MultisectionConfig:
     ----------
     preset : str or PortpartConfig
         How each level is partitioned.
+    runs : tuple of int, optional
+        Partitions of each level that are combined, from the outermost on, which makes most of the
+        cost; levels further in take the last number.  By default as the preset says.
     swaps : bool
         Whether blocks swap places at the end where that lowers the cost.
+
+    Raises
+    ------
+    InputError
+        If there is no such preset, or a number of runs is below 1.
     """
 
     preset: Any = "default"
+    runs: tuple[int, ...] | None = None
     swaps: bool = True
 
     def __post_init__(self) -> None:
         lookup("portpart", self.preset)
+        if self.runs is not None and not (self.runs and min(self.runs) >= 1):
+            raise InputError(f"runs is {self.runs}; it must be numbers of at least 1")
+
+    def of_levels(self) -> Iterator[Any]:
+        """How each level is partitioned, from the outermost on."""
+        _, config = lookup("portpart", self.preset)
+        for runs in self.runs or ():
+            config = replace(config, runs=runs)
+            yield config
+        yield from repeat(config)
 
 
 @dataclass(frozen=True)
@@ -92,6 +113,8 @@ class Mapper(Entry):
         Elements for blocks, from where swaps start; None for block b on element b.
     """
 
+    task: ClassVar[str] = "map"
+
     map: Callable[[Task, Any], Array] = field(repr=False)
     needs_hierarchy: bool = False
     places: Callable[[Task, Graph], Array | None] = field(
@@ -100,10 +123,10 @@ class Mapper(Entry):
 
 def by_multisection(task: Task, config: MultisectionConfig) -> Array:
     """Partition along the hierarchy."""
-    _, inner = lookup("portpart", config.preset)
+    levels = config.of_levels()
 
     def divide(sections: Sections, distances: Distances, balance: Balance, seed: int) -> Array:
-        return partition_sections(task.graph, sections, distances, balance, inner, seed)
+        return partition_sections(task.graph, sections, distances, balance, next(levels), seed)
 
     return multisection(task.graph, task.topology, task.balance.max_block_weight, divide,
                         task.seed, task.trace)
@@ -141,8 +164,10 @@ def by_integrated_mapping(task: Task, config: im.IntegratedConfig) -> Array:
                                  task.seed, task.trace)
 
 
-SECTIONED = {name: MultisectionConfig(preset=name)
-             for name in ("fast", "default", "strong", "best")}
+SECTIONED = {
+    **{name: MultisectionConfig(preset=name) for name in ("fast", "default", "strong")},
+    "best": MultisectionConfig(preset="best"),
+}
 
 PAPER = ("P. Samoldekin, C. Schulz, H. Woydt: GPU-Accelerated Algorithms for Process Mapping "
          "(2026), arXiv:2510.12196")

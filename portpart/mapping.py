@@ -24,6 +24,7 @@ from portpart.calls import (
 from portpart.check_blocks import bounds_for
 from portpart.errors import InputError
 from portpart.mappers import Mapper, Task, mapper_of
+from portpart.mapping_memory import check_memory
 from portpart.metrics.balance import block_weight_limit, imbalance_of
 from portpart.metrics.mapping import level_costs_of
 from portpart.primitives.histogram import histogram
@@ -90,8 +91,10 @@ def map_processes(
     ------
     InputError
         Bad graph, topology or option, or more elements than vertices, before any work starts.
-    DeviceUnavailable, OutOfMemory
+    DeviceUnavailable
         As in :func:`portpart.partition`.
+    OutOfMemory
+        The device's memory does not suffice; where it cannot, before any work starts.
 
     Warns
     -----
@@ -101,7 +104,7 @@ def map_processes(
     Notes
     -----
     The same graph, options and seed give the same mapping on every device and any number of
-    threads, bit for bit.
+    threads, bit for bit.  Memory: :func:`portpart.memory_estimate`.
 
     Examples
     --------
@@ -128,6 +131,8 @@ def map_processes(
     space = working.space
     bounds = bounds_for(working, k, imbalance, None, None, 0)
     check_cost(working, machine.max_distance)
+    swapped = config.swaps if swaps is None else swaps
+    check_memory(working, machine, swapped)
     trace = Trace(space, working, progress)
     task = Task(working, machine, distances_on(space, machine), bounds.balance,
                 as_float(imbalance), seed, trace)
@@ -136,7 +141,7 @@ def map_processes(
         part, weights = repaired(working, part, bounds.balance)
         part, weights = filled(working, part, weights, bounds.balance, 0)
         traffic = traffic_of(working, part, k)
-    if config.swaps if swaps is None else swaps:
+    if swapped:
         with trace.phase("swaps"):
             part, traffic = with_swaps(working, part, traffic, task.distances, seed,
                                        lambda blocks: mapper.places(task, blocks))

@@ -1,4 +1,4 @@
-"""How much memory a partition takes, by formula (docs/memory.md tells where the numbers are from).
+"""How much memory a partition or a mapping takes, by formula (docs/memory.md tells where from).
 
 The library allocates before it works: matching and contraction per level, refinement once for the
 whole hierarchy.  So the bytes follow from the sizes of the levels, which shrink geometrically.
@@ -23,6 +23,7 @@ from portpart.errors import InputError
 from portpart.graph import MAX_INT32_ARCS
 from portpart.presets import find
 from portpart.primitives.scan import TILE
+from portpart.topology import Topology
 
 MATCHING = 4 * 4
 """Bytes per vertex: mate, wish, two lists of active vertices."""
@@ -97,7 +98,7 @@ MOST = Needs(
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Bytes in use in each phase of a partition.
+    """Bytes in use in each phase of a partition or a mapping.
 
     Attributes
     ----------
@@ -107,25 +108,29 @@ class MemoryEstimate:
         All coarser graphs and the maps between levels.
     coarsening, refinement : int
         Most bytes in use in the phase, graph and hierarchy included.
+    swaps : int
+        The same for the traffic between elements and swaps of blocks, after a mapping.
     """
 
     graph: int
     hierarchy: int
     coarsening: int
     refinement: int
+    swaps: int = 0
 
     @property
     def peak(self) -> int:
         """Most bytes in use at once."""
-        return max(self.coarsening, self.refinement)
+        return max(self.coarsening, self.refinement, self.swaps)
 
     def __str__(self) -> str:
         lines = [
             f"{name:<22} {_readable(size):>10}" for name, size in (
                 ("input graph", self.graph), ("coarser graphs", self.hierarchy),
                 ("peak of coarsening", self.coarsening),
-                ("peak of refinement", self.refinement), ("peak", self.peak),
-            )
+                ("peak of refinement", self.refinement), ("peak of swaps", self.swaps),
+                ("peak", self.peak),
+            ) if size
         ]  # fmt: skip
         return "\n".join(lines)
 
@@ -133,7 +138,7 @@ class MemoryEstimate:
 def memory_estimate(
     num_vertices: int,
     num_arcs: int,
-    k: int,
+    k: int | Topology,
     *,
     algorithm: str | None = None,
     preset: Any = "default",
@@ -143,16 +148,16 @@ def memory_estimate(
     weight_bytes: int = 4,
     arc_shrink: float | None = None,
 ) -> MemoryEstimate:
-    """Memory that :func:`portpart.partition` takes on its device, the graph included.
+    """Memory that a partition or a mapping takes on its device, the graph included.
 
     Parameters
     ----------
     num_vertices, num_arcs : int
         Sizes of the graph; an undirected edge has two arcs.
-    k : int
-        Number of blocks.
+    k : int or Topology
+        Number of blocks, or the machine to map to.
     algorithm, preset : optional
-        As for :func:`portpart.partition`.
+        As for :func:`portpart.partition`, with a machine as for :func:`portpart.map_processes`.
     vertex_weights, edge_weights : bool, default False
         Whether the graph has them.
     offset_bytes : int, optional
@@ -161,8 +166,8 @@ def memory_estimate(
         Bytes of an arc weight and of sums of them: 8 if the total is 2^31 or more.
     arc_shrink : float, optional
         Share of the arcs that a level keeps.  The default is for graphs of skewed degrees: 0.7 for
-        ``"portpart"``, 0.82 for ``"gkway"``, 0.86 for others.  Meshes and roads keep 0.33 to 0.5,
-        0.5 to 0.6 and 0.46 to 0.67.
+        ``"portpart"`` and mappings, 0.82 for ``"gkway"``, 0.86 for others.  Meshes and roads keep
+        0.33 to 0.5, 0.5 to 0.6 and 0.46 to 0.67.
 
     Returns
     -------
@@ -180,20 +185,49 @@ def memory_estimate(
     >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5)
     >>> estimate.peak // 2**20
     202
+    >>> machine = portpart.Topology("4:8:6", "1:10:100")
+    >>> portpart.memory_estimate(2**20, 6 * 2**20, machine, arc_shrink=0.5).peak // 2**20
+    235
     """
+    graph = Size(num_vertices, num_arcs, _graph_bytes(
+        num_vertices, num_arcs, 8 * vertex_weights, weight_bytes * edge_weights, offset_bytes),
+        weight_bytes)  # fmt: skip
+    if isinstance(k, Topology):
+        from portpart.mapping_memory import mapping_estimate
+
+        _check(num_vertices, num_arcs, 1, arc_shrink)
+        return mapping_estimate(graph, k, algorithm, preset, arc_shrink)
+    _check(num_vertices, num_arcs, k, arc_shrink)
     found, config = find(algorithm, preset)
-    needs = NEEDS.get(found.name, MOST)
+    return estimate_of(graph, k, config, NEEDS.get(found.name, MOST), arc_shrink)
+
+
+@dataclass(frozen=True)
+class Size:
+    """Size of a graph, its bytes, and those of sums of arc weights."""
+
+    num_vertices: int
+    num_arcs: int
+    own_bytes: int
+    weight_bytes: int
+
+
+def estimate_of(graph: Size, k: int, config: MultilevelConfig, needs: Needs,
+                arc_shrink: float | None = None, labelled: bool = False) -> MemoryEstimate:
+    """The estimate for a search by a configuration; its clusters may keep to a label."""
     arcs_kept = needs.arcs if arc_shrink is None else arc_shrink
-    _check(num_vertices, num_arcs, k, arcs_kept)
-    sizes = list(_level_sizes(num_vertices, num_arcs, _coarsest(config, k), needs.vertices,
-                              arcs_kept))
+    weight_bytes = graph.weight_bytes
+    sizes = list(_level_sizes(graph.num_vertices, graph.num_arcs, _coarsest(config, k),
+                              needs.vertices, arcs_kept))
     graphs = [_graph_bytes(n, arcs, 8, weight_bytes, None) for n, arcs in sizes]
-    graphs[0] = _graph_bytes(num_vertices, num_arcs, 8 * vertex_weights,
-                             weight_bytes * edge_weights, offset_bytes)
+    graphs[0] = graph.own_bytes
     below = sum(graphs[1:]) + sum(CLUSTER * n for n, _ in sizes[:-1])
     kept = _kept_bytes(sizes, config)
-    refining = _refinement_bytes(num_vertices, num_arcs, k, needs)
     starting = _start_bytes(sizes, k, config, weight_bytes)
+    if labelled:  # the partition before, a label on each level, and all starts once refined
+        kept += 4 * sizes[0][0] + 4 * sum(n for n, _ in sizes)
+        starting += 4 * (config.grown.refined + 2) * min(sizes[0][0], config.coarsest_vertices(k))
+    refining = _refinement_bytes(graph.num_vertices, graph.num_arcs, k, needs)
     coarsening = _coarsening_peak(sizes, graphs, weight_bytes, needs) - graphs[0]
     return MemoryEstimate(
         graph=graphs[0],
@@ -203,13 +237,13 @@ def memory_estimate(
     )
 
 
-def _check(num_vertices: int, num_arcs: int, k: int, arc_shrink: float) -> None:
+def _check(num_vertices: int, num_arcs: int, k: int, arc_shrink: float | None) -> None:
     for name, value, least in (
         ("num_vertices", num_vertices, 0), ("num_arcs", num_arcs, 0), ("k", k, 1)
     ):  # fmt: skip
         if value < least:
             raise InputError(f"{name} is {value}; it must be at least {least}")
-    if not 0 < arc_shrink < 1:
+    if arc_shrink is not None and not 0 < arc_shrink < 1:
         raise InputError(f"arc_shrink is {arc_shrink}; it must be between 0 and 1")
 
 

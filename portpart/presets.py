@@ -1,4 +1,4 @@
-"""The algorithms and their presets: the one place that names them.
+"""The partitioners and their presets: the one place that names them.
 
 `portpart.partition`, the command line, the benchmarks and the tests of the documentation read this
 table; an algorithm is added here, by one entry.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from portpart.algorithms import gkway, gpmetis, jet, portpart
 from portpart.catalogue import Entry, chosen
@@ -25,6 +25,8 @@ class Algorithm(Entry):
     partition : callable
         The recipe.
     """
+
+    task: ClassVar[str] = "partition"
 
     partition: Callable[..., Any] = field(repr=False)
 
@@ -67,29 +69,6 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         gpmetis.PRESETS, partition=gpmetis.gpmetis,
     ),
 )}  # fmt: skip
-
-
-def list_algorithms() -> dict[str, Algorithm]:
-    """The algorithms that :func:`portpart.partition` knows, by name.
-
-    Returns
-    -------
-    dict of str to Algorithm
-        Each has ``title``, ``purpose``, ``source``, ``presets``, and the methods ``parameters``
-        and ``difference``, which take the name of a preset.
-
-    Examples
-    --------
-    >>> import portpart
-    >>> jet = portpart.list_algorithms()["jet"]
-    >>> list(jet.presets)
-    ['fast', 'default', 'ultra']
-    >>> jet.difference("fast")
-    {'starts': 1, 'refinement.tolerance': 0.99}
-    >>> [(each.value, each.symbol) for each in jet.parameters() if each.name == "temperatures"]
-    [((0.75,), 'c')]
-    """
-    return dict(ALGORITHMS)
 
 
 def lookup(algorithm: str | None, preset: Any, starts: int | None = None,

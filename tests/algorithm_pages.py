@@ -9,14 +9,17 @@ that were measured) is kept for presets that are still there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from portpart.catalogue import Parameter, written, written_difference
-from portpart.presets import ALGORITHMS, DEFAULT, Algorithm
+from portpart.catalogue import Entry, Parameter, written, written_difference
+from portpart.listing import DEFAULTS
+from portpart.mappers import MAPPERS
+from portpart.presets import ALGORITHMS
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "algorithms"
 OVERVIEW = FOLDER / "README.md"
+MAPPING = FOLDER / "mapping.md"
 
 SECTIONS = ("When to choose it", "How it works", "Parameters", "Presets",
             "Where it differs from its sources", "Measured", "Memory", "Limitations")
@@ -30,24 +33,34 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page with the text that it is to have."""
     measured = _measured(OVERVIEW.read_text())
     yield OVERVIEW, _filled(OVERVIEW, {
-        "algorithms": algorithms, "presets": lambda: presets(measured)})
+        "algorithms": lambda: algorithms(ALGORITHMS), "presets": lambda: presets(measured)})
     for algorithm in ALGORITHMS.values():
         page = FOLDER / f"{algorithm.name}.md"
         yield page, _filled(page, {
             "parameters": lambda each=algorithm: parameters(each),
             "presets": lambda each=algorithm: presets_of(each)})
+    yield MAPPING, _filled(MAPPING, {
+        "algorithms": lambda: algorithms(MAPPERS), "presets": presets_of_mappers,
+        **{f"parameters of {name}": lambda each=MAPPERS[name]: parameters(each)
+           for name in ("hm", "im", "two-phase")}})
 
 
-def algorithms() -> str:
+def algorithms(table: Mapping[str, Entry]) -> str:
     """One row for each algorithm."""
     return _table(["`algorithm=`", "what it does", "source"], (
-        [f"[`{each.name}`]({each.name}.md){', the default' if each.name == DEFAULT else ''}",
-         each.purpose, each.source]
-        for each in ALGORITHMS.values()))
+        [f"{_linked(each)}{', the default' if each.name in DEFAULTS else ''}", each.purpose,
+         each.source]
+        for each in table.values()))
+
+
+def _linked(algorithm: Entry) -> str:
+    """The name, with a link to the page of the algorithm if it has one of its own."""
+    name = f"`{algorithm.name}`"
+    return f"[{name}]({algorithm.name}.md)" if algorithm.name in ALGORITHMS else name
 
 
 def presets(measured: dict[tuple[str, str], list[str]]) -> str:
-    """One row for each preset of each algorithm, with the figures that the page has."""
+    """One row for each preset of each partitioner, with the figures that the page has."""
     head = ["algorithm", "preset", "what it changes"]
     extra = measured[("algorithm", "preset")]
     return _table(head + extra, (
@@ -56,13 +69,20 @@ def presets(measured: dict[tuple[str, str], list[str]]) -> str:
         for each in ALGORITHMS.values() for preset in each.presets))
 
 
-def presets_of(algorithm: Algorithm) -> str:
+def presets_of(algorithm: Entry) -> str:
     """One row for each preset."""
     return _table(["preset", "what it changes"], (
         [f"`{preset}`", _difference(algorithm, preset)] for preset in algorithm.presets))
 
 
-def parameters(algorithm: Algorithm) -> str:
+def presets_of_mappers() -> str:
+    """One row for each preset of each mapper."""
+    return _table(["algorithm", "preset", "what it changes"], (
+        [_linked(each), f"`{preset}`", _difference(each, preset)]
+        for each in MAPPERS.values() for preset in each.presets))
+
+
+def parameters(algorithm: Entry) -> str:
     """One row for each parameter, or for several that are explained together."""
     groups: dict[tuple[str, str], list[Parameter]] = {}
     for each in algorithm.parameters():
@@ -78,7 +98,7 @@ def parameters(algorithm: Algorithm) -> str:
     return _table(["parameter", "default", "symbol", "meaning"], rows)
 
 
-def _difference(algorithm: Algorithm, preset: str) -> str:
+def _difference(algorithm: Entry, preset: str) -> str:
     text = written_difference(algorithm.difference(preset))
     return f"`{text}`" if text else "(the defaults)"
 

@@ -8,12 +8,15 @@ import json
 import pytest
 
 import portpart
-from portpart.catalogue import by_name, differences, meanings, parameters_of, written
+from portpart.catalogue import Entry, by_name, differences, meanings, parameters_of, written
 from portpart.cli import main
 from portpart.errors import InputError
-from portpart.presets import ALGORITHMS, DEFAULT, Algorithm, lookup
+from portpart.listing import DEFAULTS, list_algorithms
+from portpart.mappers import MAPPERS, mapper_of
+from portpart.presets import ALGORITHMS, DEFAULT, lookup
 
-PRESETS = [(algorithm, preset) for algorithm in ALGORITHMS.values()
+EVERYTHING = list_algorithms()
+PRESETS = [(algorithm, preset) for algorithm in EVERYTHING.values()
            for preset in algorithm.presets]
 
 
@@ -80,8 +83,8 @@ def test_long_tuples_are_written_by_their_ends() -> None:
     assert written((0.5,)) == "(0.5,)"
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=lambda each: each.name)
-def test_every_algorithm_says_what_it_is(algorithm: Algorithm) -> None:
+@pytest.mark.parametrize("algorithm", EVERYTHING.values(), ids=lambda each: each.name)
+def test_every_algorithm_says_what_it_is(algorithm: Entry) -> None:
     assert algorithm.purpose.endswith(".")
     assert algorithm.source
     assert algorithm.difference("default") == {}
@@ -93,9 +96,13 @@ def test_every_algorithm_says_what_it_is(algorithm: Algorithm) -> None:
 
 @pytest.mark.parametrize(("algorithm", "preset"), PRESETS, ids=lambda each: getattr(
     each, "name", each))  # fmt: skip
-def test_every_parameter_of_a_preset_has_a_meaning(algorithm: Algorithm, preset: str) -> None:
+def test_every_parameter_of_a_preset_has_a_meaning(algorithm: Entry, preset: str) -> None:
     assert all(each.meaning for each in algorithm.parameters(preset))
-    assert lookup(algorithm.name, preset) == (algorithm.partition, algorithm.presets[preset])
+    config = algorithm.presets[preset]
+    if algorithm.task == "map":
+        assert mapper_of(algorithm.name, preset) == (algorithm, config)
+    else:
+        assert lookup(algorithm.name, preset) == (ALGORITHMS[algorithm.name].partition, config)
 
 
 def test_unknown_names_are_refused() -> None:
@@ -107,13 +114,17 @@ def test_unknown_names_are_refused() -> None:
 
 def test_the_list_is_a_copy() -> None:
     portpart.list_algorithms().clear()
-    assert DEFAULT in portpart.list_algorithms()
+    assert set(DEFAULTS) < set(portpart.list_algorithms())
+
+
+def test_no_partitioner_has_the_name_of_a_mapper() -> None:
+    assert len(EVERYTHING) == len(ALGORITHMS) + len(MAPPERS)
 
 
 def test_the_command_lists_all_presets(capsys: pytest.CaptureFixture) -> None:
     assert main(["algorithms"]) == 0
     printed = capsys.readouterr().out
-    for name, algorithm in ALGORITHMS.items():
+    for name, algorithm in EVERYTHING.items():
         assert f"\n{name}" in "\n" + printed
         assert all(f"\n  {preset}" in printed for preset in algorithm.presets)
 
@@ -129,9 +140,10 @@ def test_the_command_tells_the_parameters_of_an_algorithm(capsys: pytest.Capture
 def test_json_holds_everything(capsys: pytest.CaptureFixture) -> None:
     assert main(["algorithms", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["algorithms"]
-    assert [each["name"] for each in listed if each["is_default"]] == [DEFAULT]
+    assert [(each["task"], each["name"]) for each in listed if each["is_default"]] == [
+        ("partition", DEFAULT), ("map", "hm")]  # fmt: skip
     assert {each["name"]: list(each["presets"]) for each in listed} == {
-        name: list(algorithm.presets) for name, algorithm in ALGORITHMS.items()}
+        name: list(algorithm.presets) for name, algorithm in EVERYTHING.items()}
     assert main(["algorithms", "jet", "--json"]) == 0
     jet = json.loads(capsys.readouterr().out)
     assert jet["presets"]["fast"] == {"starts": 1, "refinement.tolerance": 0.99}
@@ -151,3 +163,19 @@ def test_help_names_algorithms_and_presets(capsys: pytest.CaptureFixture) -> Non
     printed = " ".join(capsys.readouterr().out.split())
     assert all(name in printed for name in ALGORITHMS)
     assert "fast, default, ultra (jet)" in printed
+    assert "hm-ultra" not in printed
+
+
+def test_help_names_mappers_and_presets(capsys: pytest.CaptureFixture) -> None:
+    assert main(["map", "--help"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert all(name in printed for name in MAPPERS)
+    assert "paper, fast, default, strong, best (im)" in printed
+    assert "gkway" not in printed
+
+
+def test_the_command_tells_the_parameters_of_a_mapper(capsys: pytest.CaptureFixture) -> None:
+    assert main(["algorithms", "im"]) == 0
+    printed = capsys.readouterr().out
+    assert "for portpart map" in printed
+    assert all(each.name in printed for each in MAPPERS["im"].parameters())

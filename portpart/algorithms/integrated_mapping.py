@@ -63,8 +63,18 @@ class IntegratedConfig(JetRefinedConfig):
         graph at which coarsening may stop.
     grown : StartOptions
         Mappings of the coarsest graph, by bisections along the hierarchy; the best one is used.
-    least_shrink, runs, cycles, refinement, finest_refinement
-        As for `portpart.PortpartConfig`.
+    starts, start_blocks : int
+        Not used: mappings of the coarsest graph are grown.
+    start : str
+        Not used.
+    least_shrink : float
+        Coarsening stops when a level keeps more than this share of the vertices.
+    runs, cycles : int
+        Mappings from scratch, which are combined with the best one; and times that the result is
+        coarsened inside its blocks and refined again.
+    refinement : RefinementOptions
+    finest_refinement : RefinementOptions, optional
+        The same on the finest level, if it differs there.
     swaps : bool
         Whether blocks swap places at the end where that lowers the cost.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from portpart.backends.cpu_compile import compiled
 from portpart.backends.cpu_driver import MOST_ARGUMENTS, PARALLEL_WORK, launch_objects
-from portpart.backends.cpu_memory import allocate
+from portpart.backends.cpu_memory import allocate, main_memory
 from portpart.backends.cpu_threads import run_with_threads
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
@@ -90,6 +90,9 @@ class CpuSpace(ExecutionSpace):
             _launch(n, kernel, args, weight, 1)
         else:
             run_with_threads(self.threads, _launch, n, kernel, args, weight)
+
+    def free_bytes(self) -> int | None:
+        return main_memory()
 
     @property
     def num_compiled(self) -> int:

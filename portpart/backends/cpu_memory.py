@@ -96,13 +96,17 @@ class _Lease:
             self.cache.keep(self.block)
 
 
+def main_memory() -> int | None:
+    """Bytes of this machine's memory; None if it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
 def default_limit() -> int:
     """Bytes that the cache of this process keeps at most."""
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return MOST_KEPT // 8
-    return min(MOST_KEPT, memory // 8)
+    return min(MOST_KEPT, (main_memory() or MOST_KEPT) // 8)
 
 
 blocks = BlockCache(default_limit())

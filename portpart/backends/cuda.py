@@ -211,12 +211,15 @@ class CudaSpace(ExecutionSpace):
         except self._no_memory as error:
             raise self._out_of_memory(n, dtype) from error
 
+    def free_bytes(self) -> int | None:
+        with self.active():
+            free = self.cupy.cuda.runtime.memGetInfo()[0]
+            return int(free + self.cupy.get_default_memory_pool().free_bytes())
+
     def _out_of_memory(self, n: int, dtype: Any) -> OutOfMemory:
         needed = n * np.dtype(dtype or np.float64).itemsize
-        free = self.cupy.cuda.runtime.memGetInfo()[0]
-        free += self.cupy.get_default_memory_pool().free_bytes()
         return OutOfMemory(f"{needed / 2**20:.0f} MiB of memory on {self.name} were needed and "
-                           f"{free / 2**20:.0f} MiB were free")
+                           f"{(self.free_bytes() or 0) / 2**20:.0f} MiB were free")
 
 
 def _travels(values: np.ndarray, dtype: Any) -> bool:

@@ -108,6 +108,10 @@ class ExecutionSpace(ABC):
     def executable(self, program: Program) -> Executable:
         """Compile `program` for this space."""
 
+    def free_bytes(self) -> int | None:
+        """No more than so many bytes can be had for arrays; None if nobody knows."""
+        return None
+
     def cached_executable(self, key: Hashable, record: Any) -> Executable:
         """The executable of the program that `record()` makes, compiled once per `key`."""
         if key not in self._executables:

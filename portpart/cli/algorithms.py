@@ -1,4 +1,4 @@
-"""``portpart algorithms``: the algorithms, their presets and parameters."""
+"""``portpart algorithms``: partitioners and mappers, their presets and parameters."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from portpart.cli import options
 from portpart.cli.output import print_json
 
 if TYPE_CHECKING:
-    from portpart.catalogue import Parameter
-    from portpart.presets import Algorithm
+    from portpart.catalogue import Entry, Parameter
 
 WIDTH = 96
 
@@ -24,45 +23,48 @@ WIDTH = 96
 def command(name: str | None, as_json: bool) -> None:
     """List the algorithms and their presets; with NAME the parameters of each preset."""
     from portpart.catalogue import by_name
-    from portpart.presets import ALGORITHMS
+    from portpart.listing import list_algorithms
 
+    table = list_algorithms()
     if name is not None:
-        chosen = by_name(ALGORITHMS, name)
+        chosen = by_name(table, name)
         if as_json:
             print_json(_as_object(chosen) | {"parameters": _parameters_by_preset(chosen)})
         else:
             _show((*_about(chosen), "", *_table_of_parameters(chosen)))
     elif as_json:
-        print_json({"algorithms": [_as_object(each) for each in ALGORITHMS.values()]})
+        print_json({"algorithms": [_as_object(each) for each in table.values()]})
     else:
-        for each in ALGORITHMS.values():
+        for each in table.values():
             _show((*_about(each), ""))
         click.echo("portpart algorithms NAME lists the parameters of each preset.")
 
 
-def _as_object(algorithm: Algorithm) -> dict[str, Any]:
+def _as_object(algorithm: Entry) -> dict[str, Any]:
     """Return what --json prints about one algorithm; presets with what differs from the default."""
-    from portpart.presets import DEFAULT
+    from portpart.listing import DEFAULTS
 
     return {
-        "name": algorithm.name, "title": algorithm.title, "purpose": algorithm.purpose,
-        "source": algorithm.source, "is_default": algorithm.name == DEFAULT,
+        "name": algorithm.name, "task": algorithm.task, "title": algorithm.title,
+        "purpose": algorithm.purpose, "source": algorithm.source,
+        "is_default": algorithm.name in DEFAULTS,
         "presets": {preset: algorithm.difference(preset) for preset in algorithm.presets},
     }  # fmt: skip
 
 
-def _parameters_by_preset(algorithm: Algorithm) -> dict[str, list[dict[str, Any]]]:
+def _parameters_by_preset(algorithm: Entry) -> dict[str, list[dict[str, Any]]]:
     return {preset: [vars(each) for each in algorithm.parameters(preset)]
             for preset in algorithm.presets}  # fmt: skip
 
 
-def _about(algorithm: Algorithm) -> Iterator[str]:
+def _about(algorithm: Entry) -> Iterator[str]:
     """Yield what an algorithm is, and its presets with what differs from the default."""
     from portpart.catalogue import written_difference
-    from portpart.presets import DEFAULT
+    from portpart.listing import DEFAULTS
 
-    mark = " (the default)" if algorithm.name == DEFAULT else ""
+    mark = " (the default)" if algorithm.name in DEFAULTS else ""
     yield f"{algorithm.name}{mark}"
+    yield f"  for portpart {algorithm.task}"
     yield from _wrapped(algorithm.purpose, "  ")
     yield from _wrapped(algorithm.source, "  source: ")
     yield f"  configuration: portpart.{algorithm.kind.__name__}"
@@ -71,7 +73,7 @@ def _about(algorithm: Algorithm) -> Iterator[str]:
         yield from _wrapped(text, f"  {preset:<8} ")
 
 
-def _table_of_parameters(algorithm: Algorithm) -> Iterator[str]:
+def _table_of_parameters(algorithm: Entry) -> Iterator[str]:
     """Yield parameters with their values; what is explained alike stands together."""
     values = {preset: {each.name: each.value for each in algorithm.parameters(preset)}
               for preset in algorithm.presets}  # fmt: skip

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 @click.option("--node-levels", type=click.IntRange(min=0),
               help="Levels inside a node of the rankfile; default: 2.")
 @options.imbalance_option
-@click.option("--algorithm", help="hm, the default, hm-ultra, im, two-phase or identity.")
-@click.option("--preset", default="default", show_default=True)
+@click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms, task="map")
+@click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
+              tell=options.presets, task="map")
 @click.option("--swaps/--no-swaps", default=None,
               help="Let blocks swap places at the end; default: preset.")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")

@@ -46,29 +46,32 @@ json_option = click.option(
 class ToldLater(click.Option):
     """An option whose help the library tells, which is imported only when help is asked for."""
 
-    def __init__(self, *names: Any, tell: Callable[[], str], **settings: Any) -> None:
+    def __init__(self, *names: Any, tell: Callable[[str], str], task: str,
+                 **settings: Any) -> None:
         super().__init__(*names, **settings)
-        self.tell = tell
+        self.tell, self.task = tell, task
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        self.help = self.tell()
+        self.help = self.tell(self.task)
         return super().get_help_record(ctx)
 
 
-def algorithms() -> str:
-    """Return the names of the algorithms."""
-    from portpart.presets import ALGORITHMS, DEFAULT
+def algorithms(task: str) -> str:
+    """Return the names of the algorithms for a task."""
+    from portpart.listing import DEFAULTS, list_algorithms
 
-    names = (f"{name}, the default" if name == DEFAULT else name for name in ALGORITHMS)
+    names = (f"{name}, the default" if name in DEFAULTS else name
+             for name, each in list_algorithms().items() if each.task == task)  # fmt: skip
     return "; ".join(names) + ". See portpart algorithms."
 
 
-def presets() -> str:
-    """Return the names of the presets of each algorithm."""
-    from portpart.presets import ALGORITHMS
+def presets(task: str) -> str:
+    """Return the names of the presets of each algorithm for a task."""
+    from portpart.listing import list_algorithms
 
-    return "; ".join(f"{', '.join(algorithm.presets)} ({name})"
-                     for name, algorithm in ALGORITHMS.items()) + "."  # fmt: skip
+    return "; ".join(f"{', '.join(each.presets)} ({name})"
+                     for name, each in list_algorithms().items()
+                     if each.task == task) + "."  # fmt: skip
 
 
 _READING = (

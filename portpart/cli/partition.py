@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 @click.option("--fixed", metavar="FILE", help="The block of each vertex, a line each; -1: free.")
 @click.option("--initial", metavar="FILE", help="A partition to improve, one block a line.")
 @click.option("--min-block-weight", type=click.IntRange(min=0), help="Least weight of a block.")
-@click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms)
+@click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms,
+              task="partition")
 @click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
-              tell=options.presets)
+              tell=options.presets, task="partition")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: all cores.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,8 @@ def test_a_configuration_as_preset() -> None:
 @pytest.mark.parametrize(("make", "message"), [
     (lambda: PartitionedConfig(partitioner="x"), "algorithm is 'x'"),
     (lambda: MultisectionConfig("x"), "preset is 'x'"),
+    (lambda: MultisectionConfig(runs=()), r"runs is \(\)"),
+    (lambda: MultisectionConfig(runs=(4, 0)), r"runs is \(4, 0\)"),
     (lambda: IntegratedConfig(coarsening="x"), "coarsening is 'x'"),
     (lambda: IntegratedConfig(growth=1), "growth is 1"),
 ])
@@ -247,3 +250,9 @@ def test_blocks_in_a_bad_order_get_better_places() -> None:
 def test_blocks_in_the_best_order_stay() -> None:
     assert portpart.map_processes(grid_2d(1, 8), "2:2:2", "1:10:100", algorithm="two-phase",
                                   imbalance=0).cost == 100 + 2 * 10 + 4
+
+
+def test_runs_are_given_from_the_outermost_level_on() -> None:
+    config = MultisectionConfig("fast", runs=(9, 3))
+    assert [level.runs for level in islice(config.of_levels(), 4)] == [9, 3, 3, 3]
+    assert [level.runs for level in islice(MultisectionConfig("best").of_levels(), 2)] == [4, 4]

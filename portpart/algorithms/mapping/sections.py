@@ -57,7 +57,7 @@ def partition_sections(graph: Graph, sections: Sections, distances: Distances, b
         A vertex may be in a block of another section.
     """
     space, k = graph.space, balance.num_blocks
-    coarsest = max(config.coarsest_vertices(k), min(config.least_coarsest * sections.count, MOST))
+    coarsest = coarsest_of_sections(config, k, sections.count)
     rule = cluster_rule(graph, coarsest, balance.cluster_limit(coarsest), config.growth,
                         config.skewed_growth, config.most_coarse_weight, config.clustering)
     trace = Trace(space, graph, None)
@@ -80,6 +80,12 @@ def partition_sections(graph: Graph, sections: Sections, distances: Distances, b
 
     return search(space, walk, k, seed, config.runs, config.cycles,
                   lambda found: trace.walked(found.cut))
+
+
+def coarsest_of_sections(config: PortpartConfig, num_blocks: int, num_sections: int) -> int:
+    """Number of vertices at which coarsening stops."""
+    return max(config.coarsest_vertices(num_blocks),
+               min(config.least_coarsest * num_sections, MOST))
 
 
 def _start(refiner: MappingRefiner, coarsest: Level, sections: Sections, config: PortpartConfig,

@@ -1,0 +1,146 @@
+"""How much memory a mapping takes: the formula of a partition for each search that it goes through.
+
+Multisection searches once a level, among more vertices than a partition of so many blocks; all
+arrays of a level are given back before the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from portpart.algorithms.integrated_mapping import IntegratedConfig
+from portpart.algorithms.mapping.sections import LEAST_OF_SECTION, coarsest_of_sections
+from portpart.algorithms.mapping.swaps import MOST_SWAPPED
+from portpart.algorithms.multilevel import MultilevelConfig
+from portpart.algorithms.portpart import PortpartConfig
+from portpart.errors import OutOfMemory
+from portpart.graph import Graph
+from portpart.mappers import MultisectionConfig, mapper_of
+from portpart.memory import (
+    CLUSTER,
+    CONTRACTION,
+    MARGIN,
+    MEMBERS,
+    MOST,
+    NEEDS,
+    REFINEMENT,
+    MemoryEstimate,
+    Needs,
+    Size,
+    estimate_of,
+)
+from portpart.presets import find
+from portpart.topology import Topology
+
+OF_BLOCK = 8 + 4 + 4 + 4 + 8 + 4 + 8 + 4
+"""Bytes per block of swaps, but for the table: rows of traffic, places, and what is proposed."""
+
+ASKED_FROM = 2**28
+"""Less than so many bytes are taken without asking what is free."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search among partitions that a mapping goes through."""
+
+    num_blocks: int
+    config: MultilevelConfig
+    needs: Needs
+    labelled: bool
+
+
+def mapping_estimate(graph: Size, machine: Topology, algorithm: str | None, preset: Any,
+                     arc_shrink: float | None) -> MemoryEstimate:
+    """The estimate for a mapping: the most of all that it goes through."""
+    _, config = mapper_of(algorithm, preset, machine.is_hierarchy)
+    distances = distance_bytes(machine)
+    found = [estimate_of(graph, search.num_blocks, search.config, search.needs, arc_shrink,
+                         search.labelled) for search in _searches(config, machine)]
+    return MemoryEstimate(
+        graph=graph.own_bytes,
+        hierarchy=max(each.hierarchy for each in found),
+        coarsening=distances + max(each.coarsening for each in found),
+        refinement=distances + max(each.refinement for each in found),
+        swaps=graph.own_bytes + distances + int(MARGIN * _ending_bytes(graph, machine)),
+    )
+
+
+def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
+    """Refuse what cannot fit, before any work: arrays that every mapping has at once.
+
+    Raises
+    ------
+    OutOfMemory
+        If the space has less than these take.
+    """
+    k = machine.num_elements
+    working = REFINEMENT * graph.num_vertices if k > 1 else 0
+    needed = distance_bytes(machine) + max(working, swap_bytes(k) if swaps else 0)
+    if needed < ASKED_FROM:
+        return
+    free = graph.space.free_bytes()
+    if free is not None and needed > free:
+        raise OutOfMemory(
+            f"mapping {graph.num_vertices} vertices to {k} elements takes {needed / 2**20:.0f} MiB "
+            f"at least beside the graph, and {graph.space.name} has {free / 2**20:.0f} MiB; "
+            "portpart.memory_estimate tells what it takes in all"
+        )
+
+
+def distance_bytes(machine: Topology) -> int:
+    """Bytes of the distances between elements."""
+    k = machine.num_elements
+    return 8 * (k if machine.is_hierarchy else k * k)
+
+
+def swap_bytes(num_elements: int) -> int:
+    """Bytes of the table of swaps."""
+    return 8 * num_elements**2 if num_elements <= MOST_SWAPPED else 0
+
+
+def _searches(config: Any, machine: Topology) -> Iterator[Search]:
+    k = machine.num_elements
+    if isinstance(config, MultisectionConfig):
+        yield from _of_levels(config, machine)
+    elif isinstance(config, IntegratedConfig):
+        needs = NEEDS["portpart" if config.coarsening == "clusters" else "jet"]
+        yield Search(k, replace(config, start="grown"), needs, False)
+    else:
+        found, inner = find(config.partitioner, config.preset)
+        yield Search(k, inner, NEEDS.get(found.name, MOST), False)
+
+
+def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[Search]:
+    """A search for each level, from the outermost on."""
+    sections, levels = 1, config.of_levels()
+    for arity in (arity for arity in reversed(machine.arities) if arity > 1):
+        k = sections * arity
+        yield Search(k, _as_partition(next(levels), k, sections), NEEDS["portpart"], True)
+        sections = k
+    if sections == 1:
+        yield Search(1, next(levels), NEEDS["portpart"], False)
+
+
+def _as_partition(config: PortpartConfig, k: int, sections: int) -> PortpartConfig:
+    """A configuration whose partitions stop coarsening where those of the sections do."""
+    coarsest = coarsest_of_sections(config, k, sections)
+    growing = config.grown.growing
+    least = max(growing.least_vertices, LEAST_OF_SECTION * sections)
+    return replace(
+        config, start="grown", coarsest_per_block=0, least_coarsest=coarsest,
+        most_coarsest=coarsest,
+        grown=replace(config.grown, growing=replace(growing, least_vertices=least)),
+    )  # fmt: skip
+
+
+def _ending_bytes(graph: Size, machine: Topology) -> int:
+    """Bytes of the traffic between elements while it is counted, or of swaps."""
+    k = machine.num_elements
+    traffic = min(graph.num_arcs, k * k)
+    arcs = 4 + graph.weight_bytes
+    counting = ((2 * CLUSTER + MEMBERS) * graph.num_vertices + arcs * graph.num_arcs
+                + (CONTRACTION + 16) * k + arcs * traffic)
+    swapping = CLUSTER * graph.num_vertices * 2 + swap_bytes(k) + OF_BLOCK * k + 12 * traffic
+    return max(counting, swapping)

@@ -1,0 +1,101 @@
+"""The estimate of memory for mappings against the bytes of the arrays that one really makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portpart
+from bench.counting_space import CountingSpace
+from bench.recipes import copied
+from portpart import Topology, metrics
+from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
+from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.tracing import Trace
+from portpart.errors import InputError, OutOfMemory
+from portpart.graph import Graph
+from portpart.mappers import MAPPERS, Task, mapper_of
+from tests.test_memory import GRAPHS
+
+MACHINES = {
+    "small": Topology("4:2", "1:10"), "three levels": Topology("4:8:2", "1:10:100"),
+    "many": Topology("4:8:30", "1:10:100"),
+    "matrix": Topology.from_matrix(abs(np.subtract.outer(range(200), range(200)))),
+}  # fmt: skip
+CASES = [("hm", "default", "three levels"), ("hm", "best", "small"),
+         ("hm-ultra", "default", "many"), ("im", "default", "three levels"),
+         ("im", "paper", "matrix"), ("im", "best", "many"), ("two-phase", "default", "many"),
+         ("identity", "jet", "small")]  # fmt: skip
+
+
+def bytes_of_mapping(host: Graph, machine: Topology, algorithm: str, preset: Any) -> int:
+    """Return the most bytes that the graph and all arrays of a mapping take at once."""
+    space, k = CountingSpace(1), machine.num_elements
+    graph = copied(host, space)
+    total = graph.total_vertex_weight
+    balance = Balance(k, metrics.block_weight_limit(total, k), total // k)
+    mapper, config = mapper_of(algorithm, preset)
+    task = Task(graph, machine, distances_on(space, machine), balance, 0.03, 1,
+                Trace(space, graph, None))
+    part = mapper.map(task, config)
+    traffic = traffic_of(graph, part, k)
+    if config.swaps:
+        with_swaps(graph, part, traffic, task.distances, 1,
+                   lambda blocks: mapper.places(task, blocks))
+    return space.peak
+
+
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimate_is_an_upper_bound_within_a_factor_of_two(name: str, case: Any) -> None:
+    algorithm, preset, machine = case
+    graph = GRAPHS[name]()
+    estimate = portpart.memory_estimate(
+        graph.num_vertices, graph.num_arcs, MACHINES[machine], algorithm=algorithm, preset=preset,
+        vertex_weights=graph.vertex_weights is not None, edge_weights=graph.weights is not None)
+    used = bytes_of_mapping(graph, MACHINES[machine], algorithm, preset)
+    assert 0.5 * estimate.peak <= used <= estimate.peak
+
+
+def test_the_table_of_swaps_counts() -> None:
+    few, many = (portpart.memory_estimate(10**4, 6 * 10**4, Topology([64, size], [1, 2]))
+                 for size in (2, 64))
+    assert many.swaps - few.swaps >= 8 * (4096**2 - 128**2)
+    assert many.peak == many.swaps
+    assert "peak of swaps" in str(many)
+    assert "swaps" not in str(portpart.memory_estimate(10**4, 6 * 10**4, 64))
+
+
+@pytest.mark.parametrize("algorithm", MAPPERS)
+def test_estimates_grow_with_the_graph(algorithm: str) -> None:
+    machine = MACHINES["three levels"]
+    small, large = (portpart.memory_estimate(n, 6 * n, machine, algorithm=algorithm)
+                    for n in (10**5, 10**6))
+    assert 5 * small.peak < large.peak
+    assert portpart.memory_estimate(0, 0, machine, algorithm=algorithm).peak < 2**20
+
+
+def test_a_mapper_takes_a_machine() -> None:
+    with pytest.raises(InputError, match="'im'"):
+        portpart.memory_estimate(10, 20, 4, algorithm="im")
+    with pytest.raises(InputError, match="'jet'"):
+        portpart.memory_estimate(10, 20, Topology("4", "1"), algorithm="jet")
+
+
+def test_what_cannot_fit_is_refused_before_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = portpart.generators.grid_2d(2000, 2000)
+    machine = Topology("4:8", "1:10")
+    monkeypatch.setattr(type(graph.space), "free_bytes", lambda space: 2**28)
+    before = graph.space.counters.launches
+    with pytest.raises(OutOfMemory, match=r"4000000 vertices to 32 elements .* 256 MiB"):
+        portpart.map_processes(graph, topology=machine)
+    assert graph.space.counters.launches == before
+
+
+def test_small_mappings_do_not_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = portpart.generators.grid_2d(20, 20)
+    monkeypatch.setattr(type(graph.space), "free_bytes", lambda space: 0)
+    assert portpart.map_processes(graph, "4:2", "1:10").feasible
