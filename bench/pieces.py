@@ -184,7 +184,7 @@ def test_refinement_of_a_level(
 
     def work() -> None:
         refiner.start(graph, start)
-        outcome = refiner.refine(graph, config.passes(0, graph.num_vertices)[0])
+        outcome = refiner.refine(graph, config.passes(0, graph)[0])
         benchmark.extra_info["iterations"] = outcome["iterations"]
 
     measure(benchmark, space, work)

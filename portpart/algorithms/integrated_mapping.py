@@ -170,11 +170,11 @@ def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, b
                              least_shrink=config.least_shrink, on_level=trace.coarse_level)
         coarsest = levels[-1].graph
         refiner = MappingRefiner(space, graph, balance, distances, config.refinement, seed,
-                                 config.finest_refinement)
+                                 config.refinement_of_finest(graph))
         with trace.phase("initial"):
             if part is None:
                 parts = _starts(coarsest, balance, config.grown, splits, seed)
-                temperature = config.passes(1, coarsest.num_vertices)[0]
+                temperature = config.passes(1, coarsest)[0]
                 start_from_best(refiner, coarsest, parts, len(parts), temperature)
             else:
                 refiner.start(coarsest, on_levels(levels, part)[-1])

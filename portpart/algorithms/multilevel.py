@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from portpart.algorithms.coarsening.cluster_rule import is_skewed
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
 from portpart.algorithms.initial.trivial import trivial_partition
@@ -90,7 +91,7 @@ class MultilevelConfig(ABC):
             if not getattr(self, name) >= value:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least {value}")
 
-    def passes(self, depth: int, num_vertices: int) -> tuple[float, ...]:
+    def passes(self, depth: int, graph: Graph) -> tuple[float, ...]:
         """What the refiner is told for each pass over a level, 0 being the finest."""
         return (0.0,)
 
@@ -142,10 +143,13 @@ class JetRefinedConfig(MultilevelConfig):
     finest_temperatures : tuple of float
         The same on the finest level.
     coarse_once_above, finest_once_above : int, optional
-        A level of more vertices gets one loop: a coarse one the first, the finest the last.
+        A level of more vertices gets one loop: a coarse one the first, the finest the last.  So
+        does the finest level of a graph of skewed degrees, if there is such a limit.
     refinement : RefinementOptions
     finest_refinement : RefinementOptions, optional
         The same on the finest level, if it differs there.
+    finest_once : RefinementOptions, optional
+        The same on a finest level that gets one loop.
 
     Raises
     ------
@@ -159,6 +163,7 @@ class JetRefinedConfig(MultilevelConfig):
     finest_once_above: int | None = None
     refinement: RefinementOptions = field(default_factory=RefinementOptions)
     finest_refinement: RefinementOptions | None = None
+    finest_once: RefinementOptions | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -171,18 +176,28 @@ class JetRefinedConfig(MultilevelConfig):
                 raise InputError(f"{name} are {values!r}; a tuple of one or more numbers from 0 to "
                                  "1 is needed")
 
-    def passes(self, depth: int, num_vertices: int) -> tuple[float, ...]:
+    def passes(self, depth: int, graph: Graph) -> tuple[float, ...]:
         """The temperatures of a level."""
-        above = self.finest_once_above if depth == 0 else self.coarse_once_above
-        once = above is not None and num_vertices > above
         if depth == 0:
-            return self.finest_temperatures[-1:] if once else self.finest_temperatures
+            return self.finest_temperatures[-1:] if self._once(graph) else self.finest_temperatures
+        above = self.coarse_once_above
+        once = above is not None and graph.num_vertices > above
         return self.temperatures[:1] if once else self.temperatures
+
+    def _once(self, finest: Graph) -> bool:
+        """Whether the finest level gets one loop."""
+        above = self.finest_once_above
+        return above is not None and (finest.num_vertices > above or is_skewed(finest))
+
+    def refinement_of_finest(self, finest: Graph) -> RefinementOptions:
+        """What holds for the finest level."""
+        own = self.finest_once if self._once(finest) else self.finest_refinement
+        return own or self.refinement
 
     def refiner(self, graph: Graph, balance: Balance, seed: int) -> JetRefiner:
         """Jet refinement."""
         return JetRefiner(graph.space, graph, balance, self.refinement, seed,
-                          self.finest_refinement)
+                          self.refinement_of_finest(graph))
 
 
 PartRule = Callable[[Graph, int, Request], Array]
@@ -226,16 +241,19 @@ def partition_multilevel(graph: Graph, balance: Balance, imbalance: float,
             fixed = on_levels(levels, request.fixed)
             initial = on_levels(levels, part)[-1]
         refiner, coarsest = config.refiner(graph, balance, seed), levels[-1].graph
+        done = 0
         with trace.phase("initial"):
             if find_part is not None:
                 wanted = Request(fixed[-1], initial, request.out_of_time)
                 refiner.start(coarsest, find_part(coarsest, seed, wanted))
             elif initial is None:
-                start(refiner, coarsest, imbalance, config, seed, fixed[-1], request.out_of_time)
+                done = start(refiner, coarsest, imbalance, config, seed, fixed[-1],
+                             request.out_of_time)
             else:
                 refiner.start(coarsest, initial)
         with trace.phase("refinement"):
-            outcome = refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time)
+            outcome = refine_upwards(refiner, levels, config, trace, fixed, request.out_of_time,
+                                     done)
         return Found(refiner.best, outcome["balanced"], outcome["cut"])
 
     return search(space, walk, num_blocks, seed, config.runs, config.cycles,
@@ -260,8 +278,14 @@ def on_levels(levels: list[Level], values: Array | None) -> list[Array | None]:
 
 def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: MultilevelConfig,
           seed: int, fixed: Array | None = None,
-          out_of_time: Callable[[], bool] = never) -> None:
-    """Start from the best of several partitions of the coarsest graph, each refined."""
+          out_of_time: Callable[[], bool] = never) -> int:
+    """Start from the best of several partitions of the coarsest graph.
+
+    Returns
+    -------
+    int
+        The passes over the coarsest graph that each of them has had.
+    """
     balance = refiner.balance
     parts: Iterable[Array]
     count = config.num_starts(balance.num_blocks)
@@ -272,13 +296,13 @@ def start(refiner: JetRefiner, coarsest: Graph, imbalance: float, config: Multil
         count = len(parts)
     else:
         parts = metis_parts(coarsest, balance, imbalance, range(seed, seed + count), fixed)
-    temperature = config.passes(1, coarsest.num_vertices)[0]
-    start_from_best(refiner, coarsest, parts, count, temperature, fixed, out_of_time)
+    temperature = config.passes(1, coarsest)[0]
+    return start_from_best(refiner, coarsest, parts, count, temperature, fixed, out_of_time)
 
 
 def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelConfig,
                    trace: Trace, fixed: list[Array | None],
-                   out_of_time: Callable[[], bool] = never) -> Outcome:
+                   out_of_time: Callable[[], bool] = never, done: int = 0) -> Outcome:
     """Refine the partition that the refiner holds for the coarsest graph, up to the finest.
 
     Parameters
@@ -287,6 +311,8 @@ def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelC
         For each level the block of a fixed vertex, -1 for the others; or None.
     out_of_time : callable
         From then on every level gets one pass only.
+    done : int
+        Passes that the coarsest level has had.
 
     Returns
     -------
@@ -297,7 +323,10 @@ def refine_upwards(refiner: JetRefiner, levels: list[Level], config: MultilevelC
         level = levels[depth]
         if level.cluster is not None:
             refiner.project(level.graph, level.cluster)
-        for index, temperature in enumerate(config.passes(depth, level.graph.num_vertices)):
+        passes = config.passes(depth, level.graph)
+        if depth == len(levels) - 1 and 0 < depth and done < len(passes):
+            passes = passes[done:]
+        for index, temperature in enumerate(passes):
             if index > 0:
                 if out_of_time():
                     break

@@ -37,7 +37,8 @@ class PortpartConfig(JetRefinedConfig):
     finest_temperatures : tuple of float
         The same on the finest level.
     coarse_once_above, finest_once_above : int, optional
-        A level of more vertices gets one loop: a coarse one the first, the finest the last.
+        A level of more vertices gets one loop: a coarse one the first, the finest the last.  So
+        does the finest level of a graph of skewed degrees, if there is such a limit.
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
@@ -59,6 +60,8 @@ class PortpartConfig(JetRefinedConfig):
     refinement : RefinementOptions
     finest_refinement : RefinementOptions, optional
         The same on the finest level, if it differs there.
+    finest_once : RefinementOptions, optional
+        The same on a finest level that gets one loop.
     growth, skewed_growth : float
         A cluster weighs at most so many times the mean vertex of its level, the latter on graphs
         whose highest degree is far above the mean.
@@ -75,7 +78,7 @@ class PortpartConfig(JetRefinedConfig):
     temperatures: tuple[float, ...] = (0.6, 0.3)
     finest_temperatures: tuple[float, ...] = (0.75, 0.25)
     coarse_once_above: int | None = 2**18
-    finest_once_above: int | None = 2**21
+    finest_once_above: int | None = 2**22
     coarsest_per_block: int = 48
     dense_per_block: int | None = 8
     least_coarsest: int = 768
@@ -85,6 +88,8 @@ class PortpartConfig(JetRefinedConfig):
     refinement: RefinementOptions = field(
         default_factory=lambda: RefinementOptions(tolerance=0.998, stall_limit=8))
     finest_refinement: RefinementOptions | None = field(
+        default_factory=lambda: RefinementOptions(tolerance=0.9997, stall_limit=20))
+    finest_once: RefinementOptions | None = field(
         default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=16))
     start: str = "auto"
     grown: StartOptions = MANY_STARTS
@@ -106,6 +111,7 @@ STRONG = PortpartConfig(
     finest_once_above=None,
     refinement=RefinementOptions(stall_limit=20),
     finest_refinement=RefinementOptions(tolerance=0.9998, stall_limit=40),
+    finest_once=None,
     cycles=1,
 )
 
@@ -118,6 +124,7 @@ PRESETS = {
         grown=FEW_STARTS,
         refinement=RefinementOptions(tolerance=0.99),
         finest_refinement=None,
+        finest_once=None,
     ),
     "default": PortpartConfig(),
     "strong": STRONG,

@@ -118,10 +118,15 @@ def levels_below(graph: Graph, options: StartOptions, seed: int, least: int | No
 
 def start_from_best(refiner: JetRefiner, coarsest: Graph, parts: Iterable[Array], count: int,
                     temperature: float, fixed: Array | None = None,
-                    out_of_time: Callable[[], bool] = never) -> None:
+                    out_of_time: Callable[[], bool] = never) -> int:
     """Refine each of `count` partitions and start from the best, as many as time allows.
 
     A single one is left as it is.
+
+    Returns
+    -------
+    int
+        The passes that each has had.
     """
     space = coarsest.space
     tried: list[tuple[Outcome, Array]] = []
@@ -129,7 +134,7 @@ def start_from_best(refiner: JetRefiner, coarsest: Graph, parts: Iterable[Array]
         refiner.start(coarsest, part)
         only = count == 1 and fixed is None
         if only or (not tried and out_of_time()):
-            return
+            return 0
         outcome = refiner.refine(coarsest, temperature, fixed)
         tried.append((outcome, space.copy(refiner.best[: coarsest.num_vertices])))
         if out_of_time():
@@ -137,6 +142,7 @@ def start_from_best(refiner: JetRefiner, coarsest: Graph, parts: Iterable[Array]
     rank = _rank_of_anchored(coarsest) if fixed is not None else _rank
     _, best = min(tried, key=lambda one: rank(one[0]))
     refiner.start(coarsest, best)
+    return 1
 
 
 def _rank(outcome: Outcome) -> tuple[int, int]:

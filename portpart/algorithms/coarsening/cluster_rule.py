@@ -9,8 +9,16 @@ from portpart.backends.interface import Array
 from portpart.graph import Graph
 
 SKEW = 32
-"""Degrees are skewed where the highest is so many times the mean.  Hubs then hold clusters of many
-vertices together: larger ones lose no cut and take fewer levels."""
+"""Degrees are skewed where the highest is so many times the mean."""
+
+
+def is_skewed(graph: Graph) -> bool:
+    """Whether few vertices have most of the arcs, as in social networks.
+
+    Hubs hold clusters of many vertices together: larger ones lose no cut and take fewer levels.
+    And a second loop on the finest level finds little where the first one goes from hub to hub.
+    """
+    return graph.max_degree > SKEW * graph.mean_degree
 
 
 def cluster_rule(graph: Graph, coarsest: int, limit: int, growth: float, skewed_growth: float,
@@ -26,7 +34,7 @@ def cluster_rule(graph: Graph, coarsest: int, limit: int, growth: float, skewed_
     """
     total = graph.total_vertex_weight
     highest = min(limit, int(most_coarse_weight * total / coarsest))
-    skewed = graph.max_degree > SKEW * graph.mean_degree
+    skewed = is_skewed(graph)
 
     def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         most = min(int((skewed_growth if skewed else growth) * total / fine.num_vertices), highest)

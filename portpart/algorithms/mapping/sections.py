@@ -68,7 +68,7 @@ def partition_sections(graph: Graph, sections: Sections, distances: Distances, b
                          stop_at=coarsest, stop_dense_at=config.coarsest_dense_vertices(k),
                          least_shrink=config.least_shrink, on_level=trace.coarse_level)
         refiner = MappingRefiner(space, graph, balance, distances, config.refinement, seed,
-                                 config.finest_refinement)
+                                 config.refinement_of_finest(graph))
         if part is None:
             _start(refiner, levels[-1], sections, config, seed)
         else:
@@ -95,7 +95,7 @@ def _start(refiner: MappingRefiner, coarsest: Level, sections: Sections, config:
     if config.start == "auto" and config.num_starts(sections.width) == 1:
         options = options.of_one()
     parts = _grown(coarsest, sections, refiner.balance, options, seed)
-    temperature = config.passes(1, graph.num_vertices)[0]
+    temperature = config.passes(1, graph)[0]
     if sections.count == 1 or len(parts) == 1:
         start_from_best(refiner, graph, parts, len(parts), temperature)
         return
