@@ -33,6 +33,7 @@ def walking() -> CudaSpace:
 
 def in_mode(mode: str) -> CudaSpace:
     """A space that runs programs in this mode."""
+    require_cupy()
     space = CudaSpace()
     if mode not in space.program_modes():
         pytest.skip(f"programs do not run in the mode {mode!r} here")
