@@ -12,6 +12,7 @@ _HOST_STAND_INS = """\
 #define __device__
 #define __global__
 #define __forceinline__ inline
+#define __noinline__
 #define __shared__
 #define __launch_bounds__(...)
 """
