@@ -31,7 +31,8 @@ class JetConfig(JetRefinedConfig):
     finest_temperatures : tuple of float
         The same on the finest level.
     coarse_once_above, finest_once_above : int, optional
-        A level of more vertices gets one loop: a coarse one the first, the finest the last.
+        A level of more vertices gets one loop: a coarse one the first, the finest the last.  So
+        does the finest level of a graph of skewed degrees, if there is such a limit.
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
@@ -53,6 +54,8 @@ class JetConfig(JetRefinedConfig):
     refinement : RefinementOptions
     finest_refinement : RefinementOptions, optional
         The same on the finest level, if it differs there.
+    finest_once : RefinementOptions, optional
+        The same on a finest level that gets one loop.
     max_matchmaker_degree : int
         Vertices of higher degree make no relatives.
 
