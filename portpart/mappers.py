@@ -15,6 +15,7 @@ from portpart.algorithms.mapping.costs import cost_of
 from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.sections import partition_sections
 from portpart.algorithms.multisection import multisection
+from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
@@ -24,6 +25,9 @@ from portpart.graph import Graph
 from portpart.presets import lookup
 from portpart.primitives.histogram import histogram
 from portpart.topology import Topology
+
+SEEDS_OF_MAPPINGS = 10**15
+"""Distance between the seeds of mappings that are combined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,23 +54,39 @@ class MultisectionConfig:
     runs : tuple of int, optional
         Partitions of each level that are combined, from the outermost on, which makes most of the
         cost; levels further in take the last number.  By default as the preset says.
+    rooms : tuple of float
+        A mapping is made for each, and they are combined on the cost itself.  A level gets such a
+        share, from 0 to 1, of the room for weight that the paper leaves to levels further in.
+    cycles : int
+        Times that the result is coarsened inside its blocks and refined on the cost itself.
     swaps : bool
         Whether blocks swap places at the end where that lowers the cost.
 
     Raises
     ------
     InputError
-        If there is no such preset, or a number of runs is below 1.
+        If there is no such preset, or a number is out of range.
     """
 
     preset: Any = "default"
     runs: tuple[int, ...] | None = None
+    rooms: tuple[float, ...] = (0.0,)
+    cycles: int = 0
     swaps: bool = True
 
     def __post_init__(self) -> None:
         lookup("portpart", self.preset)
         if self.runs is not None and not (self.runs and min(self.runs) >= 1):
             raise InputError(f"runs is {self.runs}; it must be numbers of at least 1")
+        if not (self.rooms and all(0 <= room <= 1 for room in self.rooms)):
+            raise InputError(f"rooms is {self.rooms}; it must be numbers between 0 and 1")
+        if self.cycles < 0:
+            raise InputError(f"cycles is {self.cycles}; it must be at least 0")
+
+    @property
+    def is_one_walk(self) -> bool:
+        """Whether one mapping is made and that is it."""
+        return len(self.rooms) == 1 and self.cycles == 0
 
     def of_levels(self) -> Iterator[Any]:
         """How each level is partitioned, from the outermost on."""
@@ -122,14 +142,41 @@ class Mapper(Entry):
 
 
 def by_multisection(task: Task, config: MultisectionConfig) -> Array:
-    """Partition along the hierarchy."""
+    """Partition along the hierarchy; several times, if asked to, and combine the mappings."""
+    if config.is_one_walk:
+        return _multisection(task, config, config.rooms[0], task.seed)
+    space, k = task.graph.space, task.topology.num_elements
+    rooms = enumerate(config.rooms)
+
+    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
+        if part is None:
+            index, room = next(rooms)
+            own = (task.seed + SEEDS_OF_MAPPINGS * index) % 2**62
+            return _found(task, _multisection(task, config, room, own))
+        with task.trace.phase("search"):
+            trace = Trace(space, task.graph, None)
+            return _found(task, im.integrated_mapping(
+                task.graph, task.topology, task.distances, task.balance, im.STRONG, seed, trace,
+                part, label))
+
+    return search(space, walk, k, task.seed, len(config.rooms), config.cycles)
+
+
+def _multisection(task: Task, config: MultisectionConfig, room: float, seed: int) -> Array:
     levels = config.of_levels()
 
     def divide(sections: Sections, distances: Distances, balance: Balance, seed: int) -> Array:
         return partition_sections(task.graph, sections, distances, balance, next(levels), seed)
 
-    return multisection(task.graph, task.topology, task.balance.max_block_weight, divide,
-                        task.seed, task.trace)
+    return multisection(task.graph, task.topology, task.balance.max_block_weight, divide, seed,
+                        task.trace, room)
+
+
+def _found(task: Task, part: Array) -> Found:
+    space, k = task.graph.space, task.balance.num_blocks
+    weights = space.to_host(histogram(space, part, k, task.graph.vertex_weights))
+    balanced = int(task.balance.overload(weights) <= 0)
+    return Found(part, balanced, cost_of(task.graph, part, task.distances))
 
 
 def by_partition(task: Task, config: PartitionedConfig) -> Array:
@@ -166,7 +213,7 @@ def by_integrated_mapping(task: Task, config: im.IntegratedConfig) -> Array:
 
 SECTIONED = {
     **{name: MultisectionConfig(preset=name) for name in ("fast", "default", "strong")},
-    "best": MultisectionConfig(preset="best"),
+    "best": MultisectionConfig(preset="best", runs=(16, 4, 2), rooms=(0.0, 0.5), cycles=1),
 }
 
 PAPER = ("P. Samoldekin, C. Schulz, H. Woydt: GPU-Accelerated Algorithms for Process Mapping "

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from portpart.algorithms.integrated_mapping import IntegratedConfig
+from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
 from portpart.algorithms.mapping.sections import LEAST_OF_SECTION, coarsest_of_sections
 from portpart.algorithms.mapping.swaps import MOST_SWAPPED
 from portpart.algorithms.multilevel import MultilevelConfig
@@ -56,14 +56,16 @@ def mapping_estimate(graph: Size, machine: Topology, algorithm: str | None, pres
     """The estimate for a mapping: the most of all that it goes through."""
     _, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     distances = distance_bytes(machine)
+    beside = distances + _kept_bytes(graph, config)
+    ending = int(MARGIN * _ending_bytes(graph, machine))
     found = [estimate_of(graph, search.num_blocks, search.config, search.needs, arc_shrink,
                          search.labelled) for search in _searches(config, machine)]
     return MemoryEstimate(
         graph=graph.own_bytes,
         hierarchy=max(each.hierarchy for each in found),
-        coarsening=distances + max(each.coarsening for each in found),
-        refinement=distances + max(each.refinement for each in found),
-        swaps=graph.own_bytes + distances + int(MARGIN * _ending_bytes(graph, machine)),
+        coarsening=beside + max(each.coarsening for each in found),
+        refinement=beside + max(each.refinement for each in found),
+        swaps=graph.own_bytes + distances + ending,
     )
 
 
@@ -100,10 +102,19 @@ def swap_bytes(num_elements: int) -> int:
     return 8 * num_elements**2 if num_elements <= MOST_SWAPPED else 0
 
 
+def _kept_bytes(graph: Size, config: Any) -> int:
+    """Bytes of mappings that are to be combined."""
+    if not isinstance(config, MultisectionConfig) or config.is_one_walk:
+        return 0
+    return 4 * graph.num_vertices * len(config.rooms)
+
+
 def _searches(config: Any, machine: Topology) -> Iterator[Search]:
     k = machine.num_elements
     if isinstance(config, MultisectionConfig):
         yield from _of_levels(config, machine)
+        if not config.is_one_walk:
+            yield Search(k, replace(STRONG, start="grown"), NEEDS["portpart"], True)
     elif isinstance(config, IntegratedConfig):
         needs = NEEDS["portpart" if config.coarsening == "clusters" else "jet"]
         yield Search(k, replace(config, start="grown"), needs, False)

@@ -27,7 +27,7 @@ MACHINES = {
 }  # fmt: skip
 CASES = [("hm", "default", "three levels"), ("hm", "best", "small"),
          ("hm-ultra", "default", "many"), ("im", "default", "three levels"),
-         ("im", "paper", "matrix"), ("im", "best", "many"), ("two-phase", "default", "many"),
+         ("im", "paper", "matrix"), ("im", "strong", "many"), ("two-phase", "default", "many"),
          ("identity", "jet", "small")]  # fmt: skip
 
 
@@ -52,7 +52,8 @@ def bytes_of_mapping(host: Graph, machine: Topology, algorithm: str, preset: Any
 @pytest.mark.parametrize("name", GRAPHS)
 def test_estimate_is_an_upper_bound_within_a_factor_of_two(name: str, case: Any) -> None:
     algorithm, preset, machine = case
-    graph = GRAPHS[name]()
+    best_of_rmat = (name, preset) == ("rmat", "best")  # takes long
+    graph = portpart.generators.rmat(12, 8) if best_of_rmat else GRAPHS[name]()
     estimate = portpart.memory_estimate(
         graph.num_vertices, graph.num_arcs, MACHINES[machine], algorithm=algorithm, preset=preset,
         vertex_weights=graph.vertex_weights is not None, edge_weights=graph.weights is not None)

@@ -142,13 +142,15 @@ PRESETS = {
 
 def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, balance: Balance,
                        config: IntegratedConfig, seed: int, trace: Trace,
-                       initial: Array | None = None) -> Array:
+                       initial: Array | None = None, label: Array | None = None) -> Array:
     """Map `graph`: coarsen, map the coarsest graph, refine upwards on J; search on if asked to.
 
     Parameters
     ----------
     initial : array of int32, shape (n,), optional
         A mapping to improve: coarsening stays inside its blocks, and refinement starts from it.
+    label : array of int32, shape (n,), optional
+        Parts that coarsening stays inside instead; one walk and no more.
 
     Returns
     -------
@@ -182,6 +184,8 @@ def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, b
             outcome = refine_upwards(refiner, levels, config, trace, [None] * len(levels))
         return Found(refiner.best, outcome["balanced"], outcome["cut"])
 
+    if label is not None:
+        return walk(seed, initial, label).part
     return search(space, walk, k, seed, config.runs, config.cycles,
                   lambda found: trace.walked(found.cut), initial)
 

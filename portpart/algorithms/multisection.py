@@ -8,6 +8,7 @@ C. Schulz, H. Woydt (2025).
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
@@ -30,7 +31,7 @@ Divide = Callable[[Sections, Distances, Balance, int], Array]
 
 
 def multisection(graph: Graph, topology: Topology, limit: int, divide: Divide, seed: int,
-                 trace: Trace) -> Array:
+                 trace: Trace, room: float = 0.0) -> Array:
     """Map `graph`: partition it onto the outermost level, then all its blocks onto the next one.
 
     Parameters
@@ -41,6 +42,8 @@ def multisection(graph: Graph, topology: Topology, limit: int, divide: Divide, s
         What a processing element may weigh.
     divide : callable
         Divides all blocks of a level at once.
+    room : float
+        As for `adaptive_limit`.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def multisection(graph: Graph, topology: Topology, limit: int, divide: Divide, s
         with trace.phase(f"level {depth}"):
             weights = space.to_host(histogram(space, part, blocks, graph.vertex_weights))
             levels_left = sum(width > 1 for width in topology.arities[:depth])
-            balance = section_balance(weights, arity, elements, limit, levels_left)
+            balance = section_balance(weights, arity, elements, limit, levels_left, room)
             first_block = None if blocks == 1 else _first_blocks(graph, part, arity)
             part = divide(Sections(blocks, arity, first_block),
                           distances_on(space, topology.outside(depth)), balance,
@@ -67,9 +70,9 @@ def multisection(graph: Graph, topology: Topology, limit: int, divide: Divide, s
 
 
 def section_balance(weights: np.ndarray, arity: int, elements: int, limit: int,
-                    levels_left: int) -> Balance:
+                    levels_left: int, room: float = 0.0) -> Balance:
     """Limits of the blocks that subgraphs of these weights are divided into, `arity` each."""
-    limits = [adaptive_limit(limit, weight, elements, arity, levels_left)
+    limits = [adaptive_limit(limit, weight, elements, arity, levels_left, room)
               for weight in weights.tolist()]
     if len(limits) == 1:
         return Balance(arity, limits[0], int(weights[0]) // arity)
@@ -78,7 +81,8 @@ def section_balance(weights: np.ndarray, arity: int, elements: int, limit: int,
                    np.repeat(np.array(limits, np.int64), arity), np.repeat(means, arity))
 
 
-def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_left: int) -> int:
+def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_left: int,
+                   room: float = 0.0) -> int:
     """What each of `arity` blocks of a subgraph may weigh (equation 2), in exact arithmetic.
 
     The room that the subgraph has is spread over the levels that are left: with the paper's
@@ -93,15 +97,20 @@ def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_le
         Of the subgraph.
     levels_left : int
         Partitions on the way to single elements, this one included.
+    room : float
+        Share of what the paper leaves to the levels further in that this one gets besides.
 
     Examples
     --------
     >>> adaptive_limit(103, 800, 8, 2, 3), adaptive_limit(103, 404, 4, 4, 1)
     (404, 103)
+    >>> adaptive_limit(103, 800, 8, 2, 3, room=0.5)
+    408
     """
     mean = -(-weight // arity)
     spread = _root(limit * elements * weight ** (levels_left - 1), levels_left) // arity
-    return max(mean, spread)
+    kept = max(0, limit * elements // arity - spread)
+    return max(mean, spread + int(Fraction(room) * kept))
 
 
 def _root(value: int, degree: int) -> int:

@@ -33,6 +33,7 @@ CASES = [f"{graph} {machine} {algorithm} {preset}"
              ("tree", "hm", "default"), ("tree", "hm-ultra", "default"), ("deep", "hm", "fast"),
              ("tree", "im", "default"), ("deep", "im", "fast"), ("tree", "im", "paper"),
              ("line", "im", "strong"), ("tree", "two-phase", "default"))]
+CASES += ["rgg tree hm best", "weighted tree hm best"]
 
 
 def digest(space: ExecutionSpace, case: str) -> str:

@@ -178,6 +178,9 @@ def test_a_configuration_as_preset() -> None:
     (lambda: MultisectionConfig("x"), "preset is 'x'"),
     (lambda: MultisectionConfig(runs=()), r"runs is \(\)"),
     (lambda: MultisectionConfig(runs=(4, 0)), r"runs is \(4, 0\)"),
+    (lambda: MultisectionConfig(rooms=()), r"rooms is \(\)"),
+    (lambda: MultisectionConfig(rooms=(0, 1.5)), r"rooms is \(0, 1.5\)"),
+    (lambda: MultisectionConfig(cycles=-1), "cycles is -1"),
     (lambda: IntegratedConfig(coarsening="x"), "coarsening is 'x'"),
     (lambda: IntegratedConfig(growth=1), "growth is 1"),
 ])
@@ -256,3 +259,19 @@ def test_runs_are_given_from_the_outermost_level_on() -> None:
     config = MultisectionConfig("fast", runs=(9, 3))
     assert [level.runs for level in islice(config.of_levels(), 4)] == [9, 3, 3, 3]
     assert [level.runs for level in islice(MultisectionConfig("best").of_levels(), 2)] == [4, 4]
+
+
+def test_mappings_that_are_combined_are_no_worse_than_the_first() -> None:
+    one, both = (mapped(MESH, [3, 2, 2], [1, 10, 100], algorithm="hm", preset=config)
+                 for config in (MultisectionConfig("fast"),
+                                MultisectionConfig("fast", rooms=(0.0, 0.4), cycles=1)))
+    assert both.cost < one.cost
+    assert both.feasible
+
+
+def test_room_moves_limits_outwards_and_never_beyond_those_of_elements() -> None:
+    for weight in (300, 380, 400, 412):
+        limits = [adaptive_limit(103, weight, 4, 2, 2, room) for room in (0.0, 0.3, 0.6, 1.0)]
+        assert limits == sorted(limits)
+        assert limits[-1] == 2 * 103
+        assert adaptive_limit(103, weight, 4, 2, 1, 0.5) == 2 * 103

@@ -34,7 +34,7 @@ CASES = [(name, "tree", algorithm, "default") for name in GRAPHS
 CASES += [("weighted", "tree", "hm-ultra", "default"), ("weighted", "line", "im", "default"),
           ("mesh", "deep", "im", "default"), ("rmat", "line", "im", "default"),
           ("rmat", "deep", "im", "default"), ("rmat", "tree", "im", "paper"),
-          ("weighted", "line", "two-phase", "default")]
+          ("weighted", "line", "two-phase", "default"), ("mesh", "tree", "hm", "best")]
 
 
 def on_threads(threads: int, name: str, machine: str, algorithm: str, preset: str) -> np.ndarray:
