@@ -9,6 +9,7 @@ import pytest
 
 import portpart
 from portpart import Topology, backends
+from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
 from portpart.algorithms.mapping import refinement
 from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.mapping.matching import rated_matching
@@ -159,6 +160,17 @@ def test_what_a_bisection_cuts_costs_the_distance_of_its_sides(hierarchy: str) -
     table = plain.distances(arities, lengths)
     for first, middle, last, price in splits_along(Topology(hierarchy, lengths))[0].tolist():
         assert table[first][middle] == table[middle - 1][last - 1] == price
+
+
+def test_starts_that_cost_least_come_first(space: ExecutionSpace) -> None:
+    graph, (topology, table) = GRAPHS["medium"], MACHINES["tree"]
+    k, total = topology.num_elements, graph.total_vertex_weight
+    parts = oracles.host(grown_partitions(
+        [graph.to(space)], [], np.ones(k), np.full(k, total), 5, GrowingOptions(candidates=6),
+        splits=splits_along(topology))).reshape(6, -1)
+    costs = [plain.cost(graph, part, table) for part in parts]
+    assert costs == sorted(costs)
+    assert costs[0] < costs[-1]
 
 
 def test_a_matrix_has_plain_bisections() -> None:
