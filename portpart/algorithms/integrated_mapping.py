@@ -38,6 +38,9 @@ COARSENINGS = ("clusters", "matching")
 MAX_MATCHMAKER_DEGREE = 1000
 """Vertices of higher degree make no relatives."""
 
+ONE_START = StartOptions(refined=1, growing=GrowingOptions(candidates=4, most_candidates=16))
+MANY_STARTS = StartOptions(refined=8, growing=GrowingOptions(candidates=8, most_candidates=16))
+
 
 @dataclass(frozen=True)
 class IntegratedConfig(JetRefinedConfig):
@@ -49,7 +52,8 @@ class IntegratedConfig(JetRefinedConfig):
         How much of what holds a vertex where it is a move may lose, one refinement loop each, on
         coarse levels and on the finest; 0, as in the paper, allows no loss.
     coarse_once_above, finest_once_above : int, optional
-        A level of more vertices gets one loop: a coarse one the first, the finest the last.
+        A level of more vertices gets one loop: a coarse one the first, the finest the last.  So
+        does the finest level of a graph of skewed degrees, if there is such a limit.
     coarsest_per_block, least_coarsest, most_coarsest : int
         Coarsening stops at `coarsest_per_block` times k vertices, but not below `least_coarsest`;
         and if that is above `most_coarsest`, at the larger of `most_coarsest` and 2 k.
@@ -75,6 +79,8 @@ class IntegratedConfig(JetRefinedConfig):
     refinement : RefinementOptions
     finest_refinement : RefinementOptions, optional
         The same on the finest level, if it differs there.
+    finest_once : RefinementOptions, optional
+        The same on a finest level that gets one loop, if it differs.
     swaps : bool
         Whether blocks swap places at the end where that lowers the cost.
 
@@ -84,8 +90,10 @@ class IntegratedConfig(JetRefinedConfig):
         If a value is out of range.
     """
 
-    temperatures: tuple[float, ...] = (0.75, 0.5, 0.25)
-    finest_temperatures: tuple[float, ...] = (0.75, 0.25)
+    temperatures: tuple[float, ...] = (0.6, 0.3)
+    finest_temperatures: tuple[float, ...] = (0.6, 0.3)
+    coarse_once_above: int | None = 2**18
+    finest_once_above: int | None = 2**21
     coarsest_per_block: int = 48
     dense_per_block: int | None = 8
     least_coarsest: int = 768
@@ -94,7 +102,8 @@ class IntegratedConfig(JetRefinedConfig):
     refinement: RefinementOptions = field(
         default_factory=lambda: RefinementOptions(tolerance=0.998, stall_limit=8))
     finest_refinement: RefinementOptions | None = field(
-        default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=16))
+        default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=24))
+    grown: StartOptions = ONE_START
     coarsening: str = "clusters"
     growth: float = 8
     skewed_growth: float = 32
@@ -110,9 +119,11 @@ class IntegratedConfig(JetRefinedConfig):
                 raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
 
 
-MANY_STARTS = StartOptions(refined=8, growing=GrowingOptions(candidates=8, most_candidates=16))
-
 STRONG = IntegratedConfig(
+    temperatures=(0.75, 0.5, 0.25),
+    finest_temperatures=(0.75, 0.25),
+    coarse_once_above=None,
+    finest_once_above=None,
     grown=MANY_STARTS,
     refinement=RefinementOptions(stall_limit=20),
     finest_refinement=RefinementOptions(tolerance=0.9998, stall_limit=40),

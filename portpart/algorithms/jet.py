@@ -55,7 +55,7 @@ class JetConfig(JetRefinedConfig):
     finest_refinement : RefinementOptions, optional
         The same on the finest level, if it differs there.
     finest_once : RefinementOptions, optional
-        The same on a finest level that gets one loop.
+        The same on a finest level that gets one loop, if it differs.
     max_matchmaker_degree : int
         Vertices of higher degree make no relatives.
 

@@ -149,7 +149,7 @@ class JetRefinedConfig(MultilevelConfig):
     finest_refinement : RefinementOptions, optional
         The same on the finest level, if it differs there.
     finest_once : RefinementOptions, optional
-        The same on a finest level that gets one loop.
+        The same on a finest level that gets one loop, if it differs.
 
     Raises
     ------
@@ -191,8 +191,8 @@ class JetRefinedConfig(MultilevelConfig):
 
     def refinement_of_finest(self, finest: Graph) -> RefinementOptions:
         """What holds for the finest level."""
-        own = self.finest_once if self._once(finest) else self.finest_refinement
-        return own or self.refinement
+        of_one = self.finest_once if self._once(finest) else None
+        return of_one or self.finest_refinement or self.refinement
 
     def refiner(self, graph: Graph, balance: Balance, seed: int) -> JetRefiner:
         """Jet refinement."""

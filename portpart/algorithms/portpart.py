@@ -61,7 +61,7 @@ class PortpartConfig(JetRefinedConfig):
     finest_refinement : RefinementOptions, optional
         The same on the finest level, if it differs there.
     finest_once : RefinementOptions, optional
-        The same on a finest level that gets one loop.
+        The same on a finest level that gets one loop, if it differs.
     growth, skewed_growth : float
         A cluster weighs at most so many times the mean vertex of its level, the latter on graphs
         whose highest degree is far above the mean.

@@ -66,7 +66,8 @@ def test_bisections_end_with_single_blocks(k: int) -> None:
     assert len(rows) == k - 1
     assert len(begins) - 1 == (k - 1).bit_length()
     whole = {(0, k)}
-    for first, middle, last in rows.tolist():
+    for first, middle, last, price in rows.tolist():
+        assert price == 1
         assert middle - first in ((last - first) // 2, (last - first + 1) // 2)
         whole.remove((first, last))
         whole |= {(first, middle), (middle, last)}

@@ -9,6 +9,7 @@ import pytest
 
 import portpart
 from portpart import Topology, backends
+from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
 from portpart.algorithms.mapping import refinement
 from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.mapping.matching import rated_matching
@@ -147,13 +148,35 @@ def test_light_vertices_and_heavy_edges_are_matched_first(space: ExecutionSpace)
 ])
 def test_bisections_go_along_the_hierarchy(hierarchy: str, rows: list[tuple[int, ...]]) -> None:
     found, begins = splits_along(Topology(hierarchy, [1] * (hierarchy.count(":") + 1)))
-    assert found.tolist() == [list(row) for row in rows]
+    assert found[:, :3].tolist() == [list(row) for row in rows]
     assert begins[0] == 0
     assert begins[-1] == len(rows)
 
 
+@pytest.mark.parametrize("hierarchy", ["4:8:6", "2:3", "1:3:1", "1:1:5:1:2"])
+def test_what_a_bisection_cuts_costs_the_distance_of_its_sides(hierarchy: str) -> None:
+    arities = [int(arity) for arity in hierarchy.split(":")]
+    lengths = [7 * 3**level for level in range(len(arities))]
+    table = plain.distances(arities, lengths)
+    for first, middle, last, price in splits_along(Topology(hierarchy, lengths))[0].tolist():
+        assert table[first][middle] == table[middle - 1][last - 1] == price
+
+
+def test_starts_that_cost_least_come_first(space: ExecutionSpace) -> None:
+    graph, (topology, table) = GRAPHS["medium"], MACHINES["tree"]
+    k, total = topology.num_elements, graph.total_vertex_weight
+    parts = oracles.host(grown_partitions(
+        [graph.to(space)], [], np.ones(k), np.full(k, total), 5, GrowingOptions(candidates=6),
+        splits=splits_along(topology))).reshape(6, -1)
+    costs = [plain.cost(graph, part, table) for part in parts]
+    assert costs == sorted(costs)
+    assert costs[0] < costs[-1]
+
+
 def test_a_matrix_has_plain_bisections() -> None:
-    assert splits_along(MACHINES["matrix"][0])[0].shape == (8, 3)
+    rows = splits_along(MACHINES["matrix"][0])[0]
+    assert rows.shape == (8, 4)
+    assert (rows[:, 3] == 1).all()
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -23,9 +23,9 @@ from tests.mapping import plain
 
 def test_ranges_are_bisected_side_by_side() -> None:
     rows, begins = splits_of_ranges(2, 3)
-    assert rows.tolist() == [[0, 1, 3], [3, 4, 6], [1, 2, 3], [4, 5, 6]]
+    assert rows.tolist() == [[0, 1, 3, 1], [3, 4, 6, 1], [1, 2, 3, 1], [4, 5, 6, 1]]
     assert begins.tolist() == [0, 2, 4]
-    assert splits_of_ranges(5, 1)[0].shape == (0, 3)
+    assert splits_of_ranges(5, 1)[0].shape == (0, 4)
 
 
 def test_vertices_are_ordered_by_label_and_by_chance(space: ExecutionSpace) -> None:

@@ -54,23 +54,24 @@ def splits_of(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
 
     Returns
     -------
-    rows : numpy.ndarray of int64, shape (num_blocks - 1, 3)
-        First block, first block of side 1, and end of the blocks, level by level.
+    rows : numpy.ndarray of int64, shape (num_blocks - 1, 4)
+        First block, first block of side 1, end of the blocks, and what a cut arc costs per weight,
+        here 1, level by level.
     level_begin : numpy.ndarray of int64
         Where levels begin in `rows`, and their end.
     """
-    rows: list[tuple[int, int, int]] = []
+    rows: list[tuple[int, int, int, int]] = []
     begins = [0]
     level = [(0, num_blocks)]
     while level := [(first, last) for first, last in level if last - first > 1]:
         halves = []
         for first, last in level:
             middle = first + (last - first) // 2
-            rows.append((first, middle, last))
+            rows.append((first, middle, last, 1))
             halves += [(first, middle), (middle, last)]
         begins.append(len(rows))
         level = halves
-    return np.array(rows, np.int64).reshape(-1, 3), np.array(begins, np.int64)
+    return np.array(rows, np.int64).reshape(-1, 4), np.array(begins, np.int64)
 
 
 def record_bisection(graph: Graph, dtypes: dict[str, np.dtype], team: int,
@@ -237,12 +238,12 @@ def split_sides(
 
 
 @kernel
-def rate_candidate(c, level_begin, won, cut, overload, state):
-    """Sum up the cuts of candidate c's bisections; on the finest graph overload counts as well."""
+def rate_candidate(c, level_begin, split_price, won, cut, overload, state):
+    """Sum up what c's bisections cut costs; on the finest graph overload counts as well."""
     cut_sum = int64(0)
     overloaded = int64(0)
     for split in range(lane(), level_begin[state[LEVELS]], team_size()):
-        cut_sum += won[2 * (c * state[BLOCKS] + split)]
+        cut_sum += split_price[split] * won[2 * (c * state[BLOCKS] + split)]
         overloaded += int64(won[2 * (c * state[BLOCKS] + split) + 1] > 0)
     cut_sum = team_sum(cut_sum)
     overloaded = team_sum(overloaded)

@@ -104,15 +104,16 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
     Returns
     -------
     array of int32, shape (kept * n,)
-        One partition after the other, best first: those without overload, and of them those of
-        least cut.  A block may still weigh more than its limit; with at least k vertices, empty
-        ones are rare.
+        One partition after the other, best first: those without overload, and of them those whose
+        cuts cost least.  A block may still weigh more than its limit; with at least k vertices,
+        empty ones are rare.
     """
     space = graphs[0].space
     rows, level_begin = splits_of(len(goals)) if splits is None else splits
     limits = np.minimum(limits, graphs[0].total_vertex_weight)
     shared = {name: space.asarray(array) for name, array in {
         "split_first": rows[:, 0], "split_middle": rows[:, 1], "split_last": rows[:, 2],
+        "split_price": rows[:, 3],
         "level_begin": level_begin, "goal_sum": _sums(goals), "limit_sum": _sums(limits),
     }.items()}
     states = _states(graphs, len(goals), len(level_begin) - 1, seed, options, num_labels)

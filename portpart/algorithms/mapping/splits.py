@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,8 @@ from portpart.topology import Topology
 def splits_along(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
     """The bisections that lead to single elements: first of the outermost level, then inwards.
 
-    Recursive bisection with these is multisection, each section done by bisections.
+    Recursive bisection with these is multisection, each section done by bisections.  An arc that
+    is cut costs the distance of the level.
 
     Returns
     -------
@@ -22,26 +24,26 @@ def splits_along(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
     """
     if not topology.is_hierarchy:
         return splits_of(topology.num_elements)
-    rows: list[tuple[int, int, int]] = []
+    rows: list[tuple[int, int, int, int]] = []
     begins = [0]
     level = [(0, topology.num_elements)]
     while level := [(first, last) for first, last in level if last - first > 1]:
         halves = []
         for first, last in level:
-            size = max(size for size in topology.group_sizes if size < last - first)
+            inside = bisect_left(topology.group_sizes, last - first) - 1
+            size = topology.group_sizes[inside]
             middle = first + (last - first) // size // 2 * size
-            rows.append((first, middle, last))
+            rows.append((first, middle, last, topology.level_distances[inside]))
             halves += [(first, middle), (middle, last)]
         begins.append(len(rows))
         level = halves
-    return np.array(rows, np.int64).reshape(-1, 3), np.array(begins, np.int64)
+    return np.array(rows, np.int64).reshape(-1, 4), np.array(begins, np.int64)
 
 
 def splits_of_ranges(num_ranges: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     """The bisections that divide each of several ranges of `width` blocks, side by side."""
     rows, level_begin = splits_of(width)
     begins = level_begin * num_ranges
-    shifts = np.arange(num_ranges) * width
-    levels = [(shifts[:, None, None] + rows[first:last]).reshape(-1, 3)
-              for first, last in pairwise(level_begin)]
-    return np.concatenate([np.empty((0, 3), np.int64), *levels]), begins
+    shifts = np.arange(num_ranges)[:, None, None] * np.array([width, width, width, 0])
+    levels = [(shifts + rows[first:last]).reshape(-1, 4) for first, last in pairwise(level_begin)]
+    return np.concatenate([np.empty((0, 4), np.int64), *levels]), begins
