@@ -50,12 +50,6 @@ from portpart.backends.language import (
     value_or,
 )
 
-DESTINATIONS = at.DESTINATIONS
-GROUP = at.GROUP
-HUB_DEGREE = at.HUB_DEGREE
-PAIRWISE = at.PAIRWISE
-STRONG = at.STRONG
-
 
 @cache
 def keep_choice(kind: str) -> DeviceFunction:
@@ -139,7 +133,7 @@ def choose_destination(kind: str, counter: Word, most: int) -> Kernel:
         counts = team_array(counter, room)
         found = team_array(int64, WORDS)
         v = dirty_list[i]
-        if degree_of(v, offsets) <= state[PAIRWISE]:
+        if degree_of(v, offsets) <= state[at.PAIRWISE]:
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
                     found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
                     lengths, sizes, longest, filter_ratio, state)
@@ -165,7 +159,7 @@ def choose_destination_of_many(kind: str, counters: int, counter: Word) -> Kerne
         found = team_array(int64, WORDS)
         chosen = chosen_of_group(i, dirty_list, offsets, state)
         while chosen != 0:
-            v = dirty_list[i * state[GROUP] + ctz(uint64(chosen))]
+            v = dirty_list[i * state[at.GROUP] + ctz(uint64(chosen))]
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
                     found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
                     lengths, sizes, longest, filter_ratio, state)
@@ -219,10 +213,10 @@ def rate(look: DeviceFunction) -> DeviceFunction:
         if lane() == 0:
             block = int32(found[BLOCK])
             cost = found[COST]
-            if block == NONE or state[STRONG] != 0:
+            if block == NONE or state[at.STRONG] != 0:
                 cost = longest * found[TOTAL]
             if block == NONE:
-                block = destinations[chance(v, state) % state[DESTINATIONS]]
+                block = destinations[chance(v, state) % state[at.DESTINATIONS]]
             wish[v] = block
             enter_bucket(v, cost - found[HERE], value_or(vertex_weights, v, 1), part, slot_of,
                          bucket_weight, slot_weight, sub_buckets, state)
@@ -247,7 +241,7 @@ def rate_leaving(kind: str, counter: Word, most: int) -> Kernel:
         counts = team_array(counter, room)
         found = team_array(int64, WORDS)
         v = unrated_list[i]
-        if degree_of(v, offsets) <= state[PAIRWISE]:
+        if degree_of(v, offsets) <= state[at.PAIRWISE]:
             find(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
                  heads, counts, found, destinations, wish, slot_of, bucket_weight, slot_weight,
                  sub_buckets, codes, shifts, lengths, sizes, longest, state)
@@ -273,7 +267,7 @@ def rate_leaving_of_many(kind: str, counters: int, counter: Word) -> Kernel:
         found = team_array(int64, WORDS)
         v = unrated_list[i]
         degree = degree_of(v, offsets)
-        if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+        if degree > state[at.PAIRWISE] and degree <= state[at.HUB_DEGREE]:
             find(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
                  heads, counts, found, destinations, wish, slot_of, bucket_weight, slot_weight,
                  sub_buckets, codes, shifts, lengths, sizes, longest, state)

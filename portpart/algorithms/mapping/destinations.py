@@ -42,9 +42,6 @@ FEW_COUNTERS, MOST_COUNTERS = 512, 4096
 """Elements that a warp and a block count in scratch memory; with more of them arcs are gone
 through, however many."""
 
-BLOCKS = at.BLOCKS
-SEED = at.SEED
-SLACK = at.SLACK
 
 OWN, TOTAL, HERE, COST, BLOCK, WORDS = range(6)
 """What is found out about a vertex: weight of its arcs into its own block, and of all; its cost
@@ -54,7 +51,7 @@ where it is and at the best other element, and that element; how many words."""
 @device
 def has_room(block, only_open, block_weight, open_below, state):
     """Whether a block may be a destination: any, or if `only_open`, one with room."""
-    return only_open == 0 or block_weight[block] < open_below[block] + state[SLACK]
+    return only_open == 0 or block_weight[block] < open_below[block] + state[at.SLACK]
 
 
 @device
@@ -158,7 +155,7 @@ def look_along_arcs(kind: str, capacity: int) -> DeviceFunction:
                 if has_room(block, only_open, block_weight, open_below, state):
                     cost = cost_at(block, first, degree, targets, weights, part, heads, counts,
                                    codes, shifts, lengths)
-                    hashed = pair_hash(v, block, state[SEED])
+                    hashed = pair_hash(v, block, state[at.SEED])
                     if cost < best or (cost == best and hashed > best_hash):
                         best = cost
                         best_hash = hashed
@@ -234,7 +231,7 @@ def look_by_counts(kind: str) -> DeviceFunction:
         shifts, lengths, sizes, state, found,
     ):
         """Find out what there is to note about v.  All lanes of a team together."""
-        k = state[BLOCKS]
+        k = state[at.BLOCKS]
         here = part[v]
         own = count_weights(v, k, offsets, targets, weights, part, sums)
         best = int64(HIGHEST)
@@ -244,7 +241,7 @@ def look_by_counts(kind: str) -> DeviceFunction:
             if sums[b + 1] > sums[b] and b != here:
                 if has_room(b, only_open, block_weight, open_below, state):
                     cost = counted_cost(b, k, sums, lengths, sizes)
-                    hashed = pair_hash(v, b, state[SEED])
+                    hashed = pair_hash(v, b, state[at.SEED])
                     if cost < best or (cost == best and hashed > best_hash):
                         best = cost
                         best_hash = hashed

@@ -30,12 +30,6 @@ from portpart.backends.language import (
     value_or,
 )
 
-BLOCKS = at.BLOCKS
-HUB_DEGREE = at.HUB_DEGREE
-ITERATION = at.ITERATION
-MOVES = at.MOVES
-WEIGHT_STRIPES = at.WEIGHT_STRIPES
-
 
 @cache
 def move_if_it_pays(kind: str) -> DeviceFunction:
@@ -69,10 +63,10 @@ def move_if_it_pays(kind: str) -> DeviceFunction:
             total += value_or(weights, arc, 1) * saved
         total = team_sum(total)
         if lane() == 0 and total >= 0:
-            moved_in[v] = int32(state[ITERATION])
-            locked_in[v] = int32(state[ITERATION])
+            moved_in[v] = int32(state[at.ITERATION])
+            locked_in[v] = int32(state[at.ITERATION])
             wish[v] = there
-            move_list[atomic_next(state, MOVES)] = int32(v)
+            move_list[atomic_next(state, at.MOVES)] = int32(v)
         return total
 
     return move_if_it_pays
@@ -92,7 +86,7 @@ def keep_paying_moves(kind: str) -> Kernel:
         v = eager_vertex(i, eager_list, state)
         if lane() == 0:
             keep_if_eager(v, cached, gain, listed, eager_list, state)
-        if degree_of(v, offsets) <= state[HUB_DEGREE] and wants_to_move(v, cached, locked_in,
+        if degree_of(v, offsets) <= state[at.HUB_DEGREE] and wants_to_move(v, cached, locked_in,
                                                                         state):
             move(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
                  move_list, codes, shifts, lengths, state)
@@ -143,7 +137,7 @@ def weigh_move(kind: str) -> DeviceFunction:
             weight = value_or(weights, arc, 1)
             before = part[u]
             after = before
-            if int64(moved_in[u]) == state[ITERATION]:
+            if int64(moved_in[u]) == state[at.ITERATION]:
                 after = wish[u]
             else:
                 weight *= 2
@@ -156,7 +150,7 @@ def weigh_move(kind: str) -> DeviceFunction:
             list_vertex(v, listed, boundary, state)
             list_unsaved(v, unsaved, unsaved_list, state)
             heavy = value_or(vertex_weights, v, 1)
-            stripe = (int64(v) % state[WEIGHT_STRIPES]) * state[BLOCKS]
+            stripe = (int64(v) % state[at.WEIGHT_STRIPES]) * state[at.BLOCKS]
             atomic_add(weight_sums, stripe + here, -heavy)
             atomic_add(weight_sums, stripe + there, heavy)
             atomic_add(cut_twice, int64(v) % STRIPES, change)
@@ -178,7 +172,7 @@ def weigh_moves(kind: str) -> Kernel:
     ):
         """Account for a move, unless a hub makes it."""
         v = move_list[i]
-        if degree_of(v, offsets) <= state[HUB_DEGREE]:
+        if degree_of(v, offsets) <= state[at.HUB_DEGREE]:
             weigh(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
                   dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice,
                   codes, shifts, lengths, state)
@@ -199,7 +193,7 @@ def weigh_moves_of_hubs(kind: str) -> Kernel:
     ):
         """Account for the move of a hub, if it moves."""
         v = hubs[i]
-        if int64(moved_in[v]) == state[ITERATION]:
+        if int64(moved_in[v]) == state[at.ITERATION]:
             weigh(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
                   dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice,
                   codes, shifts, lengths, state)

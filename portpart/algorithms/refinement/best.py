@@ -35,43 +35,6 @@ LOWEST = -(2**63)
 ENOUGH_GROUPS = 2048
 """Teams to look through a list at the same time: more would take turns on a GPU."""
 
-BALANCED = at.BALANCED
-BEST_CUT = at.BEST_CUT
-BEST_IS_BALANCED = at.BEST_IS_BALANCED
-BEST_OVERLOAD = at.BEST_OVERLOAD
-BLOCKS = at.BLOCKS
-CROWDED = at.CROWDED
-DIRTY = at.DIRTY
-DIRTY_GROUPS = at.DIRTY_GROUPS
-FAR_VERTICES = at.FAR_VERTICES
-GROUP = at.GROUP
-ITERATION = at.ITERATION
-ITERATION_LIMIT = at.ITERATION_LIMIT
-LAST_PROPAGATION = at.LAST_PROPAGATION
-LEAVERS = at.LEAVERS
-MARKED = at.MARKED
-MOST_IN_GROUP = at.MOST_IN_GROUP
-NEXT_WIDE = at.NEXT_WIDE
-OVERLOADED = at.OVERLOADED
-REBALANCINGS = at.REBALANCINGS
-RUNNING = at.RUNNING
-SAVED_BLOCKS = at.SAVED_BLOCKS
-SAVED_VERTICES = at.SAVED_VERTICES
-SAVES = at.SAVES
-SHORT = at.SHORT
-SIZE = at.SIZE
-SLACK = at.SLACK
-STALLED = at.STALLED
-STALL_LIMIT = at.STALL_LIMIT
-STRONG = at.STRONG
-UNRATED = at.UNRATED
-UNRATED_HUBS = at.UNRATED_HUBS
-UNSAVED = at.UNSAVED
-VERTICES = at.VERTICES
-WEAK_LIMIT = at.WEAK_LIMIT
-WEIGHT_STRIPES = at.WEIGHT_STRIPES
-WIDE = at.WIDE
-
 
 def cut_of(graph: Graph, part: Array) -> int:
     """Weight of the edges between blocks, each edge once.  Synchronises."""
@@ -97,22 +60,22 @@ def add_outside_arcs(v, offsets, targets, weights, part, cut_twice):
 @kernel
 def add_vertex_weight(v, vertex_weights, part, weight_sums, state):
     """Add v to the weight of its block; atomic, order-free."""
-    stripe = v % state[WEIGHT_STRIPES]
-    atomic_add(weight_sums, stripe * state[BLOCKS] + part[v], value_or(vertex_weights, v, 1))
+    stripe = v % state[at.WEIGHT_STRIPES]
+    atomic_add(weight_sums, stripe * state[at.BLOCKS] + part[v], value_or(vertex_weights, v, 1))
 
 
 @kernel
 def restore_block(b, best_weight, weight_sums, state):
     """Set the weight of block b to that of the best partition."""
     weight_sums[b] = best_weight[b]
-    for stripe in range(1, state[WEIGHT_STRIPES]):
-        weight_sums[stripe * state[BLOCKS] + b] = 0
+    for stripe in range(1, state[at.WEIGHT_STRIPES]):
+        weight_sums[stripe * state[at.BLOCKS] + b] = 0
 
 
 @kernel
 def restore_cut(stripe, cut_twice, before):
     """Set the cut to that of the best partition of the run before."""
-    cut_twice[stripe] = 2 * before[BEST_CUT] if stripe == 0 else 0
+    cut_twice[stripe] = 2 * before[at.BEST_CUT] if stripe == 0 else 0
 
 
 @device
@@ -122,11 +85,11 @@ def compare_with_best(cut, overload, state, tolerance):
     Iteration -1 judges the partition that refinement starts from, which is the best so far.
     """
     result = int64(NOT_BETTER)
-    best_cut = state[BEST_CUT]
-    if state[ITERATION] < 0:
+    best_cut = state[at.BEST_CUT]
+    if state[at.ITERATION] < 0:
         result = int64(MUCH_BETTER)
-    elif state[BEST_IS_BALANCED] == 0:
-        if overload < state[BEST_OVERLOAD]:
+    elif state[at.BEST_IS_BALANCED] == 0:
+        if overload < state[at.BEST_OVERLOAD]:
             result = int64(MUCH_BETTER)
     elif overload <= 0 and cut < best_cut:
         result = int64(BETTER)
@@ -138,39 +101,39 @@ def compare_with_best(cut, overload, state, tolerance):
 @device
 def keep_if_better(improvement, cut, overload, state):
     """Record the values of a new best partition, and what is to be copied."""
-    state[SAVED_VERTICES] = 0
-    state[SAVED_BLOCKS] = 0
+    state[at.SAVED_VERTICES] = 0
+    state[at.SAVED_BLOCKS] = 0
     if improvement != NOT_BETTER:
-        state[BEST_CUT] = cut
-        state[BEST_OVERLOAD] = overload
-        state[BEST_IS_BALANCED] = int64(overload <= 0)
-        state[SAVED_VERTICES] = state[UNSAVED]
-        state[UNSAVED] = 0
-        state[SAVED_BLOCKS] = state[BLOCKS]
+        state[at.BEST_CUT] = cut
+        state[at.BEST_OVERLOAD] = overload
+        state[at.BEST_IS_BALANCED] = int64(overload <= 0)
+        state[at.SAVED_VERTICES] = state[at.UNSAVED]
+        state[at.UNSAVED] = 0
+        state[at.SAVED_BLOCKS] = state[at.BLOCKS]
     return improvement
 
 
 @device
 def plan_next(improvement, balanced, state):
     """Count what was done and set the flags of the next iteration."""
-    iteration = state[ITERATION]
-    if iteration >= 0 and state[BALANCED] != 0:
-        state[LAST_PROPAGATION] = iteration
-        state[REBALANCINGS] = 0
+    iteration = state[at.ITERATION]
+    if iteration >= 0 and state[at.BALANCED] != 0:
+        state[at.LAST_PROPAGATION] = iteration
+        state[at.REBALANCINGS] = 0
         turn_eager(state)
     elif iteration >= 0:
-        state[REBALANCINGS] += 1
-        state[SHORT] = 0
-        state[WIDE] = state[NEXT_WIDE]
-        state[NEXT_WIDE] = 0
-    state[STALLED] = 0 if improvement == MUCH_BETTER else state[STALLED] + 1
-    state[ITERATION] = iteration + 1
-    state[BALANCED] = int64(balanced)
-    state[OVERLOADED] = 1 - int64(balanced)
-    state[CROWDED] = int64(is_crowded(state))
-    state[STRONG] = int64(not balanced and state[REBALANCINGS] >= state[WEAK_LIMIT])
-    state[RUNNING] = int64(
-        state[STALLED] < state[STALL_LIMIT] and iteration + 1 < state[ITERATION_LIMIT]
+        state[at.REBALANCINGS] += 1
+        state[at.SHORT] = 0
+        state[at.WIDE] = state[at.NEXT_WIDE]
+        state[at.NEXT_WIDE] = 0
+    state[at.STALLED] = 0 if improvement == MUCH_BETTER else state[at.STALLED] + 1
+    state[at.ITERATION] = iteration + 1
+    state[at.BALANCED] = int64(balanced)
+    state[at.OVERLOADED] = 1 - int64(balanced)
+    state[at.CROWDED] = int64(is_crowded(state))
+    state[at.STRONG] = int64(not balanced and state[at.REBALANCINGS] >= state[at.WEAK_LIMIT])
+    state[at.RUNNING] = int64(
+        state[at.STALLED] < state[at.STALL_LIMIT] and iteration + 1 < state[at.ITERATION_LIMIT]
     )
     return iteration
 
@@ -178,16 +141,16 @@ def plan_next(improvement, balanced, state):
 @device
 def plan_work(far, state):
     """Set the work sizes of what follows; `far` tells of a block that is far too heavy."""
-    state[SAVES] = max(1, max(state[SAVED_VERTICES], state[SAVED_BLOCKS]))
-    state[DIRTY] = state[MARKED]
-    state[GROUP] = max(1, min(state[MOST_IN_GROUP], state[MARKED] // ENOUGH_GROUPS))
-    state[DIRTY_GROUPS] = (state[MARKED] + state[GROUP] - 1) // state[GROUP]
-    state[MARKED] = 0
-    state[LEAVERS] = 0
-    state[UNRATED] = 0
-    state[UNRATED_HUBS] = 0
-    state[FAR_VERTICES] = max(far, state[STRONG]) * state[VERTICES]
-    return state[SAVES]
+    state[at.SAVES] = max(1, max(state[at.SAVED_VERTICES], state[at.SAVED_BLOCKS]))
+    state[at.DIRTY] = state[at.MARKED]
+    state[at.GROUP] = max(1, min(state[at.MOST_IN_GROUP], state[at.MARKED] // ENOUGH_GROUPS))
+    state[at.DIRTY_GROUPS] = (state[at.MARKED] + state[at.GROUP] - 1) // state[at.GROUP]
+    state[at.MARKED] = 0
+    state[at.LEAVERS] = 0
+    state[at.UNRATED] = 0
+    state[at.UNRATED_HUBS] = 0
+    state[at.FAR_VERTICES] = max(far, state[at.STRONG]) * state[at.VERTICES]
+    return state[at.SAVES]
 
 
 @kernel
@@ -200,8 +163,8 @@ def judge(
     The overload is the most by which a block exceeds its limit.  The state is read and written as
     a whole: one word after the other would wait for memory each time.
     """
-    words = team_array(int64, SIZE)
-    for word in range(lane(), SIZE, team_size()):
+    words = team_array(int64, at.SIZE)
+    for word in range(lane(), at.SIZE, team_size()):
         words[word] = state[word]
     twice = int64(0)
     for stripe in range(lane(), STRIPES, team_size()):
@@ -209,13 +172,13 @@ def judge(
     twice = team_sum(twice)
     overload = int64(LOWEST)
     far = int64(0)
-    for b in range(lane(), state[BLOCKS], team_size()):
+    for b in range(lane(), state[at.BLOCKS], team_size()):
         weight = int64(0)
-        for stripe in range(state[WEIGHT_STRIPES]):
-            weight += weight_sums[stripe * state[BLOCKS] + b]
+        for stripe in range(state[at.WEIGHT_STRIPES]):
+            weight += weight_sums[stripe * state[at.BLOCKS] + b]
         block_weight[b] = weight
-        overload = max(overload, weight - limits[b] - state[SLACK])
-        if weight > limits[b] + state[SLACK] and weight - means[b] > limits[b] // SLIGHT_SHARE:
+        overload = max(overload, weight - limits[b] - state[at.SLACK])
+        if weight > limits[b] + state[at.SLACK] and weight - means[b] > limits[b] // SLIGHT_SHARE:
             far = int64(1)
     overload = team_max(overload)
     far = team_max(far)
@@ -228,7 +191,7 @@ def judge(
         plan_next(improvement, overload <= 0, words)
         plan_work(far, words)
     team_sync()
-    for word in range(lane(), SIZE, team_size()):
+    for word in range(lane(), at.SIZE, team_size()):
         state[word] = words[word]
 
 

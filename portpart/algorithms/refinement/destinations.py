@@ -89,16 +89,6 @@ def most_arcs(team: int) -> int:
     return max(256, 32 * team)
 
 
-BLOCKS = at.BLOCKS
-DIRTY = at.DIRTY
-GROUP = at.GROUP
-HUB_DEGREE = at.HUB_DEGREE
-HUBS = at.HUBS
-MARKED = at.MARKED
-PAIRWISE = at.PAIRWISE
-SEED = at.SEED
-
-
 @device
 def degree_of(v, offsets):
     """Number of v's arcs."""
@@ -124,16 +114,16 @@ def begin_vertex(
         list_vertex(v, listed, boundary, state)
     if leaves_for_little or touched[v] != 0:
         dirty[v] = int32(1)
-        dirty_list[atomic_next(state, MARKED)] = int32(v)
-    if degree_of(v, offsets) > state[HUB_DEGREE]:
-        hubs[atomic_next(state, HUBS)] = int32(v)
+        dirty_list[atomic_next(state, at.MARKED)] = int32(v)
+    if degree_of(v, offsets) > state[at.HUB_DEGREE]:
+        hubs[atomic_next(state, at.HUBS)] = int32(v)
 
 
 @device
 def are_blocks(v, first, end, offsets, state):
     """Whether the candidates among the blocks first ... end-1 are these blocks, not v's arcs."""
     degree = degree_of(v, offsets)
-    return degree > state[PAIRWISE] and 2 * degree >= end - first
+    return degree > state[at.PAIRWISE] and 2 * degree >= end - first
 
 
 @device
@@ -143,8 +133,8 @@ def count_neighbours(v, first, offsets, targets, weights, part, heads, counts, s
     If they are few, the block of each and the weight of its arc; else the weights of the arcs into
     CAPACITY blocks from `first`.  Returns the block up to which `candidate_weight` tells all.
     """
-    end = state[BLOCKS]
-    if degree_of(v, offsets) <= state[PAIRWISE]:
+    end = state[at.BLOCKS]
+    if degree_of(v, offsets) <= state[at.PAIRWISE]:
         for j in range(lane(), degree_of(v, offsets), team_size()):
             heads[j] = part[targets[offsets[v] + j]]
             counts[j] = value_or(weights, offsets[v] + j, 1)
@@ -171,7 +161,7 @@ def num_candidates(v, first, end, offsets, state):
 def candidate_block(j, v, first, end, offsets, targets, part, heads, state):
     """Block of candidate j."""
     block = int32(first + j)
-    if degree_of(v, offsets) <= state[PAIRWISE]:
+    if degree_of(v, offsets) <= state[at.PAIRWISE]:
         block = heads[j]
     elif not are_blocks(v, first, end, offsets, state):
         block = part[targets[offsets[v] + j]]
@@ -195,7 +185,7 @@ def candidate_weight(j, v, block, first, end, offsets, heads, counts, state):
     """Weight of v's arcs into the block of candidate j, told for one candidate of that block."""
     total = int64(0)
     degree = degree_of(v, offsets)
-    if degree <= state[PAIRWISE]:
+    if degree <= state[at.PAIRWISE]:
         total = pairwise_weight(j, block, degree, heads, counts)
     elif block >= first and block < end:
         total = counts[block - first]
@@ -242,7 +232,7 @@ def cache_destination(
     best_hash = int64(LOWEST)
     best_block = int32(NONE)
     first = int64(0)
-    while crosses and first < state[BLOCKS]:
+    while crosses and first < state[at.BLOCKS]:
         end = count_neighbours(v, first, offsets, targets, weights, part, heads, counts,
                                state)
         for j in range(lane(), num_candidates(v, first, end, offsets, state), team_size()):
@@ -251,7 +241,7 @@ def cache_destination(
             if block == here:
                 own += weight
             elif weight >= best and weight > 0:
-                hashed = pair_hash(v, block, state[SEED])
+                hashed = pair_hash(v, block, state[at.SEED])
                 if weight > best or hashed > best_hash:
                     best = weight
                     best_hash = hashed
@@ -291,7 +281,7 @@ def choose_destination(counter: Word, most: int) -> Kernel:
         heads = team_array(int32, capacity)
         counts = team_array(counter, capacity)
         v = dirty_list[i]
-        if degree_of(v, offsets) <= state[PAIRWISE]:
+        if degree_of(v, offsets) <= state[at.PAIRWISE]:
             cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
                               gain, listed, boundary, eager_list, fixed, state, filter_ratio)
 
@@ -304,11 +294,11 @@ def chosen_of_group(i, dirty_list, offsets, state):
 
     Seldom many have: a team looks at several at once and works on those.  All lanes together.
     """
-    first = i * state[GROUP]
+    first = i * state[at.GROUP]
     chosen = int64(0)
-    if lane() < state[GROUP] and first + lane() < state[DIRTY]:
+    if lane() < state[at.GROUP] and first + lane() < state[at.DIRTY]:
         degree = degree_of(dirty_list[first + lane()], offsets)
-        if degree > state[PAIRWISE] and degree <= state[HUB_DEGREE]:
+        if degree > state[at.PAIRWISE] and degree <= state[at.HUB_DEGREE]:
             chosen = int64(1) << lane()
     return team_sum(chosen)
 
@@ -327,7 +317,7 @@ def choose_destination_of_many(counter: Word) -> Kernel:
         counts = team_array(counter, CAPACITY)
         chosen = chosen_of_group(i, dirty_list, offsets, state)
         while chosen != 0:
-            v = dirty_list[i * state[GROUP] + ctz(uint64(chosen))]
+            v = dirty_list[i * state[at.GROUP] + ctz(uint64(chosen))]
             cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
                               gain, listed, boundary, eager_list, fixed, state, filter_ratio)
             chosen &= chosen - 1

@@ -10,12 +10,6 @@ from portpart.algorithms.refinement import state as at
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 
-BEST_CUT = at.BEST_CUT
-BEST_IS_BALANCED = at.BEST_IS_BALANCED
-BEST_OVERLOAD = at.BEST_OVERLOAD
-ITERATION = at.ITERATION
-SLACK = at.SLACK
-
 NAMES = ("cut", "overload", "balanced", "iterations")
 WORDS = len(NAMES)
 
@@ -80,7 +74,7 @@ class _Page:
 @kernel
 def note_outcome(_, state, words):
     """Copy the words of an outcome, in the order of their names."""
-    words[0] = state[BEST_CUT]
-    words[1] = state[BEST_OVERLOAD] + state[SLACK]
-    words[2] = state[BEST_IS_BALANCED]
-    words[3] = state[ITERATION]
+    words[0] = state[at.BEST_CUT]
+    words[1] = state[at.BEST_OVERLOAD] + state[at.SLACK]
+    words[2] = state[at.BEST_IS_BALANCED]
+    words[3] = state[at.ITERATION]
