@@ -2,7 +2,7 @@
 #
 #   make demo [GRAPH=file] [K=64]     partition a mesh (or your graph), compare with METIS, draw it
 #   make test                         lint, types and all tests that need no GPU
-#   make gpu-test [CUDA=12]           the tests on a CUDA device
+#   make gpu-test [CUDA=12] [JOBS=6]  the tests on a CUDA device, in several processes
 #   make gpu-bench [BENCH=options]    report of a CUDA device: checks, costs, partitions
 #   make sanitize                     small runs under compute-sanitizer (SANITIZER=path)
 #
@@ -16,6 +16,7 @@ GRAPH ?=
 K ?= 64
 SEED ?= 0
 BENCH ?=
+JOBS ?= 4
 SANITIZER ?= compute-sanitizer
 
 .NOTPARALLEL:
@@ -49,7 +50,7 @@ bench: $(call with,bench dev)
 	$(PY) -m bench.compare $(BENCH)
 
 gpu-test: $(call with,dev cuda$(CUDA))
-	$(PY) -m pytest -m gpu
+	$(PY) -m pytest -m gpu --numprocesses=$(JOBS) --dist=worksteal
 
 gpu-bench: $(call with,bench dev cuda$(CUDA))
 	$(PY) -m bench.gpu $(BENCH)
