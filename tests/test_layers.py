@@ -48,7 +48,8 @@ EXCEPTIONS = {
 }
 
 # files of algorithms/ that are no recipes
-SHARED = {"__init__", "multilevel", "population", "request", "starts", "teams", "tracing"}
+SHARED = {"__init__", "clustered", "multilevel", "population", "request", "starts", "teams",
+          "tracing"}
 
 DOORS = {
     "numba": "portpart/backends/cpu",

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_rule import cluster_rule
-from portpart.algorithms.coarsening.clustering import ClusteringOptions
+from portpart.algorithms.clustered import ClusteredConfig
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, coarsen
 from portpart.algorithms.coarsening.matching import part_unlike
@@ -22,7 +21,7 @@ from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.mapping.splits import splits_along
-from portpart.algorithms.multilevel import JetRefinedConfig, on_levels, refine_upwards
+from portpart.algorithms.multilevel import on_levels, refine_upwards
 from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
@@ -43,7 +42,7 @@ MANY_STARTS = StartOptions(refined=8, growing=GrowingOptions(candidates=8, most_
 
 
 @dataclass(frozen=True)
-class IntegratedConfig(JetRefinedConfig):
+class IntegratedConfig(ClusteredConfig):
     """Parameters of integrated mapping.
 
     Parameters
@@ -65,6 +64,7 @@ class IntegratedConfig(JetRefinedConfig):
         A cluster weighs at most so many times the mean vertex of its level, the second on graphs
         whose highest degree is far above the mean; and at most so many times the mean vertex of a
         graph at which coarsening may stop.
+    clustering : ClusteringOptions
     grown : StartOptions
         Mappings of the coarsest graph, by bisections along the hierarchy; the best one is used.
     starts, start_blocks : int
@@ -90,33 +90,18 @@ class IntegratedConfig(JetRefinedConfig):
         If a value is out of range.
     """
 
-    temperatures: tuple[float, ...] = (0.6, 0.3)
     finest_temperatures: tuple[float, ...] = (0.6, 0.3)
-    coarse_once_above: int | None = 2**18
     finest_once_above: int | None = 2**21
-    coarsest_per_block: int = 48
-    dense_per_block: int | None = 8
-    least_coarsest: int = 768
-    most_coarsest: int = 12288
-    least_shrink: float = 0.9
-    refinement: RefinementOptions = field(
-        default_factory=lambda: RefinementOptions(tolerance=0.998, stall_limit=8))
     finest_refinement: RefinementOptions | None = field(
         default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=24))
     grown: StartOptions = ONE_START
     coarsening: str = "clusters"
-    growth: float = 8
-    skewed_growth: float = 32
-    most_coarse_weight: float = 8
     swaps: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.coarsening not in COARSENINGS:
             raise InputError(f"coarsening is {self.coarsening!r}; it must be one of {COARSENINGS}")
-        for name in ("growth", "skewed_growth", "most_coarse_weight"):
-            if not 1 < getattr(self, name) < float("inf"):
-                raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
 
 
 STRONG = IntegratedConfig(
@@ -204,10 +189,9 @@ def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, b
 def _cluster_rule(graph: Graph, balance: Balance, config: IntegratedConfig) -> ClusterRule:
     """How levels are coarsened."""
     coarsest = config.coarsest_vertices(balance.num_blocks)
-    limit = balance.cluster_limit(coarsest)
     if config.coarsening == "clusters":
-        return cluster_rule(graph, coarsest, limit, config.growth, config.skewed_growth,
-                            config.most_coarse_weight, ClusteringOptions())
+        return config.clusters_of_levels(graph, balance, coarsest)
+    limit = balance.cluster_limit(coarsest)
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         mate = rated_matching(fine, limit, level_seed, label)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from portpart.algorithms.coarsening.cluster_rule import cluster_rule
-from portpart.algorithms.coarsening.clustering import ClusteringOptions
+from portpart.algorithms.clustered import ClusteredConfig
 from portpart.algorithms.initial.candidates import GrowingOptions
-from portpart.algorithms.multilevel import JetRefinedConfig, partition_multilevel
+from portpart.algorithms.multilevel import partition_multilevel
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.algorithms.request import NOTHING_MORE, Request
 from portpart.algorithms.starts import StartOptions
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
-from portpart.errors import InputError
 from portpart.graph import Graph
 
 FEW_STARTS = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
@@ -26,7 +24,7 @@ MANY_STARTS = StartOptions(refined=4, growing=GrowingOptions(candidates=4))
 
 
 @dataclass(frozen=True)
-class PortpartConfig(JetRefinedConfig):
+class PortpartConfig(ClusteredConfig):
     """Parameters of the library's own partitioner.
 
     Parameters
@@ -75,34 +73,15 @@ class PortpartConfig(JetRefinedConfig):
         If no temperature is given or a value is out of range.
     """
 
-    temperatures: tuple[float, ...] = (0.6, 0.3)
     finest_temperatures: tuple[float, ...] = (0.75, 0.25)
-    coarse_once_above: int | None = 2**18
     finest_once_above: int | None = 2**22
-    coarsest_per_block: int = 48
-    dense_per_block: int | None = 8
-    least_coarsest: int = 768
-    most_coarsest: int = 12288
-    least_shrink: float = 0.9
     start_blocks: int = 512
-    refinement: RefinementOptions = field(
-        default_factory=lambda: RefinementOptions(tolerance=0.998, stall_limit=8))
     finest_refinement: RefinementOptions | None = field(
         default_factory=lambda: RefinementOptions(tolerance=0.9997, stall_limit=20))
     finest_once: RefinementOptions | None = field(
         default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=16))
     start: str = "auto"
     grown: StartOptions = MANY_STARTS
-    growth: float = 8
-    skewed_growth: float = 32
-    most_coarse_weight: float = 8
-    clustering: ClusteringOptions = field(default_factory=ClusteringOptions)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("growth", "skewed_growth", "most_coarse_weight"):
-            if not 1 < getattr(self, name) < float("inf"):
-                raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
 
 
 STRONG = PortpartConfig(
@@ -142,8 +121,6 @@ def portpart(graph: Graph, balance: Balance, imbalance: float, config: PortpartC
         In the space of the graph.
     """
     coarsest = config.coarsest_vertices(balance.num_blocks)
-    find_clusters = cluster_rule(graph, coarsest, balance.cluster_limit(coarsest), config.growth,
-                                 config.skewed_growth, config.most_coarse_weight,
-                                 config.clustering)
+    find_clusters = config.clusters_of_levels(graph, balance, coarsest)
     return partition_multilevel(graph, balance, imbalance, config, find_clusters, seed, trace,
                                 request)

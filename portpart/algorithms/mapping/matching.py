@@ -8,6 +8,7 @@ device; a seeded hash of the edge is the paper's noise that makes all ratings di
 from __future__ import annotations
 
 from portpart.algorithms.coarsening.matching import maximal_matching
+from portpart.algorithms.coarsening.pairing import UNMATCHED
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     device,
@@ -16,15 +17,12 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
-    team_max,
     team_size,
     value_or,
 )
 from portpart.graph import Graph
 from portpart.primitives.hashing import pair_hash
-
-UNMATCHED = -1
-LOWEST = -(2**63)
+from portpart.primitives.team_winner import LOWEST, team_winner
 
 
 def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None = None) -> Array:
@@ -76,13 +74,6 @@ def wish_for_best_rated(
                     best_rating = rated
                     best_hash = hashed
                     best = u
-    top = team_max(best_rating)
-    own_hash = int64(LOWEST)
-    if best_rating == top:
-        own_hash = best_hash
-    top_hash = team_max(own_hash)
-    if best_rating != top or best_hash != top_hash:
-        best = int32(UNMATCHED)
-    best = team_max(best)
+    best = team_winner(best_rating, best_hash, best)
     if lane() == 0:
         wish[v] = best

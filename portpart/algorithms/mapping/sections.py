@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_rule import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.initial.candidates import grown_partitions
 from portpart.algorithms.mapping.combining import Sections, best_of_each
@@ -58,8 +57,7 @@ def partition_sections(graph: Graph, sections: Sections, distances: Distances, b
     """
     space, k = graph.space, balance.num_blocks
     coarsest = coarsest_of_sections(config, k, sections.count)
-    rule = cluster_rule(graph, coarsest, balance.cluster_limit(coarsest), config.growth,
-                        config.skewed_growth, config.most_coarse_weight, config.clustering)
+    rule = config.clusters_of_levels(graph, balance, coarsest)
     trace = Trace(space, graph, None)
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
