@@ -152,6 +152,6 @@ def _ending_bytes(graph: Size, machine: Topology) -> int:
     traffic = min(graph.num_arcs, k * k)
     arcs = 4 + graph.weight_bytes
     counting = ((2 * CLUSTER + MEMBERS) * graph.num_vertices + arcs * graph.num_arcs
-                + (CONTRACTION + 16) * k + arcs * traffic)
+                + (CONTRACTION + 8) * k + arcs * traffic)
     swapping = CLUSTER * graph.num_vertices * 2 + swap_bytes(k) + OF_BLOCK * k + 12 * traffic
     return max(counting, swapping)

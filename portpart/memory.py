@@ -40,8 +40,9 @@ GROUPING = 2 * 4 + 8 + 36 + 1
 
 CLUSTER = 4
 MEMBERS = 4
-CONTRACTION = 3 * 4 + 2 * 8
-"""Bytes per coarse vertex: members, where they begin and degree; the row's capacity and weight."""
+CONTRACTION = 3 * 4 + 3 * 8
+"""Bytes per cluster: members, where they begin and degree; the row's capacity and weight, and that
+of the cluster.  There is room for as many clusters as vertices."""
 
 REFINEMENT = 13 * 4 + 2 * 2 * 4 + 2 * 8 + 3 + 8
 """Bytes per vertex of refinement: 13 arrays of int32, two double lists, 2 arrays of int64, flags,
@@ -287,10 +288,9 @@ def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_byt
         held += graphs[depth]
         contraction = 0
         if depth + 1 < len(sizes):
-            coarse, _ = sizes[depth + 1]
             row_bytes = CONTRACTION + 2 * _offset_bytes(arcs)
-            contraction = (CLUSTER + MEMBERS) * n + (4 + weight_bytes) * arcs
-            contraction += row_bytes * coarse + graphs[depth + 1] + 4 * (arcs // (WIDE_ROW + 1))
+            contraction = (CLUSTER + MEMBERS + row_bytes) * n + (4 + weight_bytes) * arcs
+            contraction += graphs[depth + 1] + 4 * (arcs // (WIDE_ROW + 1))
         peak = max(peak, held + max(needs.finding(n, arcs, weight_bytes), contraction))
         held += CLUSTER * n
     return peak

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from portpart.algorithms.coarsening.cluster_rule import is_skewed
-from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.population import Found, search
@@ -270,8 +269,8 @@ def on_levels(levels: list[Level], values: Array | None) -> list[Array | None]:
     result = [values]
     for fine, coarse in pairwise(levels):
         if values is not None:
-            values = label_of_clusters(coarse.graph.space, values,
-                                       Clusters(fine.cluster, coarse.graph.num_vertices))
+            values = label_of_clusters(coarse.graph.space, values, fine.cluster,
+                                       coarse.graph.num_vertices)
         result.append(values)
     return result
 

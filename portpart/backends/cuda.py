@@ -98,6 +98,10 @@ class CudaSpace(ExecutionSpace):
         with self.active(), self._allocating(n, dtype):
             return self.cupy.full(n, value, dtype)
 
+    def zeros(self, n: int, dtype: Any) -> Array:
+        with self.active(), self._allocating(n, dtype):
+            return self.cupy.zeros(n, dtype)  # sets memory, which takes half of a kernel's launch
+
     def asarray(self, values: Any, dtype: Any = None) -> Array:
         if isinstance(values, np.ndarray) and _travels(values, dtype):
             result = self.empty(len(values), values.dtype)

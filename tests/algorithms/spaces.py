@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
+from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.graph import Graph
+from tests import oracles
 from tests.graphs import drawn_graphs, random_graph
 
 NO_LIMIT = 2**62
@@ -26,6 +28,16 @@ def launch(space: ExecutionSpace, count: int, kernel: Kernel, arrays: dict[str, 
     """Launch `kernel` with the arrays that its parameters are named after."""
     names = list(inspect.signature(kernel.function).parameters)[1:]
     space.parallel_for(count, kernel, *(arrays[name] for name in names), team=team)
+
+
+def clusters_of(space: ExecutionSpace, cluster: Any, count: int) -> Clusters:
+    """Clusters by their numbers on the host."""
+    return Clusters(space.asarray(cluster, np.int32), space.asarray(np.array([count])), count)
+
+
+def number_of(clusters: Clusters) -> int:
+    """How many clusters there are."""
+    return int(oracles.host(clusters.count)[0])
 
 
 def some_graphs() -> dict[str, Graph]:

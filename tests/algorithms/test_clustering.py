@@ -21,7 +21,14 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import int64
 from portpart.graph import Graph
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, NO_LIMIT, launch, reference, with_int64_offsets
+from tests.algorithms.spaces import (
+    GRAPHS,
+    NO_LIMIT,
+    launch,
+    number_of,
+    reference,
+    with_int64_offsets,
+)
 from tests.backends.lanes import LanesSpace
 from tests.graphs import graphs, random_graph, raw_graph
 
@@ -35,7 +42,7 @@ def clustered(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT, seed: 
     here = None if label is None else space.asarray(np.asarray(label, np.int32))
     found = cluster(space, graph.to(space), limit, seed, options, here)
     result = oracles.host(found.cluster)
-    assert np.array_equal(np.unique(result), np.arange(found.count))
+    assert np.array_equal(np.unique(result), np.arange(number_of(found)))
     return result
 
 

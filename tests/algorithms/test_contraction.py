@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from portpart.algorithms.coarsening import clustering
 from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.coarsening.contraction import (
-    Clusters,
     _record,
     clusters_of_matching,
     contract,
@@ -21,15 +20,20 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.backends.team_arrays import check_program, check_width
 from portpart.graph import Graph
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets
+from tests.algorithms.spaces import (
+    GRAPHS,
+    clusters_of,
+    number_of,
+    reference,
+    with_int64_offsets,
+)
 from tests.backends.lanes import LanesSpace
 from tests.graphs import graphs, random_graph, raw_graph
 
 
 def contracted(space: ExecutionSpace, graph: Graph, cluster: np.ndarray, count: int,
                way: str = "hash") -> Graph:
-    clusters = Clusters(space.asarray(cluster, np.int32), count)
-    return contract(space, graph.to(space), clusters, way=way)
+    return contract(space, graph.to(space), clusters_of(space, cluster, count), way=way)
 
 
 def random_clusters(graph: Graph, seed: int) -> tuple[np.ndarray, int]:
@@ -194,5 +198,5 @@ def test_pairs_and_single_vertices_are_numbered_by_their_first_vertex(
         if len(group) == 2:
             mate[group] = group[::-1]
     clusters = clusters_of_matching(space, space.asarray(mate))
-    assert clusters.count == len(groups)
+    assert number_of(clusters) == len(groups)
     assert np.array_equal(oracles.host(clusters.cluster), expected)

@@ -14,7 +14,7 @@ from portpart.algorithms.coarsening.grouping import group
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, NO_LIMIT, reference, with_int64_offsets
+from tests.algorithms.spaces import GRAPHS, NO_LIMIT, number_of, reference, with_int64_offsets
 from tests.backends.lanes import LanesSpace
 from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
 
@@ -24,7 +24,7 @@ def grouped(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT, size: in
     label = None if label is None else space.asarray(label, np.int32)
     clusters = group(space, graph.to(space), limit, size, seed, factor, label)
     found = oracles.host(clusters.cluster).copy()
-    assert sorted(set(found.tolist())) == list(range(clusters.count))
+    assert sorted(set(found.tolist())) == list(range(number_of(clusters)))
     return found
 
 

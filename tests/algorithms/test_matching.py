@@ -14,7 +14,7 @@ from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, NO_LIMIT, reference, with_int64_offsets
+from tests.algorithms.spaces import GRAPHS, NO_LIMIT, number_of, reference, with_int64_offsets
 from tests.graphs import graphs, random_graph, raw_graph
 
 
@@ -115,7 +115,7 @@ def assert_pairs(graph: Graph, clusters: Any, limit: int, label: np.ndarray | No
     cluster = oracles.host(clusters.cluster)
     weights = oracles.vertex_weights(graph)
     edges = {(u, v) for u, v, _ in oracles.arcs(graph)}
-    members = [np.flatnonzero(cluster == c).tolist() for c in range(clusters.count)]
+    members = [np.flatnonzero(cluster == c).tolist() for c in range(number_of(clusters))]
     assert [group[0] for group in members] == sorted(group[0] for group in members)
     assert {len(group) for group in members} <= {1, 2}
     for u, v in (group for group in members if len(group) == 2):
@@ -149,5 +149,5 @@ def test_clusters_of_large_graphs_are_pairs(space: ExecutionSpace, name: str,
 
 def test_a_star_shrinks_only_by_two_hops(space: ExecutionSpace) -> None:
     star = raw_graph(41, [(0, leaf) for leaf in range(1, 41)]).graph().to(space)
-    assert matched_clusters(star, NO_LIMIT, 0, two_hop=False).count == 40
-    assert matched_clusters(star, NO_LIMIT, 0).count <= 21
+    assert number_of(matched_clusters(star, NO_LIMIT, 0, two_hop=False)) == 40
+    assert number_of(matched_clusters(star, NO_LIMIT, 0)) <= 21

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import portpart
-from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of, part_of, refiner_at
-from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets
+from tests.algorithms.spaces import GRAPHS, clusters_of, reference, with_int64_offsets
 from tests.graphs import graphs, random_graph, raw_graph
 
 MESH = delaunay(2000)
@@ -173,7 +173,7 @@ def test_projection_keeps_blocks_weights_and_cut(space: ExecutionSpace, k: int) 
     n = fine.num_vertices
     cluster = np.random.default_rng(3).permutation(n) // 3
     count = int(cluster.max()) + 1
-    coarse = contract(space, fine, Clusters(space.asarray(cluster, np.int32), count))
+    coarse = contract(space, fine, clusters_of(space, cluster, count))
     refiner = JetRefiner(space, fine, balance_of(fine, k), RefinementOptions(), 1)
     refiner.start(coarse, space.asarray(lopsided_part(coarse, k)))
     outcome = refiner.refine(coarse, 0.75)

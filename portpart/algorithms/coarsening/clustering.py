@@ -124,12 +124,12 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
 
     Notes
     -----
-    Time O(n + m) per round.  Synchronises once, to read how many clusters there are.  Takes 50
+    Time O(n + m) per round.  Waits for nothing.  Takes 50
     bytes per vertex, and if there are degrees above 16, 4 and the size of a sum of arc weights per
     arc, of which only vertices of hundreds of arcs use theirs.
     """
     n, sum_type = graph.num_vertices, graph.weight_sum_dtype
-    found, count = space.empty(n, np.int32), space.empty(1, np.int64)
+    found, count = space.empty(n, np.int32), space.zeros(1, np.int64)
     sizes = [0] * SIZES
     sizes[VERTICES], sizes[KEYS], sizes[TILES] = n, n + leftovers.ISOLATED_KEYS, tiles_of(n)
     team = team_for(graph.mean_degree)
@@ -141,7 +141,7 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
     executable.run({**graph.arrays, "cluster": found, "count": count, "label": label,
                     **_scratch(graph), "sizes": sizes, "max_weight": max_weight, "seed": seed},
                    n + leftovers.ISOLATED_KEYS)
-    return Clusters(found, int(space.to_host(count)[0]) if n else 0)
+    return Clusters(found, count, n)
 
 
 VERTEX_ARRAYS = {

@@ -45,8 +45,7 @@ def row_filler(slots: int, team: int, sum_type: Word) -> Kernel:
 
     @kernel
     def fill_row(i, wide, most, member_offsets, members, offsets, targets, weights, vertex_weights,
-                 cluster, row_begin, keys, sums, degrees, arc_sums, coarse_vertex_weights,
-                 num_clusters):
+                 cluster, row_begin, keys, sums, degrees, arc_sums, coarse_vertex_weights, count):
         """Fill, pack and measure the row of cluster i, or of cluster wide[i], if `most` allows.
 
         Sums do not depend on the order of the lanes; positions in the row do.
@@ -59,18 +58,18 @@ def row_filler(slots: int, team: int, sum_type: Word) -> Kernel:
         begin = int64(row_begin[c])
         end = int64(row_begin[c + 1])
         if end - begin <= most:
-            room = min(end - begin, num_clusters)
+            room = min(end - begin, count[0])
             weight = int64(0)
             if room <= slots:
                 room = min(slots, 2 * room)
                 weight = add_arcs(c, member_offsets, members, offsets, targets, weights,
                                   vertex_weights, cluster, stops, shifts, row_keys, row_sums, 0,
                                   room)
-                pack_row(c, row_keys, row_sums, 0, room, keys, sums, begin, degrees, arc_sums)
+                copy_packed(c, row_keys, row_sums, room, keys, sums, begin, degrees, arc_sums)
             else:
                 weight = add_arcs(c, member_offsets, members, offsets, targets, weights,
                                   vertex_weights, cluster, stops, shifts, keys, sums, begin, end)
-                pack_row(c, keys, sums, begin, end, keys, sums, begin, degrees, arc_sums)
+                pack_row(c, keys, sums, begin, end, degrees, arc_sums)
             weight = team_sum(weight)
             if lane() == 0:
                 coarse_vertex_weights[c] = weight
@@ -121,22 +120,51 @@ def add_arcs(c, member_offsets, members, offsets, targets, weights, vertex_weigh
 
 
 @device
-def pack_row(c, row_keys, row_sums, first, end, keys, sums, begin, degrees, arc_sums):
-    """Copy what is in a hash row to keys[begin], sums[begin] and behind; count and sum it up.
+def copy_packed(c, row_keys, row_sums, room, keys, sums, begin, degrees, arc_sums):
+    """Copy what is in a hash row of scratch memory to keys[begin], sums[begin] and behind.
 
-    The row may itself begin there: nothing is written behind what has been read.
+    Counts it and sums it up.  A lane takes neighbouring slots, so that one scan does.
     """
+    share = (room + team_size() - 1) // team_size()
+    first = min(lane() * share, room)
+    last = min(first + share, room)
+    own = int64(0)
+    total = int64(0)
+    for slot in range(first, last):
+        if row_keys[slot] != EMPTY:
+            own += 1
+            total += row_sums[slot]
+    until = team_scan(int32(own))
+    place = begin + until - own
+    for slot in range(first, last):
+        key = row_keys[slot]
+        if key != EMPTY:
+            keys[place] = key
+            sums[place] = row_sums[slot]
+            place += 1
+    degree = team_last(until)
+    total = team_sum(total)
+    team_sync()
+    if lane() == 0:
+        degrees[c] = degree
+        arc_sums[c] = total
+    return degree
+
+
+@device
+def pack_row(c, keys, sums, begin, end, degrees, arc_sums):
+    """Move what is in the hash row begin ... end-1 to its beginning; count and sum it up."""
     place = int64(begin)
     total = int64(0)
-    for base in range(first, end, team_size()):
+    for base in range(begin, end, team_size()):
         key = int32(EMPTY)
         weight = int64(0)
         full = int32(0)
         if base + lane() < end:
-            key = row_keys[base + lane()]
+            key = keys[base + lane()]
             if key != EMPTY:
                 full = int32(1)
-                weight += row_sums[base + lane()]
+                weight += sums[base + lane()]
         position = team_scan(full)
         team_sync()
         if full != 0:
@@ -153,10 +181,19 @@ def pack_row(c, row_keys, row_sums, first, end, keys, sums, begin, degrees, arc_
 
 
 @kernel
-def copy_row(c, row_begin, keys, sums, offsets, targets, weights):
-    """Copy the keys and sums of packed row c to the arcs of coarse vertex c."""
-    begin = int64(row_begin[c])
-    place = int64(offsets[c])
-    for i in range(lane(), int64(offsets[c + 1]) - place, team_size()):
-        targets[place + i] = keys[begin + i]
-        weights[place + i] = sums[begin + i]
+def copy_row(c, count, row_begin, packed_offsets, keys, sums, packed_vertex_weights, offsets,
+             targets, weights, vertex_weights):
+    """Copy what is known of cluster c, its packed row above all, to coarse vertex c.
+
+    The item behind the last cluster copies the end of its row.
+    """
+    place = int64(packed_offsets[c])
+    if c < count:
+        begin = int64(row_begin[c])
+        for i in range(lane(), int64(packed_offsets[c + 1]) - place, team_size()):
+            targets[place + i] = keys[begin + i]
+            weights[place + i] = sums[begin + i]
+    if lane() == 0:
+        offsets[c] = place
+        if c < count:
+            vertex_weights[c] = packed_vertex_weights[c]

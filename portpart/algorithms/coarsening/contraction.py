@@ -25,6 +25,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     atomic_add,
     atomic_max,
+    atomic_next,
     int32,
     int64,
     kernel,
@@ -49,30 +50,38 @@ VERTICES, CLUSTERS, TILES, WIDE = range(4)
 """Words of the contraction's ``sizes``: numbers of vertices, of clusters, of tiles of them, and of
 clusters with many arcs."""
 
-ARCS, DEGREE, WEIGHT, TOTALS = range(4)
-"""Words of ``totals``: number of coarse arcs, most of a vertex, their weight; how many words."""
+COUNT, ARCS, DEGREE, WEIGHT, TOTALS = range(5)
+"""Words of ``totals``: number of clusters, of coarse arcs, most of a vertex, their weight; how many
+words."""
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """A map from vertices to clusters 0 ... count-1."""
+    """A map from vertices to clusters 0 ... count-1.
+
+    Attributes
+    ----------
+    cluster : array of int32, shape (n,)
+    count : array of int64, shape (1,)
+        In the space too: who made the clusters need not wait to know how many there are.
+    most : int
+        There are no more than so many.
+    """
 
     cluster: Array
-    count: int
+    count: Array
+    most: int
 
 
 def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
-    """Number the pairs and the single vertices in the order of their smaller vertex.
-
-    Synchronises once, to read the number of clusters.
-    """
+    """Number the pairs and the single vertices in the order of their smaller vertex."""
     n = len(mate)
-    leader, count = space.empty(n, np.int32), space.empty(1, np.int64)
+    leader, count = space.empty(n, np.int32), space.zeros(1, np.int64)
     bindings = {"mate": mate, "leader": leader, "count": count, "flags": n, "number": n + 1,
                 "tile_sums": tiles_of(n), "sizes": (n, tiles_of(n))}
     executable = space.cached_executable("clusters of matching", _record_clusters_of_matching)
     executable.run(bindings, n)
-    return Clusters(leader, int(space.to_host(count)[0]) if n else 0)
+    return Clusters(leader, count, n)
 
 
 def record_numbering(program: Program, leader: Slot, flags: Slot, number: Slot, sums: Slot,
@@ -110,8 +119,9 @@ def contract(
 ) -> Graph:
     """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
 
-    Synchronises once, to read the number of coarse arcs and what else the coarse graph knows of
-    itself from the start: its highest degree and total weights.
+    Synchronises once, to read the numbers of clusters and of coarse arcs, and what else the coarse
+    graph knows of itself from the start: its highest degree and total weights.  Until then what
+    has an element for each cluster has room for ``clusters.most``.
 
     Parameters
     ----------
@@ -132,38 +142,41 @@ def contract(
     weights_as = graph.weight_sum_dtype if weight_type is None else weight_type
     if way == "auto":
         way = way_for(graph)
-    count, index_type = clusters.count, graph.offsets.dtype
-    offsets, row_begin = space.empty(count + 1, index_type), space.empty(count + 1, index_type)
-    keys, sums = space.empty(graph.num_arcs, np.int32), space.empty(graph.num_arcs, weights_as)
-    vertex_weights, totals = space.empty(count, np.int64), space.empty(TOTALS, np.int64)
+    most, index_type = clusters.most, graph.offsets.dtype
+    packed = {
+        "row_begin": space.empty(most + 1, index_type),
+        "coarse_offsets": space.empty(most + 1, index_type),
+        "keys": space.empty(graph.num_arcs, np.int32),
+        "sums": space.empty(graph.num_arcs, weights_as),
+        "coarse_vertex_weights": space.empty(most, np.int64),
+    }
+    totals = space.empty(TOTALS, np.int64)
     team = team_for(2 * graph.mean_degree)
     executable = space.cached_executable(
         ("contraction", graph.type_key, weights_as, team, way),
         lambda: _record(graph, weights_as, team, lone=space.widest_team == 1, way=way),
     )
     executable.run({
-        **graph.arrays,
-        "cluster": clusters.cluster, "coarse_offsets": offsets, "row_begin": row_begin,
-        "keys": keys, "sums": sums, "coarse_vertex_weights": vertex_weights, "totals": totals,
-        **_scratch(graph, count),
-        "sizes": (graph.num_vertices, count, tiles_of(count), 0), "num_clusters": count,
+        **graph.arrays, **packed, **_scratch(graph, most), "totals": totals,
+        "cluster": clusters.cluster, "count": clusters.count,
+        "sizes": (graph.num_vertices, 0, 0, 0),
     }, max(graph.num_vertices, 1))
-    num_arcs, max_degree, arc_weight = map(int, space.to_host(totals))
-    if num_arcs <= MAX_INT32_ARCS:
-        offsets = space.asarray(offsets, np.int32)
-    targets, weights = space.empty(num_arcs, np.int32), space.empty(num_arcs, weights_as)
-    space.parallel_for(count, copy_row, row_begin, keys, sums, offsets, targets, weights,
-                       team=team_for(num_arcs / max(1, count)))
+    count, num_arcs, max_degree, arc_weight = map(int, space.to_host(totals))
     known = {"vertex": graph.total_vertex_weight, "arc": arc_weight, "degree": max_degree}
-    return Graph(offsets, targets, weights, vertex_weights, space, known)
+    offsets = space.empty(count + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else index_type)
+    coarse = Graph(offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, weights_as),
+                   space.empty(count, np.int64), space, known)
+    space.parallel_for(count + 1, copy_row, count, *packed.values(), *coarse.arrays.values(),
+                       team=team_for(num_arcs / max(1, count)))
+    return coarse
 
 
-def _scratch(graph: Graph, count: int) -> dict[str, int]:
+def _scratch(graph: Graph, most: int) -> dict[str, int]:
     """Lengths of the work arrays."""
-    tiles = tiles_of(count)
+    tiles = tiles_of(most)
     return {
-        "num_members": count, "capacity": count, "member_offsets": count + 1,
-        "members": graph.num_vertices, "degrees": count, "arc_sums": count,
+        "num_members": most, "capacity": most, "member_offsets": most + 1,
+        "members": graph.num_vertices, "degrees": most, "arc_sums": most,
         "wide": graph.num_arcs // (WIDE_ROW + 1), "tile_sums": tiles, "more_tile_sums": tiles,
     }
 
@@ -174,6 +187,7 @@ def _record(graph: Graph, weight_type: np.dtype[Any], team: int, lone: bool,
     program = Program("contraction")
     _declare(program, graph, weight_type)
     slot, sizes = program.slots, program.slots["sizes"]
+    program.launch(1, take_sizes)
     program.launch(sizes[TILES], clear_clusters, team=TEAM)
     program.launch(sizes[VERTICES], count_member)
     record_scans(program, [
@@ -193,16 +207,15 @@ def _record(graph: Graph, weight_type: np.dtype[Any], team: int, lone: bool,
 def _declare(program: Program, graph: Graph, weight_type: np.dtype[Any]) -> None:
     offsets, *_ = graph.declare(program)
     for name, dtype in {
-        "cluster": np.int32, "coarse_offsets": offsets.dtype, "row_begin": offsets.dtype,
-        "keys": np.int32, "sums": weight_type, "coarse_vertex_weights": np.int64,
-        "totals": np.int64,
+        "cluster": np.int32, "count": np.int64, "coarse_offsets": offsets.dtype,
+        "row_begin": offsets.dtype, "keys": np.int32, "sums": weight_type,
+        "coarse_vertex_weights": np.int64, "totals": np.int64,
     }.items():
         program.array(name, dtype)
-    for name in _scratch(graph, 1):
+    for name in _scratch(graph, 0):
         wide = name in ("capacity", "arc_sums", "tile_sums", "more_tile_sums")
         program.scratch(name, np.int64 if wide else np.int32)
     program.words("sizes", 4)
-    program.scalar("num_clusters")
 
 
 def _record_rows(program: Program, weight_type: np.dtype[Any], team: int, lone: bool,
@@ -243,14 +256,22 @@ def number_cluster(v, leader, number, sizes, size_at, count):
 
 
 @kernel
-def clear_clusters(tile, num_members, capacity, totals, sizes):
-    """Nothing has been counted for the clusters of the tile, nor, by the first one, in all."""
+def take_sizes(_, count, sizes, totals):
+    """Take over the number of clusters; nothing has been counted in all."""
+    sizes[CLUSTERS] = count[0]
+    sizes[TILES] = max(int64(1), (count[0] + TILE - 1) // TILE)
+    totals[COUNT] = count[0]
+    totals[ARCS] = 0
+    totals[DEGREE] = 0
+    totals[WEIGHT] = 0
+
+
+@kernel
+def clear_clusters(tile, num_members, capacity, sizes):
+    """Nothing has been counted for the clusters of the tile."""
     for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes[CLUSTERS]), team_size()):
         num_members[c] = int32(0)
         capacity[c] = 0
-    if tile == 0:
-        for i in range(lane(), TOTALS, team_size()):
-            totals[i] = 0
 
 
 @kernel
@@ -271,7 +292,7 @@ def place_member(v, cluster, member_offsets, num_members, members):
 def list_wide(c, capacity, wide, sizes):
     """List cluster c if it has many arcs; atomic, the order of the list is free."""
     if capacity[c] > WIDE_ROW:
-        wide[atomic_add(sizes, WIDE, 1)] = int32(c)
+        wide[atomic_next(sizes, WIDE)] = int32(c)
 
 
 @kernel

@@ -95,12 +95,12 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
 
     Notes
     -----
-    Time O(n + m).  Synchronises once, to read how many groups there are, and where `score_factor`
-    is not given also to read the highest degree if that is not known.  Takes 53 bytes per vertex.
+    Time O(n + m).  Synchronises to read the highest degree if that is not known and `score_factor`
+    is not given.  Takes 53 bytes per vertex.
     """
     n = graph.num_vertices
     factor = graph.max_degree + 1 if score_factor is None else score_factor
-    found, count = space.empty(n, np.int32), space.empty(1, np.int64)
+    found, count = space.empty(n, np.int32), space.zeros(1, np.int64)
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("grouping", graph.type_key, label is not None, team),
@@ -113,7 +113,7 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
         "group_size": group_size, "seed": seed, "score_factor": factor,
         "most_weight": MOST_SCORE // factor,
     }, n)
-    return Clusters(found, int(space.to_host(count)[0]) if n else 0)
+    return Clusters(found, count, n)
 
 
 def _record(graph: Graph, labelled: bool, team: int) -> Program:

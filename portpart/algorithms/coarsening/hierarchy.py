@@ -72,14 +72,14 @@ def coarsen(
     weight_type = graph.weight_sum_dtype
     while graph.num_vertices > (end := _end(graph, stop_at, stop_dense_at)):
         clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, label)
-        too_small = clusters.count < end / 4
-        stalled = clusters.count > least_shrink * graph.num_vertices
+        coarse = contract(space, graph, clusters, weight_type, contraction)
+        too_small = coarse.num_vertices < end / 4
+        stalled = coarse.num_vertices > least_shrink * graph.num_vertices
         if too_small or stalled:
             break
-        coarse = contract(space, graph, clusters, weight_type, contraction)
         levels[-1].cluster = clusters.cluster
         if label is not None:
-            label = label_of_clusters(space, label, clusters)
+            label = label_of_clusters(space, label, clusters.cluster, coarse.num_vertices)
         levels.append(Level(coarse, label=label))
         graph = coarse
         on_level(graph)
@@ -93,10 +93,10 @@ def _end(graph: Graph, stop_at: int, stop_dense_at: int | None) -> int:
     return min(stop_at, stop_dense_at)
 
 
-def label_of_clusters(space: ExecutionSpace, label: Array, clusters: Clusters) -> Array:
-    """The label of each cluster, which all of its vertices have."""
-    result = space.empty(clusters.count, np.int32)
-    space.parallel_for(len(label), give_label, label, clusters.cluster, result)
+def label_of_clusters(space: ExecutionSpace, label: Array, cluster: Array, count: int) -> Array:
+    """The label of each of the `count` clusters, which all of its vertices have."""
+    result = space.empty(count, np.int32)
+    space.parallel_for(len(label), give_label, label, cluster, result)
     return result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from portpart.algorithms.coarsening.cluster_wishes import MAX_NARROW
 from portpart.backends.language import (
     atomic_add,
+    atomic_next,
     device,
     float64,
     int8,
@@ -51,9 +52,9 @@ def begin_single(v, vertex_weights, cluster, cluster_weight, others, moves, asks
 @device
 def append(v, active, wide, offsets, sizes, at):
     """Put v on the lists; their order depends on the threads, no result depends on their order."""
-    active[atomic_add(sizes, ACTIVE + at, 1)] = int32(v)
+    active[atomic_next(sizes, ACTIVE + at)] = int32(v)
     if int64(offsets[v + 1]) - int64(offsets[v]) > MAX_NARROW:
-        wide[atomic_add(sizes, WIDE + at, 1)] = int32(v)
+        wide[atomic_next(sizes, WIDE + at)] = int32(v)
     return v
 
 
@@ -62,7 +63,7 @@ def list_singles(v, offsets, active, wide, sizes):
     """All vertices are active; those of the highest degrees are wide."""
     active[v] = int32(v)
     if int64(offsets[v + 1]) - int64(offsets[v]) > MAX_WARP:
-        wide[atomic_add(sizes, WIDE, 1)] = int32(v)
+        wide[atomic_next(sizes, WIDE)] = int32(v)
     if v == 0:
         sizes[ACTIVE] = sizes[VERTICES]
 

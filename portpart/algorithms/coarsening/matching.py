@@ -15,7 +15,7 @@ from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
-    atomic_add,
+    atomic_next,
     int32,
     int64,
     kernel,
@@ -155,7 +155,7 @@ def match_mutual_wishes(i, active, wish, mate, next_active, sizes, at):
         if wish[u] == v:
             mate[v] = u
         else:
-            next_active[atomic_add(sizes, at, 1)] = v
+            next_active[atomic_next(sizes, at)] = v
 
 
 @kernel

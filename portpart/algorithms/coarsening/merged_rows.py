@@ -130,6 +130,6 @@ def merge_row(i, wide, most, member_offsets, members, offsets, targets, weights,
                              cluster, keys, sums, begin)
         sort_row(keys, sums, begin, end)
         merge_runs(keys, sums, begin, end)
-        pack_row(c, keys, sums, begin, end, keys, sums, begin, degrees, arc_sums)
+        pack_row(c, keys, sums, begin, end, degrees, arc_sums)
         if lane() == 0:
             coarse_vertex_weights[c] = weight

@@ -25,6 +25,7 @@ from portpart.backends.language import (
     Kernel,
     atomic_add,
     atomic_max,
+    atomic_next,
     device,
     int32,
     int64,
@@ -178,7 +179,7 @@ def enter_first_slot(v, keys, crowd, leader, slot, active, pairing):
         n = pairing[VERTICES]
         if crowd[place_in(keys[v], n)] > 1:
             enter_slot(v, int64(0), keys, crowd, leader, slot, n)
-            active[atomic_add(pairing, ACTIVE, 1)] = int32(v)
+            active[atomic_next(pairing, ACTIVE)] = int32(v)
 
 
 @cache
@@ -224,7 +225,7 @@ def pair_or_enter_next_slot(i, active, keys, crowd, leader, slot, wish, pairing,
             stays = False
     if stays:
         enter_slot(v, turn + 1, keys, crowd, leader, slot, n)
-        active[((turn + 1) & 1) * n + atomic_add(pairing, STAYING, 1)] = v
+        active[((turn + 1) & 1) * n + atomic_next(pairing, STAYING)] = v
 
 
 @kernel

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
     """Weight between each two elements, on the host; symmetric, rows sorted, int64."""
-    matrix = contract(graph.space, graph, Clusters(part, num_elements)).to_scipy()
+    count = graph.space.asarray(np.array([num_elements]))
+    matrix = contract(graph.space, graph, Clusters(part, count, num_elements)).to_scipy()
     matrix.sort_indices()
     return matrix.astype(np.int64)
 
