@@ -13,6 +13,7 @@ from typing import Any
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
 from portpart.algorithms.mapping.sections import LEAST_OF_SECTION, coarsest_of_sections
 from portpart.algorithms.mapping.swaps import MOST_SWAPPED
+from portpart.algorithms.mapping.traffic import has_table
 from portpart.algorithms.multilevel import MultilevelConfig
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.errors import OutOfMemory
@@ -151,7 +152,10 @@ def _ending_bytes(graph: Size, machine: Topology) -> int:
     k = machine.num_elements
     traffic = min(graph.num_arcs, k * k)
     arcs = 4 + graph.weight_bytes
-    counting = ((2 * CLUSTER + MEMBERS) * graph.num_vertices + arcs * graph.num_arcs
-                + (CONTRACTION + 8) * k + arcs * traffic)
+    if has_table(graph.num_arcs, k):
+        counting = CLUSTER * graph.num_vertices + 8 * k * k + 12 * traffic
+    else:
+        counting = ((2 * CLUSTER + MEMBERS) * graph.num_vertices + arcs * graph.num_arcs
+                    + (CONTRACTION + 8) * k + arcs * traffic)
     swapping = CLUSTER * graph.num_vertices * 2 + swap_bytes(k) + OF_BLOCK * k + 12 * traffic
     return max(counting, swapping)

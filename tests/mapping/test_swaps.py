@@ -13,7 +13,7 @@ from portpart import Topology
 from portpart.algorithms.mapping.costs import cost_of
 from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.mapping.swaps import swapped_places
-from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
+from portpart.algorithms.mapping.traffic import has_table, traffic_of, with_swaps
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 from tests import oracles
@@ -94,6 +94,23 @@ def test_traffic_follows_the_swaps(space: ExecutionSpace, name: str) -> None:
     moved = oracles.host(moved)
     assert np.array_equal(after.toarray(), plain.traffic(graph, moved, 12))
     assert plain.cost(graph, moved, machine) <= plain.cost(graph, part, machine)
+
+
+@pytest.mark.parametrize("k", [2, 70, 90, 128, 129, 1100])
+@pytest.mark.parametrize("name", ["skewed", "dense"])
+def test_traffic_is_counted_in_a_table_or_by_contraction(space: ExecutionSpace, name: str,
+                                                         k: int) -> None:
+    graph = GRAPHS[name]
+    part = np.random.default_rng(k).integers(0, k, graph.num_vertices).astype(np.int32)
+    traffic = traffic_of(graph.to(space), space.asarray(part), k)
+    assert traffic.has_sorted_indices
+    assert traffic.dtype == np.int64
+    assert np.array_equal(traffic.toarray(), plain.traffic(graph, part, k))
+
+
+def test_both_ways_of_counting_traffic_are_tested() -> None:
+    arcs = {GRAPHS[name].num_arcs for name in ("skewed", "dense")}
+    assert {has_table(a, k) for a in arcs for k in (128, 1100)} == {True, False}
 
 
 def test_a_shuffled_ring_is_put_in_order() -> None:

@@ -33,6 +33,7 @@ from portpart.backends.language import (
     kernel,
     lane,
     team_atomic_add,
+    team_max,
     team_size,
     team_sum,
     team_sync,
@@ -72,6 +73,12 @@ def weight_at(p, base, vertex_weights, order):
 
 
 @device
+def position_or(other, key, mask, bits):
+    """The position that a key names, or `other` if it is the lowest of all."""
+    return position_in(key, mask, bits) if key != LOWEST else int64(other)
+
+
+@device
 def weigh(base, own, lower, upper, begin, vertex_weights, order, side, tally):
     """Tell the tally what side 0 weighs; returns the weight of both sides."""
     total = int64(0)
@@ -91,24 +98,18 @@ def weigh(base, own, lower, upper, begin, vertex_weights, order, side, tally):
 
 @device
 def side_to_leave(
-    top0, top1, weight, count, total, size, goal, limit0, limit1, least0, least1, mask, bits,
-    base, vertex_weights, order,
+    top0, top1, heavy0, heavy1, weight, count, total, size, goal, limit0, limit1, least0, least1,
+    bits,
 ):
-    """The side (0 or 1) whose best vertex is to move next, or -1.
+    """The side (0 or 1) whose best vertex, of such a key and weight, is to move next, or -1.
 
     The larger gain decides where both moves keep the limits; where none does, the side that is
     heavier than its goal gives.
     """
     may0 = top0 != LOWEST and count > least0
     may1 = top1 != LOWEST and size - count > least1
-    fits0 = False
-    fits1 = False
-    if may0:
-        moved = weight_at(position_in(top0, mask, bits), base, vertex_weights, order)
-        fits0 = total - weight + moved <= limit1
-    if may1:
-        moved = weight_at(position_in(top1, mask, bits), base, vertex_weights, order)
-        fits1 = weight + moved <= limit0
+    fits0 = may0 and total - weight + heavy0 <= limit1
+    fits1 = may1 and weight + heavy1 <= limit0
     result = int64(-1)
     if fits0 and fits1:
         gain0 = top0 >> bits
@@ -153,15 +154,33 @@ def one_pass(
     square_sum = float64(0)
     team_sync()
     while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
-        top0 = best_of_side(0, lower, upper, at, own, side, key, best)
-        top1 = best_of_side(1, lower, upper, at, own, side, key, best)
-        here = side_to_leave(top0, top1, weight, count, total, size, goal, limit0, limit1, least0,
-                             least1, mask, bits, base, vertex_weights, order)
+        top0 = int64(LOWEST)
+        top1 = int64(LOWEST)
+        if team_size() == 1:
+            top0 = best_of_side(0, lower, upper, at, own, side, key, best)
+            top1 = best_of_side(1, lower, upper, at, own, side, key, best)
+        else:
+            for p in range(lower + lane(), upper, team_size()):
+                found = key[own + p]
+                there = side[own + p]
+                if there == 0:
+                    top0 = max(top0, found)
+                elif there == 1:
+                    top1 = max(top1, found)
+            top0 = team_max(top0)
+            top1 = team_max(top1)
+        # both weights are asked for at once: each is two accesses one after the other
+        p0 = position_or(lower, top0, mask, bits)
+        p1 = position_or(lower, top1, mask, bits)
+        heavy0 = weight_at(p0, base, vertex_weights, order)
+        heavy1 = weight_at(p1, base, vertex_weights, order)
+        here = side_to_leave(top0, top1, heavy0, heavy1, weight, count, total, size, goal, limit0,
+                             limit1, least0, least1, bits)
         if here < 0:
             break
         top = top0 if here == 0 else top1
-        p = position_in(top, mask, bits)
-        weight += (2 * here - 1) * weight_at(p, base, vertex_weights, order)
+        p = p0 if here == 0 else p1
+        weight += (2 * here - 1) * (heavy0 if here == 0 else heavy1)
         count += 2 * here - 1
         gain = top >> bits
         cut -= gain
