@@ -17,7 +17,7 @@ from portpart.backends.cuda_compile import blocks_for
 from portpart.backends.cuda_words import BLOCK
 from portpart.backends.packing import Table, address_of, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
-from portpart.backends.resident import BLOCKS, ResidentWriter
+from portpart.backends.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
 from portpart.backends.result_types import type_of
 from portpart.backends.team_arrays import check_program
 from portpart.backends.translate import STEP, translate
@@ -32,9 +32,9 @@ SMALL_WAVES, FULL_WAVES = 1, 8
 """Blocks per multiprocessor at most of a launch, in the small and the full grid."""
 
 
-def resident_blocks(size: int) -> int:
+def resident_blocks(size: int, most: int) -> int:
     """Blocks per multiprocessor of a resident kernel: more take longer to meet at a barrier."""
-    return 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else BLOCKS
+    return 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else most
 
 
 class CudaExecutable:
@@ -57,6 +57,7 @@ class CudaExecutable:
         self._arrays = [slot.name for slot in program.slots.values()
                         if slot.is_array and not slot.scratch and not slot.words]
         self.functions: dict[int, Any] = {}
+        self._most_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
         self._resident: Any = None
         self._graphs: dict[bool, Any] = {}
         self._lock = threading.RLock()
@@ -98,7 +99,8 @@ class CudaExecutable:
             return
         if self._resident is None:
             self._resident = self._compile_resident()
-        self._resident.launch(self.table.data.ptr, stream, resident_blocks(size))
+        blocks = resident_blocks(size, self._most_blocks)
+        self._resident.launch(self.table.data.ptr, stream, blocks)
 
     def _load(self) -> None:
         """Compile the launches one by one."""
@@ -120,7 +122,8 @@ class CudaExecutable:
             for step in launches
         }
         writer = ResidentWriter(translations, self.rows, self.flags,
-                                self.layout.length_of_rows, self.arrivals, self._laps_at)
+                                self.layout.length_of_rows, self.arrivals, self._laps_at,
+                                self._most_blocks)
         symbol, text = writer.write(self.program.steps)
         function = self.space.kernels.resident(text, symbol)
         return Cooperative(function, self.space.multiprocessors)

@@ -89,10 +89,19 @@ Step = Launch | While | Branch
 
 
 class Program:
-    """A recording of launches, loops and branches over named slots."""
+    """A recording of launches, loops and branches over named slots.
 
-    def __init__(self, name: str) -> None:
+    Parameters
+    ----------
+    name : str
+    sweeps : bool
+        Whether it goes over large arrays a few times, rather than over short lists many times: many
+        threads at once, each with less room for its own numbers, are faster then.
+    """
+
+    def __init__(self, name: str, sweeps: bool = False) -> None:
         self.name = name
+        self.sweeps = sweeps
         self.steps: list[Step] = []
         self.slots: dict[str, Slot] = {}
         self._open = self.steps

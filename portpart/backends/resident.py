@@ -16,9 +16,9 @@ from portpart.backends.kernel_writes import may_set
 from portpart.backends.program import Branch, Element, Launch, Step, While
 from portpart.backends.translate import Translation
 
-BLOCKS = 3
-"""Blocks per multiprocessor that the compiler must leave room for; with more, threads have too few
-registers."""
+BLOCKS, SWEEPING_BLOCKS = 3, 4
+"""Blocks per multiprocessor that the compiler must leave room for, the latter for programs that
+sweep; with more, threads have too few registers."""
 
 Steps = tuple[Step, ...]
 
@@ -40,11 +40,14 @@ class ResidentWriter:
         Length of the table, and the position of the word that counts arrivals at barriers.
     laps : int, optional
         Position of the address where the time of each launch is added up.
+    blocks : int
+        Blocks per multiprocessor that the compiler must leave room for.
     """
 
     def __init__(self, translations: Mapping[int, Translation], rows: Mapping[int, int],
                  flags: Mapping[Element, int], words: int, arrivals: int,
-                 laps: int | None = None) -> None:
+                 laps: int | None = None, blocks: int = BLOCKS) -> None:
+        self.blocks = blocks
         self.translations, self.rows, self.flags = translations, rows, flags
         self.words, self.arrivals, self.laps = words, arrivals, laps
         self._numbers = {launch: number for number, launch in enumerate(rows)}
@@ -54,7 +57,7 @@ class ResidentWriter:
         texts = self._texts()
         entry = "\n".join([
             'extern "C" __global__ void '
-            f"__launch_bounds__(256, {BLOCKS}) {_SYMBOL}(const int64* rows)",
+            f"__launch_bounds__(256, {self.blocks}) {_SYMBOL}(const int64* rows)",
             "{",
             f"    __shared__ int64 table[{self.words}];",
             f"    pp::copy_words(rows, table, {self.words});",

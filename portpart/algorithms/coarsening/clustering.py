@@ -55,7 +55,7 @@ from portpart.algorithms.coarsening.joining import (
     list_singles,
     settle,
 )
-from portpart.algorithms.teams import team_for
+from portpart.algorithms.teams import team_for_all
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel, int32, int64
 from portpart.backends.program import Program
@@ -132,7 +132,7 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
     found, count = space.empty(n, np.int32), space.zeros(1, np.int64)
     sizes = [0] * SIZES
     sizes[VERTICES], sizes[KEYS], sizes[TILES] = n, n + leftovers.ISOLATED_KEYS, tiles_of(n)
-    team = team_for(graph.mean_degree)
+    team = team_for_all(graph)
     executable = space.cached_executable(
         ("clustering", graph.type_key, sum_type, team, options, label is not None),
         lambda: _record(graph, sum_type, team, options, label is not None,
@@ -171,7 +171,7 @@ class _Recording:
     def __init__(self, graph: Graph, sum_type: np.dtype[Any], team: int, labelled: bool,
                  lone: bool) -> None:
         self.team, self.sum_type, self.lone = team, sum_type, lone
-        self.program = program = Program("clustering")
+        self.program = program = Program("clustering", sweeps=True)
         graph.declare(program)
         program.array("cluster", np.int32)
         program.array("count", np.int64)

@@ -184,7 +184,7 @@ def _scratch(graph: Graph, most: int) -> dict[str, int]:
 def _record(graph: Graph, weight_type: np.dtype[Any], team: int, lone: bool,
             way: str = "hash") -> Program:
     """List the members of the clusters, fill a row for each, and find where coarse rows start."""
-    program = Program("contraction")
+    program = Program("contraction", sweeps=True)
     _declare(program, graph, weight_type)
     slot, sizes = program.slots, program.slots["sizes"]
     program.launch(1, take_sizes)

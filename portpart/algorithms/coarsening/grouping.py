@@ -117,7 +117,7 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
 
 
 def _record(graph: Graph, labelled: bool, team: int) -> Program:
-    program = Program("grouping")
+    program = Program("grouping", sweeps=True)
     _declare(program, graph, labelled)
     slot = program.slots
     vertices = slot["sizes"][VERTICES]

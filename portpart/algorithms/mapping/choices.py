@@ -31,6 +31,7 @@ from portpart.algorithms.refinement.destinations import (
 from portpart.algorithms.refinement.lists import (
     ON_BOUNDARY,
     is_eager,
+    is_for,
     list_eager,
     list_vertex,
 )
@@ -126,14 +127,14 @@ def choose_destination(kind: str, counter: Word, most: int) -> Kernel:
     def choose_destination(
         i, dirty_list, offsets, targets, weights, part, block_weight, open_below, dirty, cached,
         gain, listed, boundary, eager_list, codes, shifts, lengths, sizes, longest, filter_ratio,
-        state,
+        state, lone,
     ):
         """Bring the destination of a vertex with few neighbours up to date."""
         heads = team_array(int32, room)
         counts = team_array(counter, room)
         found = team_array(int64, WORDS)
         v = dirty_list[i]
-        if degree_of(v, offsets) <= state[at.PAIRWISE]:
+        if is_for(lone, state[at.DIRTY], state) and degree_of(v, offsets) <= state[at.PAIRWISE]:
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
                     found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
                     lengths, sizes, longest, filter_ratio, state)

@@ -10,7 +10,7 @@ import numpy as np
 from portpart.algorithms.coarsening.contraction import Clusters, contract
 from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.swaps import MOST_SWAPPED, swapped_places
-from portpart.algorithms.teams import team_for
+from portpart.algorithms.teams import team_for_all
 from portpart.backends.interface import Array
 from portpart.backends.language import atomic_add, int64, kernel, lane, team_size, value_or
 from portpart.graph import MAX_INT32, Graph
@@ -47,7 +47,7 @@ def _from_table(graph: Graph, part: Array, num_elements: int) -> csr_array:
     space = graph.space
     table = space.zeros(num_elements**2, np.int64)
     space.parallel_for(graph.num_vertices, add_traffic, graph.offsets, graph.targets, graph.weights,
-                       part, num_elements, table, team=team_for(graph.mean_degree))
+                       part, num_elements, table, team=team_for_all(graph))
     pairs = positions_of(space, table)
     weights = space.to_host(gather(space, table, pairs))
     rows, columns = np.divmod(space.to_host(pairs), num_elements)

@@ -9,7 +9,7 @@ from portpart.algorithms.refinement.buckets import SLIGHT_SHARE
 from portpart.algorithms.refinement.lists import is_crowded, turn_eager
 from portpart.algorithms.refinement.rebalance import list_destinations
 from portpart.algorithms.refinement.state import STRIPES
-from portpart.algorithms.teams import team_for
+from portpart.algorithms.teams import team_for_all
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     atomic_add,
@@ -41,7 +41,7 @@ def cut_of(graph: Graph, part: Array) -> int:
     space = graph.space
     cut_twice = space.zeros(STRIPES, np.int64)
     space.parallel_for(graph.num_vertices, add_outside_arcs, graph.offsets, graph.targets,
-                       graph.weights, part, cut_twice, team=team_for(graph.mean_degree))
+                       graph.weights, part, cut_twice, team=team_for_all(graph))
     return sum_of(space, cut_twice) // 2
 
 

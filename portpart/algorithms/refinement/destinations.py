@@ -19,6 +19,7 @@ from portpart.algorithms.refinement.lists import (
     ON_BOUNDARY,
     has_low_degree,
     is_eager,
+    is_for,
     list_eager,
     list_vertex,
 )
@@ -275,13 +276,13 @@ def choose_destination(counter: Word, most: int) -> Kernel:
     @kernel
     def choose_destination(
         i, dirty_list, offsets, targets, weights, part, dirty, cached, gain, listed, boundary,
-        eager_list, fixed, state, filter_ratio,
+        eager_list, fixed, state, filter_ratio, lone,
     ):
         """Bring the destination of a vertex with few neighbours up to date."""
         heads = team_array(int32, capacity)
         counts = team_array(counter, capacity)
         v = dirty_list[i]
-        if degree_of(v, offsets) <= state[at.PAIRWISE]:
+        if is_for(lone, state[at.DIRTY], state) and degree_of(v, offsets) <= state[at.PAIRWISE]:
             cache_destination(v, offsets, targets, weights, part, heads, counts, dirty, cached,
                               gain, listed, boundary, eager_list, fixed, state, filter_ratio)
 

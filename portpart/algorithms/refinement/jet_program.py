@@ -66,6 +66,9 @@ class Widths:
         Type of numbers that hold any sum of arc weights.
     pairwise : int
         Vertices of higher degree are those with many neighbours.
+    lone : int
+        Most neighbours of a vertex, if these are so few that long lists are work for lone lanes;
+        else 0.
     """
 
     of_many: int
@@ -74,6 +77,11 @@ class Widths:
     hubs: bool
     counter: Word
     pairwise: int
+    lone: int = 0
+
+    def of_list(self, team: int) -> tuple[tuple[int, int], ...]:
+        """Lanes, and whether they are lone, for each launch over a list of any length."""
+        return ((team, 0), (1, 1)) if self.lone else ((team, 0),)
 
 
 @dataclass(frozen=True)
@@ -180,21 +188,30 @@ def _refresh(program: Program, widths: Widths, objective: Objective) -> None:
     state = program.slots["state"]
     with program.side_by_side():
         program.launch(state[at.SAVES], save_best)
-        launch_by_degree(program, widths, state[at.DIRTY], state[at.HUBS], objective.choose,
-                         groups=state[at.DIRTY_GROUPS])
+        for team, lone in widths.of_list(widths.team):
+            most = widths.lone if lone else widths.pairwise
+            if most >= 0:
+                program.launch(state[at.DIRTY], objective.choose.few(widths.counter, most),
+                               team=team, lone=lone)
+        launch_large(program, widths, state[at.DIRTY_GROUPS], state[at.HUBS], objective.choose)
 
 
 def launch_by_degree(program: Program, widths: Widths, count: Element, hubs: Element,
-                     kernels: ByDegree, groups: Element | None = None) -> None:
+                     kernels: ByDegree) -> None:
     """Launch the kernels for vertices with few and with many neighbours, and for hubs.
 
-    Of the kernels for kinds of vertices that the graph has not, none.  That for many neighbours
-    goes through groups if their number is given.
+    Of the kernels for kinds of vertices that the graph has not, none.
     """
     if widths.pairwise >= 0:
         program.launch(count, kernels.few(widths.counter, widths.pairwise), team=widths.team)
+    launch_large(program, widths, count, hubs, kernels)
+
+
+def launch_large(program: Program, widths: Widths, count: Element, hubs: Element,
+                 kernels: ByDegree) -> None:
+    """Launch the kernels for vertices with many neighbours and for hubs, if there are any."""
     if widths.many:
-        program.launch(groups or count, kernels.many(widths.counter), team=kernels.team)
+        program.launch(count, kernels.many(widths.counter), team=kernels.team)
     if widths.hubs:
         program.launch(hubs, kernels.of_hub(widths.counter), team=HUB_TEAM)
 
@@ -209,7 +226,8 @@ def _launch_with_hubs(program: Program, widths: Widths, count: int, kernels: tup
     """Launch the kernel for a list, by so many lanes, and the one for hubs."""
     state = program.slots["state"]
     with program.side_by_side():
-        program.launch(state[count], kernels[0], team=team)
+        for lanes, lone in widths.of_list(team):
+            program.launch(state[count], kernels[0], team=lanes, lone=lone)
         if widths.hubs:
             program.launch(state[at.HUBS], kernels[1], team=HUB_TEAM)
 

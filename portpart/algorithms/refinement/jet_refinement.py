@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.refinement import buckets
+from portpart.algorithms.refinement import buckets, lists
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best import (
@@ -27,7 +27,7 @@ from portpart.algorithms.refinement.jet_program import (
     record_refinement,
 )
 from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
-from portpart.algorithms.teams import team_for
+from portpart.algorithms.teams import team_for, team_for_all
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
 from portpart.backends.program import Program
@@ -158,7 +158,7 @@ class JetRefiner:
         space.parallel_for(n, add_vertex_weight, graph.vertex_weights, part,
                            arrays["weight_sums"], space.asarray(self.words.copy()))
         space.parallel_for(n, add_outside_arcs, graph.offsets, graph.targets, graph.weights, part,
-                           arrays["cut_twice"], team=team_for(graph.mean_degree))
+                           arrays["cut_twice"], team=team_for_all(graph))
 
     def project(self, graph: Graph, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`."""
@@ -214,6 +214,7 @@ class JetRefiner:
             hubs=graph.max_degree > self.words[at.HUB_DEGREE],
             counter=self.counter,
             pairwise=int(self.words[at.PAIRWISE]),
+            lone=self.lone_degree(graph),
         )
         key = (self.name, *graph.type_key, fixed is None, widths)
         executable = self.space.cached_executable(
@@ -254,6 +255,13 @@ class JetRefiner:
         """
         return graph.total_vertex_weight // max(1, graph.num_vertices)
 
+    def lone_degree(self, graph: Graph) -> int:
+        """Most neighbours of a vertex, if long lists are work for lone lanes; else 0."""
+        widest = self.space.widest_team
+        most = most_pairwise(1, widest, self.balance.num_blocks, self.counter)
+        may_be_long = widest > 1 and graph.num_vertices > lists.LONG
+        return most if may_be_long and graph.max_degree <= most else 0
+
     def _set_limits(self, graph: Graph) -> None:
         state, n = self.words, graph.num_vertices
         state[:] = 0
@@ -275,5 +283,6 @@ class JetRefiner:
                                            self.counter)
         state[at.HUB_DEGREE] = most_arcs(team)
         state[at.MOST_IN_GROUP] = min(MOST_IN_GROUP, self.space.widest_team)
+        state[at.LONG] = lists.LONG if self.lone_degree(graph) else n
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes

@@ -23,7 +23,17 @@ WAS_LISTED = 4
 FEW = 2**15
 """A list of so many vertices is looked through in no time."""
 
+LONG = 2**14
+"""A list of more vertices is gone through by lone lanes, if none has many neighbours: so many
+vertices at once hide what each waits for.  Of a short one each vertex is done sooner by several."""
+
 NONE = -1
+
+
+@device
+def is_for(lone, length, state):
+    """Whether a list of that length is work for lone lanes, or for teams, as asked."""
+    return int64(length > state[at.LONG]) == lone
 
 
 @device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import degree_of
-from portpart.algorithms.refinement.lists import list_vertex
+from portpart.algorithms.refinement.lists import is_for, list_vertex
 from portpart.algorithms.refinement.state import STRIPES
 from portpart.backends.language import (
     atomic_add,
@@ -83,11 +83,11 @@ def weigh_move(
 @kernel
 def weigh_moves(
     i, move_list, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
-    dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, state,
+    dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, state, lone,
 ):
     """Account for a move, unless a hub makes it."""
     v = move_list[i]
-    if degree_of(v, offsets) <= state[at.HUB_DEGREE]:
+    if is_for(lone, state[at.MOVES], state) and degree_of(v, offsets) <= state[at.HUB_DEGREE]:
         weigh_move(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
                    dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums,
                    cut_twice, state)

@@ -68,8 +68,9 @@ PAIRWISE = 50  # vertices of higher degree have their neighbours counted
 HUB_DEGREE = 51  # vertices of higher degree are hubs
 MOST_IN_GROUP = 52  # vertices in a group, at most,
 GROUP = 53  # and now
+LONG = 54  # lists of more vertices are work for lone lanes
 
-SIZE = 54
+SIZE = 55
 
 STRIPES = 256
 """Counters that many threads add to are spread over so many words."""

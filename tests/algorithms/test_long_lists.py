@@ -1,0 +1,79 @@
+"""Long lists of vertices with few neighbours: lone lanes find what teams find."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from portpart.algorithms.refinement import lists
+from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.backends.interface import ExecutionSpace
+from portpart.generators import grid_3d
+from portpart.graph import Graph
+from tests import oracles
+from tests.algorithms.refining import balance_of
+from tests.algorithms.spaces import reference
+from tests.backends.host_cuda import HostCudaSpace
+from tests.backends.lanes import LanesSpace
+from tests.conftest import cuda_space, host_cuda_space
+from tests.graphs import raw_graph
+
+CUBE = grid_3d(9)
+FEW = grid_3d(3)
+
+
+def wide(space: HostCudaSpace) -> HostCudaSpace:
+    """The same space, taken for one that has teams."""
+    space.widest_team = 256
+    return space
+
+
+SPACES = {
+    "generated C++": (lambda: wide(host_cuda_space()), CUBE),
+    "lanes": (lambda: wide(LanesSpace(3, seed=5)), FEW),
+    "cuda": (cuda_space, CUBE),
+}
+
+
+def refiner_of(space: ExecutionSpace, graph: Graph) -> JetRefiner:
+    options = RefinementOptions(iteration_limit=4 if graph.num_vertices < 100 else 40)
+    return JetRefiner(space, graph, balance_of(graph, 4), options, 3)
+
+
+def refined(space: ExecutionSpace, host: Graph) -> tuple[np.ndarray, dict[str, int]]:
+    """Partition after a pass from a poor one, and what the pass came to."""
+    graph = host.to(space)
+    refiner = refiner_of(space, graph)
+    start = np.random.default_rng(1).integers(0, 4, graph.num_vertices).astype(np.int32)
+    refiner.start(graph, space.asarray(start))
+    outcome = dict(refiner.refine(graph, 0.5))
+    return oracles.host(refiner.best[: graph.num_vertices]).copy(), outcome
+
+
+@pytest.mark.parametrize("limit", [0, 12, 150])
+@pytest.mark.parametrize("name", [
+    "generated C++", "lanes", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_lone_lanes_and_teams_find_the_same(
+    name: str, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All lists are long, or some and not the others."""
+    make, graph = SPACES[name]
+    expected, outcome = refined(reference(), graph)
+    monkeypatch.setattr(lists, "LONG", min(limit, graph.num_vertices - 1))
+    space = make()
+    assert refiner_of(space, graph.to(space)).lone_degree(graph.to(space)) > 0
+    found, same = refined(space, graph)
+    assert same == outcome
+    assert np.array_equal(found, expected)
+
+
+def test_only_vertices_with_few_neighbours_are_for_lone_lanes(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "LONG", 10)
+    star = raw_graph(13, [(0, leaf) for leaf in range(1, 13)]).graph()
+    space = wide(LanesSpace(3))
+    for graph, expected in ((FEW, True), (star, False)):
+        there = graph.to(space)
+        assert bool(refiner_of(space, there).lone_degree(there)) is expected
+    assert refiner_of(reference(), FEW).lone_degree(FEW) == 0
