@@ -21,7 +21,7 @@ LAYERS = {
     "portpart.primitives": 2,
     "portpart.graph": 2,
     "portpart.topology": 2,
-    "portpart.algorithms.teams": 2,
+    "portpart.algorithms.teams": 3,
     "portpart.algorithms.tracing": 3,
     "portpart.metrics": 3,
     "portpart.io": 3,
