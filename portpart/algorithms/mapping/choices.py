@@ -93,7 +93,7 @@ def cache_destination(kind: str, look: DeviceFunction) -> DeviceFunction:
     @device
     def cache_destination(
         v, offsets, targets, weights, part, block_weight, open_below, heads, counts, found, dirty,
-        cached, gain, listed, boundary, eager_list, codes, shifts, lengths, sizes, longest,
+        cached, gain, listed, boundary, eager_list, codes, shifts, lengths, bounds, longest,
         filter_ratio, state,
     ):
         """Bring the destination of v up to date.  All lanes of a team together.
@@ -105,7 +105,7 @@ def cache_destination(kind: str, look: DeviceFunction) -> DeviceFunction:
             crosses = is_on_boundary(v, offsets, targets, weights, part)
         if crosses:
             look(v, 0, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-                 codes, shifts, lengths, sizes, state, found)
+                 codes, shifts, lengths, bounds, state, found)
             if lane() == 0:
                 keep(v, found, part, dirty, cached, gain, listed, boundary, eager_list, codes,
                      shifts, lengths, longest, filter_ratio, state)
@@ -126,7 +126,7 @@ def choose_destination(kind: str, counter: Word, most: int) -> Kernel:
     @kernel
     def choose_destination(
         i, dirty_list, offsets, targets, weights, part, block_weight, open_below, dirty, cached,
-        gain, listed, boundary, eager_list, codes, shifts, lengths, sizes, longest, filter_ratio,
+        gain, listed, boundary, eager_list, codes, shifts, lengths, bounds, longest, filter_ratio,
         state, lone,
     ):
         """Bring the destination of a vertex with few neighbours up to date."""
@@ -137,7 +137,7 @@ def choose_destination(kind: str, counter: Word, most: int) -> Kernel:
         if is_for(lone, state[at.DIRTY], state) and degree_of(v, offsets) <= state[at.PAIRWISE]:
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
                     found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
-                    lengths, sizes, longest, filter_ratio, state)
+                    lengths, bounds, longest, filter_ratio, state)
 
     return choose_destination
 
@@ -151,7 +151,7 @@ def choose_destination_of_many(kind: str, counters: int, counter: Word) -> Kerne
     @kernel
     def choose_destination_of_many(
         i, dirty_list, offsets, targets, weights, part, block_weight, open_below, dirty, cached,
-        gain, listed, boundary, eager_list, codes, shifts, lengths, sizes, longest, filter_ratio,
+        gain, listed, boundary, eager_list, codes, shifts, lengths, bounds, longest, filter_ratio,
         state,
     ):
         """Bring those of group i that have many neighbours up to date, unless they are hubs."""
@@ -163,7 +163,7 @@ def choose_destination_of_many(kind: str, counters: int, counter: Word) -> Kerne
             v = dirty_list[i * state[at.GROUP] + ctz(uint64(chosen))]
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
                     found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
-                    lengths, sizes, longest, filter_ratio, state)
+                    lengths, bounds, longest, filter_ratio, state)
             chosen &= chosen - 1
 
     return choose_destination_of_many
@@ -178,7 +178,7 @@ def choose_destination_of_hub(kind: str, counters: int, counter: Word) -> Kernel
     @kernel
     def choose_destination_of_hub(
         i, hubs, offsets, targets, weights, part, block_weight, open_below, dirty, cached, gain,
-        listed, boundary, eager_list, codes, shifts, lengths, sizes, longest, filter_ratio, state,
+        listed, boundary, eager_list, codes, shifts, lengths, bounds, longest, filter_ratio, state,
     ):
         """Bring the destination of a hub up to date."""
         heads = team_array(int32, 1)
@@ -188,7 +188,7 @@ def choose_destination_of_hub(kind: str, counters: int, counter: Word) -> Kernel
         if dirty[v] != 0:
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
                     found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
-                    lengths, sizes, longest, filter_ratio, state)
+                    lengths, bounds, longest, filter_ratio, state)
 
     return choose_destination_of_hub
 
@@ -201,7 +201,7 @@ def rate(look: DeviceFunction) -> DeviceFunction:
     def rate(
         v, offsets, targets, weights, vertex_weights, part, block_weight, open_below, heads, counts,
         found, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes, shifts,
-        lengths, sizes, longest, state,
+        lengths, bounds, longest, state,
     ):
         """Find destination and loss of a vertex that may leave, and its bucket.
 
@@ -210,7 +210,7 @@ def rate(look: DeviceFunction) -> DeviceFunction:
         together.
         """
         look(v, 1, offsets, targets, weights, part, block_weight, open_below, heads, counts, codes,
-             shifts, lengths, sizes, state, found)
+             shifts, lengths, bounds, state, found)
         if lane() == 0:
             block = int32(found[BLOCK])
             cost = found[COST]
@@ -235,7 +235,7 @@ def rate_leaving(kind: str, counter: Word, most: int) -> Kernel:
     def rate_leaving(
         i, unrated_list, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
         destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes, shifts,
-        lengths, sizes, longest, state,
+        lengths, bounds, longest, state,
     ):
         """Rate a vertex with few neighbours."""
         heads = team_array(int32, room)
@@ -245,7 +245,7 @@ def rate_leaving(kind: str, counter: Word, most: int) -> Kernel:
         if degree_of(v, offsets) <= state[at.PAIRWISE]:
             find(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
                  heads, counts, found, destinations, wish, slot_of, bucket_weight, slot_weight,
-                 sub_buckets, codes, shifts, lengths, sizes, longest, state)
+                 sub_buckets, codes, shifts, lengths, bounds, longest, state)
 
     return rate_leaving
 
@@ -260,7 +260,7 @@ def rate_leaving_of_many(kind: str, counters: int, counter: Word) -> Kernel:
     def rate_leaving_of_many(
         i, unrated_list, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
         destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes, shifts,
-        lengths, sizes, longest, state,
+        lengths, bounds, longest, state,
     ):
         """Rate a vertex, unless it is a hub."""
         heads = team_array(int32, 1)
@@ -271,7 +271,7 @@ def rate_leaving_of_many(kind: str, counters: int, counter: Word) -> Kernel:
         if degree > state[at.PAIRWISE] and degree <= state[at.HUB_DEGREE]:
             find(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
                  heads, counts, found, destinations, wish, slot_of, bucket_weight, slot_weight,
-                 sub_buckets, codes, shifts, lengths, sizes, longest, state)
+                 sub_buckets, codes, shifts, lengths, bounds, longest, state)
 
     return rate_leaving_of_many
 
@@ -286,7 +286,7 @@ def rate_leaving_of_hub(kind: str, counters: int, counter: Word) -> Kernel:
     def rate_leaving_of_hub(
         i, unrated_hubs, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
         destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes, shifts,
-        lengths, sizes, longest, state,
+        lengths, bounds, longest, state,
     ):
         """Rate a hub."""
         heads = team_array(int32, 1)
@@ -294,6 +294,6 @@ def rate_leaving_of_hub(kind: str, counters: int, counter: Word) -> Kernel:
         found = team_array(int64, WORDS)
         find(unrated_hubs[i], offsets, targets, weights, vertex_weights, part, block_weight,
              open_below, heads, counts, found, destinations, wish, slot_of, bucket_weight,
-             slot_weight, sub_buckets, codes, shifts, lengths, sizes, longest, state)
+             slot_weight, sub_buckets, codes, shifts, lengths, bounds, longest, state)
 
     return rate_leaving_of_hub

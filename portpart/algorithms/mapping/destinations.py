@@ -140,7 +140,7 @@ def look_along_arcs(kind: str, capacity: int) -> DeviceFunction:
     @device
     def look_along_arcs(
         v, only_open, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-        codes, shifts, lengths, sizes, state, found,
+        codes, shifts, lengths, bounds, state, found,
     ):
         """Find out what there is to note about v.  All lanes of a team together."""
         degree = bring(v, offsets, targets, weights, part, heads, counts, codes, shifts, lengths,
@@ -166,20 +166,22 @@ def look_along_arcs(kind: str, capacity: int) -> DeviceFunction:
 
 
 @device
-def tree_cost(block, k, sums, lengths, sizes):
+def tree_cost(block, k, sums, lengths, bounds):
     """Cost in a block of a hierarchy; `sums` are the weights into the elements before each."""
     cost = int64(0)
     level = int64(0)
-    while sizes[level] < k:
-        first = int64(block) // sizes[level] * sizes[level]
-        inside = int64(sums[first + sizes[level]]) - int64(sums[first])
-        cost -= (lengths[level + 1] - lengths[level]) * inside
+    begin = int64(bounds[2 * block])
+    end = int64(bounds[2 * block + 1])
+    while end - begin < k:
+        cost -= (lengths[level + 1] - lengths[level]) * (int64(sums[end]) - int64(sums[begin]))
         level += 1
+        begin = int64(bounds[2 * (level * k + block)])
+        end = int64(bounds[2 * (level * k + block) + 1])
     return cost + lengths[level] * int64(sums[k])
 
 
 @device
-def matrix_cost(block, k, sums, lengths, sizes):
+def matrix_cost(block, k, sums, lengths, bounds):
     """The same with a matrix of distances."""
     cost = int64(0)
     for other in range(k):
@@ -228,7 +230,7 @@ def look_by_counts(kind: str) -> DeviceFunction:
     @device
     def look_by_counts(
         v, only_open, offsets, targets, weights, part, block_weight, open_below, heads, sums, codes,
-        shifts, lengths, sizes, state, found,
+        shifts, lengths, bounds, state, found,
     ):
         """Find out what there is to note about v.  All lanes of a team together."""
         k = state[at.BLOCKS]
@@ -240,13 +242,13 @@ def look_by_counts(kind: str) -> DeviceFunction:
         for b in range(lane(), k, team_size()):
             if sums[b + 1] > sums[b] and b != here:
                 if has_room(b, only_open, block_weight, open_below, state):
-                    cost = counted_cost(b, k, sums, lengths, sizes)
+                    cost = counted_cost(b, k, sums, lengths, bounds)
                     hashed = pair_hash(v, b, state[at.SEED])
                     if cost < best or (cost == best and hashed > best_hash):
                         best = cost
                         best_hash = hashed
                         best_block = int32(b)
-        note_arcs(own, int64(sums[k]), counted_cost(here, k, sums, lengths, sizes), found)
+        note_arcs(own, int64(sums[k]), counted_cost(here, k, sums, lengths, bounds), found)
         return note_best(best, best_hash, best_block, found)
 
     return look_by_counts

@@ -32,8 +32,8 @@ class Distances:
     distance : DeviceFunction
         ``distance(a, b, codes, shifts, lengths)`` of two elements.
     arrays : dict of array of int64
-        ``codes``, ``shifts`` and ``lengths``, the last arguments of `distance`; and ``sizes``, the
-        elements below a place of each level.
+        ``codes``, ``shifts`` and ``lengths``, the last arguments of `distance`; and ``bounds``, of
+        a hierarchy where the group of each element on each level begins and ends.
     longest : int
         Largest distance.
     """
@@ -53,7 +53,10 @@ def distances_on(space: ExecutionSpace, topology: Topology) -> Distances:
 
 
 def _tree(topology: Topology) -> dict[str, np.ndarray]:
-    """Codes of all elements, the bits below each level, and the distance of each level."""
+    """Codes of all elements, the bits below each level, the distance of each level, and bounds.
+
+    These are, level by level, the first element of the group of each element and the end of it.
+    """
     element = np.arange(topology.num_elements)
     codes = np.zeros(len(element), np.int64)
     shifts = [0]
@@ -62,13 +65,15 @@ def _tree(topology: Topology) -> dict[str, np.ndarray]:
         shifts.append(shifts[-1] + (arity - 1).bit_length())
     return {"codes": codes, "shifts": np.array(shifts),
             "lengths": np.array([0, *topology.level_distances]),
-            "sizes": np.array(topology.group_sizes)}
+            "bounds": np.concatenate([
+                np.stack([element // size * size, element // size * size + size], axis=1).ravel()
+                for size in topology.group_sizes])}
 
 
 def _matrix(topology: Topology) -> dict[str, np.ndarray]:
     assert topology.matrix is not None
     return {"codes": np.zeros(1), "shifts": np.array([topology.num_elements]),
-            "lengths": topology.matrix.reshape(-1), "sizes": np.array(topology.group_sizes)}
+            "lengths": topology.matrix.reshape(-1), "bounds": np.zeros(1)}
 
 
 @device

@@ -78,7 +78,7 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int,
 def _record(traffic: Graph, kind: str) -> Program:
     program = Program("swaps")
     traffic.declare(program)
-    for name in ("codes", "shifts", "lengths", "sizes", "table"):
+    for name in ("codes", "shifts", "lengths", "bounds", "table"):
         program.array(name, np.int64)
     program.array("place", np.int32)
     for name, dtype in (("gain", np.int64), ("partner", np.int32), ("lead", np.int64),
