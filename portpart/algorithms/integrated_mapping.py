@@ -93,6 +93,8 @@ class IntegratedConfig(ClusteredConfig):
     finest_temperatures: tuple[float, ...] = (0.6, 0.3)
     finest_once_above: int | None = 2**21
     finest_refinement: RefinementOptions | None = field(
+        default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=16))
+    finest_once: RefinementOptions | None = field(
         default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=24))
     grown: StartOptions = ONE_START
     coarsening: str = "clusters"
@@ -112,6 +114,7 @@ STRONG = IntegratedConfig(
     grown=MANY_STARTS,
     refinement=RefinementOptions(stall_limit=20),
     finest_refinement=RefinementOptions(tolerance=0.9998, stall_limit=40),
+    finest_once=None,
     cycles=1,
 )
 
@@ -127,9 +130,10 @@ PRESETS = {
         grown=StartOptions().of_one(),
         refinement=RefinementOptions(),
         finest_refinement=None,
+        finest_once=None,
         coarsening="matching",
     ),
-    "fast": IntegratedConfig(temperatures=(0.3,), finest_temperatures=(0.25,)),
+    "fast": IntegratedConfig(temperatures=(0.3,), finest_temperatures=(0.25,), finest_once=None),
     "default": IntegratedConfig(),
     "strong": STRONG,
     "best": replace(STRONG, runs=4, cycles=2),

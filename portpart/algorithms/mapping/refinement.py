@@ -38,8 +38,9 @@ from portpart.algorithms.refinement.jet_refinement import (
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graph import Graph
 
-LONE_FEW = 12
-"""Most arcs that one lane goes through for each candidate rather than count the elements."""
+FEW, LONE_FEW = 16, 12
+"""Most arcs that a team, or one lane, goes through for each candidate rather than count the
+elements."""
 
 
 class MappingRefiner(JetRefiner):
@@ -77,8 +78,8 @@ class MappingRefiner(JetRefiner):
 
     def _set_limits(self, graph: Graph) -> None:
         super()._set_limits(graph)
-        if self.space.widest_team == 1:
-            self.words[at.PAIRWISE] = LONE_FEW
+        alone = self.space.widest_team == 1
+        self.words[at.PAIRWISE] = LONE_FEW if alone else min(FEW, self.words[at.PAIRWISE])
 
 
 def communication_cost(kind: str, counters: int) -> Objective:
