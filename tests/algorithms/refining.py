@@ -55,7 +55,7 @@ class Phases:
     def run(self, count: int, kernel: Any, team: int | None = None) -> None:
         state = self.space.asarray(self.state)
         arrays = {**self.graph.arrays, **self.refiner.vertex_arrays, **self.refiner.other_arrays,
-                  "state": state, "filter_ratio": 0.75, "fixed": None}
+                  "state": state, "filter_ratio": 0.75, "fixed": None, "lone": 0}
         launch(self.space, count, kernel, arrays, team or self.team)
         self.state = oracles.host(state).copy()
 
