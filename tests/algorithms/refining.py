@@ -47,6 +47,7 @@ class Phases:
         self.team = team_on(graph)
         self.state = self.refiner.words.copy()
         self.state[at.ITERATION] = 0
+        self.state[at.LONG] = graph.num_vertices  # all lists are work for teams
         if hub_degree is not None:
             self.state[at.HUB_DEGREE] = hub_degree
             self.refiner.other_arrays["hubs"] = space.empty(max(1, self.n), np.int32)
