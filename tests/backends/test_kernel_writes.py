@@ -109,3 +109,12 @@ def test_a_loop_whose_first_launch_leaves_the_flag_alone_waits_for_nothing() -> 
         texts[first.name] = writer.write(program.steps)[1]
     assert "while (grid.reads(table[9]))" in texts["step"]
     assert "while (grid.sees(table[9]))" in texts["reset"]
+
+
+def test_the_compiler_leaves_room_for_as_many_blocks_as_are_asked_for() -> None:
+    from portpart.backends.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
+
+    assert BLOCKS < SWEEPING_BLOCKS
+    for given, blocks in (({}, BLOCKS), ({"blocks": SWEEPING_BLOCKS}, SWEEPING_BLOCKS)):
+        symbol, text = ResidentWriter({}, {}, {}, 1, 0, **given).write([])
+        assert f"__launch_bounds__(256, {blocks}) {symbol}(" in text
