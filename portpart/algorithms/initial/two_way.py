@@ -123,6 +123,44 @@ def side_to_leave(
 
 
 @device
+def next_move(
+    weight, count, total, size, goal, limit0, limit1, least0, least1, base, own, lower, upper, at,
+    mask, bits, vertex_weights, order, side, key, best,
+):
+    """Twice the key of the vertex that moves next, and one more if it leaves side 1; or LOWEST.
+
+    A key has a bit to spare, and whoever moves the vertex must not read its key anew: another lane
+    may have changed it by then.
+    """
+    top0 = int64(LOWEST)
+    top1 = int64(LOWEST)
+    if team_size() == 1:
+        top0 = best_of_side(0, lower, upper, at, own, side, key, best)
+        top1 = best_of_side(1, lower, upper, at, own, side, key, best)
+    else:
+        for p in range(lower + lane(), upper, team_size()):
+            found = key[own + p]
+            there = side[own + p]
+            if there == 0:
+                top0 = max(top0, found)
+            elif there == 1:
+                top1 = max(top1, found)
+        top0 = team_max(top0)
+        top1 = team_max(top1)
+    # both weights are asked for at once: each is two accesses one after the other
+    p0 = position_or(lower, top0, mask, bits)
+    p1 = position_or(lower, top1, mask, bits)
+    heavy0 = weight_at(p0, base, vertex_weights, order)
+    heavy1 = weight_at(p1, base, vertex_weights, order)
+    here = side_to_leave(top0, top1, heavy0, heavy1, weight, count, total, size, goal, limit0,
+                         limit1, least0, least1, bits)
+    result = int64(LOWEST)
+    if here >= 0:
+        result = 2 * (top0 if here == 0 else top1) + here
+    return result
+
+
+@device
 def may_still_pay(moves, stall_limit, gain_sum, square_sum):
     """Whether a new best prefix is likely after so many moves without one, by their gains.
 
@@ -154,35 +192,16 @@ def one_pass(
     square_sum = float64(0)
     team_sync()
     while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
-        top0 = int64(LOWEST)
-        top1 = int64(LOWEST)
-        if team_size() == 1:
-            top0 = best_of_side(0, lower, upper, at, own, side, key, best)
-            top1 = best_of_side(1, lower, upper, at, own, side, key, best)
-        else:
-            for p in range(lower + lane(), upper, team_size()):
-                found = key[own + p]
-                there = side[own + p]
-                if there == 0:
-                    top0 = max(top0, found)
-                elif there == 1:
-                    top1 = max(top1, found)
-            top0 = team_max(top0)
-            top1 = team_max(top1)
-        # both weights are asked for at once: each is two accesses one after the other
-        p0 = position_or(lower, top0, mask, bits)
-        p1 = position_or(lower, top1, mask, bits)
-        heavy0 = weight_at(p0, base, vertex_weights, order)
-        heavy1 = weight_at(p1, base, vertex_weights, order)
-        here = side_to_leave(top0, top1, heavy0, heavy1, weight, count, total, size, goal, limit0,
-                             limit1, least0, least1, bits)
-        if here < 0:
+        chosen = next_move(weight, count, total, size, goal, limit0, limit1, least0, least1, base,
+                           own, lower, upper, at, mask, bits, vertex_weights, order, side, key,
+                           best)
+        if chosen == LOWEST:
             break
-        top = top0 if here == 0 else top1
-        p = p0 if here == 0 else p1
-        weight += (2 * here - 1) * (heavy0 if here == 0 else heavy1)
+        here = chosen & 1
+        p = position_in(chosen >> 1, mask, bits)
+        weight += (2 * here - 1) * weight_at(p, base, vertex_weights, order)
         count += 2 * here - 1
-        gain = top >> bits
+        gain = (chosen >> 1) >> bits
         cut -= gain
         gain_sum += float64(gain)
         square_sum += float64(gain) * float64(gain)
