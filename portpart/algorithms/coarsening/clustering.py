@@ -124,7 +124,7 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
 
     Notes
     -----
-    Time O(n + m) per round.  Waits for nothing.  Takes 50
+    Time O(n + m) per round.  Waits for nothing, unless the highest degree is not known.  Takes 50
     bytes per vertex, and if there are degrees above 16, 4 and the size of a sum of arc weights per
     arc, of which only vertices of hundreds of arcs use theirs.
     """
