@@ -9,7 +9,7 @@ import numpy as np
 from portpart.algorithms.refinement import destinations, moves
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions, team_on
+from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 from portpart.metrics import block_weight_limit
@@ -44,7 +44,7 @@ class Phases:
         self.space, self.k = space, k
         self.refiner, self.graph = refiner_at(space, graph, part, k)
         self.n = graph.num_vertices
-        self.team = team_on(graph)
+        self.team = self.refiner.team_on(graph)
         self.state = self.refiner.words.copy()
         self.state[at.ITERATION] = 0
         self.state[at.LONG] = graph.num_vertices  # all lists are work for teams
@@ -70,7 +70,7 @@ class Phases:
     def refresh(self) -> None:
         dirty, self.state[at.MARKED] = int(self.state[at.MARKED]), 0
         self.state[at.DIRTY], self.state[at.GROUP] = dirty, 1
-        few = destinations.choose_destination(self.refiner.counter, int(self.state[at.PAIRWISE]))
+        few = destinations.choose_destination(self.refiner.counter, int(self.state[at.FEW_ARCS]))
         self.run(dirty, few)
         many = destinations.choose_destination_of_many(self.refiner.counter)
         self.run(dirty, many, destinations.COUNTING_TEAM)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.refinement.destinations import most_pairwise
 from portpart.algorithms.refinement.independent_refinement import (
     IndependentOptions,
     IndependentSetRefiner,
 )
 from portpart.algorithms.refinement.jet_program import Widths, record_refinement
+from portpart.algorithms.refinement.touched_blocks import most_of_few
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.backends.team_arrays import check_program
@@ -198,13 +198,16 @@ def test_gains_beyond_32_bits_decide_the_order(space: ExecutionSpace) -> None:
 
 @pytest.mark.parametrize("counter", [int32, int64])
 @pytest.mark.parametrize("team", [1, 8, 32])
-def test_the_program_has_room_for_the_arrays_of_all_teams(team: int, counter: Word) -> None:
+@pytest.mark.parametrize("mean_degree", [4, 20])
+def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, team: int,
+                                                          counter: Word) -> None:
     graph = LARGE["medium"]
     refiner = IndependentSetRefiner(graph.space, graph, balance_of(graph, 4), IndependentOptions(),
                                     1)
     arrays = {**refiner.vertex_arrays, **refiner.other_arrays, "position": refiner.position,
               "state": np.zeros(1, np.int64)}
-    widths = Widths(team, team, True, True, counter, most_pairwise(team, 256, 4, counter))
+    widths = Widths(team, team, True, True, counter,
+                    most_of_few(team, 256, 4, counter, mean_degree))
     program = record_refinement(graph, {name: a.dtype for name, a in arrays.items()}, widths,
                                 refiner.record_moves)
     check_program(program)

@@ -1,4 +1,4 @@
-"""Long lists of vertices with few neighbours: lone lanes find what teams find."""
+"""Long lists of vertices: lone lanes find what teams find, and gathering what looking finds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.refinement import lists
+from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
@@ -42,12 +43,16 @@ def refiner_of(space: ExecutionSpace, graph: Graph) -> JetRefiner:
 
 def refined(space: ExecutionSpace, host: Graph) -> tuple[np.ndarray, dict[str, int]]:
     """Partition after a pass from a poor one, and what the pass came to."""
+    refiner, outcome = pass_of(space, host)
+    return oracles.host(refiner.best[: host.num_vertices]).copy(), outcome
+
+
+def pass_of(space: ExecutionSpace, host: Graph) -> tuple[JetRefiner, dict[str, int]]:
     graph = host.to(space)
     refiner = refiner_of(space, graph)
     start = np.random.default_rng(1).integers(0, 4, graph.num_vertices).astype(np.int32)
     refiner.start(graph, space.asarray(start))
-    outcome = dict(refiner.refine(graph, 0.5))
-    return oracles.host(refiner.best[: graph.num_vertices]).copy(), outcome
+    return refiner, dict(refiner.refine(graph, 0.5))
 
 
 @pytest.mark.parametrize("limit", [0, 12, 150])
@@ -77,3 +82,21 @@ def test_only_vertices_with_few_neighbours_are_for_lone_lanes(
         there = graph.to(space)
         assert bool(refiner_of(space, there).lone_degree(there)) is expected
     assert refiner_of(reference(), FEW).lone_degree(FEW) == 0
+
+
+@pytest.mark.parametrize("many", [0, 300, 600])
+@pytest.mark.parametrize("name", [
+    "generated C++", "lanes", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_who_may_leave_is_gathered_or_looked_at_one_by_one(
+    name: str, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the start, now and then, or never."""
+    make, graph = SPACES[name]
+    expected, outcome = refined(reference(), graph)
+    monkeypatch.setattr(lists, "MANY", many)
+    refiner, same = pass_of(make(), graph)
+    if many == 0:
+        assert refiner.state[at.GATHERS] == 1
+        assert refiner.state[at.BATCHES] > 0
+    assert same == outcome
+    assert np.array_equal(oracles.host(refiner.best[: graph.num_vertices]), expected)

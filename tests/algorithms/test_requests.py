@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.refinement.destinations import most_pairwise
 from portpart.algorithms.refinement.jet_program import Widths, record_refinement
+from portpart.algorithms.refinement.touched_blocks import most_of_few
 from portpart.algorithms.refinement.two_direction_refinement import (
     TwoDirectionOptions,
     TwoDirectionRefiner,
@@ -198,14 +198,16 @@ def test_a_pass_is_two_rounds(space: ExecutionSpace) -> None:
 
 @pytest.mark.parametrize("counter", [int32, int64])
 @pytest.mark.parametrize("team", [1, 8, 32])
-def test_the_program_has_room_for_the_arrays_of_all_teams(team: int, counter: Word) -> None:
+@pytest.mark.parametrize("mean_degree", [4, 20])
+def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, team: int,
+                                                          counter: Word) -> None:
     graph = LARGE["medium"]
     refiner = TwoDirectionRefiner(graph.space, graph, balance_of(graph, 4), TwoDirectionOptions(),
                                   1)
     arrays = {**refiner.vertex_arrays, **refiner.other_arrays, "position": refiner.position,
               "state": np.zeros(1, np.int64)}
     widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
-                    pairwise=most_pairwise(team, 256, 4, counter))
+                    few=most_of_few(team, 256, 4, counter, mean_degree))
     program = record_refinement(graph, {name: a.dtype for name, a in arrays.items()}, widths,
                                 refiner.record_moves)
     check_program(program)

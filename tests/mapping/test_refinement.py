@@ -17,7 +17,6 @@ from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.mapping.splits import splits_along
 from portpart.algorithms.refinement import buckets, lists
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.destinations import most_pairwise
 from portpart.algorithms.refinement.jet_program import Widths
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
@@ -186,7 +185,7 @@ def test_nothing_depends_on_how_gains_are_found(machine: str,
     graph, topology = GRAPHS["skewed"], MACHINES[machine][0]
     part = drawn_part(graph.num_vertices, topology.num_elements)
     found = []
-    for few, counters in ((12, 512), (0, 512), (200, 512), (3, 0)):
+    for few, counters in ((12, 512), (0, 512), (48, 512), (8, 512), (3, 0)):
         monkeypatch.setattr(refinement, "LONE_FEW", few)
         monkeypatch.setattr(MappingRefiner, "_counters", counters)
         space = backends.space("cpu", threads=2)
@@ -207,11 +206,13 @@ def test_more_elements_than_can_be_counted() -> None:
 @pytest.mark.parametrize("k", [192, 4096, 5000])
 @pytest.mark.parametrize("counter", [int32, int64])
 @pytest.mark.parametrize("team", [8, 32])
-def test_the_program_has_room_for_the_arrays_of_all_teams(team: int, counter: Word, k: int) -> None:
+@pytest.mark.parametrize("max_degree", [4, 100])
+def test_the_program_has_room_for_the_arrays_of_all_teams(max_degree: int, team: int,
+                                                          counter: Word, k: int) -> None:
     graph, topology = GRAPHS["medium"], Topology([k], [1])
     refiner, _ = refiner_at(graph.space, graph, np.zeros(graph.num_vertices), topology)
     arrays = {**refiner.vertex_arrays, **refiner.other_arrays, "position": refiner.position,
               "state": refiner.state}
     widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
-                    pairwise=most_pairwise(team, 256, k, counter))
+                    few=refinement.most_of_few(256, counter, max_degree))
     check_program(refiner.record(graph, {name: a.dtype for name, a in arrays.items()}, widths))

@@ -16,18 +16,13 @@ from portpart.algorithms.mapping.destinations import (
     OWN,
     TOTAL,
     WORDS,
-    look_along_arcs,
+    look_at_few,
     look_at_many,
 )
 from portpart.algorithms.mapping.distances import DISTANCE
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.buckets import chance, enter_bucket
-from portpart.algorithms.refinement.destinations import (
-    chosen_of_group,
-    degree_of,
-    failed,
-    is_on_boundary,
-)
+from portpart.algorithms.refinement.destinations import chosen_of_group, failed, is_on_boundary
 from portpart.algorithms.refinement.lists import (
     ON_BOUNDARY,
     is_eager,
@@ -35,6 +30,7 @@ from portpart.algorithms.refinement.lists import (
     list_eager,
     list_vertex,
 )
+from portpart.algorithms.refinement.touched_blocks import degree_of
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
@@ -42,6 +38,7 @@ from portpart.backends.language import (
     ctz,
     device,
     float64,
+    int8,
     int32,
     int64,
     kernel,
@@ -92,8 +89,8 @@ def cache_destination(kind: str, look: DeviceFunction) -> DeviceFunction:
 
     @device
     def cache_destination(
-        v, offsets, targets, weights, part, block_weight, open_below, heads, counts, found, dirty,
-        cached, gain, listed, boundary, eager_list, codes, shifts, lengths, bounds, longest,
+        v, offsets, targets, weights, part, block_weight, open_below, heads, counts, order, found,
+        dirty, cached, gain, listed, boundary, eager_list, codes, shifts, lengths, bounds, longest,
         filter_ratio, state,
     ):
         """Bring the destination of v up to date.  All lanes of a team together.
@@ -105,7 +102,7 @@ def cache_destination(kind: str, look: DeviceFunction) -> DeviceFunction:
             crosses = is_on_boundary(v, offsets, targets, weights, part)
         if crosses:
             look(v, 0, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-                 codes, shifts, lengths, bounds, state, found)
+                 order, codes, shifts, lengths, bounds, state, found)
             if lane() == 0:
                 keep(v, found, part, dirty, cached, gain, listed, boundary, eager_list, codes,
                      shifts, lengths, longest, filter_ratio, state)
@@ -121,7 +118,8 @@ def cache_destination(kind: str, look: DeviceFunction) -> DeviceFunction:
 @cache
 def choose_destination(kind: str, counter: Word, most: int) -> Kernel:
     """The kernel for vertices with `most` neighbours at most; weights are numbers of `counter`."""
-    refresh, room = cache_destination(kind, look_along_arcs(kind, most)), max(1, most)
+    look, (num_heads, num_counts, num_order) = look_at_few(kind, most)
+    refresh = cache_destination(kind, look)
 
     @kernel
     def choose_destination(
@@ -130,13 +128,14 @@ def choose_destination(kind: str, counter: Word, most: int) -> Kernel:
         state, lone,
     ):
         """Bring the destination of a vertex with few neighbours up to date."""
-        heads = team_array(int32, room)
-        counts = team_array(counter, room)
+        heads = team_array(int32, num_heads)
+        counts = team_array(counter, num_counts)
+        order = team_array(int8, num_order)
         found = team_array(int64, WORDS)
         v = dirty_list[i]
-        if is_for(lone, state[at.DIRTY], state) and degree_of(v, offsets) <= state[at.PAIRWISE]:
+        if is_for(lone, state[at.DIRTY], state) and degree_of(v, offsets) <= state[at.FEW_ARCS]:
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-                    found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
+                    order, found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
                     lengths, bounds, longest, filter_ratio, state)
 
     return choose_destination
@@ -157,12 +156,13 @@ def choose_destination_of_many(kind: str, counters: int, counter: Word) -> Kerne
         """Bring those of group i that have many neighbours up to date, unless they are hubs."""
         heads = team_array(int32, 1)  # arcs are counted, or too many to bring
         counts = team_array(counter, room)
+        order = team_array(int8, 1)
         found = team_array(int64, WORDS)
         chosen = chosen_of_group(i, dirty_list, offsets, state)
         while chosen != 0:
             v = dirty_list[i * state[at.GROUP] + ctz(uint64(chosen))]
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-                    found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
+                    order, found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
                     lengths, bounds, longest, filter_ratio, state)
             chosen &= chosen - 1
 
@@ -183,11 +183,12 @@ def choose_destination_of_hub(kind: str, counters: int, counter: Word) -> Kernel
         """Bring the destination of a hub up to date."""
         heads = team_array(int32, 1)
         counts = team_array(counter, room)
+        order = team_array(int8, 1)
         found = team_array(int64, WORDS)
         v = hubs[i]
         if dirty[v] != 0:
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-                    found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
+                    order, found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
                     lengths, bounds, longest, filter_ratio, state)
 
     return choose_destination_of_hub
@@ -200,8 +201,8 @@ def rate(look: DeviceFunction) -> DeviceFunction:
     @device
     def rate(
         v, offsets, targets, weights, vertex_weights, part, block_weight, open_below, heads, counts,
-        found, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes, shifts,
-        lengths, bounds, longest, state,
+        order, found, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, codes,
+        shifts, lengths, bounds, longest, state,
     ):
         """Find destination and loss of a vertex that may leave, and its bucket.
 
@@ -209,8 +210,8 @@ def rate(look: DeviceFunction) -> DeviceFunction:
         rebalancing, and counts as far from all of its neighbours there.  All lanes of a team
         together.
         """
-        look(v, 1, offsets, targets, weights, part, block_weight, open_below, heads, counts, codes,
-             shifts, lengths, bounds, state, found)
+        look(v, 1, offsets, targets, weights, part, block_weight, open_below, heads, counts, order,
+             codes, shifts, lengths, bounds, state, found)
         if lane() == 0:
             block = int32(found[BLOCK])
             cost = found[COST]
@@ -229,7 +230,8 @@ def rate(look: DeviceFunction) -> DeviceFunction:
 @cache
 def rate_leaving(kind: str, counter: Word, most: int) -> Kernel:
     """The kernel for vertices with `most` neighbours at most; weights are numbers of `counter`."""
-    find, room = rate(look_along_arcs(kind, most)), max(1, most)
+    look, (num_heads, num_counts, num_order) = look_at_few(kind, most)
+    find = rate(look)
 
     @kernel
     def rate_leaving(
@@ -238,14 +240,15 @@ def rate_leaving(kind: str, counter: Word, most: int) -> Kernel:
         lengths, bounds, longest, state,
     ):
         """Rate a vertex with few neighbours."""
-        heads = team_array(int32, room)
-        counts = team_array(counter, room)
+        heads = team_array(int32, num_heads)
+        counts = team_array(counter, num_counts)
+        order = team_array(int8, num_order)
         found = team_array(int64, WORDS)
         v = unrated_list[i]
-        if degree_of(v, offsets) <= state[at.PAIRWISE]:
+        if degree_of(v, offsets) <= state[at.FEW_ARCS]:
             find(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
-                 heads, counts, found, destinations, wish, slot_of, bucket_weight, slot_weight,
-                 sub_buckets, codes, shifts, lengths, bounds, longest, state)
+                 heads, counts, order, found, destinations, wish, slot_of, bucket_weight,
+                 slot_weight, sub_buckets, codes, shifts, lengths, bounds, longest, state)
 
     return rate_leaving
 
@@ -265,13 +268,14 @@ def rate_leaving_of_many(kind: str, counters: int, counter: Word) -> Kernel:
         """Rate a vertex, unless it is a hub."""
         heads = team_array(int32, 1)
         counts = team_array(counter, room)
+        order = team_array(int8, 1)
         found = team_array(int64, WORDS)
         v = unrated_list[i]
         degree = degree_of(v, offsets)
-        if degree > state[at.PAIRWISE] and degree <= state[at.HUB_DEGREE]:
+        if degree > state[at.FEW_ARCS] and degree <= state[at.HUB_DEGREE]:
             find(v, offsets, targets, weights, vertex_weights, part, block_weight, open_below,
-                 heads, counts, found, destinations, wish, slot_of, bucket_weight, slot_weight,
-                 sub_buckets, codes, shifts, lengths, bounds, longest, state)
+                 heads, counts, order, found, destinations, wish, slot_of, bucket_weight,
+                 slot_weight, sub_buckets, codes, shifts, lengths, bounds, longest, state)
 
     return rate_leaving_of_many
 
@@ -291,9 +295,10 @@ def rate_leaving_of_hub(kind: str, counters: int, counter: Word) -> Kernel:
         """Rate a hub."""
         heads = team_array(int32, 1)
         counts = team_array(counter, room)
+        order = team_array(int8, 1)
         found = team_array(int64, WORDS)
         find(unrated_hubs[i], offsets, targets, weights, vertex_weights, part, block_weight,
-             open_below, heads, counts, found, destinations, wish, slot_of, bucket_weight,
+             open_below, heads, counts, order, found, destinations, wish, slot_of, bucket_weight,
              slot_weight, sub_buckets, codes, shifts, lengths, bounds, longest, state)
 
     return rate_leaving_of_hub

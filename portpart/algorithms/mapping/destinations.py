@@ -1,12 +1,13 @@
 """Where a vertex would be best placed: gains in the communication cost (equation 1).
 
-What a vertex costs on an element is the sum of weight times distance over its arcs.  With few arcs
-these are gone through for each candidate.  With more, the weights into all elements are counted and
-added up from left to right: on a hierarchy all elements of a group stand side by side, so the
-weight into a group is one difference, and a candidate takes one step for each level.
+What a vertex costs on an element is the sum of weight times distance over its arcs.  With very few
+arcs these are gone through for each candidate; with few, the elements that they lead to, from a
+hash table.  With more, the weights into all elements are counted and added up from left to right:
+on a hierarchy all elements of a group stand side by side, so the weight into a group is one
+difference, and a candidate takes one step for each level.
 
-A candidate is an element that an arc of positive weight leads to.  Nothing depends on which of the
-two ways is taken.
+A candidate is an element that an arc of positive weight leads to.  Nothing depends on which way is
+taken.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import cache
 
 from portpart.algorithms.mapping.distances import DISTANCE
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.destinations import degree_of
+from portpart.algorithms.refinement.touched_blocks import SLOTS, bring_table, degree_of
 from portpart.backends.language import (
     DeviceFunction,
     device,
@@ -42,6 +43,12 @@ FEW_COUNTERS, MOST_COUNTERS = 512, 4096
 """Elements that a warp and a block count in scratch memory; with more of them arcs are gone
 through, however many."""
 
+
+MOST_ALONG = 8
+"""Most arcs that are gone through for each candidate."""
+
+FEW_SLOTS = 16
+"""Slots for so many arcs at most."""
 
 OWN, TOTAL, HERE, COST, BLOCK, WORDS = range(6)
 """What is found out about a vertex: weight of its arcs into its own block, and of all; its cost
@@ -140,7 +147,7 @@ def look_along_arcs(kind: str, capacity: int) -> DeviceFunction:
     @device
     def look_along_arcs(
         v, only_open, offsets, targets, weights, part, block_weight, open_below, heads, counts,
-        codes, shifts, lengths, bounds, state, found,
+        order, codes, shifts, lengths, bounds, state, found,
     ):
         """Find out what there is to note about v.  All lanes of a team together."""
         degree = bring(v, offsets, targets, weights, part, heads, counts, codes, shifts, lengths,
@@ -163,6 +170,68 @@ def look_along_arcs(kind: str, capacity: int) -> DeviceFunction:
         return note_best(best, best_hash, best_block, found)
 
     return look_along_arcs
+
+
+@cache
+def cost_in_table(kind: str) -> DeviceFunction:
+    """Device function for the cost of a vertex whose neighbours' elements are in a table."""
+    distance = DISTANCE[kind]
+
+    @device
+    def cost_in_table(block, number, heads, counts, order, codes, shifts, lengths):
+        """Cost in a block."""
+        cost = int64(0)
+        for other in range(number):
+            slot = int64(order[other])
+            cost += counts[slot] * distance(block, heads[slot], codes, shifts, lengths)
+        return cost
+
+    return cost_in_table
+
+
+@cache
+def look_by_table(kind: str, slots: int) -> DeviceFunction:
+    """Device function for few arcs, whose elements have room in so many slots."""
+    distance, cost_at, bring = DISTANCE[kind], cost_in_table(kind), bring_table(slots)
+
+    @device
+    def look_by_table(
+        v, only_open, offsets, targets, weights, part, block_weight, open_below, heads, counts,
+        order, codes, shifts, lengths, bounds, state, found,
+    ):
+        """Find out what there is to note about v.  All lanes of a team together."""
+        bring(v, 0, offsets, targets, weights, part, heads, counts, order, state)
+        here = part[v]
+        own = int64(0)
+        total = int64(0)
+        here_cost = int64(0)
+        best = int64(HIGHEST)
+        best_hash = int64(LOWEST)
+        best_block = int32(NONE)
+        number = int64(counts[slots])
+        for j in range(lane(), number, team_size()):
+            slot = int64(order[j])
+            block = heads[slot]
+            weight = int64(counts[slot])
+            total += weight
+            if block == here:
+                own += weight
+            elif weight > 0:
+                here_cost += weight * distance(here, block, codes, shifts, lengths)
+                if has_room(block, only_open, block_weight, open_below, state):
+                    cost = cost_at(block, number, heads, counts, order, codes, shifts, lengths)
+                    hashed = pair_hash(v, block, state[at.SEED])
+                    if cost < best or (cost == best and hashed > best_hash):
+                        best = cost
+                        best_hash = hashed
+                        best_block = block
+        own = team_sum(own)
+        total = team_sum(total)
+        here_cost = team_sum(here_cost)
+        note_arcs(own, total, here_cost, found)
+        return note_best(best, best_hash, best_block, found)
+
+    return look_by_table
 
 
 @device
@@ -229,8 +298,8 @@ def look_by_counts(kind: str) -> DeviceFunction:
 
     @device
     def look_by_counts(
-        v, only_open, offsets, targets, weights, part, block_weight, open_below, heads, sums, codes,
-        shifts, lengths, bounds, state, found,
+        v, only_open, offsets, targets, weights, part, block_weight, open_below, heads, sums, order,
+        codes, shifts, lengths, bounds, state, found,
     ):
         """Find out what there is to note about v.  All lanes of a team together."""
         k = state[at.BLOCKS]
@@ -252,6 +321,15 @@ def look_by_counts(kind: str) -> DeviceFunction:
         return note_best(best, best_hash, best_block, found)
 
     return look_by_counts
+
+
+def look_at_few(kind: str, most: int) -> tuple[DeviceFunction, tuple[int, int, int]]:
+    """Device function for at most so many arcs, and the sizes of the three arrays it needs."""
+    if most > MOST_ALONG:
+        slots = SLOTS if most > FEW_SLOTS else FEW_SLOTS
+        return look_by_table(kind, slots), (slots, slots + 1, slots)
+    room = max(1, most)
+    return look_along_arcs(kind, most), (room, room, 1)
 
 
 def look_at_many(kind: str, counters: int) -> tuple[DeviceFunction, int]:

@@ -10,11 +10,11 @@ from functools import cache
 
 from portpart.algorithms.mapping.distances import DISTANCE
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.destinations import degree_of
 from portpart.algorithms.refinement.label_propagation import wants_to_move
-from portpart.algorithms.refinement.lists import eager_vertex, is_for, keep_if_eager, list_vertex
+from portpart.algorithms.refinement.lists import eager_vertex, is_for, list_vertex
 from portpart.algorithms.refinement.moves import list_unsaved, mark_dirty
 from portpart.algorithms.refinement.state import STRIPES
+from portpart.algorithms.refinement.touched_blocks import degree_of
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
@@ -79,14 +79,12 @@ def keep_paying_moves(kind: str) -> Kernel:
 
     @kernel
     def keep_paying_moves(
-        i, eager_list, offsets, targets, weights, part, cached, gain, listed, moved_in, locked_in,
-        wish, move_list, codes, shifts, lengths, state, lone,
+        i, eager_list, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
+        move_list, codes, shifts, lengths, state, lone,
     ):
-        """Move eager vertex i if it wants to and still gains, unless it is a hub; list it anew."""
+        """Move eager vertex i if it wants to and still gains, unless it is a hub."""
         if is_for(lone, state[at.EAGER], state):
             v = eager_vertex(i, eager_list, state)
-            if lane() == 0:
-                keep_if_eager(v, cached, gain, listed, eager_list, state)
             is_hub = degree_of(v, offsets) > state[at.HUB_DEGREE]
             if not is_hub and wants_to_move(v, cached, locked_in, state):
                 move(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,

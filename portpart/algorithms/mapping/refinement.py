@@ -18,7 +18,7 @@ from portpart.algorithms.mapping.choices import (
     rate_leaving_of_many,
 )
 from portpart.algorithms.mapping.costs import costs_of
-from portpart.algorithms.mapping.destinations import FEW_COUNTERS, MOST_COUNTERS
+from portpart.algorithms.mapping.destinations import FEW_COUNTERS, MOST_ALONG, MOST_COUNTERS
 from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.propagation import (
     keep_paying_moves,
@@ -28,19 +28,20 @@ from portpart.algorithms.mapping.propagation import (
 )
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.destinations import COUNTING_TEAM, HUB_TEAM
+from portpart.algorithms.refinement.destinations import COUNTING_TEAM
 from portpart.algorithms.refinement.jet_program import ByDegree, Objective
 from portpart.algorithms.refinement.jet_refinement import (
     LARGE_ARC_WEIGHT,
     JetRefiner,
     RefinementOptions,
 )
+from portpart.algorithms.refinement.touched_blocks import HUB_TEAM, MOST_IN_TABLE
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Word, int32
 from portpart.graph import Graph
 
-FEW, LONE_FEW = 16, 12
-"""Most arcs that a team, or one lane, goes through for each candidate rather than count the
-elements."""
+LONE_FEW = 12
+"""Most neighbours whose elements one lane puts into a table rather than count all elements."""
 
 
 class MappingRefiner(JetRefiner):
@@ -48,6 +49,8 @@ class MappingRefiner(JetRefiner):
 
     Parameters are those of `JetRefiner`, and the distances.  What it calls ``cut`` is J.
     """
+
+    wide_degree = 16
 
     def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
                  distances: Distances, options: RefinementOptions, seed: int,
@@ -78,8 +81,15 @@ class MappingRefiner(JetRefiner):
 
     def _set_limits(self, graph: Graph) -> None:
         super()._set_limits(graph)
-        alone = self.space.widest_team == 1
-        self.words[at.PAIRWISE] = LONE_FEW if alone else min(FEW, self.words[at.PAIRWISE])
+        self.words[at.FEW_ARCS] = most_of_few(self.space.widest_team, self.counter,
+                                              graph.max_degree)
+
+
+def most_of_few(widest_team: int, counter: Word, max_degree: int) -> int:
+    """Most neighbours of a vertex that has few: for whom elements are not counted."""
+    if widest_team == 1:
+        return LONE_FEW
+    return MOST_IN_TABLE if counter is int32 and max_degree > MOST_ALONG else MOST_ALONG
 
 
 def communication_cost(kind: str, counters: int) -> Objective:

@@ -6,7 +6,7 @@ import numpy as np
 
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.buckets import SLIGHT_SHARE
-from portpart.algorithms.refinement.lists import is_crowded, turn_eager
+from portpart.algorithms.refinement.lists import is_crowded, plan_gathering, turn_eager
 from portpart.algorithms.refinement.rebalance import list_destinations
 from portpart.algorithms.refinement.state import STRIPES
 from portpart.algorithms.teams import team_for_all
@@ -131,6 +131,7 @@ def plan_next(improvement, balanced, state):
     state[at.BALANCED] = int64(balanced)
     state[at.OVERLOADED] = 1 - int64(balanced)
     state[at.CROWDED] = int64(is_crowded(state))
+    plan_gathering(state)
     state[at.STRONG] = int64(not balanced and state[at.REBALANCINGS] >= state[at.WEAK_LIMIT])
     state[at.RUNNING] = int64(
         state[at.STALLED] < state[at.STALL_LIMIT] and iteration + 1 < state[at.ITERATION_LIMIT]
@@ -147,6 +148,7 @@ def plan_work(far, state):
     state[at.DIRTY_GROUPS] = (state[at.MARKED] + state[at.GROUP] - 1) // state[at.GROUP]
     state[at.MARKED] = 0
     state[at.LEAVERS] = 0
+    state[at.RATED] = 0
     state[at.UNRATED] = 0
     state[at.UNRATED_HUBS] = 0
     state[at.FAR_VERTICES] = max(far, state[at.STRONG]) * state[at.VERTICES]

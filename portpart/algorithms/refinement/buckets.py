@@ -174,5 +174,6 @@ def set_threshold(
         if scope[b] != ONLY_EAGER:
             state[at.NEXT_WIDE] = 1
         if b == 0:
+            state[at.RATED] = state[at.LEAVERS]
             state[at.UNRATED] = 0
             state[at.UNRATED_HUBS] = 0

@@ -13,22 +13,17 @@ from functools import cache
 
 from portpart.algorithms.refinement import best_prefix
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.destinations import (
-    CAPACITY,
-    candidate_block,
-    candidate_weight,
-    count_neighbours,
-    degree_of,
-    num_candidates,
-)
 from portpart.algorithms.refinement.lists import IS_EAGER, eager_vertex, keep_if_eager
+from portpart.algorithms.refinement.touched_blocks import COUNTED, Way, degree_of, way_for_few
 from portpart.backends.language import (
+    DeviceFunction,
     Kernel,
     Word,
     atomic_add,
     atomic_max,
     atomic_next,
     device,
+    int8,
     int32,
     int64,
     kernel,
@@ -91,53 +86,61 @@ def choose_legal(
     legal[v] = found
 
 
-@device
-def find_legal(
-    v, offsets, targets, weights, vertex_weights, part, heads, counts, block_weight, limits, legal,
-    move_gain, zero_gain, state,
-):
-    """legal[v] = the block with room where v gains most, if there is one; a hash breaks ties.
+@cache
+def find_legal(way: Way) -> DeviceFunction:
+    """Device function for a way to count neighbours."""
+    bring, number, block_of, weight_of = way.functions
 
-    All lanes of a team together.
-    """
-    here = part[v]
-    size = value_or(vertex_weights, v, 1)
-    own = int64(0)
-    best = int64(0)
-    best_hash = int64(LOWEST)
-    best_block = int32(NONE)
-    first = int64(0)
-    while first < state[at.BLOCKS]:
-        end = count_neighbours(v, first, offsets, targets, weights, part, heads, counts, state)
-        for j in range(lane(), num_candidates(v, first, end, offsets, state), team_size()):
-            block = candidate_block(j, v, first, end, offsets, targets, part, heads, state)
-            weight = candidate_weight(j, v, block, first, end, offsets, heads, counts, state)
-            if block == here:
-                own += weight
-            elif weight >= best and weight > 0:
-                if has_room(block, size, block_weight, limits, state):
-                    hashed = pair_hash(v, block, state[at.SEED])
-                    if weight > best or hashed > best_hash:
-                        best = weight
-                        best_hash = hashed
-                        best_block = block
-        team_sync()
-        first = end
-    own = team_sum(own)
-    top = team_max(best)
-    best_block = team_winner(best, best_hash, best_block)
-    if lane() == 0 and best_block != NONE:
-        even = top == own and zero_gain != 0
-        if top > own or (even and evens_out(here, best_block, size, block_weight)):
-            legal[v] = best_block
-            move_gain[v] = top - own
-    return top
+    @device
+    def find_legal(
+        v, offsets, targets, weights, vertex_weights, part, heads, counts, order, block_weight,
+        limits, legal, move_gain, zero_gain, state,
+    ):
+        """legal[v] = the block with room where v gains most, if there is one; a hash breaks ties.
+
+        All lanes of a team together.
+        """
+        here = part[v]
+        size = value_or(vertex_weights, v, 1)
+        own = int64(0)
+        best = int64(0)
+        best_hash = int64(LOWEST)
+        best_block = int32(NONE)
+        first = int64(0)
+        while first < state[at.BLOCKS]:
+            end = bring(v, first, offsets, targets, weights, part, heads, counts, order, state)
+            for j in range(lane(), number(v, first, end, offsets, counts), team_size()):
+                block = block_of(j, v, first, end, offsets, targets, part, heads, order)
+                weight = weight_of(j, v, block, first, end, offsets, heads, counts, order)
+                if block == here:
+                    own += weight
+                elif weight >= best and weight > 0:
+                    if has_room(block, size, block_weight, limits, state):
+                        hashed = pair_hash(v, block, state[at.SEED])
+                        if weight > best or hashed > best_hash:
+                            best = weight
+                            best_hash = hashed
+                            best_block = block
+            team_sync()
+            first = end
+        own = team_sum(own)
+        top = team_max(best)
+        best_block = team_winner(best, best_hash, best_block)
+        if lane() == 0 and best_block != NONE:
+            even = top == own and zero_gain != 0
+            if top > own or (even and evens_out(here, best_block, size, block_weight)):
+                legal[v] = best_block
+                move_gain[v] = top - own
+        return top
+
+    return find_legal
 
 
 @cache
 def find_legal_of_few(counter: Word, most: int) -> Kernel:
     """The kernel for vertices with `most` neighbours at most; weights are numbers of `counter`."""
-    capacity = max(1, most)
+    way = way_for_few(most)
+    find, num_heads, num_counts, num_order = find_legal(way), *way.scratch
 
     @kernel
     def find_legal_of_few(
@@ -145,12 +148,13 @@ def find_legal_of_few(counter: Word, most: int) -> Kernel:
         legal, move_gain, zero_gain, state,
     ):
         """Look for a legal destination of a vertex with few neighbours."""
-        heads = team_array(int32, capacity)
-        counts = team_array(counter, capacity)
+        heads = team_array(int32, num_heads)
+        counts = team_array(counter, num_counts)
+        order = team_array(int8, num_order)
         v = unrated_list[i]
-        if degree_of(v, offsets) <= state[at.PAIRWISE]:
-            find_legal(v, offsets, targets, weights, vertex_weights, part, heads, counts,
-                       block_weight, limits, legal, move_gain, zero_gain, state)
+        if degree_of(v, offsets) <= state[at.FEW_ARCS]:
+            find(v, offsets, targets, weights, vertex_weights, part, heads, counts, order,
+                 block_weight, limits, legal, move_gain, zero_gain, state)
 
     return find_legal_of_few
 
@@ -158,6 +162,7 @@ def find_legal_of_few(counter: Word, most: int) -> Kernel:
 @cache
 def find_legal_of_many(counter: Word) -> Kernel:
     """The kernel for vertices with many neighbours; weights are added up as `counter`."""
+    find, num_heads, num_counts, num_order = find_legal(COUNTED), *COUNTED.scratch
 
     @kernel
     def find_legal_of_many(
@@ -165,13 +170,14 @@ def find_legal_of_many(counter: Word) -> Kernel:
         legal, move_gain, zero_gain, state,
     ):
         """Look for a legal destination of a vertex, unless it is a hub."""
-        heads = team_array(int32, 1)  # nothing is compared
-        counts = team_array(counter, CAPACITY)
+        heads = team_array(int32, num_heads)
+        counts = team_array(counter, num_counts)
+        order = team_array(int8, num_order)
         v = unrated_list[i]
         degree = degree_of(v, offsets)
-        if degree > state[at.PAIRWISE] and degree <= state[at.HUB_DEGREE]:
-            find_legal(v, offsets, targets, weights, vertex_weights, part, heads, counts,
-                       block_weight, limits, legal, move_gain, zero_gain, state)
+        if degree > state[at.FEW_ARCS] and degree <= state[at.HUB_DEGREE]:
+            find(v, offsets, targets, weights, vertex_weights, part, heads, counts, order,
+                 block_weight, limits, legal, move_gain, zero_gain, state)
 
     return find_legal_of_many
 
@@ -179,6 +185,7 @@ def find_legal_of_many(counter: Word) -> Kernel:
 @cache
 def find_legal_of_hub(counter: Word) -> Kernel:
     """The kernel for hubs; weights are added up as numbers of `counter`."""
+    find, num_heads, num_counts, num_order = find_legal(COUNTED), *COUNTED.scratch
 
     @kernel
     def find_legal_of_hub(
@@ -186,10 +193,11 @@ def find_legal_of_hub(counter: Word) -> Kernel:
         legal, move_gain, zero_gain, state,
     ):
         """Look for a legal destination of a hub."""
-        heads = team_array(int32, 1)  # nothing is compared
-        counts = team_array(counter, CAPACITY)
-        find_legal(unrated_hubs[i], offsets, targets, weights, vertex_weights, part, heads, counts,
-                   block_weight, limits, legal, move_gain, zero_gain, state)
+        heads = team_array(int32, num_heads)
+        counts = team_array(counter, num_counts)
+        order = team_array(int8, num_order)
+        find(unrated_hubs[i], offsets, targets, weights, vertex_weights, part, heads, counts,
+             order, block_weight, limits, legal, move_gain, zero_gain, state)
 
     return find_legal_of_hub
 

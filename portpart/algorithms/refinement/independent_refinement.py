@@ -15,7 +15,6 @@ from portpart.algorithms.refinement import best_prefix
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best_prefix import declare_prefix, record_prefix
-from portpart.algorithms.refinement.destinations import HUB_TEAM
 from portpart.algorithms.refinement.independent import (
     begin_sequence,
     choose_legal,
@@ -28,6 +27,7 @@ from portpart.algorithms.refinement.independent import (
 from portpart.algorithms.refinement.jet_program import ByDegree, Widths, launch_by_degree
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.algorithms.refinement.outcomes import Outcome
+from portpart.algorithms.refinement.touched_blocks import HUB_TEAM
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.errors import InputError

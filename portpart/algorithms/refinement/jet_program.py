@@ -16,7 +16,6 @@ from portpart.algorithms.refinement.best import judge, restore_block, restore_cu
 from portpart.algorithms.refinement.buckets import set_threshold
 from portpart.algorithms.refinement.destinations import (
     COUNTING_TEAM,
-    HUB_TEAM,
     begin_vertex,
     choose_destination,
     choose_destination_of_hub,
@@ -26,7 +25,14 @@ from portpart.algorithms.refinement.label_propagation import (
     keep_paying_moves,
     keep_paying_moves_of_hubs,
 )
-from portpart.algorithms.refinement.lists import keep_on_boundary, turn_boundary
+from portpart.algorithms.refinement.leavers import (
+    gather_other_leavers,
+    list_eager_leavers,
+    list_far_leavers,
+    list_other_leavers,
+    rate_gathered,
+)
+from portpart.algorithms.refinement.lists import keep_eager, keep_on_boundary, turn_boundary
 from portpart.algorithms.refinement.moves import (
     move_vertex,
     save_best,
@@ -36,18 +42,19 @@ from portpart.algorithms.refinement.moves import (
 from portpart.algorithms.refinement.rebalance import (
     leave_strongly,
     leave_weakly,
-    list_eager_leavers,
-    list_far_leavers,
-    list_other_leavers,
     rate_leaving,
     rate_leaving_of_hub,
     rate_leaving_of_many,
     weigh_leaving,
 )
+from portpart.algorithms.refinement.touched_blocks import HUB_TEAM
 from portpart.backends.language import Kernel, Word
 from portpart.backends.program import Element, Program
 from portpart.graph import Graph
 from portpart.primitives.scan import record_scan
+
+GATHERING_TEAM = 32
+"""Lanes that gather vertices from a batch of a list."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class Widths:
         Whether there are vertices of these kinds.
     counter : Word
         Type of numbers that hold any sum of arc weights.
-    pairwise : int
+    few : int
         Vertices of higher degree are those with many neighbours.
     lone : int
         Most neighbours of a vertex, if these are so few that long lists are work for lone lanes;
@@ -76,7 +83,7 @@ class Widths:
     many: bool
     hubs: bool
     counter: Word
-    pairwise: int
+    few: int
     lone: int = 0
 
     def of_list(self, team: int) -> tuple[tuple[int, int], ...]:
@@ -189,7 +196,7 @@ def _refresh(program: Program, widths: Widths, objective: Objective) -> None:
     with program.side_by_side():
         program.launch(state[at.SAVES], save_best)
         for team, lone in widths.of_list(widths.team):
-            most = widths.lone if lone else widths.pairwise
+            most = widths.lone if lone else widths.few
             if most >= 0:
                 program.launch(state[at.DIRTY], objective.choose.few(widths.counter, most),
                                team=team, lone=lone)
@@ -202,8 +209,8 @@ def launch_by_degree(program: Program, widths: Widths, count: Element, hubs: Ele
 
     Of the kernels for kinds of vertices that the graph has not, none.
     """
-    if widths.pairwise >= 0:
-        program.launch(count, kernels.few(widths.counter, widths.pairwise), team=widths.team)
+    if widths.few >= 0:
+        program.launch(count, kernels.few(widths.counter, widths.few), team=widths.team)
     launch_large(program, widths, count, hubs, kernels)
 
 
@@ -218,12 +225,15 @@ def launch_large(program: Program, widths: Widths, count: Element, hubs: Element
 
 def _propagate_labels(program: Program, widths: Widths, objective: Objective) -> None:
     """A round of label propagation."""
-    _launch_with_hubs(program, widths, at.EAGER, objective.keep, widths.of_many)
+    state = program.slots["state"]
+    with program.side_by_side():
+        program.launch(state[at.EAGER], keep_eager)
+        _launch_with_hubs(program, widths, at.EAGER, objective.keep, widths.of_many)
 
 
 def _launch_with_hubs(program: Program, widths: Widths, count: int, kernels: tuple[Kernel, Kernel],
                       team: int) -> None:
-    """Launch the kernel for a list, by so many lanes, and the one for hubs."""
+    """Launch the kernel for a list, by so many lanes, and the one for hubs, side by side."""
     state = program.slots["state"]
     with program.side_by_side():
         for lanes, lone in widths.of_list(team):
@@ -239,13 +249,21 @@ def _rebalance(program: Program, widths: Widths, objective: Objective) -> None:
         program.launch(1, turn_boundary)
     with program.side_by_side():
         program.launch(state[at.EAGER], list_eager_leavers)
-        program.launch(state[at.LISTED], list_other_leavers)
+        _list_others(program)
         program.launch(state[at.FAR_VERTICES], list_far_leavers)
     _rate(program, widths, objective.rate)
     with program.if_nonzero(state[at.SHORT]):
-        program.launch(state[at.LISTED], list_other_leavers)
+        with program.side_by_side():
+            _list_others(program)
         _rate(program, widths, objective.rate)
     _record_leaving(program)
+
+
+def _list_others(program: Program) -> None:
+    """List vertices of a boundary that are not eager, or gather them from a long list."""
+    state = program.slots["state"]
+    program.launch(state[at.SINGLE], list_other_leavers)
+    program.launch(state[at.BATCHES], gather_other_leavers, team=GATHERING_TEAM)
 
 
 def _record_leaving(program: Program) -> None:
@@ -261,8 +279,10 @@ def _record_leaving(program: Program) -> None:
 
 
 def _rate(program: Program, widths: Widths, kernels: ByDegree) -> None:
-    """Rate what the cache does not tell of, then see who has to leave."""
+    """Rate those that have only been listed so far, then see who has to leave."""
     state = program.slots["state"]
+    with program.if_nonzero(state[at.GATHERS]):
+        program.launch(state[at.LEAVERS], rate_gathered)
     with program.side_by_side():
         launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS], kernels)
     program.launch(state[at.BLOCKS], set_threshold, team=32)

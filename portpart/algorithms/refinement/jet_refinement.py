@@ -19,7 +19,7 @@ from portpart.algorithms.refinement.best import (
     go_back,
     project,
 )
-from portpart.algorithms.refinement.destinations import most_arcs, most_pairwise
+from portpart.algorithms.refinement.destinations import most_arcs
 from portpart.algorithms.refinement.jet_program import (
     CUT,
     Objective,
@@ -27,6 +27,7 @@ from portpart.algorithms.refinement.jet_program import (
     record_refinement,
 )
 from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
+from portpart.algorithms.refinement.touched_blocks import most_of_few
 from portpart.algorithms.teams import team_for, team_for_all
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
@@ -37,10 +38,10 @@ from portpart.primitives.scan import tiles_of
 WEIGHT_COPIES = 256
 """Block weights are spread over about so many words."""
 
-LEAST_TEAM = 8
-"""Lanes for a vertex, at least."""
+LEAST_TEAM, WIDE_TEAM = 8, 32
+"""Lanes for a vertex of one of the lists, which are short: a lane alone would take longer."""
 
-ARCS_OF_AN_ITEM = 8
+ARCS_OF_AN_ITEM = 4
 """So many arcs are as much work as a vertex."""
 
 MOST_IN_GROUP = 8
@@ -72,11 +73,6 @@ class RefinementOptions:
     weak_limit: int = 2
 
 
-def team_on(graph: Graph) -> int:
-    """Lanes for a vertex of one of the lists, which are short: a lane alone would take longer."""
-    return max(LEAST_TEAM, team_for(graph.mean_degree))
-
-
 class JetRefiner:
     """Work arrays for a hierarchy, and refinement of its levels from coarse to fine.
 
@@ -94,6 +90,8 @@ class JetRefiner:
 
     name = "jet refinement"
     record_moves: Callable[[Program, Widths], None] | None = None
+    wide_degree = 32
+    """Above this mean degree a vertex of a list takes the wider team."""
 
     def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
                  options: RefinementOptions, seed: int,
@@ -208,12 +206,12 @@ class JetRefiner:
         }
         dtypes = {name: array.dtype for name, array in bindings.items() if hasattr(array, "dtype")}
         widths = Widths(
-            team_for(graph.mean_degree),
-            team_on(graph),
-            many=graph.max_degree > self.words[at.PAIRWISE],
+            1 if team_for(graph.mean_degree) == 1 else self.team_on(graph),
+            self.team_on(graph),
+            many=graph.max_degree > self.words[at.FEW_ARCS],
             hubs=graph.max_degree > self.words[at.HUB_DEGREE],
             counter=self.counter,
-            pairwise=int(self.words[at.PAIRWISE]),
+            few=int(self.words[at.FEW_ARCS]),
             lone=self.lone_degree(graph),
         )
         key = (self.name, *graph.type_key, fixed is None, widths)
@@ -242,6 +240,10 @@ class JetRefiner:
         """The best partition found, as long as the finest graph."""
         return self.vertex_arrays["best"]
 
+    def team_on(self, graph: Graph) -> int:
+        """Lanes for a vertex of one of the lists."""
+        return LEAST_TEAM if graph.mean_degree <= self.wide_degree else WIDE_TEAM
+
     def _is_finest(self, graph: Graph) -> bool:
         return graph.num_vertices == len(self.vertex_arrays["part"])
 
@@ -258,7 +260,7 @@ class JetRefiner:
     def lone_degree(self, graph: Graph) -> int:
         """Most neighbours of a vertex, if long lists are work for lone lanes; else 0."""
         widest = self.space.widest_team
-        most = most_pairwise(1, widest, self.balance.num_blocks, self.counter)
+        most = most_of_few(1, widest, self.balance.num_blocks, self.counter, 0.0)
         may_be_long = widest > 1 and graph.num_vertices > lists.LONG
         return most if may_be_long and graph.max_degree <= most else 0
 
@@ -278,11 +280,13 @@ class JetRefiner:
         state[at.MEAN_VERTEX_WEIGHT] = max(1, graph.total_vertex_weight // max(1, n))
         state[at.LOSS_UNIT] = self.loss_unit
         state[at.MEAN_DEGREE] = int(graph.mean_degree)
-        team = team_on(graph)
-        state[at.PAIRWISE] = most_pairwise(team, self.space.widest_team, self.balance.num_blocks,
-                                           self.counter)
+        team = self.team_on(graph)
+        state[at.FEW_ARCS] = most_of_few(team, self.space.widest_team, self.balance.num_blocks,
+                                         self.counter, graph.mean_degree)
         state[at.HUB_DEGREE] = most_arcs(team)
         state[at.MOST_IN_GROUP] = min(MOST_IN_GROUP, self.space.widest_team)
         state[at.LONG] = lists.LONG if self.lone_degree(graph) else n
+        gathers = self.space.widest_team > 1
+        state[at.MANY_LISTED] = lists.MANY if gathers else n
         state[at.SEED] = self.seed
         state[at.WEIGHT_STRIPES] = self.weight_stripes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.destinations import degree_of
-from portpart.algorithms.refinement.lists import eager_vertex, is_for, keep_if_eager
+from portpart.algorithms.refinement.lists import eager_vertex, is_for
+from portpart.algorithms.refinement.touched_blocks import degree_of
 from portpart.backends.language import (
     atomic_next,
     device,
@@ -63,14 +63,12 @@ def move_if_it_pays(
 
 @kernel
 def keep_paying_moves(
-    i, eager_list, offsets, targets, weights, part, cached, gain, listed, moved_in, locked_in, wish,
+    i, eager_list, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
     move_list, state, lone,
 ):
-    """Move eager vertex i if it wants to and still gains, unless it is a hub; list it anew."""
+    """Move eager vertex i if it wants to and still gains, unless it is a hub."""
     if is_for(lone, state[at.EAGER], state):
         v = eager_vertex(i, eager_list, state)
-        if lane() == 0:
-            keep_if_eager(v, cached, gain, listed, eager_list, state)
         is_hub = degree_of(v, offsets) > state[at.HUB_DEGREE]
         if not is_hub and wants_to_move(v, cached, locked_in, state):
             move_if_it_pays(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in,

@@ -27,6 +27,14 @@ LONG = 2**14
 """A list of more vertices is gone through by lone lanes, if none has many neighbours: so many
 vertices at once hide what each waits for.  Of a short one each vertex is done sooner by several."""
 
+MANY = 2**18
+"""From a list of more vertices, those that a rebalancing is about are gathered first.  Few lanes of
+every warp would have much to do, while the others wait; and each warp would add to the same word,
+which takes longer than all the rest."""
+
+BATCH = 256
+"""Vertices that a team gathers from before it adds to that word."""
+
 NONE = -1
 
 
@@ -92,6 +100,12 @@ def keep_if_eager(v, cached, gain, listed, eager_list, state):
     return v
 
 
+@kernel
+def keep_eager(i, eager_list, cached, gain, listed, state):
+    """Carry eager vertex i over to the next list, if it still is one."""
+    keep_if_eager(eager_vertex(i, eager_list, state), cached, gain, listed, eager_list, state)
+
+
 @device
 def turn_eager(state):
     """The list of eager vertices that has been kept takes the place of the other."""
@@ -105,6 +119,20 @@ def turn_eager(state):
 def is_crowded(state):
     """Whether the first list has become much longer than what it kept."""
     return state[at.LISTED] > FEW and state[at.LISTED] > 2 * state[at.KEPT]
+
+
+@device
+def plan_gathering(state):
+    """Set the work sizes of the two ways to go through the first list for a rebalancing.
+
+    Until then each vertex that is marked as dirty may be put on the list.
+    """
+    listed = state[at.LISTED] + state[at.MARKED]
+    gathers = listed > state[at.MANY_LISTED]
+    state[at.SINGLE] = 0 if gathers else listed
+    state[at.BATCHES] = (listed + BATCH - 1) // BATCH if gathers else 0
+    state[at.GATHERS] = int64(gathers)
+    return listed
 
 
 @kernel
@@ -127,3 +155,4 @@ def turn_boundary(_, state):
     state[at.KEPT] = state[at.NEXT_LISTED]
     state[at.NEXT_LISTED] = 0
     state[at.LISTED_BEGIN] = state[at.VERTICES] - state[at.LISTED_BEGIN]
+    plan_gathering(state)

@@ -64,13 +64,20 @@ WEIGHT_STRIPES = 46  # copies of the block weights that moves are added to
 DESTINATIONS = 47  # blocks with room
 LOSS_UNIT = 48  # losses are counted in multiples of this when they are sorted into buckets
 MEAN_DEGREE = 49
-PAIRWISE = 50  # vertices of higher degree have their neighbours counted
+FEW_ARCS = 50  # vertices of higher degree have many neighbours
 HUB_DEGREE = 51  # vertices of higher degree are hubs
 MOST_IN_GROUP = 52  # vertices in a group, at most,
 GROUP = 53  # and now
 LONG = 54  # lists of more vertices are work for lone lanes
+MANY_LISTED = 55  # from a longer list, vertices that may leave are gathered before they are rated
 
-SIZE = 55
+# Gathering.
+GATHERS = 56  # a flag: this rebalancing does so
+SINGLE = 57  # listed vertices, at most, that are looked at one by one if it does not
+BATCHES = 58  # batches of them, at most, if it does
+RATED = 59  # so many of those that may leave have been rated
+
+SIZE = 60
 
 STRIPES = 256
 """Counters that many threads add to are spread over so many words."""
