@@ -16,6 +16,7 @@ from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.sections import partition_sections
 from portpart.algorithms.multisection import multisection
 from portpart.algorithms.population import Found, search
+from portpart.algorithms.portpart import STRONG
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
@@ -51,6 +52,8 @@ class MultisectionConfig:
     ----------
     preset : str or PortpartConfig
         How each level is partitioned.
+    least_coarsest : int
+        Coarsening for a level stops at no fewer vertices for each block that is divided.
     runs : tuple of int, optional
         Partitions of each level that are combined, from the outermost on, which makes most of the
         cost; levels further in take the last number.  By default as the preset says.
@@ -69,8 +72,9 @@ class MultisectionConfig:
     """
 
     preset: Any = "default"
+    least_coarsest: int = 2048
     runs: tuple[int, ...] | None = None
-    rooms: tuple[float, ...] = (0.0,)
+    rooms: tuple[float, ...] = (0.5,)
     cycles: int = 0
     swaps: bool = True
 
@@ -80,6 +84,8 @@ class MultisectionConfig:
             raise InputError(f"runs is {self.runs}; it must be numbers of at least 1")
         if not (self.rooms and all(0 <= room <= 1 for room in self.rooms)):
             raise InputError(f"rooms is {self.rooms}; it must be numbers between 0 and 1")
+        if self.least_coarsest < 0:
+            raise InputError(f"least_coarsest is {self.least_coarsest}; it must be at least 0")
         if self.cycles < 0:
             raise InputError(f"cycles is {self.cycles}; it must be at least 0")
 
@@ -91,6 +97,8 @@ class MultisectionConfig:
     def of_levels(self) -> Iterator[Any]:
         """How each level is partitioned, from the outermost on."""
         _, config = lookup("portpart", self.preset)
+        least = max(self.least_coarsest, config.least_coarsest)
+        config = replace(config, least_coarsest=least)
         for runs in self.runs or ():
             config = replace(config, runs=runs)
             yield config
@@ -213,8 +221,12 @@ def by_integrated_mapping(task: Task, config: im.IntegratedConfig) -> Array:
 
 SECTIONED = {
     **{name: MultisectionConfig(preset=name) for name in ("fast", "default", "strong")},
-    "best": MultisectionConfig(preset="best", runs=(16, 4, 2), rooms=(0.0, 0.5), cycles=1),
+    "best": MultisectionConfig(preset="best", runs=(32, 8, 4), cycles=1),
 }
+
+ULTRA = MultisectionConfig(
+    preset=replace(STRONG, finest_temperatures=STRONG.temperatures, cycles=2))
+"""Beyond strong: all temperatures on the finest level, too, and one cycle more."""
 
 PAPER = ("P. Samoldekin, C. Schulz, H. Woydt: GPU-Accelerated Algorithms for Process Mapping "
          "(2026), arXiv:2510.12196")
@@ -227,8 +239,8 @@ MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
     ),
     Mapper(
         "hm-ultra", "Hierarchical multisection, with more effort",
-        "Multisection with the preset strong.",
-        PAPER + ", section 4.1", {"default": SECTIONED["strong"]}, map=by_multisection,
+        "Multisection with more effort on each level than the preset strong.",
+        PAPER + ", section 4.1", {"default": ULTRA}, map=by_multisection,
         needs_hierarchy=True,
     ),
     Mapper(

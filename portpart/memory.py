@@ -19,6 +19,7 @@ from portpart.algorithms.refinement import buckets as leaving
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import most_arcs
 from portpart.algorithms.refinement.jet_refinement import WEIGHT_COPIES
+from portpart.algorithms.refinement.outcomes import ROOM, WORDS
 from portpart.errors import InputError
 from portpart.graph import MAX_INT32_ARCS
 from portpart.presets import find
@@ -54,6 +55,8 @@ LEGAL_MOVES = 4 + 8 + 2
 BLOCK = 9 * 8 + 4 + 8 * leaving.BUCKETS
 """Bytes per block of refinement, but for the striped weights and the sub-buckets."""
 
+STATES, PAGES = 3, 2
+"""States of refinement, and pages of outcomes, that are held at once."""
 
 MARGIN = 1.05
 """The estimate is so many times what the formula gives, but for the input graph."""
@@ -225,9 +228,10 @@ def estimate_of(graph: Size, k: int, config: MultilevelConfig, needs: Needs,
     below = sum(graphs[1:]) + sum(CLUSTER * n for n, _ in sizes[:-1])
     kept = _kept_bytes(sizes, config)
     starting = _start_bytes(sizes, k, config, weight_bytes)
-    if labelled:  # the partition before, a label on each level, and all starts once refined
+    if labelled:  # the partition before, a label on each level; starts, also refined, their labels
         kept += 4 * sizes[0][0] + 4 * sum(n for n, _ in sizes)
-        starting += 4 * (config.grown.refined + 2) * min(sizes[0][0], config.coarsest_vertices(k))
+        at_most = min(sizes[0][0], config.coarsest_vertices(k))
+        starting += 4 * (3 * config.grown.refined + 2) * at_most
     refining = _refinement_bytes(graph.num_vertices, graph.num_arcs, k, needs)
     coarsening = _coarsening_peak(sizes, graphs, weight_bytes, needs) - graphs[0]
     return MemoryEstimate(
@@ -318,6 +322,7 @@ def _start_bytes(sizes: list[tuple[int, int]], k: int, config: MultilevelConfig,
     below, of_candidates, groups, depth = 0, 0, 0, 0
     for depth, (vertices, few_arcs) in enumerate(_level_sizes(
             n, arcs, growing.least_vertices, shares.vertices, shares.arcs)):
+        vertices = max(vertices, min(n, growing.least_vertices * 5 // 4))  # ends not far above
         candidates = growing.candidates_on(depth)
         of_candidates = max(of_candidates, candidates * vertices)
         groups = max(groups, candidates * group_words(vertices, k))
@@ -335,7 +340,7 @@ def _refinement_bytes(n: int, arcs: int, k: int, needs: Needs) -> int:
     stripes = 2 * 8 * max(WEIGHT_COPIES, k)  # weights, and those that are tried
     buckets = 8 * k * leaving.BUCKETS * leaving.sub_buckets_for(k, n)
     tiles = 8 * (n // TILE + 1)
-    fixed = 8 * (at.STRIPES + at.SIZE)
+    fixed = 8 * (at.STRIPES + STATES * at.SIZE + PAGES * ROOM * WORDS)
     return needs.refinement * n + hubs + BLOCK * k + stripes + buckets + tiles + fixed
 
 

@@ -90,6 +90,7 @@ class IntegratedConfig(ClusteredConfig):
         If a value is out of range.
     """
 
+    least_coarsest: int = 3072
     finest_temperatures: tuple[float, ...] = (0.6, 0.3)
     finest_once_above: int | None = 2**21
     finest_refinement: RefinementOptions | None = field(

@@ -181,6 +181,7 @@ def test_a_configuration_as_preset() -> None:
     (lambda: MultisectionConfig(rooms=()), r"rooms is \(\)"),
     (lambda: MultisectionConfig(rooms=(0, 1.5)), r"rooms is \(0, 1.5\)"),
     (lambda: MultisectionConfig(cycles=-1), "cycles is -1"),
+    (lambda: MultisectionConfig(least_coarsest=-1), "least_coarsest is -1"),
     (lambda: IntegratedConfig(coarsening="x"), "coarsening is 'x'"),
     (lambda: IntegratedConfig(growth=1), "growth is 1"),
 ])
