@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement import destinations, moves
+from portpart.algorithms.refinement import buckets, destinations, moves
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
@@ -56,7 +56,8 @@ class Phases:
     def run(self, count: int, kernel: Any, team: int | None = None) -> None:
         state = self.space.asarray(self.state)
         arrays = {**self.graph.arrays, **self.refiner.vertex_arrays, **self.refiner.other_arrays,
-                  "state": state, "filter_ratio": 0.75, "fixed": None, "lone": 0}
+                  "state": state, "filter_ratio": 0.75, "tolerance": 0.999, "fixed": None,
+                  "lone": 0, "sub_buckets": buckets.sub_buckets_for(self.k, self.n)}
         launch(self.space, count, kernel, arrays, team or self.team)
         self.state = oracles.host(state).copy()
 
