@@ -281,7 +281,7 @@ def _record_leaving(program: Program) -> None:
 def _rate(program: Program, widths: Widths, kernels: ByDegree) -> None:
     """Rate those that have only been listed so far, then see who has to leave."""
     state = program.slots["state"]
-    with program.if_nonzero(state[at.GATHERS]):
+    with program.if_nonzero(state[at.BATCHES]):
         program.launch(state[at.LEAVERS], rate_gathered)
     with program.side_by_side():
         launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS], kernels)

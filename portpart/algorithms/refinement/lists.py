@@ -131,7 +131,6 @@ def plan_gathering(state):
     gathers = listed > state[at.MANY_LISTED]
     state[at.SINGLE] = 0 if gathers else listed
     state[at.BATCHES] = (listed + BATCH - 1) // BATCH if gathers else 0
-    state[at.GATHERS] = int64(gathers)
     return listed
 
 

@@ -71,13 +71,12 @@ GROUP = 53  # and now
 LONG = 54  # lists of more vertices are work for lone lanes
 MANY_LISTED = 55  # from a longer list, vertices that may leave are gathered before they are rated
 
-# Gathering.
-GATHERS = 56  # a flag: this rebalancing does so
-SINGLE = 57  # listed vertices, at most, that are looked at one by one if it does not
-BATCHES = 58  # batches of them, at most, if it does
-RATED = 59  # so many of those that may leave have been rated
+# How a rebalancing finds those that may leave.
+SINGLE = 56  # listed vertices, at most, that are looked at one by one; 0 if it gathers
+BATCHES = 57  # batches of them, at most, that it gathers from; or 0
+RATED = 58  # so many of those that may leave have been rated
 
-SIZE = 60
+SIZE = 59
 
 STRIPES = 256
 """Counters that many threads add to are spread over so many words."""
