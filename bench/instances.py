@@ -3,7 +3,7 @@
 Real graphs: METIS files of ``$PORTPART_DATA/graphs`` (default ``../shared/data/graphs`` beside the
 repository), classes and sizes from its CATALOG.md.  Generated graphs come from
 `portpart.generators` with their default seeds, whose docstrings say how to make them elsewhere.
-The large ones take gigabytes: nothing but their name, or the set large, asks for them.
+Some of published sizes take gigabytes: nothing but their name, or the set published, asks for them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def data_folder() -> Path:
 def select(patterns: list[str], max_edges: int | None = None) -> list[Instance]:
     """Return the instances whose name, family or set matches a pattern, smallest first.
 
-    Sets are real and generated, together all, and large.
+    Sets are real and generated, together all, and published.
     """
     chosen = [
         instance
@@ -55,7 +55,8 @@ def select(patterns: list[str], max_edges: int | None = None) -> list[Instance]:
             for pattern in patterns
         )
     ]  # fmt: skip
-    chosen += [instance for instance in large() if {instance.name, "large"} & set(patterns)]
+    chosen += [instance for instance in published()
+               if {instance.name, "published"} & set(patterns)]
     fitting = [each for each in chosen if max_edges is None or each.num_edges <= max_edges]
     return sorted(fitting, key=lambda instance: instance.num_edges)
 
@@ -88,10 +89,13 @@ def generated() -> Iterator[Instance]:
         yield _generated(f"cube_{side}", 3 * side**3, lambda side=side: make.grid_3d(side))
 
 
-def large() -> Iterator[Instance]:
-    """Yield synthetic graphs of the size of the largest that are published."""
+def published() -> Iterator[Instance]:
+    """Yield synthetic graphs as large as some in papers: as cop20k_A, and as the largest."""
     from portpart import generators as make
 
+    for dimensions, radius in ((2, 0.00901), (3, 0.03985)):
+        yield _generated(f"points_{dimensions}d", 1_263_000, lambda r=radius, d=dimensions:
+                         make.random_geometric(99_843, radius=r, dimensions=d))
     yield _generated("delaunay_2^24", 3 * 2**24, lambda: make.delaunay(2**24))
     for millions in (12, 50):
         n = millions * 10**6

@@ -54,6 +54,9 @@ class MultisectionConfig:
         How each level is partitioned.
     least_coarsest : int
         Coarsening for a level stops at no fewer vertices for each block that is divided.
+    starts : int, optional
+        Partitions of each coarsest graph; each is refined there, and the best one is used.  By
+        default as the preset says.
     runs : tuple of int, optional
         Partitions of each level that are combined, from the outermost on, which makes most of the
         cost; levels further in take the last number.  By default as the preset says.
@@ -73,6 +76,7 @@ class MultisectionConfig:
 
     preset: Any = "default"
     least_coarsest: int = 2048
+    starts: int | None = None
     runs: tuple[int, ...] | None = None
     rooms: tuple[float, ...] = (0.5,)
     cycles: int = 0
@@ -80,6 +84,8 @@ class MultisectionConfig:
 
     def __post_init__(self) -> None:
         lookup("portpart", self.preset)
+        if self.starts is not None and self.starts < 1:
+            raise InputError(f"starts is {self.starts}; it must be at least 1")
         if self.runs is not None and not (self.runs and min(self.runs) >= 1):
             raise InputError(f"runs is {self.runs}; it must be numbers of at least 1")
         if not (self.rooms and all(0 <= room <= 1 for room in self.rooms)):
@@ -94,11 +100,13 @@ class MultisectionConfig:
         """Whether one mapping is made and that is it."""
         return len(self.rooms) == 1 and self.cycles == 0
 
-    def of_levels(self) -> Iterator[Any]:
-        """How each level is partitioned, from the outermost on."""
+    def of_levels(self, num_elements: int) -> Iterator[Any]:
+        """How each level is partitioned, from the outermost on, if there are so many elements."""
         _, config = lookup("portpart", self.preset)
         least = max(self.least_coarsest, config.least_coarsest)
         config = replace(config, least_coarsest=least)
+        if self.starts is not None:
+            config = config.with_starts(self.starts, num_elements)
         for runs in self.runs or ():
             config = replace(config, runs=runs)
             yield config
@@ -171,7 +179,7 @@ def by_multisection(task: Task, config: MultisectionConfig) -> Array:
 
 
 def _multisection(task: Task, config: MultisectionConfig, room: float, seed: int) -> Array:
-    levels = config.of_levels()
+    levels = config.of_levels(task.topology.num_elements)
 
     def divide(sections: Sections, distances: Distances, balance: Balance, seed: int) -> Array:
         return partition_sections(task.graph, sections, distances, balance, next(levels), seed)
@@ -221,7 +229,7 @@ def by_integrated_mapping(task: Task, config: im.IntegratedConfig) -> Array:
 
 SECTIONED = {
     **{name: MultisectionConfig(preset=name) for name in ("fast", "default", "strong")},
-    "best": MultisectionConfig(preset="best", runs=(32, 8, 4), cycles=1),
+    "best": MultisectionConfig(preset="best", starts=16, runs=(32, 8, 4), cycles=1),
 }
 
 ULTRA = MultisectionConfig(

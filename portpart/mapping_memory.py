@@ -126,7 +126,7 @@ def _searches(config: Any, machine: Topology) -> Iterator[Search]:
 
 def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[Search]:
     """A search for each level, from the outermost on."""
-    sections, levels = 1, config.of_levels()
+    sections, levels = 1, config.of_levels(machine.num_elements)
     for arity in (arity for arity in reversed(machine.arities) if arity > 1):
         k = sections * arity
         yield Search(k, _as_partition(next(levels), k, sections), NEEDS["portpart"], True)

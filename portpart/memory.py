@@ -55,6 +55,9 @@ LEGAL_MOVES = 4 + 8 + 2
 BLOCK = 9 * 8 + 4 + 8 * leaving.BUCKETS
 """Bytes per block of refinement, but for the striped weights and the sub-buckets."""
 
+SORTING = 8 + 4 + 3 * 8
+"""Bytes per key that is sorted: key, place in the order, words of both halves and spare ones."""
+
 STATES, PAGES = 3, 2
 """States of refinement, and pages of outcomes, that are held at once."""
 
@@ -227,7 +230,7 @@ def estimate_of(graph: Size, k: int, config: MultilevelConfig, needs: Needs,
     graphs[0] = graph.own_bytes
     below = sum(graphs[1:]) + sum(CLUSTER * n for n, _ in sizes[:-1])
     kept = _kept_bytes(sizes, config)
-    starting = _start_bytes(sizes, k, config, weight_bytes)
+    starting = _start_bytes(sizes, k, config, weight_bytes, labelled)
     if labelled:  # the partition before, a label on each level; starts, also refined, their labels
         kept += 4 * sizes[0][0] + 4 * sum(n for n, _ in sizes)
         at_most = min(sizes[0][0], config.coarsest_vertices(k))
@@ -308,10 +311,11 @@ def _kept_bytes(sizes: list[tuple[int, int]], config: MultilevelConfig) -> int:
 
 
 def _start_bytes(sizes: list[tuple[int, int]], k: int, config: MultilevelConfig,
-                 weight_bytes: int) -> int:
+                 weight_bytes: int, labelled: bool) -> int:
     """Bytes of starts on the coarsest graph, with the hierarchy below it if they are grown.
 
-    Coarsening may end with as many vertices as it may end with.
+    Coarsening may end with as many vertices as it may end with.  With labels the vertices of all
+    candidates are sorted by them.
     """
     most = config.coarsest_vertices(k)
     n = min(sizes[0][0], most)
@@ -330,8 +334,8 @@ def _start_bytes(sizes: list[tuple[int, int]], k: int, config: MultilevelConfig,
             below += _graph_bytes(vertices, few_arcs, 8, weight_bytes, None) + CLUSTER * vertices
     attempts = growing.candidates_on(depth) * growing.trials
     blocks = 8 * (attempts * TALLY * k + 3 * (k + 1) * growing.candidates_on(depth) + 8 * k)
-    return (below + (6 * 4 + 13 * growing.trials) * of_candidates + 8 * growing.trials * groups
-            + blocks)
+    of_vertex = 6 * 4 + 13 * growing.trials + SORTING * labelled
+    return below + of_vertex * of_candidates + 8 * growing.trials * groups + blocks
 
 
 def _refinement_bytes(n: int, arcs: int, k: int, needs: Needs) -> int:

@@ -61,15 +61,17 @@ def delaunay(vertices: int, seed: int, output: str, file_format: str | None) -> 
 @command.command("rgg")
 @click.argument("vertices", type=count)
 @_seed(2)
-@click.option("--radius", type=click.FloatRange(min=0), help="Default: 0.55 sqrt(ln n / n).")
+@click.option("--radius", type=click.FloatRange(min=0), help="Default: mean degree 0.95 ln n.")
+@click.option("--dimensions", type=click.IntRange(2, 3), default=2, show_default=True)
 @_outputs
 def rgg(
-    vertices: int, seed: int, radius: float | None, output: str, file_format: str | None
+    vertices: int, seed: int, radius: float | None, dimensions: int, output: str,
+    file_format: str | None,
 ) -> None:
-    """Random geometric graph: points of the unit square joined when closer than a radius."""
+    """Random geometric graph: points of the unit square or cube, joined when close."""
     from portpart import generators
 
-    _write(generators.random_geometric(vertices, seed, radius), output, file_format)
+    _write(generators.random_geometric(vertices, seed, radius, dimensions), output, file_format)
 
 
 @command.command("rmat")

@@ -1,4 +1,4 @@
-"""Graphs of points in the unit square."""
+"""Graphs of points in the unit square or cube."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from portpart.errors import InputError
 from portpart.graph import Graph
 from portpart.ingest import edges_graph
 
+REACH = {2: 0.55, 3: 0.61}
+"""Radius over (ln n / n)^(1 / dimensions) at which the mean degree is about 0.95 ln n."""
+
 
 def delaunay(num_vertices: int, seed: int = 1) -> Graph:
     """Delaunay triangulation of random points, in the order in which they were drawn.
@@ -20,22 +23,35 @@ def delaunay(num_vertices: int, seed: int = 1) -> Graph:
     return triangulation(_points(num_vertices, seed))
 
 
-def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = None) -> Graph:
+def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = None,
+                     dimensions: int = 2) -> Graph:
     """Random points, joined when they are closer than `radius`.
 
     Parameters
     ----------
     num_vertices : int
     seed : int
-        The points are ``numpy.random.default_rng(seed).random((num_vertices, 2))``.
+        The points are ``numpy.random.default_rng(seed).random((num_vertices, dimensions))``.
     radius : float, optional
-        Default ``0.55 * sqrt(ln(n) / n)``: mean degree about 0.95 ln n.
+        Default ``0.55 * (ln(n) / n) ** (1 / 2)`` in the plane, ``0.61 * (ln(n) / n) ** (1 / 3)`` in
+        space: mean degree about 0.95 ln n.
+    dimensions : {2, 3}
+        Of the unit square or cube that the points are in.
+
+    Raises
+    ------
+    InputError
+        If there is no such number of vertices or dimensions, or the radius is below zero.
     """
     from scipy.spatial import cKDTree
 
-    points = _points(num_vertices, seed)
+    if dimensions not in REACH:
+        raise InputError(f"dimensions is {dimensions}; it must be 2 or 3")
+    points = _points(num_vertices, seed, dimensions)
     if radius is None:
-        radius = 0.55 * math.sqrt(math.log(max(2, num_vertices)) / max(1, num_vertices))
+        sparsity = math.log(max(2, num_vertices)) / max(1, num_vertices)
+        root = math.sqrt(sparsity) if dimensions == 2 else sparsity ** (1 / 3)
+        radius = REACH[dimensions] * root
     if not radius >= 0:
         raise InputError(f"radius is {radius}; it must be >= 0")
     if num_vertices == 0:
@@ -81,7 +97,7 @@ def edges_of_triangles(n: int, corners: np.ndarray) -> Graph:
     return edges_graph(n, corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1))
 
 
-def _points(num_vertices: int, seed: int) -> np.ndarray:
+def _points(num_vertices: int, seed: int, dimensions: int = 2) -> np.ndarray:
     if num_vertices < 0:
         raise InputError(f"{num_vertices} vertices are not possible")
-    return np.random.default_rng(seed).random((num_vertices, 2))
+    return np.random.default_rng(seed).random((num_vertices, dimensions))

@@ -52,12 +52,16 @@ def test_grids_are_square_by_default() -> None:
     assert generators.grid_3d(10).num_edges == 3 * 10 * 10 * 9
 
 
-def test_random_geometric_equals_all_distances() -> None:
+@pytest.mark.parametrize(("dimensions", "reach"), [(2, 0.55), (3, 0.61)])
+def test_random_geometric_equals_all_distances(dimensions: int, reach: float) -> None:
     n = 400
-    points = np.random.default_rng(2).random((n, 2))
-    close = squareform(pdist(points)) < 0.55 * np.sqrt(np.log(n) / n)
+    points = np.random.default_rng(2).random((n, dimensions))
+    close = squareform(pdist(points)) < reach * (np.log(n) / n) ** (1 / dimensions)
     expected = {(u, v) for u, v in zip(*np.nonzero(close)) if u < v}
-    assert edges(generators.random_geometric(n)) == expected
+    assert edges(generators.random_geometric(n, dimensions=dimensions)) == expected
+
+
+def test_random_geometric_with_a_radius() -> None:
     assert generators.random_geometric(50, radius=2).num_edges == 50 * 49 // 2
 
 
@@ -177,6 +181,7 @@ def test_impossible_arguments_are_refused() -> None:
                  lambda: generators.road_network(-1),
                  lambda: generators.grid_2d(-1, 2),
                  lambda: generators.random_geometric(10, radius=-1.0),
+                 lambda: generators.random_geometric(10, dimensions=4),
                  lambda: generators.triangulation(np.zeros((3, 3))),
                  lambda: generators.triangulation([[0, 0], [1, 1], [2, 2]]),
                  lambda: generators.triangulation(np.full((4, 2), np.nan))):

@@ -176,6 +176,7 @@ def test_a_configuration_as_preset() -> None:
 @pytest.mark.parametrize(("make", "message"), [
     (lambda: PartitionedConfig(partitioner="x"), "algorithm is 'x'"),
     (lambda: MultisectionConfig("x"), "preset is 'x'"),
+    (lambda: MultisectionConfig(starts=0), "starts is 0"),
     (lambda: MultisectionConfig(runs=()), r"runs is \(\)"),
     (lambda: MultisectionConfig(runs=(4, 0)), r"runs is \(4, 0\)"),
     (lambda: MultisectionConfig(rooms=()), r"rooms is \(\)"),
@@ -258,8 +259,17 @@ def test_blocks_in_the_best_order_stay() -> None:
 
 def test_runs_are_given_from_the_outermost_level_on() -> None:
     config = MultisectionConfig("fast", runs=(9, 3))
-    assert [level.runs for level in islice(config.of_levels(), 4)] == [9, 3, 3, 3]
-    assert [level.runs for level in islice(MultisectionConfig("best").of_levels(), 2)] == [4, 4]
+    assert [level.runs for level in islice(config.of_levels(8), 4)] == [9, 3, 3, 3]
+    assert [level.runs for level in islice(MultisectionConfig("best").of_levels(8), 2)] == [4, 4]
+
+
+def test_starts_of_a_preset_can_be_replaced() -> None:
+    """The preset default has four, each refined."""
+    own, four, many = (mapped(MESH, [3, 2, 2], [1, 10, 100], algorithm="hm", preset=config)
+                       for config in (MultisectionConfig(), MultisectionConfig(starts=4),
+                                      MultisectionConfig(starts=12)))
+    assert np.array_equal(own.part, four.part)
+    assert many.cost < own.cost
 
 
 def test_mappings_that_are_combined_are_no_worse_than_the_first() -> None:
