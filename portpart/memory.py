@@ -334,7 +334,7 @@ def _start_bytes(sizes: list[tuple[int, int]], k: int, config: MultilevelConfig,
             below += _graph_bytes(vertices, few_arcs, 8, weight_bytes, None) + CLUSTER * vertices
     attempts = growing.candidates_on(depth) * growing.trials
     blocks = 8 * (attempts * TALLY * k + 3 * (k + 1) * growing.candidates_on(depth) + 8 * k)
-    of_vertex = 6 * 4 + 13 * growing.trials + SORTING * labelled
+    of_vertex = 8 * 4 + 13 * growing.trials + SORTING * labelled
     return below + of_vertex * of_candidates + 8 * growing.trials * groups + blocks
 
 

@@ -195,6 +195,7 @@ def _work_arrays(space: ExecutionSpace, states: np.ndarray) -> dict[str, Array]:
         "segment": space.empty(candidates * (k + 1), np.int64),
         **{name: space.empty(of_candidates, np.int32)
            for name in ("order", "next_order", "place", "part")},
+        "inside": space.empty(of_candidates, np.int64),
         "side": space.empty(of_attempts, np.int8), "key": space.empty(of_attempts, np.int64),
         "moves": space.empty(of_attempts, np.int32), "best": space.empty(groups, np.int64),
         "tally": space.empty(attempts * k * word.TALLY, np.int64),
