@@ -202,7 +202,7 @@ def test_cuts_are_no_worse_than_those_of_metis(make, k: int) -> None:
     lambda: generators.random_geometric(1000),
 ], ids=["delaunay", "grid", "rgg"])
 def test_weights_that_differ_much(make) -> None:
-    """Where all attempts take the lightest vertices first, they end alike and above METIS's cuts."""
+    """Where all attempts take the lightest vertices first, they end alike and above METIS."""
     matrix = sparse.triu(make().to_scipy()).tocoo()
     weights = np.random.default_rng(7).random(matrix.nnz) ** 8
     uneven = sparse.coo_array((np.ceil(1000 * weights).astype(np.int64), (matrix.row, matrix.col)),
