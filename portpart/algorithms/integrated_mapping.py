@@ -96,7 +96,7 @@ class IntegratedConfig(ClusteredConfig):
     finest_refinement: RefinementOptions | None = field(
         default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=16))
     finest_once: RefinementOptions | None = field(
-        default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=24))
+        default_factory=lambda: RefinementOptions(tolerance=0.9995, stall_limit=64))
     grown: StartOptions = ONE_START
     coarsening: str = "clusters"
     swaps: bool = True
