@@ -176,12 +176,13 @@ def test_instances_are_selected_by_name_family_and_size() -> None:
     assert names == ["rmat_2^12", "grid_300x300", "rmat_2^14"]
 
 
-def test_large_instances_come_only_when_they_are_called() -> None:
+def test_instances_of_published_sizes_come_only_when_they_are_called() -> None:
     careless = {instance.name for instance in select(["all", "road*", "delaunay*", "*"])}
     assert {"road_2^20", "delaunay_2^20"} <= careless
     assert not {"road_12M", "road_50M", "delaunay_2^24"} & careless
     assert [instance.name for instance in select(["road_12M"])] == ["road_12M"]
-    assert len(select(["large"])) == 3
+    assert [instance.name for instance in select(["published"])] == [
+        "points_2d", "points_3d", "road_12M", "delaunay_2^24", "road_50M"]
 
 
 def test_host_graph_survives_its_file(tmp_path: Path) -> None:
