@@ -34,19 +34,27 @@ class CountingSpace(CpuSpace):
         super().__init__(threads)
         self.live = 0
         self.peak = 0
+        self._made: set[int] = set()
 
     def empty(self, n: int, dtype: Any) -> Any:
         return self._counted(np.empty(n, dtype))
 
     def asarray(self, values: Any, dtype: Any = None) -> Any:
         array = super().asarray(values, dtype)
+        if array is values and not self._has_made(array):
+            array = array.copy()  # as a device would
         return array if array is values else self._counted(array)
+
+    def _has_made(self, array: np.ndarray) -> bool:
+        return id(array if array.base is None else array.base) in self._made
 
     def _counted(self, array: np.ndarray) -> np.ndarray:
         self.live += array.nbytes
         self.peak = max(self.peak, self.live)
-        weakref.finalize(array, self._end, array.nbytes)
+        self._made.add(id(array))
+        weakref.finalize(array, self._end, id(array), array.nbytes)
         return array
 
-    def _end(self, size: int) -> None:
+    def _end(self, name: int, size: int) -> None:
+        self._made.discard(name)
         self.live -= size

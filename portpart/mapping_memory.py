@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
+from portpart.algorithms.mapping.distances import MOST_COUNTED
 from portpart.algorithms.mapping.sections import LEAST_OF_SECTION, coarsest_of_sections
 from portpart.algorithms.mapping.swaps import MOST_SWAPPED
 from portpart.algorithms.mapping.traffic import has_table
@@ -57,7 +58,8 @@ def mapping_estimate(graph: Size, machine: Topology, algorithm: str | None, pres
     """The estimate for a mapping: the most of all that it goes through."""
     _, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     distances = distance_bytes(machine)
-    beside = distances + _kept_bytes(graph, config)
+    of_level = distances if isinstance(config, MultisectionConfig) else 0
+    beside = distances + of_level + _kept_bytes(graph, config)
     ending = int(MARGIN * _ending_bytes(graph, machine))
     found = [estimate_of(graph, search.num_blocks, search.config, search.needs, arc_shrink,
                          search.labelled) for search in _searches(config, machine)]
@@ -94,8 +96,11 @@ def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
 
 def distance_bytes(machine: Topology) -> int:
     """Bytes of the distances between elements."""
-    k = machine.num_elements
-    return 8 * (k if machine.is_hierarchy else k * k)
+    k, levels = machine.num_elements, len(machine.group_sizes)
+    if not machine.is_hierarchy:
+        return 8 * (k * k + 3)
+    bounds = 2 * k * levels if k <= MOST_COUNTED else 1
+    return 8 * (k + bounds + 2 * levels)
 
 
 def swap_bytes(num_elements: int) -> int:

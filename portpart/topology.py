@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart import backends
 from portpart.errors import InputError
 
 MAX_ELEMENTS = 2**31 - 1
@@ -41,8 +42,8 @@ class Topology:
     Notes
     -----
     Elements are numbered so that the innermost level varies fastest: elements 0 ... 3 of a
-    ``"4:8:6"`` share the first processor.  A hierarchy takes memory for its levels only, and a
-    distance constant time.
+    ``"4:8:6"`` share the first processor.  A hierarchy takes memory for its levels only; in
+    kernels a few words for each element, and a distance a step for each level.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def _level(name: str, value: Any, place: int, item: Any, least: int, most: int) 
     try:
         number = int(item)
         right = least <= number <= most and (isinstance(item, str) or number == item)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         right = False
     if not right:
         shown = value if isinstance(value, str) else list(value)
@@ -159,7 +160,7 @@ def _level(name: str, value: Any, place: int, item: Any, least: int, most: int) 
 
 
 def _checked_matrix(matrix: Any) -> np.ndarray:
-    array = np.asarray(matrix.get() if hasattr(matrix, "get") else matrix)
+    array = backends.space("cpu").asarray(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) == 0:
         raise InputError(f"the matrix of distances has shape {array.shape}; it must be square")
     if array.dtype.kind not in "iuf":

@@ -18,6 +18,7 @@ from portpart.algorithms.tracing import Trace
 from portpart.errors import InputError, OutOfMemory
 from portpart.graph import Graph
 from portpart.mappers import MAPPERS, Task, mapper_of
+from portpart.mapping_memory import distance_bytes
 from tests.test_memory import GRAPHS
 
 MACHINES = {
@@ -59,6 +60,15 @@ def test_estimate_is_an_upper_bound_within_a_factor_of_two(name: str, case: Any)
         vertex_weights=graph.vertex_weights is not None, edge_weights=graph.weights is not None)
     used = bytes_of_mapping(graph, MACHINES[machine], algorithm, preset)
     assert 0.5 * estimate.peak <= used <= estimate.peak
+
+
+@pytest.mark.parametrize("machine", [*MACHINES.values(), Topology([10] * 4, [1] * 4),
+                                     Topology([1], [0])], ids=str)
+def test_distances_take_what_is_said(machine: Topology) -> None:
+    space = CountingSpace(1)
+    distances = distances_on(space, machine)
+    assert space.live == distance_bytes(machine) == sum(each.nbytes for each in
+                                                        distances.arrays.values())
 
 
 def test_the_table_of_swaps_counts() -> None:

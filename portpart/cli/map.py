@@ -59,6 +59,7 @@ def command(
     from portpart.mapping import map_processes
 
     topology = _topology(hierarchy, distances, matrix)
+    names = _host_names(topology, rankfile, hosts, node_levels)
     with phase_display(quiet) as progress:
         if progress:
             progress("reading", 0, 0)
@@ -69,7 +70,6 @@ def command(
     if output:
         files.write_partition(result.part, output)
     if rankfile:
-        names = Path(hosts).read_text().split() if hosts else None
         io.write_rankfile(result.part, topology, rankfile, hosts=names, node_levels=node_levels)
     report = {
         "graph": graph, "num_vertices": loaded.num_vertices, "num_edges": loaded.num_edges,
@@ -98,6 +98,20 @@ def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) 
         return Topology.from_matrix(np.loadtxt(matrix, ndmin=2))
     except ValueError as problem:
         raise click.UsageError(f"{matrix}: {problem}") from None
+
+
+def _host_names(topology: Topology, rankfile: str | None, hosts: str | None,
+                node_levels: int | None) -> list[str] | None:
+    """Names of the nodes; what the rankfile is to look like is checked before anything is mapped."""
+    from portpart.io.rankfile import nodes_of
+
+    if rankfile is None and not hosts and node_levels is None:
+        return None
+    if rankfile is None:
+        raise click.UsageError("--hosts and --node-levels are for --rankfile")
+    names = Path(hosts).read_text().split() if hosts else None
+    nodes_of(topology, names, node_levels)
+    return names
 
 
 def _as_object(result: MappingResult, report: dict[str, Any]) -> dict[str, Any]:

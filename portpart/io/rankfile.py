@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,32 +45,47 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     -----
     A slot is ``socket:core`` with two levels in a node, else the number of the core in the node.
     """
-    levels = len(topology.arities) if topology.is_hierarchy else 0
-    inside = min(CORES_AND_SOCKETS, levels) if node_levels is None else node_levels
-    if not 0 <= inside <= levels:
-        raise InputError(f"node_levels is {inside}; the hierarchy has {levels} levels")
-    size = topology.group_sizes[inside]
-    nodes = topology.num_elements // size
-    names = [f"+n{node}" for node in range(nodes)] if hosts is None else list(hosts)
-    if len(names) < nodes:
-        raise InputError(f"hosts holds {len(names)} names for {nodes} nodes")
+    nodes = nodes_of(topology, hosts, node_levels)
     elements = host_array(part)
     bad = (elements < 0) | (elements >= topology.num_elements)
     if bad.any():
         rank = int(bad.argmax())
         raise InputError(f"part[{rank}] is {elements[rank]}; elements must lie in 0 ... "
                          f"{topology.num_elements - 1}")
-    cores = topology.arities[0] if inside == CORES_AND_SOCKETS else None
-    write_chunks(path, _lines(elements, names, size, cores))
+    write_chunks(path, _lines(elements, nodes))
 
 
-def _lines(elements: np.ndarray, names: list[str], size: int,
-           cores: int | None) -> Iterator[bytes]:
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of a machine: their names, elements of each, and cores of a socket if told."""
+
+    names: list[str]
+    size: int
+    cores: int | None
+
+    def place(self, element: int) -> str:
+        """Node and slot of an element."""
+        node, slot = divmod(element, self.size)
+        shown = str(slot) if self.cores is None else f"{slot // self.cores}:{slot % self.cores}"
+        return f"{self.names[node]} slot={shown}"
+
+
+def nodes_of(topology: Topology, hosts: Sequence[str] | None, node_levels: int | None) -> Nodes:
+    """The nodes that `write_rankfile` writes for these arguments; raises what it raises."""
+    levels = len(topology.arities) if topology.is_hierarchy else 0
+    inside = min(CORES_AND_SOCKETS, levels) if node_levels is None else node_levels
+    if not 0 <= inside <= levels:
+        raise InputError(f"node_levels is {inside}; the hierarchy has {levels} levels")
+    size = topology.group_sizes[inside]
+    count = topology.num_elements // size
+    names = [f"+n{node}" for node in range(count)] if hosts is None else list(hosts)
+    if len(names) < count:
+        raise InputError(f"hosts holds {len(names)} names for {count} nodes")
+    return Nodes(names, size, topology.arities[0] if inside == CORES_AND_SOCKETS else None)
+
+
+def _lines(elements: np.ndarray, nodes: Nodes) -> Iterator[bytes]:
     for first in range(0, len(elements), LINES_PER_CHUNK):
         chunk = elements[first : first + LINES_PER_CHUNK].tolist()
-        yield "".join(f"rank {rank}={names[element // size]} slot={_slot(element % size, cores)}\n"
+        yield "".join(f"rank {rank}={nodes.place(element)}\n"
                       for rank, element in enumerate(chunk, first)).encode()
-
-
-def _slot(place: int, cores: int | None) -> str:
-    return str(place) if cores is None else f"{place // cores}:{place % cores}"

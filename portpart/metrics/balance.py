@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.ingest import host_array
 from portpart.metrics.view import PartitionView
 
 FEW_CHARACTERS = 60
@@ -100,7 +101,8 @@ def target_shares(k: int, target: Any) -> list[int]:
     """The target as positive integers in the same ratios."""
     if isinstance(target, str) or not hasattr(target, "__len__"):
         raise InputError(f"target is {target!r}; {k} numbers are needed, one for each block")
-    numbers = list(target.get() if hasattr(target, "get") else target)
+    on_gpu = hasattr(target, "__cuda_array_interface__")
+    numbers = list(host_array(target) if on_gpu else target)
     if len(numbers) != k:
         raise InputError(f"target holds {len(numbers)} numbers for {k} blocks; one for each block "
                          "is needed")

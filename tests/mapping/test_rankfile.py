@@ -85,6 +85,25 @@ def test_the_command_line_takes_a_matrix(mesh: str, tmp_path: Path,
     assert main(arguments) == 2
 
 
+@pytest.mark.parametrize(("names", "arguments", "message"), [
+    ("left", [], "hosts holds 1 names for 2 nodes"),
+    ("left right", ["--node-levels", "7"], "node_levels is 7; the hierarchy has 3 levels"),
+    (None, [], "hosts"),
+], ids=["too few names", "too many levels", "no such file"])
+def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
+    names: str | None, arguments: list[str], message: str, mesh: str, tmp_path: Path,
+    capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("portpart.mapping.map_processes", lambda *_, **__: pytest.fail("worked"))
+    hosts = tmp_path / "hosts"
+    if names is not None:
+        hosts.write_text(names)
+    assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:9", "--rankfile", str(tmp_path / "ranks"),
+                 "--hosts", str(hosts), *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "ranks").exists()
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     ([], "-H and -D are needed"),
     (["-H", "2:x", "-D", "1:2"], "level 2 of hierarchy '2:x' is 'x'"),
@@ -92,6 +111,7 @@ def test_the_command_line_takes_a_matrix(mesh: str, tmp_path: Path,
     (["-H", "2", "-D", "1", "--matrix", "m"], "takes the place"),
     (["-H", "2", "-D", "1", "-o", "-", "--json"], "standard output"),
     (["-H", "2", "-D", "1", "--algorithm", "x"], "algorithm is 'x'"),
+    (["-H", "2", "-D", "1", "--node-levels", "1"], "are for --rankfile"),
 ])
 def test_wrong_usage_is_explained(mesh: str, arguments: list[str], message: str,
                                   capsys: pytest.CaptureFixture) -> None:

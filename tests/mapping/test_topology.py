@@ -45,6 +45,7 @@ def test_distances_of_a_matrix_are_its_entries() -> None:
     ("4:8", "1:1e2", "level 2 of distances"),
     ("4:8", "1", "hierarchy has 2 levels and distances has 1"),
     ([4, 2.5], "1:2", "level 2 of hierarchy [4, 2.5] is 2.5"),
+    ([4, float("inf")], "1:2", "level 2 of hierarchy [4, inf] is inf"),
     ([], [], "numbers with colons"),
     (48, "1:2", "hierarchy is 48"),
     ("65536:65536", "1:2", "4294967296 processing elements"),
@@ -69,6 +70,19 @@ def test_matrices_that_cannot_be_are_refused(matrix: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         Topology.from_matrix(matrix)
     assert message in str(caught.value)
+
+
+def test_a_table_with_columns_is_a_matrix() -> None:
+    class Table:
+        """As a data frame of pandas: `get` finds a column."""
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+            return np.array([[0, 3], [3, 0]], dtype)
+
+        def get(self, column: str) -> None:
+            raise KeyError(column)
+
+    assert Topology.from_matrix(Table()).distance(0, 1) == 3
 
 
 def test_topologies_can_be_pickled_and_shown() -> None:

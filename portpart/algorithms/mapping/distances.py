@@ -1,4 +1,4 @@
-"""Distances of a topology inside kernels: constant time, and no k x k memory for hierarchies.
+"""Distances of a topology inside kernels: a step a level, and no k x k memory for hierarchies.
 
 An element of a hierarchy has a code: the digits of its place on each level, innermost lowest, each
 in bits of its own.  The highest bit in which two codes differ tells the level that both share.
@@ -17,8 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import DeviceFunction, device, int64
+from portpart.backends.language import device, int64
 from portpart.topology import Topology
+
+
+MOST_COUNTED = 4096
+"""With more elements, weights into all of them are not counted, and bounds are not needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,18 +32,16 @@ class Distances:
     Attributes
     ----------
     kind : str
-        ``"tree"`` or ``"matrix"``: which `distance` kernels have to be made with.
-    distance : DeviceFunction
-        ``distance(a, b, codes, shifts, lengths)`` of two elements.
+        ``"tree"`` or ``"matrix"``: which function of `DISTANCE` kernels have to be made with.
     arrays : dict of array of int64
-        ``codes``, ``shifts`` and ``lengths``, the last arguments of `distance`; and ``bounds``, of
-        a hierarchy where the group of each element on each level begins and ends.
+        ``codes``, ``shifts`` and ``lengths``, the last arguments of such a function; and
+        ``bounds``, of a hierarchy where the group of each element on each level begins and ends,
+        if elements are few enough to be counted.
     longest : int
         Largest distance.
     """
 
     kind: str
-    distance: DeviceFunction
     arrays: dict[str, Array]
     longest: int
 
@@ -49,7 +51,7 @@ def distances_on(space: ExecutionSpace, topology: Topology) -> Distances:
     make = _tree if topology.is_hierarchy else _matrix
     kind = "tree" if topology.is_hierarchy else "matrix"
     arrays = {name: space.asarray(values, np.int64) for name, values in make(topology).items()}
-    return Distances(kind, DISTANCE[kind], arrays, topology.max_distance)
+    return Distances(kind, arrays, topology.max_distance)
 
 
 def _tree(topology: Topology) -> dict[str, np.ndarray]:
@@ -63,11 +65,13 @@ def _tree(topology: Topology) -> dict[str, np.ndarray]:
     for size, arity in zip(topology.group_sizes, topology.arities):
         codes |= element // size % arity << shifts[-1]
         shifts.append(shifts[-1] + (arity - 1).bit_length())
-    return {"codes": codes, "shifts": np.array(shifts),
-            "lengths": np.array([0, *topology.level_distances]),
-            "bounds": np.concatenate([
-                np.stack([element // size * size, element // size * size + size], axis=1).ravel()
-                for size in topology.group_sizes])}
+    bounds = np.zeros(1)
+    if len(element) <= MOST_COUNTED:
+        bounds = np.concatenate([
+            np.stack([element // size * size, element // size * size + size], axis=1).ravel()
+            for size in topology.group_sizes])
+    return {"codes": codes, "shifts": np.array(shifts), "bounds": bounds,
+            "lengths": np.array([0, *topology.level_distances])}
 
 
 def _matrix(topology: Topology) -> dict[str, np.ndarray]:

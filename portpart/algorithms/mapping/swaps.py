@@ -3,7 +3,7 @@
 A table holds what each block would cost on each element, so a swap's gain is a few loads; a swap
 changes the rows of the blocks that the two talk to.  In each round every block proposes its best
 swap.  Of proposals for the same or for talking blocks the best one is carried out, so the gains of
-a round add up and the cost falls until no swap of two gains
+a round add up and the cost falls until no swap of two gains or many rounds are over
 (C. Heider 1972; B. Brandfass, T. Alrutz, T. Gerhold 2013, who do one swap after the other).
 """
 
@@ -59,7 +59,8 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int,
     Returns
     -------
     array of int32, shape (k,)
-        A permutation.  No swap of two blocks lowers the cost any further.
+        A permutation.  No swap of two blocks lowers the cost any further, unless `ROUNDS` are over
+        before, as with a thousand blocks that all talk to each other.
     """
     space, k = traffic.space, traffic.num_vertices
     place = space.asarray(np.arange(k), np.int32) if first is None else space.copy(first)
