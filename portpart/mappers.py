@@ -51,9 +51,11 @@ class MultisectionConfig:
     Parameters
     ----------
     preset : str or PortpartConfig
-        How each level is partitioned.
+        How each level is partitioned.  Coarsest graphs are always bisected by growing; what the
+        preset's own `start` and `starts` say is not used.
     least_coarsest : int
-        Coarsening for a level stops at no fewer vertices for each block that is divided.
+        Coarsening for a level stops at no fewer vertices for each block that is divided, if that
+        is not above 65,536.
     starts : int, optional
         Partitions of each coarsest graph; each is refined there, and the best one is used.  By
         default as the preset says.
@@ -170,7 +172,7 @@ def by_multisection(task: Task, config: MultisectionConfig) -> Array:
             own = (task.seed + SEEDS_OF_MAPPINGS * index) % 2**62
             return _found(task, _multisection(task, config, room, own))
         with task.trace.phase("search"):
-            trace = Trace(space, task.graph, None)
+            trace = Trace(space, task.graph, task.trace.told_inside())
             return _found(task, im.integrated_mapping(
                 task.graph, task.topology, task.distances, task.balance, im.STRONG, seed, trace,
                 part, label))
@@ -182,7 +184,8 @@ def _multisection(task: Task, config: MultisectionConfig, room: float, seed: int
     levels = config.of_levels(task.topology.num_elements)
 
     def divide(sections: Sections, distances: Distances, balance: Balance, seed: int) -> Array:
-        return partition_sections(task.graph, sections, distances, balance, next(levels), seed)
+        return partition_sections(task.graph, sections, distances, balance, next(levels), seed,
+                                  task.trace.told_inside())
 
     return multisection(task.graph, task.topology, task.balance.max_block_weight, divide, seed,
                         task.trace, room)
@@ -255,7 +258,8 @@ MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
         "im", "Integrated mapping",
         "The multilevel method with the communication cost in place of the cut.",
         PAPER + ", section 4.2", im.PRESETS,
-        {"refinement.tolerance": "phi", "finest_refinement.tolerance": "phi"},
+        {"refinement.tolerance": "phi", "finest_refinement.tolerance": "phi",
+         "finest_once.tolerance": "phi"},
         map=by_integrated_mapping,
     ),
     Mapper(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from portpart.algorithms.mapping.costs import check_cost
 from portpart.algorithms.mapping.distances import distances_on
@@ -30,6 +32,11 @@ from portpart.metrics.mapping import level_costs_of
 from portpart.primitives.histogram import histogram
 from portpart.result import MappingResult
 from portpart.topology import Topology
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from portpart.backends.interface import Array
 
 
 def map_processes(
@@ -75,13 +82,15 @@ def map_processes(
         default.
     preset : str or configuration, default "default"
         A name (with ``"hm"`` ``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with ``"im"``
-        these and ``"paper"``) or an object, which tells the algorithm too:
-        `portpart.MultisectionConfig`, `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
+        these and ``"paper"``; with ``"two-phase"`` and ``"identity"`` also ``"jet"``) or an
+        object, which tells the algorithm too: `portpart.MultisectionConfig`,
+        `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
     swaps : bool, optional
         Whether blocks swap places at the end where that lowers the cost; by default as the preset
         says, which is yes but for ``"identity"``.  At most 4096 elements.
     device, seed, threads, symmetrize, progress
-        As in :func:`portpart.partition`.
+        As in :func:`portpart.partition`.  With multisection, phases are those of each level of the
+        machine, like ``"level 3, coarsening"``.
 
     Returns
     -------
@@ -136,16 +145,7 @@ def map_processes(
     trace = Trace(space, working, progress)
     task = Task(working, machine, distances_on(space, machine), bounds.balance,
                 as_float(imbalance), seed, trace)
-    part = mapper.map(task, config)
-    with trace.phase("finish"):
-        part, weights = repaired(working, part, bounds.balance)
-        part, weights = filled(working, part, weights, bounds.balance, 0)
-        traffic = traffic_of(working, part, k)
-    if swapped:
-        with trace.phase("swaps"):
-            part, traffic = with_swaps(working, part, traffic, task.distances, seed,
-                                       lambda blocks: mapper.places(task, blocks))
-            weights = space.to_host(histogram(space, part, k, working.vertex_weights))
+    part, weights, traffic = mapped_by(mapper, task, config, swapped)
     feasible = bounds.kept_by(weights)
     if not feasible:
         warnings.warn(why_infeasible(working, weights, bounds), UserWarning, stacklevel=2)
@@ -158,6 +158,24 @@ def map_processes(
         feasible=feasible, k=k, seconds=time.perf_counter() - start, stats=trace.summary(),
         cost=int(costs.sum()), level_costs=costs, traffic=traffic, topology=machine,
     )
+
+
+def mapped_by(mapper: Mapper, task: Task, config: Any,
+              swapped: bool) -> tuple[Array, np.ndarray, csr_array]:
+    """The mapping, the weights of blocks, and the traffic: all between checks and the result."""
+    graph, balance = task.graph, task.balance
+    k = balance.num_blocks
+    part = mapper.map(task, config)
+    with task.trace.phase("finish"):
+        part, weights = repaired(graph, part, balance)
+        part, weights = filled(graph, part, weights, balance, 0)
+        traffic = traffic_of(graph, part, k)
+    if swapped:
+        with task.trace.phase("swaps"):
+            part, traffic = with_swaps(graph, part, traffic, task.distances, task.seed,
+                                       lambda blocks: mapper.places(task, blocks))
+            weights = graph.space.to_host(histogram(graph.space, part, k, graph.vertex_weights))
+    return part, weights, traffic
 
 
 def _machine(hierarchy: Any, distances: Any, topology: Topology | None) -> Topology:

@@ -39,7 +39,7 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         "Sanders, Schulz (2012) and Walshaw (2004)",
         portpart.PRESETS,
         {"temperatures": "c", "finest_temperatures": "c", "refinement.tolerance": "phi",
-         "finest_refinement.tolerance": "phi"},
+         "finest_refinement.tolerance": "phi", "finest_once.tolerance": "phi"},
         partition=portpart.portpart,
     ),
     Algorithm(

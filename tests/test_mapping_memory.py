@@ -12,12 +12,12 @@ from bench.counting_space import CountingSpace
 from bench.recipes import copied
 from portpart import Topology, metrics
 from portpart.algorithms.mapping.distances import distances_on
-from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.tracing import Trace
 from portpart.errors import InputError, OutOfMemory
 from portpart.graph import Graph
 from portpart.mappers import MAPPERS, Task, mapper_of
+from portpart.mapping import mapped_by
 from portpart.mapping_memory import distance_bytes
 from tests.test_memory import GRAPHS
 
@@ -41,11 +41,7 @@ def bytes_of_mapping(host: Graph, machine: Topology, algorithm: str, preset: Any
     mapper, config = mapper_of(algorithm, preset)
     task = Task(graph, machine, distances_on(space, machine), balance, 0.03, 1,
                 Trace(space, graph, None))
-    part = mapper.map(task, config)
-    traffic = traffic_of(graph, part, k)
-    if config.swaps:
-        with_swaps(graph, part, traffic, task.distances, 1,
-                   lambda blocks: mapper.places(task, blocks))
+    mapped_by(mapper, task, config, config.swaps)
     return space.peak
 
 

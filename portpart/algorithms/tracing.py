@@ -124,6 +124,16 @@ class Trace:
         if not self.cuts:
             self.levels += inner.levels[1:]
 
+    def told_inside(self) -> Progress | None:
+        """What a run within the current phase reports to: its own phases follow the name of this.
+
+        So does ``"level 3, coarsening"``.
+        """
+        if self.progress is None:
+            return None
+        tell, outer = self.progress, self._phase
+        return lambda phase, level, count: tell(f"{outer}, {phase}", level, count)
+
     def _charge(self) -> None:
         """Charge what has been done since the last time to the current phase of the level."""
         mark, counts = self.space.mark(), self._count()

@@ -102,7 +102,7 @@ def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) 
 
 def _host_names(topology: Topology, rankfile: str | None, hosts: str | None,
                 node_levels: int | None) -> list[str] | None:
-    """Names of the nodes; what the rankfile is to look like is checked before anything is mapped."""
+    """Names of the nodes.  What the rankfile is to look like is checked before the work."""
     from portpart.io.rankfile import nodes_of
 
     if rankfile is None and not hosts and node_levels is None:

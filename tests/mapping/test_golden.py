@@ -23,7 +23,7 @@ from tests.mapping import test_parity as parity
 FILE = Path(__file__).with_name("digests.json")
 
 GRAPHS: dict[str, Callable[[], Graph]] = {
-    "grid": lambda: generators.grid_3d(16),
+    "grid": lambda: generators.grid_3d(17),
     "rgg": lambda: generators.random_geometric(2**12),
     "rmat": lambda: generators.rmat(12, 8),
     "weighted": lambda: weighted(generators.grid_2d(60), 4, vertices=2**40, edges=5),
@@ -47,6 +47,13 @@ def test_mappings_are_those_that_were_recorded(space: ExecutionSpace, case: str)
     if space.name != "cpu" and not space.name.startswith("cuda"):
         pytest.skip("tests/mapping/test_parity.py compares generated source")
     assert digest(space, case) == json.loads(FILE.read_text())[case]
+
+
+def test_no_two_of_them_are_the_same() -> None:
+    """Else one of them would tell nothing."""
+    recorded = json.loads(FILE.read_text())
+    assert list(recorded) == CASES
+    assert len(set(recorded.values())) == len(CASES)
 
 
 if __name__ == "__main__":

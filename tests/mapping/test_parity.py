@@ -11,12 +11,11 @@ import pytest
 import portpart
 from portpart import Topology, generators
 from portpart.algorithms.mapping.distances import distances_on
-from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
-from portpart.algorithms.refinement.repair import repaired
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import ExecutionSpace
 from portpart.graph import Graph
 from portpart.mappers import Task, mapper_of
+from portpart.mapping import mapped_by
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.test_parity import weighted_mesh
@@ -54,10 +53,7 @@ def mapped_in(space: ExecutionSpace, graph: Graph, machine: str, algorithm: str,
     balance, distances = balance_of(graph, topology.num_elements), distances_on(space, topology)
     mapper, config = mapper_of(algorithm, preset)
     task = Task(graph, topology, distances, balance, 0.03, 4, Trace(space, graph, None))
-    part, _ = repaired(graph, mapper.map(task, config), balance)
-    traffic = traffic_of(graph, part, topology.num_elements)
-    return oracles.host(with_swaps(graph, part, traffic, distances, 4,
-                                   lambda blocks: mapper.places(task, blocks))[0])
+    return oracles.host(mapped_by(mapper, task, config, swapped=True)[0])
 
 
 def name_of(case: Any) -> str:

@@ -85,6 +85,29 @@ def test_the_command_line_takes_a_matrix(mesh: str, tmp_path: Path,
     assert main(arguments) == 2
 
 
+def test_swaps_can_be_asked_for_and_left_out(mesh: str,
+                                             capsys: pytest.CaptureFixture) -> None:
+    costs = {}
+    for algorithm in ("identity", "two-phase"):
+        for swaps in ("--swaps", "--no-swaps"):
+            assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:90", "--algorithm", algorithm,
+                         swaps, "--json"]) == 0
+            costs[algorithm, swaps] = json.loads(capsys.readouterr().out)["cost"]
+    assert costs["identity", "--swaps"] == costs["two-phase", "--swaps"]
+    assert costs["identity", "--no-swaps"] == costs["two-phase", "--no-swaps"]
+    assert costs["identity", "--swaps"] < costs["identity", "--no-swaps"]
+
+
+@pytest.mark.filterwarnings("ignore:vertex 1 weighs")
+def test_a_mapping_that_cannot_be_balanced_is_told_by_the_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture,
+) -> None:  # fmt: skip
+    path = tmp_path / "heavy.graph"
+    path.write_text("4 3 010\n1 2\n9 1 3\n1 2 4\n1 3\n")
+    assert main(["map", str(path), "-H", "2", "-D", "1"]) == 1
+    assert "NOT KEPT" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("names", "arguments", "message"), [
     ("left", [], "hosts holds 1 names for 2 nodes"),
     ("left right", ["--node-levels", "7"], "node_levels is 7; the hierarchy has 3 levels"),

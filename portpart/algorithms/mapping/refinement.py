@@ -69,10 +69,8 @@ class MappingRefiner(JetRefiner):
         k = self.balance.num_blocks
         return next((most for most in (FEW_COUNTERS, MOST_COUNTERS) if k <= most), 0)
 
-    def start(self, graph: Graph, part: Array) -> None:
-        """Begin with a mapping of `graph`, which counts as the best so far."""
-        super().start(graph, part)
-        self.other_arrays["cut_twice"] = costs_of(graph, part, self.distances)
+    def _cut_twice(self, graph: Graph, part: Array) -> Array:
+        return costs_of(graph, part, self.distances)
 
     @property
     def objective(self) -> Objective:

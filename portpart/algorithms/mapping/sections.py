@@ -22,7 +22,7 @@ from portpart.algorithms.multilevel import on_levels, refine_upwards
 from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.starts import StartOptions, levels_below, start_from_best
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.tracing import Progress, Trace
 from portpart.backends.interface import Array
 from portpart.graph import Graph
 
@@ -37,7 +37,8 @@ LEAST_OF_SECTION = 128
 
 
 def partition_sections(graph: Graph, sections: Sections, distances: Distances, balance: Balance,
-                       config: PortpartConfig, seed: int) -> Array:
+                       config: PortpartConfig, seed: int,
+                       progress: Progress | None = None) -> Array:
     """Divide each section into its blocks.
 
     Parameters
@@ -49,6 +50,8 @@ def partition_sections(graph: Graph, sections: Sections, distances: Distances, b
     balance : Balance
         Limits of all blocks.
     config : PortpartConfig
+    progress : callable, optional
+        Told of every level.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def partition_sections(graph: Graph, sections: Sections, distances: Distances, b
     space, k = graph.space, balance.num_blocks
     coarsest = coarsest_of_sections(config, k, sections.count)
     rule = config.clusters_of_levels(graph, balance, coarsest)
-    trace = Trace(space, graph, None)
+    trace = Trace(space, graph, progress)
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
         levels = coarsen(space, graph, rule, seed=seed,

@@ -148,15 +148,20 @@ class JetRefiner:
         self.vertex_arrays["best"][:n] = part
         self.vertex_arrays["touched"][:n] = 1
         arrays = self.other_arrays
-        for name in ("weight_sums", "cut_twice"):
-            arrays[name] = space.zeros(len(arrays[name]), np.int64)
+        arrays["weight_sums"] = space.zeros(len(arrays["weight_sums"]), np.int64)
         self._at_best = False
         self._set_limits(graph)
         part = self.vertex_arrays["part"]
         space.parallel_for(n, add_vertex_weight, graph.vertex_weights, part,
                            arrays["weight_sums"], space.asarray(self.words.copy()))
-        space.parallel_for(n, add_outside_arcs, graph.offsets, graph.targets, graph.weights, part,
-                           arrays["cut_twice"], team=team_for_all(graph))
+        arrays["cut_twice"] = self._cut_twice(graph, part)
+
+    def _cut_twice(self, graph: Graph, part: Array) -> Array:
+        """Words that add up to twice what is to become small."""
+        sums = self.space.zeros(len(self.other_arrays["cut_twice"]), np.int64)
+        self.space.parallel_for(graph.num_vertices, add_outside_arcs, graph.offsets, graph.targets,
+                                graph.weights, part, sums, team=team_for_all(graph))
+        return sums
 
     def project(self, graph: Graph, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`."""
