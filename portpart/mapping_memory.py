@@ -59,7 +59,7 @@ def mapping_estimate(graph: Size, machine: Topology, algorithm: str | None, pres
     _, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     distances = distance_bytes(machine)
     of_level = distances if isinstance(config, MultisectionConfig) else 0
-    beside = distances + of_level + _kept_bytes(graph, config)
+    beside = distances + of_level + _kept_bytes(graph, config) + _placing_bytes(config, machine)
     ending = int(MARGIN * _ending_bytes(graph, machine))
     found = [estimate_of(graph, search.num_blocks, search.config, search.needs, arc_shrink,
                          search.labelled) for search in _searches(config, machine)]
@@ -113,6 +113,13 @@ def _kept_bytes(graph: Size, config: Any) -> int:
     if not isinstance(config, MultisectionConfig) or config.is_one_walk:
         return 0
     return 4 * graph.num_vertices * len(config.rooms)
+
+
+def _placing_bytes(config: Any, machine: Topology) -> int:
+    """Bytes of traffic and swaps on a coarsest graph, for machines that are no hierarchies."""
+    if not isinstance(config, IntegratedConfig) or machine.is_hierarchy:
+        return 0
+    return 2 * swap_bytes(machine.num_elements)
 
 
 def _searches(config: Any, machine: Topology) -> Iterator[Search]:

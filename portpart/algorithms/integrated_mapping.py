@@ -21,6 +21,7 @@ from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.mapping.splits import splits_along
+from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
 from portpart.algorithms.multilevel import on_levels, refine_upwards
 from portpart.algorithms.population import Found, search
 from portpart.algorithms.refinement.balance import Balance
@@ -39,6 +40,10 @@ MAX_MATCHMAKER_DEGREE = 1000
 
 ONE_START = StartOptions(refined=1, growing=GrowingOptions(candidates=4, most_candidates=16))
 MANY_STARTS = StartOptions(refined=8, growing=GrowingOptions(candidates=8, most_candidates=16))
+
+
+PLACED = 4
+"""Candidates, at least, that are placed and refined for a machine that is no hierarchy."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,12 @@ def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, b
                                  config.refinement_of_finest(graph))
         with trace.phase("initial"):
             if part is None:
-                parts = _starts(coarsest, balance, config.grown, splits, seed)
+                if topology.is_hierarchy:
+                    parts = _starts(coarsest, balance, config.grown, splits, seed)
+                else:
+                    grown = replace(config.grown, refined=max(PLACED, config.grown.refined))
+                    parts = [_better_placed(coarsest, part, distances, k, seed)
+                             for part in _starts(coarsest, balance, grown, splits, seed)]
                 temperature = config.passes(1, coarsest)[0]
                 start_from_best(refiner, coarsest, parts, len(parts), temperature)
             else:
@@ -189,6 +199,12 @@ def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, b
         return walk(seed, initial, label).part
     return search(space, walk, k, seed, config.runs, config.cycles,
                   lambda found: trace.walked(found.cut), initial)
+
+
+def _better_placed(coarsest: Graph, part: Array, distances: Distances, num_blocks: int,
+                   seed: int) -> Array:
+    """The mapping after swaps: bisections know nothing of distances that are no hierarchy's."""
+    return with_swaps(coarsest, part, traffic_of(coarsest, part, num_blocks), distances, seed)[0]
 
 
 def _cluster_rule(graph: Graph, balance: Balance, config: IntegratedConfig) -> ClusterRule:

@@ -239,6 +239,25 @@ def test_progress_is_told_of_every_level(algorithm: str, preset: Any, phases: li
     assert all(0 <= level < total for _, level, total in calls)
 
 
+def torus(width: int) -> np.ndarray:
+    """Hops between the elements of a square torus."""
+    place = np.arange(width)
+    apart = abs(np.subtract.outer(place, place))
+    around = np.minimum(apart, width - apart)
+    return (around[:, None, :, None] + around[None, :, None, :]).reshape(width**2, width**2)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_machines_that_are_no_hierarchies_are_looked_at_from_the_start(shuffled: bool) -> None:
+    """Integrated mapping is no worse than places for the blocks of a partition."""
+    order = np.random.default_rng(1).permutation(36) if shuffled else np.arange(36)
+    machine = Topology.from_matrix(torus(6)[np.ix_(order, order)])
+    im, two_phase = (
+        sum(portpart.map_processes(MESH, topology=machine, algorithm=algorithm, seed=seed).cost
+            for seed in range(4)) for algorithm in ("im", "two-phase"))
+    assert im < two_phase
+
+
 def test_what_progress_raises_comes_through() -> None:
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
