@@ -154,6 +154,8 @@ def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
     try:
         if space_of(values).kind == "cpu" and not isinstance(values, np.ndarray):
             values = host_array(values)
+        if isinstance(values, np.ndarray) and not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
         return space.asarray(values)
     except (TypeError, ValueError) as problem:
         raise InputError(f"{what} cannot be read as an array: {problem}") from problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, ClassVar
@@ -42,6 +42,9 @@ class Task:
     imbalance: float
     seed: int
     trace: Trace
+
+
+INTEGERS = (int, np.integer)
 
 
 @dataclass(frozen=True)
@@ -86,16 +89,14 @@ class MultisectionConfig:
 
     def __post_init__(self) -> None:
         lookup("portpart", self.preset)
-        if self.starts is not None and self.starts < 1:
-            raise InputError(f"starts is {self.starts}; it must be at least 1")
-        if self.runs is not None and not (self.runs and min(self.runs) >= 1):
-            raise InputError(f"runs is {self.runs}; it must be numbers of at least 1")
-        if not (self.rooms and all(0 <= room <= 1 for room in self.rooms)):
-            raise InputError(f"rooms is {self.rooms}; it must be numbers between 0 and 1")
-        if self.least_coarsest < 0:
-            raise InputError(f"least_coarsest is {self.least_coarsest}; it must be at least 0")
-        if self.cycles < 0:
-            raise InputError(f"cycles is {self.cycles}; it must be at least 0")
+        for name, least in (("starts", 1), ("least_coarsest", 0), ("cycles", 0)):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, INTEGERS) and value >= least):
+                raise InputError(f"{name} is {value!r}; it must be an integer of at least {least}")
+        if self.runs is not None and not _all(self.runs, INTEGERS, 1, float("inf")):
+            raise InputError(f"runs is {self.runs!r}; it must be integers of at least 1")
+        if not _all(self.rooms, (*INTEGERS, float, np.floating), 0, 1):
+            raise InputError(f"rooms is {self.rooms!r}; it must be numbers between 0 and 1")
 
     @property
     def is_one_walk(self) -> bool:
@@ -115,6 +116,12 @@ class MultisectionConfig:
         yield from repeat(config)
 
 
+def _all(values: Any, kinds: tuple[Any, ...], least: float, most: float) -> bool:
+    """Whether these are some numbers of these kinds in a range."""
+    return isinstance(values, Sequence) and len(values) > 0 and all(
+        isinstance(value, kinds) and least <= value <= most for value in values)
+
+
 @dataclass(frozen=True)
 class PartitionedConfig:
     """Parameters of the mappers that partition at once.
@@ -125,13 +132,14 @@ class PartitionedConfig:
         An algorithm of :func:`portpart.partition`.
     preset : str or configuration
         Its preset.
-    swaps : bool
-        Whether blocks swap places at the end where that lowers the cost.
+    swaps : bool, optional
+        Whether blocks swap places at the end where that lowers the cost.  By default with
+        ``"two-phase"``, and not with ``"identity"``.
     """
 
     partitioner: str = "portpart"
     preset: Any = "default"
-    swaps: bool = True
+    swaps: bool | None = None
 
     def __post_init__(self) -> None:
         lookup(self.partitioner, self.preset)
@@ -147,6 +155,8 @@ class Mapper(Entry):
         Mapping of a task by a configuration.
     needs_hierarchy : bool
         Whether a machine must not be a matrix of distances.
+    swaps : bool
+        Whether blocks swap places at the end if the configuration says nothing of that.
     places : callable
         Elements for blocks, from where swaps start; None for block b on element b.
     """
@@ -155,8 +165,13 @@ class Mapper(Entry):
 
     map: Callable[[Task, Any], Array] = field(repr=False)
     needs_hierarchy: bool = False
+    swaps: bool = True
     places: Callable[[Task, Graph], Array | None] = field(
         default=lambda task, blocks: None, repr=False)
+
+    def swaps_with(self, config: Any) -> bool:
+        """Whether blocks swap places at the end."""
+        return self.swaps if config.swaps is None else bool(config.swaps)
 
 
 def by_multisection(task: Task, config: MultisectionConfig) -> Array:
@@ -273,9 +288,8 @@ MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
         "identity", "Partition alone",
         "A partition, each block on the element of its number.",
         "The baseline",
-        {"default": PartitionedConfig(swaps=False),
-         "jet": PartitionedConfig(partitioner="jet", swaps=False)},
-        map=by_partition, places=places_of_blocks,
+        {"default": PartitionedConfig(), "jet": PartitionedConfig(partitioner="jet")},
+        map=by_partition, places=places_of_blocks, swaps=False,
     ),
 )}  # fmt: skip
 

@@ -130,6 +130,8 @@ def map_processes(
         threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
     if progress is not None and not callable(progress):
         raise InputError(f"progress is {progress!r}; it must be callable")
+    if swaps is not None and not isinstance(swaps, (bool, np.bool_)):
+        raise InputError(f"swaps is {swaps!r}; it must be True, False or None")
     block_weight_limit(0, 1, imbalance)
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     _check_fit(mapper, machine)
@@ -140,7 +142,7 @@ def map_processes(
     space = working.space
     bounds = bounds_for(working, k, imbalance, None, None, 0)
     check_cost(working, machine.max_distance)
-    swapped = config.swaps if swaps is None else swaps
+    swapped = mapper.swaps_with(config) if swaps is None else swaps
     check_memory(working, machine, swapped)
     trace = Trace(space, working, progress)
     task = Task(working, machine, distances_on(space, machine), bounds.balance,

@@ -138,8 +138,10 @@ class Topology:
 
 def _levels(name: str, value: Any, least: int, most: int) -> tuple[int, ...]:
     """The numbers of a text like 4:8:6 or of a sequence."""
-    items: Sequence[Any] = value.split(":") if isinstance(value, str) else value
-    if isinstance(items, (bytes, dict)) or not hasattr(items, "__len__") or len(items) == 0:
+    items: Any = value.split(":") if isinstance(value, str) else value
+    if isinstance(items, np.ndarray):
+        items = items.tolist()
+    if not isinstance(items, Sequence) or isinstance(items, bytes) or len(items) == 0:
         raise InputError(f"{name} is {value!r}; numbers with colons between them are needed, "
                          "like 4:8:6")
     return tuple(_level(name, value, place, item, least, most)
@@ -160,7 +162,10 @@ def _level(name: str, value: Any, place: int, item: Any, least: int, most: int) 
 
 
 def _checked_matrix(matrix: Any) -> np.ndarray:
-    array = backends.space("cpu").asarray(matrix)
+    try:
+        array = backends.space("cpu").asarray(matrix)
+    except ValueError as problem:
+        raise InputError(f"the matrix of distances cannot be read: {problem}") from None
     if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) == 0:
         raise InputError(f"the matrix of distances has shape {array.shape}; it must be square")
     if array.dtype.kind not in "iuf":
@@ -174,4 +179,5 @@ def _checked_matrix(matrix: Any) -> np.ndarray:
         if wrong.any():
             row, column = np.unravel_index(int(wrong.argmax()), wrong.shape)
             raise InputError(f"distance [{row}, {column}] is {array[row, column]}; {why}")
+    whole.setflags(write=False)
     return whole

@@ -87,7 +87,7 @@ def test_scipy_matrix_is_shared() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.int64,
-                                   np.uint64])
+                                   np.uint64, ">i4", ">i8"])
 def test_any_integer_type_works(dtype: Any) -> None:
     graph = as_graph(tuple(a.astype(dtype) for a in TRIANGLE))
     oracles.assert_same_graph(graph, as_graph(TRIANGLE))

@@ -41,7 +41,7 @@ def bytes_of_mapping(host: Graph, machine: Topology, algorithm: str, preset: Any
     mapper, config = mapper_of(algorithm, preset)
     task = Task(graph, machine, distances_on(space, machine), balance, 0.03, 1,
                 Trace(space, graph, None))
-    mapped_by(mapper, task, config, config.swaps)
+    mapped_by(mapper, task, config, mapper.swaps_with(config))
     return space.peak
 
 

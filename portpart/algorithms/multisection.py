@@ -72,7 +72,8 @@ def multisection(graph: Graph, topology: Topology, limit: int, divide: Divide, s
 def section_balance(weights: np.ndarray, arity: int, elements: int, limit: int,
                     levels_left: int, room: float = 0.0) -> Balance:
     """Limits of the blocks that subgraphs of these weights are divided into, `arity` each."""
-    limits = [adaptive_limit(limit, weight, elements, arity, levels_left, room)
+    total = int(weights.sum())
+    limits = [min(total, adaptive_limit(limit, weight, elements, arity, levels_left, room))
               for weight in weights.tolist()]
     if len(limits) == 1:
         return Balance(arity, limits[0], int(weights[0]) // arity)
@@ -110,7 +111,7 @@ def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_le
     mean = -(-weight // arity)
     spread = _root(limit * elements * weight ** (levels_left - 1), levels_left) // arity
     kept = max(0, limit * elements // arity - spread)
-    return max(mean, spread + int(Fraction(room) * kept))
+    return max(mean, spread + int(Fraction(float(room)) * kept))
 
 
 def _root(value: int, degree: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, print_facts, print_json, timings
+from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print_json, timings
 from portpart.cli.progress import phase_display
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ def command(
     Elements are numbered so that the innermost level varies fastest.  The cost J is the sum of
     weight times distance over all edges, each edge once.
     """
+    if output is not None and output == rankfile != files.STANDARD:
+        raise click.UsageError(f"-o and --rankfile are the same file, {output}")
+    if [graph, matrix, hosts].count(files.STANDARD) > 1:
+        raise click.UsageError("only one of GRAPH, --matrix and --hosts can be standard input")
     if [as_json, output == files.STANDARD, rankfile == files.STANDARD].count(True) > 1:
         raise click.UsageError("only one of --json, -o - and --rankfile - can have standard output")
     # only a command that maps pays for importing the library
@@ -66,7 +71,8 @@ def command(
         begin = time.perf_counter()
         loaded = files.read_graph(graph, reading)
         read_seconds = time.perf_counter() - begin
-        result = map_processes(loaded, topology=topology, progress=progress, **settings)
+        with libraries_on_stderr():
+            result = map_processes(loaded, topology=topology, progress=progress, **settings)
     if output:
         files.write_partition(result.part, output)
     if rankfile:
@@ -94,8 +100,10 @@ def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) 
         raise click.UsageError("--matrix takes the place of -H and -D")
     import numpy as np
 
+    from portpart.io.files import read_source
+
     try:
-        return Topology.from_matrix(np.loadtxt(matrix, ndmin=2))
+        return Topology.from_matrix(np.loadtxt(BytesIO(read_source(matrix).data), ndmin=2))
     except ValueError as problem:
         raise click.UsageError(f"{matrix}: {problem}") from None
 
@@ -103,13 +111,14 @@ def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) 
 def _host_names(topology: Topology, rankfile: str | None, hosts: str | None,
                 node_levels: int | None) -> list[str] | None:
     """Names of the nodes.  What the rankfile is to look like is checked before the work."""
+    from portpart.io.files import read_source
     from portpart.io.rankfile import nodes_of
 
     if rankfile is None and not hosts and node_levels is None:
         return None
     if rankfile is None:
         raise click.UsageError("--hosts and --node-levels are for --rankfile")
-    names = Path(hosts).read_text().split() if hosts else None
+    names = read_source(hosts).data.decode(errors="replace").split() if hosts else None
     nodes_of(topology, names, node_levels)
     return names
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import click
 import numpy as np
+
+STDOUT, STDERR = 1, 2
+"""File descriptors."""
 
 
 def print_json(values: Mapping[str, Any]) -> None:
@@ -20,6 +27,28 @@ def print_facts(facts: Mapping[str, str], to_stderr: bool = False) -> None:
     width = max(map(len, facts))
     for name, text in facts.items():
         click.echo(f"{name:<{width}}  {text}", err=to_stderr)
+
+
+@contextmanager
+def libraries_on_stderr() -> Iterator[None]:
+    """What C libraries print meanwhile, as METIS does, goes to stderr: stdout is for results."""
+    try:
+        stdout = os.dup(STDOUT)
+    except OSError:  # it is closed
+        yield
+        return
+    sys.stdout.flush()
+    os.dup2(STDERR, STDOUT)
+    try:
+        yield
+    finally:
+        _c_library().fflush(None)
+        os.dup2(stdout, STDOUT)
+        os.close(stdout)
+
+
+def _c_library() -> Any:
+    return ctypes.cdll.msvcrt if sys.platform == "win32" else ctypes.CDLL(None)
 
 
 def grouped(number: int | float) -> str:

@@ -10,7 +10,7 @@ import click
 
 from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, print_facts, print_json, timings
+from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print_json, timings
 from portpart.cli.progress import phase_display
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def command(
             "initial": files.read_partition(initial, n, vertex_names) if initial else None,
         }
         read_seconds = time.perf_counter() - begin
-        result = partition(loaded, k, progress=progress, **given, **settings)
+        with libraries_on_stderr():
+            result = partition(loaded, k, progress=progress, **given, **settings)
     if output:
         files.write_partition(result.part, output, vertex_names)
     report = {

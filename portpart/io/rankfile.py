@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,9 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     """
     nodes = nodes_of(topology, hosts, node_levels)
     elements = host_array(part)
+    if elements.ndim != 1 or (elements.dtype.kind not in "iu" and len(elements)):
+        raise InputError(f"part has shape {elements.shape} and type {elements.dtype}; one integer "
+                         "for each rank is needed")
     bad = (elements < 0) | (elements >= topology.num_elements)
     if bad.any():
         rank = int(bad.argmax())
@@ -72,13 +76,19 @@ class Nodes:
 
 def nodes_of(topology: Topology, hosts: Sequence[str] | None, node_levels: int | None) -> Nodes:
     """The nodes that `write_rankfile` writes for these arguments; raises what it raises."""
+    if not isinstance(topology, Topology):
+        raise InputError(f"topology is {topology!r}; it must be a portpart.Topology")
     levels = len(topology.arities) if topology.is_hierarchy else 0
     inside = min(CORES_AND_SOCKETS, levels) if node_levels is None else node_levels
-    if not 0 <= inside <= levels:
-        raise InputError(f"node_levels is {inside}; the hierarchy has {levels} levels")
+    if not isinstance(inside, Integral) or not 0 <= inside <= levels:
+        raise InputError(f"node_levels is {inside!r}; the hierarchy has {levels} levels")
     size = topology.group_sizes[inside]
     count = topology.num_elements // size
     names = [f"+n{node}" for node in range(count)] if hosts is None else list(hosts)
+    for place, name in enumerate(names):
+        if isinstance(hosts, str) or not isinstance(name, str) or len(name.split()) != 1:
+            raise InputError(f"hosts[{place}] is {name!r} of {type(hosts).__name__}; a sequence of "
+                             "names without blanks is needed")
     if len(names) < count:
         raise InputError(f"hosts holds {len(names)} names for {count} nodes")
     return Nodes(names, size, topology.arities[0] if inside == CORES_AND_SOCKETS else None)

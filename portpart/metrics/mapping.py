@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,14 +60,21 @@ def level_costs(graph: Any, part: Any, topology: Topology) -> np.ndarray:
 def level_costs_of(topology: Topology, here: np.ndarray, there: np.ndarray,
                    weights: np.ndarray) -> np.ndarray:
     """:func:`level_costs` of arcs between elements, both directions of each edge."""
-    total = int(weights.sum())
-    if total * topology.max_distance >= 2**63:
-        raise InputError(f"edges that weigh {total // 2} between elements at distances of up to "
-                         f"{topology.max_distance} cost more than 64 bits hold")
-    costs = weights * topology.distance(here, there)
-    sums = np.zeros(len(topology.arities) + 1, np.int64)
-    np.add.at(sums, topology.level(here, there), costs)
-    return sums[1:] // 2
+    level = topology.level(here, there)
+    if topology.is_hierarchy:
+        sums = np.zeros(len(topology.arities) + 1, np.int64)
+        np.add.at(sums, level, weights)
+        costs = [weight // 2 * distance
+                 for weight, distance in zip(sums[1:].tolist(), topology.level_distances)]
+    else:
+        distances = topology.distance(here, there)
+        costs = [sum(map(mul, weights.tolist(), distances.tolist())) // 2
+                 if int(weights.sum()) * topology.max_distance >= 2**63
+                 else int((weights * distances).sum()) // 2]
+    if sum(costs) >= 2**63:
+        raise InputError(f"edges that weigh {int(weights.sum()) // 2} between elements at "
+                         f"distances of up to {topology.max_distance} cost more than 64 bits hold")
+    return np.array(costs, np.int64)
 
 
 def traffic_matrix(graph: Any, part: Any, k: int | None = None) -> csr_array:
@@ -95,5 +103,7 @@ def traffic_matrix(graph: Any, part: Any, k: int | None = None) -> csr_array:
 
 def _cut_arcs(graph: Any, part: Any,
               topology: Topology) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if not isinstance(topology, Topology):
+        raise InputError(f"topology is {topology!r}; it must be a portpart.Topology")
     view = PartitionView(graph, part, topology.num_elements)
     return view.part[view.cut_arc_tails], view.part[view.cut_arc_heads], view.cut_arc_weights

@@ -46,3 +46,19 @@ def test_elements_that_do_not_exist_are_refused() -> None:
 def test_costs_beyond_64_bits_are_refused() -> None:
     with pytest.raises(InputError, match="64 bits"):
         mapping_cost([(0, 1, 2**60)], [0, 1], Topology("2", "1000"))
+
+
+def test_costs_that_fit_are_exact() -> None:
+    """Though the weight of all edges times the largest distance is beyond 64 bits."""
+    far = 2**31 - 1
+    edges = [(0, 1, 2**33), (2, 3, 1)]
+    tree, matrix = Topology("2:2", f"1:{far}"), np.array([[0, 1, far], [1, 0, far], [far, far, 0]])
+    for machine in (tree, Topology.from_matrix(matrix)):
+        assert mapping_cost(edges, [0, 1, 0, 2], machine) == 2**33 + far
+    near = Topology("2", str(2**30 - 1))
+    assert mapping_cost([(0, 1, 2**33)], [0, 1], near) == 2**33 * (2**30 - 1)
+
+
+def test_a_machine_is_needed() -> None:
+    with pytest.raises(InputError, match=r"must be a portpart\.Topology"):
+        mapping_cost([(0, 1)], [0, 1], "2:1")

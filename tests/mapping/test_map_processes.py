@@ -150,6 +150,7 @@ def test_threads_and_seeds(algorithm: str) -> None:
     ({"topology": 3}, "not both"),
     ({"edge_weights": np.full(12, 2**57)}, r"may cost more than 2\^61"),
     ({"progress": 3}, "progress is 3"),
+    ({"swaps": "no"}, "swaps is 'no'"),
 ])
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -237,6 +238,32 @@ def test_progress_is_told_of_every_level(algorithm: str, preset: Any, phases: li
     assert np.array_equal(told.part, quiet.part)
     assert set(phases) <= {phase for phase, _, _ in calls}
     assert all(0 <= level < total for _, level, total in calls)
+
+
+@pytest.mark.parametrize("swaps", [None, True, False])
+@pytest.mark.parametrize("algorithm", ["identity", "two-phase"])
+def test_a_partitioner_of_ones_own(algorithm: str, swaps: bool | None) -> None:
+    """Swaps are what the algorithm says, unless the configuration does."""
+    config = PartitionedConfig(partitioner="gkway", swaps=swaps)
+    result = portpart.map_processes(MESH, "3:4", "1:9", algorithm=algorithm, preset=config)
+    assert ("swaps" in result.stats["phases"]) == (algorithm == "two-phase" if swaps is None
+                                                   else swaps)
+
+
+def test_room_for_more_than_all_there_is() -> None:
+    weights = np.full(600, 2**62 // 600)
+    result = portpart.map_processes(delaunay(600), "2:2:2:2", "1:10:100:1000", imbalance=7,
+                                    algorithm="hm", vertex_weights=weights)
+    assert result.feasible
+
+
+@pytest.mark.parametrize("wrong", [
+    {"runs": 5}, {"runs": (1.5,)}, {"runs": ()}, {"rooms": 0.5}, {"rooms": ("a",)},
+    {"rooms": (float("nan"),)}, {"starts": "3"}, {"starts": 0}, {"cycles": 1.5},
+    {"least_coarsest": 2.5}], ids=str)  # fmt: skip
+def test_wrong_parameters_are_told_before_the_work(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} is "):
+        MultisectionConfig(**wrong)
 
 
 def torus(width: int) -> np.ndarray:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,6 +49,22 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
         lines(tmp_path, [0, 12])
 
 
+@pytest.mark.parametrize(("part", "options", "message"), [
+    ([0.5], {}, "one integer for each rank"),
+    ([[0]], {}, r"shape \(1, 1\)"),
+    (["a"], {}, "one integer for each rank"),
+    ([0], {"node_levels": 1.5}, "node_levels is 1.5"),
+    ([0], {"hosts": "ab"}, "of str; a sequence of names"),
+    ([0], {"hosts": ["a b", "c"]}, r"hosts\[0\] is 'a b'"),
+    ([0], {"hosts": [b"a", b"b"]}, r"hosts\[0\] is b'a'"),
+])
+def test_what_makes_no_rankfile_is_refused(tmp_path: Path, part: Any, options: dict[str, Any],
+                                           message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        lines(tmp_path, part, **options)
+    assert not (tmp_path / "ranks").exists()
+
+
 @pytest.fixture
 def mesh(tmp_path: Path) -> str:
     path = tmp_path / "mesh.graph"
@@ -85,6 +104,21 @@ def test_the_command_line_takes_a_matrix(mesh: str, tmp_path: Path,
     assert main(arguments) == 2
 
 
+def test_what_metis_prints_is_no_part_of_the_result(tmp_path: Path) -> None:
+    """It cannot bisect this one: of 15 vertices one has nearly all the weight."""
+    path = tmp_path / "heavy.graph"
+    weights = np.ones(15, int)
+    weights[0] = 1000
+    portpart.io.write(portpart.as_graph(portpart.generators.grid_2d(5, 3), vertex_weights=weights),
+                      path)
+    run = subprocess.run(
+        [sys.executable, "-m", "portpart.cli", "map", path, "-H", "8", "-D", "1", "--algorithm",
+         "two-phase", "--preset", "jet", "--device", "cpu", "--json"],
+        capture_output=True, text=True, check=False)  # fmt: skip
+    assert json.loads(run.stdout)["k"] == 8
+    assert "***" in run.stderr
+
+
 def test_swaps_can_be_asked_for_and_left_out(mesh: str,
                                              capsys: pytest.CaptureFixture) -> None:
     costs = {}
@@ -111,8 +145,9 @@ def test_a_mapping_that_cannot_be_balanced_is_told_by_the_exit_code(
 @pytest.mark.parametrize(("names", "arguments", "message"), [
     ("left", [], "hosts holds 1 names for 2 nodes"),
     ("left right", ["--node-levels", "7"], "node_levels is 7; the hierarchy has 3 levels"),
+    ("left \xff right", ["--node-levels", "0"], "hosts holds 3 names for 12 nodes"),
     (None, [], "hosts"),
-], ids=["too few names", "too many levels", "no such file"])
+], ids=["too few names", "too many levels", "not in UTF-8", "no such file"])
 def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     names: str | None, arguments: list[str], message: str, mesh: str, tmp_path: Path,
     capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch,
@@ -120,7 +155,7 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     monkeypatch.setattr("portpart.mapping.map_processes", lambda *_, **__: pytest.fail("worked"))
     hosts = tmp_path / "hosts"
     if names is not None:
-        hosts.write_text(names)
+        hosts.write_text(names, "latin-1")
     assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:9", "--rankfile", str(tmp_path / "ranks"),
                  "--hosts", str(hosts), *arguments]) == 2
     assert message in capsys.readouterr().err
@@ -135,6 +170,8 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     (["-H", "2", "-D", "1", "-o", "-", "--json"], "standard output"),
     (["-H", "2", "-D", "1", "--algorithm", "x"], "algorithm is 'x'"),
     (["-H", "2", "-D", "1", "--node-levels", "1"], "are for --rankfile"),
+    (["-H", "2", "-D", "1", "-o", "f", "--rankfile", "f"], "are the same file"),
+    (["--matrix", "-", "--rankfile", "f", "--hosts", "-"], "can be standard input"),
 ])
 def test_wrong_usage_is_explained(mesh: str, arguments: list[str], message: str,
                                   capsys: pytest.CaptureFixture) -> None:

@@ -48,6 +48,8 @@ def test_distances_of_a_matrix_are_its_entries() -> None:
     ([4, float("inf")], "1:2", "level 2 of hierarchy [4, inf] is inf"),
     ([], [], "numbers with colons"),
     (48, "1:2", "hierarchy is 48"),
+    (np.array(4), "1", "numbers with colons"),
+    ({4, 2}, "1:2", "numbers with colons"),
     ("65536:65536", "1:2", "4294967296 processing elements"),
 ])
 def test_what_cannot_be_is_refused(hierarchy: Any, distances: Any, message: str) -> None:
@@ -65,6 +67,7 @@ def test_what_cannot_be_is_refused(hierarchy: Any, distances: Any, message: str)
     ([0, 1], "has shape (2,)"),
     ([], "has shape (0,)"),
     ([["a"]], "integers are needed"),
+    ([[0, 1], [1]], "cannot be read"),
 ])
 def test_matrices_that_cannot_be_are_refused(matrix: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
@@ -83,6 +86,11 @@ def test_a_table_with_columns_is_a_matrix() -> None:
             raise KeyError(column)
 
     assert Topology.from_matrix(Table()).distance(0, 1) == 3
+
+
+def test_a_machine_does_not_change() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        Topology.from_matrix([[0, 1], [1, 0]]).matrix[0, 1] = 5  # type: ignore[index]
 
 
 def test_topologies_can_be_pickled_and_shown() -> None:
