@@ -169,6 +169,12 @@ class Mapper(Entry):
     places: Callable[[Task, Graph], Array | None] = field(
         default=lambda task, blocks: None, repr=False)
 
+    def check_fit(self, machine: Topology) -> None:
+        """Refuse machines that cannot be mapped to in this way."""
+        if self.needs_hierarchy and not machine.is_hierarchy:
+            raise InputError("multisection needs a hierarchy; with a matrix of distances use "
+                             "algorithm='im' or 'two-phase'")
+
     def swaps_with(self, config: Any) -> bool:
         """Whether blocks swap places at the end."""
         return self.swaps if config.swaps is None else bool(config.swaps)

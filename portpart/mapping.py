@@ -134,7 +134,7 @@ def map_processes(
         raise InputError(f"swaps is {swaps!r}; it must be True, False or None")
     block_weight_limit(0, 1, imbalance)
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
-    _check_fit(mapper, machine)
+    mapper.check_fit(machine)
     working = graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
     if k > working.num_vertices:
         raise InputError(f"there are {k} processing elements for {working.num_vertices} vertices; "
@@ -190,9 +190,3 @@ def _machine(hierarchy: Any, distances: Any, topology: Topology | None) -> Topol
     if not isinstance(topology, Topology):
         raise InputError(f"topology is {topology!r}; it must be a portpart.Topology")
     return topology
-
-
-def _check_fit(mapper: Mapper, machine: Topology) -> None:
-    if mapper.needs_hierarchy and not machine.is_hierarchy:
-        raise InputError("multisection needs a hierarchy; with a matrix of distances use "
-                         "algorithm='im' or 'two-phase'")

@@ -56,7 +56,8 @@ class Search:
 def mapping_estimate(graph: Size, machine: Topology, algorithm: str | None, preset: Any,
                      arc_shrink: float | None) -> MemoryEstimate:
     """The estimate for a mapping: the most of all that it goes through."""
-    _, config = mapper_of(algorithm, preset, machine.is_hierarchy)
+    mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
+    mapper.check_fit(machine)
     distances = distance_bytes(machine)
     of_level = distances if isinstance(config, MultisectionConfig) else 0
     beside = distances + of_level + _kept_bytes(graph, config) + _placing_bytes(config, machine)

@@ -88,6 +88,11 @@ class MappingResult(PartitionResult):
     traffic : scipy.sparse.csr_array of int64, shape (k, k)
         Weight of the edges between each two elements; symmetric.
     topology : Topology
+
+    Notes
+    -----
+    Multisection has a phase for each level of the machine, in ``stats["phases"]``, and searches
+    within those: ``levels`` and ``cuts`` of these are not kept.
     """
 
     cost: int

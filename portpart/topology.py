@@ -112,17 +112,25 @@ class Topology:
 
     def distance(self, here: Any, there: Any) -> Any:
         """Distance of two elements, or of the elements of two arrays, pair by pair."""
-        a, b = np.asarray(here, np.int64), np.asarray(there, np.int64)
+        a, b = self._elements(here), self._elements(there)
         found = self.matrix[a, b] if self.matrix is not None else (
             np.array([0, *self.level_distances])[self.level(a, b)])
         return int(found) if np.ndim(found) == 0 else found
 
     def level(self, here: Any, there: Any) -> Any:
         """The innermost level that two elements share, 0 if they are one; with a matrix 0 or 1."""
-        a, b = np.asarray(here, np.int64), np.asarray(there, np.int64)
+        a, b = self._elements(here), self._elements(there)
         if not self.is_hierarchy:
             return (a != b).astype(np.int64)
         return sum((a // size != b // size).astype(np.int64) for size in self.group_sizes[:-1])
+
+    def _elements(self, numbers: Any) -> np.ndarray:
+        array = np.asarray(numbers)
+        wrong = array.dtype.kind not in "iu" and array.size > 0
+        if wrong or int(array.min(initial=0)) < 0 or int(array.max(initial=0)) >= self.num_elements:
+            raise InputError(f"{numbers!r} are no elements; these are integers from 0 to "
+                             f"{self.num_elements - 1}")
+        return array.astype(np.int64, copy=False)
 
     def outside(self, depth: int) -> Topology:
         """The hierarchy from level `depth` on: what lies inside a place of that level is one."""

@@ -67,6 +67,11 @@ def test_distances_take_what_is_said(machine: Topology) -> None:
                                                         distances.arrays.values())
 
 
+def test_what_cannot_be_mapped_has_no_estimate() -> None:
+    with pytest.raises(InputError, match="multisection needs a hierarchy"):
+        portpart.memory_estimate(1000, 6000, MACHINES["matrix"], algorithm="hm")
+
+
 def test_the_table_of_swaps_counts() -> None:
     few, many = (portpart.memory_estimate(10**4, 6 * 10**4, Topology([64, size], [1, 2]))
                  for size in (2, 64))

@@ -250,6 +250,16 @@ def test_a_partitioner_of_ones_own(algorithm: str, swaps: bool | None) -> None:
                                                    else swaps)
 
 
+@pytest.mark.parametrize("elements", [4, 200])
+def test_edges_without_weight_are_no_traffic(elements: int) -> None:
+    """Whether it is counted in a table of all pairs or, with many elements, by contraction."""
+    edges = grid_2d(20).to_scipy().tocoo()
+    weights = (edges.row + edges.col) % 2 * (abs(edges.row - edges.col) == 1)
+    graph = portpart.as_graph(csr_array((weights, edges.coords), shape=(400, 400)))
+    result = portpart.map_processes(graph, [elements], [3], algorithm="im")
+    assert (result.traffic.data > 0).all()
+
+
 def test_room_for_more_than_all_there_is() -> None:
     weights = np.full(600, 2**62 // 600)
     result = portpart.map_processes(delaunay(600), "2:2:2:2", "1:10:100:1000", imbalance=7,

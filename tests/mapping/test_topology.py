@@ -88,6 +88,14 @@ def test_a_table_with_columns_is_a_matrix() -> None:
     assert Topology.from_matrix(Table()).distance(0, 1) == 3
 
 
+@pytest.mark.parametrize("wrong", [-1, 32, 0.5, [0, 32], np.array([-1])], ids=str)
+def test_elements_that_are_none_have_no_distance(wrong: Any) -> None:
+    for machine in (Topology("4:8", "1:10"), Topology.from_matrix(np.zeros((32, 32), int))):
+        for ask in (machine.distance, machine.level):
+            with pytest.raises(InputError, match="integers from 0 to 31"):
+                ask(0, wrong)
+
+
 def test_a_machine_does_not_change() -> None:
     with pytest.raises(ValueError, match="read-only"):
         Topology.from_matrix([[0, 1], [1, 0]]).matrix[0, 1] = 5  # type: ignore[index]

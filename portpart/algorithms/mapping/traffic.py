@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
-    """Weight between each two elements, on the host; symmetric, rows sorted, int64.
+    """Weight between each two elements, on the host; symmetric, rows sorted, int64, no zeros.
 
     Counted in a table of all pairs where that has no more entries than the graph has arcs, else by
     contraction, which looks at the arcs inside blocks too.
@@ -32,6 +32,7 @@ def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
         return _from_table(graph, part, num_elements)
     count = space.asarray(np.array([num_elements]))
     matrix = contract(space, graph, Clusters(part, count, num_elements)).to_scipy()
+    matrix.eliminate_zeros()
     matrix.sort_indices()
     return matrix.astype(np.int64)
 
