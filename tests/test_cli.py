@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -346,3 +347,23 @@ def test_commands_work_in_a_pipe_of_processes(tmp_path: Path) -> None:
     assert report["feasible"]
     assert 60 <= report["cut"] <= 80
     assert answer.stderr == b""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="streams are closed by a shell")
+@pytest.mark.parametrize(("closed", "options"), [
+    ("2>&-", "--json"), (">&-", "-o part.txt"), (">&- 2>&-", "-o part.txt"),
+])  # fmt: skip
+def test_commands_work_where_a_stream_is_closed(
+    cycle: str, tmp_path: Path, closed: str, options: str
+) -> None:
+    """Daemons and schedulers start programs without standard output or standard error."""
+    python = f"{sys.executable} -m portpart.cli"
+    run = subprocess.run(
+        f"{python} partition {cycle} -k 2 {options} {closed}",
+        shell=True, cwd=tmp_path, stdout=subprocess.PIPE, check=True,
+    )  # fmt: skip
+    if "--json" in options:
+        assert json.loads(run.stdout)["cut"] == 2
+    else:
+        assert sorted((tmp_path / "part.txt").read_text().split()) == ["0", "0", "1", "1"]

@@ -32,12 +32,11 @@ def print_facts(facts: Mapping[str, str], to_stderr: bool = False) -> None:
 @contextmanager
 def libraries_on_stderr() -> Iterator[None]:
     """What C libraries print meanwhile, as METIS does, goes to stderr: stdout is for results."""
-    try:
-        stdout = os.dup(STDOUT)
-    except OSError:  # it is closed
+    if sys.stdout is None or sys.stderr is None:  # they are closed
         yield
         return
     sys.stdout.flush()
+    stdout = os.dup(STDOUT)
     os.dup2(STDERR, STDOUT)
     try:
         yield

@@ -24,7 +24,7 @@ def phase_display(quiet: bool, console: Console | None = None) -> Iterator[Repor
     console
         Where to draw; by default stderr, if that is a terminal.
     """
-    if quiet or (console is None and not sys.stderr.isatty()):
+    if quiet or (console is None and not (sys.stderr and sys.stderr.isatty())):
         yield None
         return
     # rich takes 0.1 s to import: only worth it when something is drawn
