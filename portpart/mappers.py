@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from portpart.algorithms.portpart import STRONG
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
+from portpart.calls import MAX_BLOCKS, checked_integer
 from portpart.catalogue import Entry, chosen
 from portpart.errors import InputError
 from portpart.graph import Graph
@@ -42,9 +44,6 @@ class Task:
     imbalance: float
     seed: int
     trace: Trace
-
-
-INTEGERS = (int, np.integer)
 
 
 @dataclass(frozen=True)
@@ -89,13 +88,13 @@ class MultisectionConfig:
 
     def __post_init__(self) -> None:
         lookup("portpart", self.preset)
-        for name, least in (("starts", 1), ("least_coarsest", 0), ("cycles", 0)):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, INTEGERS) and value >= least):
-                raise InputError(f"{name} is {value!r}; it must be an integer of at least {least}")
-        if self.runs is not None and not _all(self.runs, INTEGERS, 1, float("inf")):
+        if self.starts is not None:
+            checked_integer("starts", self.starts, 1, MAX_BLOCKS)
+        checked_integer("least_coarsest", self.least_coarsest, 0, MAX_BLOCKS)
+        checked_integer("cycles", self.cycles, 0, MAX_BLOCKS)
+        if self.runs is not None and not _all(self.runs, Integral, 1, MAX_BLOCKS):
             raise InputError(f"runs is {self.runs!r}; it must be integers of at least 1")
-        if not _all(self.rooms, (*INTEGERS, float, np.floating), 0, 1):
+        if not _all(self.rooms, Real, 0, 1):
             raise InputError(f"rooms is {self.rooms!r}; it must be numbers between 0 and 1")
 
     @property
@@ -116,10 +115,10 @@ class MultisectionConfig:
         yield from repeat(config)
 
 
-def _all(values: Any, kinds: tuple[Any, ...], least: float, most: float) -> bool:
-    """Whether these are some numbers of these kinds in a range."""
+def _all(values: Any, kind: Any, least: float, most: float) -> bool:
+    """Whether these are some numbers of this kind in a range."""
     return isinstance(values, Sequence) and len(values) > 0 and all(
-        isinstance(value, kinds) and least <= value <= most for value in values)
+        isinstance(value, kind) and least <= value <= most for value in values)
 
 
 @dataclass(frozen=True)

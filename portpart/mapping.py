@@ -31,7 +31,7 @@ from portpart.metrics.balance import block_weight_limit, imbalance_of
 from portpart.metrics.mapping import level_costs_of
 from portpart.primitives.histogram import histogram
 from portpart.result import MappingResult
-from portpart.topology import Topology
+from portpart.topology import Topology, checked_topology
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -187,6 +187,4 @@ def _machine(hierarchy: Any, distances: Any, topology: Topology | None) -> Topol
         return Topology(hierarchy, distances)
     if hierarchy is not None or distances is not None:
         raise InputError("either hierarchy and distances or a topology is needed, not both")
-    if not isinstance(topology, Topology):
-        raise InputError(f"topology is {topology!r}; it must be a portpart.Topology")
-    return topology
+    return checked_topology(topology)

@@ -114,14 +114,15 @@ class Topology:
         """Distance of two elements, or of the elements of two arrays, pair by pair."""
         a, b = self._elements(here), self._elements(there)
         found = self.matrix[a, b] if self.matrix is not None else (
-            np.array([0, *self.level_distances])[self.level(a, b)])
+            np.array([0, *self.level_distances])[self._shared_level(a, b)])
         return int(found) if np.ndim(found) == 0 else found
 
     def level(self, here: Any, there: Any) -> Any:
         """The innermost level that two elements share, 0 if they are one; with a matrix 0 or 1."""
         a, b = self._elements(here), self._elements(there)
-        if not self.is_hierarchy:
-            return (a != b).astype(np.int64)
+        return self._shared_level(a, b) if self.is_hierarchy else (a != b).astype(np.int64)
+
+    def _shared_level(self, a: np.ndarray, b: np.ndarray) -> Any:
         return sum((a // size != b // size).astype(np.int64) for size in self.group_sizes[:-1])
 
     def _elements(self, numbers: Any) -> np.ndarray:
@@ -142,6 +143,13 @@ class Topology:
         levels, distances = (":".join(map(str, numbers))
                              for numbers in (self.arities, self.level_distances))
         return f"<Topology: {self.num_elements} elements, {levels} at distances {distances}>"
+
+
+def checked_topology(value: Any) -> Topology:
+    """The same, if it is a topology."""
+    if not isinstance(value, Topology):
+        raise InputError(f"topology is {value!r}; it must be a portpart.Topology")
+    return value
 
 
 def _levels(name: str, value: Any, least: int, most: int) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -351,19 +352,12 @@ def test_commands_work_in_a_pipe_of_processes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="streams are closed by a shell")
-@pytest.mark.parametrize(("closed", "options"), [
-    ("2>&-", "--json"), (">&-", "-o part.txt"), (">&- 2>&-", "-o part.txt"),
-])  # fmt: skip
-def test_commands_work_where_a_stream_is_closed(
-    cycle: str, tmp_path: Path, closed: str, options: str
-) -> None:
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-"])
+def test_commands_work_where_a_stream_is_closed(cycle: str, tmp_path: Path, closed: str) -> None:
     """Daemons and schedulers start programs without standard output or standard error."""
-    python = f"{sys.executable} -m portpart.cli"
-    run = subprocess.run(
-        f"{python} partition {cycle} -k 2 {options} {closed}",
-        shell=True, cwd=tmp_path, stdout=subprocess.PIPE, check=True,
-    )  # fmt: skip
-    if "--json" in options:
-        assert json.loads(run.stdout)["cut"] == 2
-    else:
-        assert sorted((tmp_path / "part.txt").read_text().split()) == ["0", "0", "1", "1"]
+    part = tmp_path / "part"
+    command = shlex.join([sys.executable, "-m", "portpart.cli", "partition", cycle, "-k", "2",
+                          "-o", str(part)])
+    run = subprocess.run(f"{command} {closed}", shell=True, stdout=subprocess.PIPE, check=True)
+    assert sorted(part.read_text().split()) == ["0", "0", "1", "1"]
+    assert (b"cut" in run.stdout) == (closed == "2>&-")

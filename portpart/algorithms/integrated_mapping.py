@@ -169,6 +169,8 @@ def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, b
         return trivial
     find_clusters = _cluster_rule(graph, balance, config)
     splits = splits_along(topology)
+    refined = config.grown.refined if topology.is_hierarchy else max(PLACED, config.grown.refined)
+    grown = replace(config.grown, refined=refined)
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
         with trace.phase("coarsening"):
@@ -181,12 +183,9 @@ def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, b
                                  config.refinement_of_finest(graph))
         with trace.phase("initial"):
             if part is None:
-                if topology.is_hierarchy:
-                    parts = _starts(coarsest, balance, config.grown, splits, seed)
-                else:
-                    grown = replace(config.grown, refined=max(PLACED, config.grown.refined))
-                    parts = [_better_placed(coarsest, part, distances, k, seed)
-                             for part in _starts(coarsest, balance, grown, splits, seed)]
+                parts = _starts(coarsest, balance, grown, splits, seed)
+                if not topology.is_hierarchy:
+                    parts = [_better_placed(coarsest, part, distances, k, seed) for part in parts]
                 temperature = config.passes(1, coarsest)[0]
                 start_from_best(refiner, coarsest, parts, len(parts), temperature)
             else:

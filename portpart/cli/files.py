@@ -98,9 +98,31 @@ def read_partition(
 
 def read_numbers(name: str) -> list[str]:
     """Read the numbers in file `name`, parted by white space or commas."""
+    return _text(name).replace(",", " ").split()
+
+
+def read_names(name: str) -> list[str]:
+    """Read the names in file `name`, parted by white space."""
+    return _text(name).split()
+
+
+def read_matrix(name: str) -> np.ndarray:
+    """Read a table of numbers, a row a line.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    import numpy as np
+
+    return np.loadtxt(_text(name).splitlines(), ndmin=2)
+
+
+def _text(name: str) -> str:
     from portpart.io.files import read_source
 
-    return bytes(read_source(name).data).decode(errors="replace").replace(",", " ").split()
+    return read_source(name).data.decode(errors="replace")
 
 
 def write_partition(part: Any, name: str, names: Sequence[Any] | None = None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,12 +97,8 @@ def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) 
         return Topology(hierarchy, distances)
     if hierarchy is not None or distances is not None:
         raise click.UsageError("--matrix takes the place of -H and -D")
-    import numpy as np
-
-    from portpart.io.files import read_source
-
     try:
-        return Topology.from_matrix(np.loadtxt(BytesIO(read_source(matrix).data), ndmin=2))
+        return Topology.from_matrix(files.read_matrix(matrix))
     except ValueError as problem:
         raise click.UsageError(f"{matrix}: {problem}") from None
 
@@ -111,14 +106,13 @@ def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) 
 def _host_names(topology: Topology, rankfile: str | None, hosts: str | None,
                 node_levels: int | None) -> list[str] | None:
     """Names of the nodes.  What the rankfile is to look like is checked before the work."""
-    from portpart.io.files import read_source
     from portpart.io.rankfile import nodes_of
 
     if rankfile is None and not hosts and node_levels is None:
         return None
     if rankfile is None:
         raise click.UsageError("--hosts and --node-levels are for --rankfile")
-    names = read_source(hosts).data.decode(errors="replace").split() if hosts else None
+    names = files.read_names(hosts) if hosts else None
     nodes_of(topology, names, node_levels)
     return names
 

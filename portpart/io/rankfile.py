@@ -12,7 +12,7 @@ import numpy as np
 from portpart.errors import InputError
 from portpart.ingest import host_array
 from portpart.io.files import PathLike, write_chunks
-from portpart.topology import Topology
+from portpart.topology import Topology, checked_topology
 
 CORES_AND_SOCKETS = 2
 """Levels inside a node unless the caller says otherwise."""
@@ -76,9 +76,7 @@ class Nodes:
 
 def nodes_of(topology: Topology, hosts: Sequence[str] | None, node_levels: int | None) -> Nodes:
     """The nodes that `write_rankfile` writes for these arguments; raises what it raises."""
-    if not isinstance(topology, Topology):
-        raise InputError(f"topology is {topology!r}; it must be a portpart.Topology")
-    levels = len(topology.arities) if topology.is_hierarchy else 0
+    levels = len(topology.arities) if checked_topology(topology).is_hierarchy else 0
     inside = min(CORES_AND_SOCKETS, levels) if node_levels is None else node_levels
     if not isinstance(inside, Integral) or not 0 <= inside <= levels:
         raise InputError(f"node_levels is {inside!r}; the hierarchy has {levels} levels")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portpart.errors import InputError
 from portpart.metrics.view import PartitionView
-from portpart.topology import Topology
+from portpart.topology import Topology, checked_topology
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -60,17 +59,15 @@ def level_costs(graph: Any, part: Any, topology: Topology) -> np.ndarray:
 def level_costs_of(topology: Topology, here: np.ndarray, there: np.ndarray,
                    weights: np.ndarray) -> np.ndarray:
     """:func:`level_costs` of arcs between elements, both directions of each edge."""
-    level = topology.level(here, there)
     if topology.is_hierarchy:
-        sums = np.zeros(len(topology.arities) + 1, np.int64)
-        np.add.at(sums, level, weights)
-        costs = [weight // 2 * distance
-                 for weight, distance in zip(sums[1:].tolist(), topology.level_distances)]
+        group, distances = topology.level(here, there), [0, *topology.level_distances]
     else:
-        distances = topology.distance(here, there)
-        costs = [sum(map(mul, weights.tolist(), distances.tolist())) // 2
-                 if int(weights.sum()) * topology.max_distance >= 2**63
-                 else int((weights * distances).sum()) // 2]
+        distinct, group = np.unique(topology.distance(here, there), return_inverse=True)
+        distances = distinct.tolist()
+    sums = np.zeros(len(distances), np.int64)
+    np.add.at(sums, group, weights)
+    costs = [weight // 2 * distance for weight, distance in zip(sums.tolist(), distances)]
+    costs = costs[1:] if topology.is_hierarchy else [sum(costs)]
     if sum(costs) >= 2**63:
         raise InputError(f"edges that weigh {int(weights.sum()) // 2} between elements at "
                          f"distances of up to {topology.max_distance} cost more than 64 bits hold")
@@ -103,7 +100,5 @@ def traffic_matrix(graph: Any, part: Any, k: int | None = None) -> csr_array:
 
 def _cut_arcs(graph: Any, part: Any,
               topology: Topology) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if not isinstance(topology, Topology):
-        raise InputError(f"topology is {topology!r}; it must be a portpart.Topology")
-    view = PartitionView(graph, part, topology.num_elements)
+    view = PartitionView(graph, part, checked_topology(topology).num_elements)
     return view.part[view.cut_arc_tails], view.part[view.cut_arc_heads], view.cut_arc_weights

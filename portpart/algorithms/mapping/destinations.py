@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from portpart.algorithms.mapping.distances import DISTANCE, MOST_COUNTED
+from portpart.algorithms.mapping.distances import DISTANCE
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.touched_blocks import SLOTS, bring_table, degree_of
 from portpart.backends.language import (
@@ -39,9 +39,9 @@ NONE = -1
 LOWEST = -(2**63)
 HIGHEST = 2**63 - 1
 
-FEW_COUNTERS, MOST_COUNTERS = 512, MOST_COUNTED
-"""Elements that a warp and a block count in scratch memory; with more of them arcs are gone
-through, however many."""
+FEW_COUNTED = 512
+"""Elements that a warp counts in scratch memory; up to `MOST_COUNTED` a block of threads does, and
+with more of them arcs are gone through, however many."""
 
 
 MOST_ALONG = 8

@@ -64,7 +64,7 @@ def _tree(topology: Topology) -> dict[str, np.ndarray]:
     for size, arity in zip(topology.group_sizes, topology.arities):
         codes |= element // size % arity << shifts[-1]
         shifts.append(shifts[-1] + (arity - 1).bit_length())
-    bounds = np.zeros(1)
+    bounds = np.zeros(1, np.int64)
     if len(element) <= MOST_COUNTED:
         bounds = np.concatenate([
             np.stack([element // size * size, element // size * size + size], axis=1).ravel()

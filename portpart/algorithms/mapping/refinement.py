@@ -18,8 +18,8 @@ from portpart.algorithms.mapping.choices import (
     rate_leaving_of_many,
 )
 from portpart.algorithms.mapping.costs import costs_of
-from portpart.algorithms.mapping.destinations import FEW_COUNTERS, MOST_ALONG, MOST_COUNTERS
-from portpart.algorithms.mapping.distances import Distances
+from portpart.algorithms.mapping.destinations import FEW_COUNTED, MOST_ALONG
+from portpart.algorithms.mapping.distances import MOST_COUNTED, Distances
 from portpart.algorithms.mapping.propagation import (
     keep_paying_moves,
     keep_paying_moves_of_hubs,
@@ -67,7 +67,7 @@ class MappingRefiner(JetRefiner):
     def _counters(self) -> int:
         """Elements whose weights are counted in scratch memory; 0 if they are too many."""
         k = self.balance.num_blocks
-        return next((most for most in (FEW_COUNTERS, MOST_COUNTERS) if k <= most), 0)
+        return next((most for most in (FEW_COUNTED, MOST_COUNTED) if k <= most), 0)
 
     def _cut_twice(self, graph: Graph, part: Array) -> Array:
         return costs_of(graph, part, self.distances)
@@ -92,7 +92,7 @@ def most_of_few(widest_team: int, counter: Word, max_degree: int) -> int:
 
 def communication_cost(kind: str, counters: int) -> Objective:
     """J as an objective, for a kind of distance; many arcs are counted for so many elements."""
-    team = COUNTING_TEAM if counters <= FEW_COUNTERS else HUB_TEAM
+    team = COUNTING_TEAM if counters <= FEW_COUNTED else HUB_TEAM
     return Objective(
         ByDegree(partial(choose_destination, kind),
                  partial(choose_destination_of_many, kind, counters),
