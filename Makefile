@@ -4,7 +4,7 @@
 #   make test                         lint, types and all tests that need no GPU
 #   make gpu-test [CUDA=12] [JOBS=6]  the tests on a CUDA device, in several processes
 #   make gpu-bench [BENCH=options]    report of a CUDA device: checks, costs, partitions
-#   make sanitize                     small runs under compute-sanitizer (SANITIZER=path)
+#   make sanitize [PIECES=memcheck-*] every algorithm under compute-sanitizer (SANITIZER=path)
 #
 # PYTHON picks the interpreter that makes the virtual environment in VENV.  `VENV=` (empty) uses
 # PYTHON as it is, for machines whose Python already has everything: make gpu-test VENV=
@@ -18,6 +18,7 @@ SEED ?= 0
 BENCH ?=
 JOBS ?= 4
 SANITIZER ?= compute-sanitizer
+PIECES ?= *
 
 .NOTPARALLEL:
 .PHONY: help demo test lint bench gpu-test gpu-bench sanitize clean
@@ -56,9 +57,7 @@ gpu-bench: $(call with,bench dev cuda$(CUDA))
 	$(PY) -m bench.gpu $(BENCH)
 
 sanitize: $(call with,dev cuda$(CUDA))
-	$(SANITIZER) --tool memcheck --error-exitcode 1 $(PY) -m bench.sanitize
-	$(SANITIZER) --tool racecheck --error-exitcode 1 $(PY) -m bench.sanitize
-	$(SANITIZER) --tool synccheck --error-exitcode 1 $(PY) -m bench.sanitize
+	$(PY) -m bench.sanitize --sanitizer $(SANITIZER) --pieces '$(PIECES)' --jobs $(JOBS)
 
 clean:
 	rm -rf $(VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis

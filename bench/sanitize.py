@@ -1,78 +1,150 @@
-"""A small run that touches every kernel, for compute-sanitizer: ``make sanitize``.
+"""Every algorithm under NVIDIA's compute-sanitizer, in pieces of some minutes: ``make sanitize``.
 
-Each array gets memory of its own instead of a piece of CuPy's pool, and programs are walked on the
-host, so that an access beyond an array is seen and told with the kernel's name.
+    python -m bench.sanitize                        all pieces, a summary at the end
+    python -m bench.sanitize --list                 their names
+    python -m bench.sanitize --pieces 'memcheck-*'  some of them
+
+A piece is a tool, a way to run programs and a group of cases of `bench.sanitized`.  Programs are
+walked, launch by launch, so that an error comes with the kernel's name; memcheck also sees them
+as they run otherwise, resident and as CUDA graphs.  The exit code is 1 if a piece finds an error,
+fails or takes longer than its limit.
 """
 
 from __future__ import annotations
 
+import fnmatch
+import re
+import shutil
+import subprocess
+import sys
 import time
-from typing import Any
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
-import numpy as np
+
+from bench.sanitized import GROUPS
+
+TOOLS = ("memcheck", "initcheck", "synccheck", "racecheck")
+WALKED, RESIDENT, GRAPH = "walk", "resident", "graph"
+
+SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
+
+PROBE = "import cupy; print(int(cupy.arange(4).sum()))"
+"""A run so small that it only tells whether the tool works on this machine."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One run of a tool."""
+
+    tool: str
+    programs: str
+    group: str
+
+    @property
+    def name(self) -> str:
+        """Tool, mode where it is not walked, and group."""
+        mode = [] if self.programs == WALKED else [self.programs]
+        return "-".join([self.tool, *mode, self.group])
+
+
+def pieces() -> Iterator[Piece]:
+    """All pieces, the cheapest tool first."""
+    for tool in TOOLS:
+        for group in GROUPS:
+            yield Piece(tool, WALKED, group)
+    for programs in (RESIDENT, GRAPH):
+        for group, cases in GROUPS.items():
+            if cases.programs:
+                yield Piece("memcheck", programs, group)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a piece."""
+
+    piece: Piece
+    seconds: float
+    errors: int | None
+    verdict: str
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--vertices", default=1500, show_default=True)
-@click.option("--k", default=6, show_default=True)
-@click.option("--presets", default="fast,default", show_default=True)
-@click.option("--device", default="cuda", show_default=True, help="cpu works too, for a dry run.")
-@click.option("--pool", is_flag=True, help="Take memory from CuPy's pool.")
-@click.option("--programs", default="walk", show_default=True, help="resident, graph or walk.")
-def main(vertices: int, k: int, presets: str, device: str, pool: bool, programs: str) -> None:
-    import portpart
+@click.option("--pieces", "patterns", default="*", show_default=True,
+              help="Names, with * and commas.")
+@click.option("--sanitizer", default="compute-sanitizer", show_default=True)
+@click.option("--limit", default=480.0, show_default=True, help="Seconds for one piece.")
+@click.option("--minutes", default=float("inf"), help="Begin no piece after so many.")
+@click.option("--jobs", default=1, show_default=True, help="Pieces at a time, on one device.")
+@click.option("--logs", type=click.Path(path_type=Path), default=Path("bench/results/sanitize"),
+              show_default=True, help="Folder of what the tools print.")
+@click.option("--list", "listed", is_flag=True, help="Print the names of the pieces and stop.")
+def main(patterns: str, sanitizer: str, limit: float, minutes: float, jobs: int, logs: Path,
+         listed: bool) -> None:  # fmt: skip
+    chosen = [piece for piece in pieces()
+              if any(fnmatch.fnmatch(piece.name, pattern) for pattern in patterns.split(","))]
+    if not chosen:
+        raise click.BadParameter(f"no piece is called {patterns!r}; --list names them")
+    if listed:
+        click.echo("\n".join(piece.name for piece in chosen))
+        return
+    check_tool(sanitizer)
+    logs.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + 60 * minutes
 
-    space = portpart.space(device)
-    if space.kind == "cuda":
-        space.program_mode = programs
-        if not pool:
-            _without_pool()
-    for name, graph in small_graphs(vertices).items():
-        for preset in presets.split(","):
-            begin = time.perf_counter()
-            result = portpart.partition(graph.to(space), k, preset=preset, imbalance=0.01)
-            print(f"{name} {preset}: cut {result.cut}, imbalance {result.imbalance:.3f}, "
-                  f"{time.perf_counter() - begin:.1f} s", flush=True)
-            assert result.cut == portpart.metrics.cut(graph, result.part)
-    _primitives(space)
-    print("all done")
+    def begun(piece: Piece) -> Outcome | None:
+        if time.monotonic() >= deadline:
+            return None
+        outcome = run(piece, sanitizer, limit, logs)
+        click.echo(line_of(outcome))
+        return outcome
 
-
-def small_graphs(vertices: int) -> dict[str, Any]:
-    """Return a mesh, a weighted mesh with a heavy vertex, and a skewed graph with loose ends."""
-    import portpart
-
-    mesh = portpart.generators.delaunay(vertices)
-    weights = np.random.default_rng(1).integers(0, 9, vertices)
-    weights[0] = weights.sum() // 8
-    tails = np.repeat(np.arange(vertices), np.diff(mesh.offsets))
-    edge_weights = (tails + mesh.targets) % 7
-    scale = max(4, vertices.bit_length() - 1)
-    return {
-        "mesh": mesh,
-        "weighted mesh": portpart.as_graph(mesh, vertex_weights=weights,
-                                           edge_weights=edge_weights),
-        "rmat": portpart.generators.rmat(scale, 8),
-    }  # fmt: skip
+    begin = time.monotonic()
+    with ThreadPoolExecutor(jobs) as pool:
+        outcomes = [outcome for outcome in pool.map(begun, chosen) if outcome]
+    good = [outcome for outcome in outcomes if outcome.verdict == "clean"]
+    click.echo(f"{len(good)} of {len(chosen)} pieces clean, {len(chosen) - len(outcomes)} not run, "
+               f"{time.monotonic() - begin:.0f} s")
+    sys.exit(len(good) < len(chosen))
 
 
-def _primitives(space: Any) -> None:
-    """Run every primitive below, at and above the size of a tile."""
-    from bench.primitive_cases import CASES
+def check_tool(sanitizer: str) -> None:
+    """Stop with one line where the tool is missing or refuses the device, as on some hosts."""
+    if shutil.which(sanitizer) is None:
+        raise click.ClickException(f"{sanitizer} is not installed; it comes with the CUDA toolkit")
+    probe = subprocess.run([sanitizer, sys.executable, "-c", PROBE], capture_output=True, text=True)
+    if probe.returncode or "6" not in probe.stdout.split():
+        reason = (probe.stdout + probe.stderr).strip().splitlines() or ["no output"]
+        raise click.ClickException(f"{sanitizer} does not work on this machine: {reason[-1]}")
 
-    for name, make in CASES.items():
-        for size in (1, 100, 8192, 20_001):
-            make(space, size)[0]()
-        space.synchronize()
-        print(name, flush=True)
+
+def run(piece: Piece, sanitizer: str, limit: float, logs: Path) -> Outcome:
+    """Run one piece; its output goes to a file of its name."""
+    command = [sanitizer, "--tool", piece.tool, "--error-exitcode", "1", sys.executable, "-m",
+               "bench.sanitized", piece.group, "--programs", piece.programs]
+    begin = time.perf_counter()
+    log = logs / f"{piece.name}.txt"
+    try:
+        with log.open("w") as file:
+            code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT,
+                                  timeout=limit).returncode
+    except subprocess.TimeoutExpired:
+        return Outcome(piece, time.perf_counter() - begin, None, "TOOK TOO LONG")
+    text = log.read_text(errors="replace")
+    counts = [int(count) for count in SUMMARY.findall(text)]
+    errors = sum(counts) if counts else None
+    complete = code == 0 and errors == 0 and "all done" in text
+    return Outcome(piece, time.perf_counter() - begin, errors, "clean" if complete else "FAILED")
 
 
-def _without_pool() -> None:
-    import cupy
-
-    cupy.cuda.set_allocator(None)
-    cupy.cuda.set_pinned_memory_allocator(None)
+def line_of(outcome: Outcome) -> str:
+    """Return one line of the summary."""
+    errors = "?" if outcome.errors is None else str(outcome.errors)
+    return (f"{outcome.piece.name:<32} {errors:>6} errors {outcome.seconds:7.1f} s  "
+            f"{outcome.verdict}")  # fmt: skip
 
 
 if __name__ == "__main__":

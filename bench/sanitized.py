@@ -1,0 +1,227 @@
+"""Small runs that touch every kernel, a group at a time, for `bench.sanitize`.
+
+Each array gets memory of its own instead of a piece of CuPy's pool, so that an access beyond an
+array is seen.  ``--device cpu`` runs the same without a GPU.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+import click
+import numpy as np
+
+Runs = Iterator[tuple[str, Callable[[], Any]]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cases that run in one process, and whether programs are among what they run."""
+
+    runs: Callable[[Any, int], Runs]
+    programs: bool = True
+
+
+@click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("group")
+@click.option("--vertices", default=1200, show_default=True)
+@click.option("--device", default="cuda", show_default=True, help="cpu works too, for a dry run.")
+@click.option("--pool", is_flag=True, help="Take memory from CuPy's pool.")
+@click.option("--programs", default="walk", show_default=True, help="resident, graph or walk.")
+def main(group: str, vertices: int, device: str, pool: bool, programs: str) -> None:
+    import portpart
+
+    if group not in GROUPS:
+        raise click.BadParameter(f"no group is called {group!r}; there are {', '.join(GROUPS)}")
+    space = portpart.space(device)
+    if space.kind == "cuda":
+        space.program_mode = programs
+        if not pool:
+            _without_pool()
+    for name, work in GROUPS[group].runs(space, vertices):
+        begin = time.perf_counter()
+        work()
+        space.synchronize()
+        print(f"{name}: {time.perf_counter() - begin:.1f} s", flush=True)
+    print("all done")
+
+
+def kinds_of_graphs(n: int) -> dict[str, Any]:
+    """Return a mesh with every kind of weights, and graphs whose degrees call for other kernels."""
+    import portpart
+
+    mesh = portpart.generators.delaunay(n)
+    random = np.random.default_rng(1)
+    heavy = random.integers(0, 9, n)
+    heavy[0] = heavy.sum() // 8
+    tails = np.repeat(np.arange(n), np.diff(mesh.offsets))
+    light = (tails + mesh.targets) % 7  # alike in both directions, zero now and then
+    star = np.stack([np.zeros(n - 1, np.int64), np.arange(1, n)], axis=1)
+    ring = np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1)
+    return {
+        "no weights": mesh,
+        "edge weights": portpart.as_graph(mesh, edge_weights=light),
+        "vertex weights": portpart.as_graph(mesh, vertex_weights=heavy),
+        "both weights": portpart.as_graph(mesh, vertex_weights=heavy, edge_weights=light),
+        "64-bit weights": portpart.as_graph(
+            mesh, vertex_weights=heavy.astype(np.int64) << 36,
+            edge_weights=light.astype(np.int64) << 33),
+        "64-bit offsets": wide(mesh),
+        "skewed": portpart.generators.rmat(max(4, n.bit_length() - 1), 8),
+        "hub": portpart.as_graph(np.concatenate([star, ring])),
+    }  # fmt: skip
+
+
+def wide(graph: Any) -> Any:
+    """Return the same graph with 64-bit offsets, as graphs of more than 2**31 arcs have."""
+    from portpart.graph import Graph
+
+    return Graph(graph.offsets.astype(np.int64), graph.targets, graph.weights,
+                 graph.vertex_weights, graph.space)
+
+
+def partitions(algorithm: str, *presets: str) -> Callable[[Any, int], Runs]:
+    """Return the runs that partition graphs of all kinds."""
+
+    def runs(space: Any, n: int) -> Runs:
+        for name, graph in kinds_of_graphs(n).items():
+            for preset in presets:
+                yield f"{algorithm}, {name}, {preset}", partial(
+                    _partition, space, graph, algorithm=algorithm, preset=preset)
+
+    return runs
+
+
+def searches(space: Any, n: int) -> Runs:
+    """Yield what the presets that combine partitions do, on two graphs."""
+    graphs = kinds_of_graphs(n)
+    for name in ("both weights", "skewed"):
+        yield f"{name}, best", partial(_partition, space, graphs[name], preset="best")
+        for algorithm in ("im", "hm"):
+            yield f"{name}, {algorithm}, best", partial(
+                _map, space, graphs[name], _hierarchy(), algorithm, "best")
+
+
+def wishes(space: Any, n: int) -> Runs:
+    """Yield partitions with targets, fixed vertices, a start and a least weight."""
+    graph = kinds_of_graphs(n)["both weights"]
+    random = np.random.default_rng(2)
+    fixed = np.where(random.random(n) < 0.2, random.integers(0, 6, n), -1)
+    start = random.integers(0, 6, n)
+    least = graph.total_vertex_weight // 12
+    for algorithm in ("portpart", "jet", "gkway", "gpmetis"):
+        for name, given in {
+            "target": {"target": [1, 2, 3, 1, 2, 3]}, "fixed": {"fixed": fixed},
+            "initial": {"initial": start}, "least": {"min_block_weight": least},
+        }.items():  # fmt: skip
+            yield f"{algorithm}, {name}", partial(
+                _partition, space, graph, algorithm=algorithm, **given)
+
+
+def mappings(algorithm: str, *presets: str) -> Callable[[Any, int], Runs]:
+    """Return the runs that map graphs of all kinds to a hierarchy, or to a ring where that goes."""
+
+    def runs(space: Any, n: int) -> Runs:
+        machines = [_hierarchy()] + ([] if algorithm.startswith("hm") else [_ring()])
+        for name, graph in kinds_of_graphs(n).items():
+            for preset, machine in product(presets, machines):
+                yield f"{algorithm}, {name}, {preset}, {machine}", partial(
+                    _map, space, graph, machine, algorithm, preset)
+
+    return runs
+
+
+def _hierarchy() -> Any:
+    import portpart
+
+    return portpart.Topology("2:3", "1:10")
+
+
+def _ring() -> Any:
+    import portpart
+
+    hops = np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
+    return portpart.Topology.from_matrix(np.minimum(hops, 6 - hops))
+
+
+def several(*parts: Callable[[Any, int], Runs]) -> Callable[[Any, int], Runs]:
+    """Return the runs of several groups, one after the other."""
+    return lambda space, n: (run for part in parts for run in part(space, n))
+
+
+def inputs(space: Any, n: int) -> Runs:
+    """Yield graphs made of device arrays in every way, and their metrics."""
+    import portpart
+
+    random = np.random.default_rng(3)
+    edges = space.asarray(random.integers(0, n, 8 * n)).reshape(-1, 2)
+    weights = space.asarray(random.integers(0, 9, 4 * n).astype(np.float64))
+    yield "edge list", partial(portpart.as_graph, edges)
+    yield "weighted edge list", partial(portpart.as_graph, edges, edge_weights=weights,
+                                        symmetrize="sum")
+    plain = kinds_of_graphs(n)["both weights"]
+    parts = [space.asarray(np.array(array)) for array in
+             (plain.offsets, plain.targets, plain.weights)]
+    for symmetrize in (False, True, "sum", "max"):
+        yield f"rows, symmetrize={symmetrize}", partial(
+            portpart.as_graph, tuple(parts), symmetrize=symmetrize)
+    part = space.asarray(random.integers(0, 6, n).astype(np.int32))
+    yield "metrics", partial(portpart.metrics.evaluate, plain.to(space), part)
+
+
+def primitives(space: Any, n: int) -> Runs:
+    """Yield every primitive below, at and above the size of a tile."""
+    from bench.primitive_cases import CASES
+
+    for name, make in CASES.items():
+        for size in (1, 100, 8192, 20_001):
+            yield f"{name}, {size}", make(space, size)[0]
+
+
+GROUPS: dict[str, Group] = {
+    "primitives": Group(primitives, programs=False),
+    "inputs": Group(inputs, programs=False),
+    "portpart": Group(partitions("portpart", "fast", "default", "strong")),
+    "jet": Group(partitions("jet", "fast", "default", "ultra")),
+    "gkway": Group(partitions("gkway", "default")),
+    "gpmetis": Group(partitions("gpmetis", "default")),
+    "wishes": Group(wishes),
+    "im": Group(mappings("im", "fast", "default", "paper")),
+    "hm": Group(several(mappings("hm", "default"), mappings("hm-ultra", "default"))),
+    "two-phase": Group(several(mappings("two-phase", "default", "jet"),
+                               mappings("identity", "default"))),
+    "searches": Group(searches),
+}
+
+
+def _partition(space: Any, graph: Any, **options: Any) -> None:
+    import portpart
+
+    result = portpart.partition(graph.to(space), 6, imbalance=0.02, **options)
+    cut = portpart.metrics.cut(graph, space.to_host(result.part))
+    assert result.cut == cut, f"cut {result.cut} is said, {cut} is true"
+
+
+def _map(space: Any, graph: Any, machine: Any, algorithm: str, preset: str) -> None:
+    import portpart
+
+    result = portpart.map_processes(graph.to(space), topology=machine, algorithm=algorithm,
+                                    preset=preset)
+    cost = portpart.metrics.mapping_cost(graph, space.to_host(result.part), machine)
+    assert result.cost == cost, f"cost {result.cost} is said, {cost} is true"
+
+
+def _without_pool() -> None:
+    import cupy
+
+    cupy.cuda.set_allocator(None)
+    cupy.cuda.set_pinned_memory_allocator(None)
+
+
+if __name__ == "__main__":
+    main()

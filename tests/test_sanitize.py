@@ -1,0 +1,81 @@
+"""What runs under compute-sanitizer, and how its verdicts are read; the tool itself needs a GPU."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import portpart
+from bench import sanitize
+from bench.sanitized import GROUPS
+
+FAKE = """#!{python}
+import sys
+words = " ".join(sys.argv[1:])
+if "cupy.arange" in words:
+    print(6)
+elif "jet" in words:
+    print("========= ERROR SUMMARY: 2 errors")
+    sys.exit(1)
+elif "gkway" in words:
+    print("all done")
+else:
+    print("all done")
+    print("========= ERROR SUMMARY: 0 errors")
+"""
+"""A tool that finds errors in Jet, says nothing of G-kway and finds all else clean."""
+
+
+@pytest.fixture
+def fake_tool(tmp_path: Path) -> str:
+    tool = tmp_path / "fake-sanitizer"
+    tool.write_text(FAKE.format(python=sys.executable))
+    tool.chmod(0o755)
+    return str(tool)
+
+
+def verdicts(patterns: str, tool: str, logs: Path) -> tuple[int, str]:
+    options = ["--pieces", patterns, "--sanitizer", tool, "--logs", str(logs)]
+    result = CliRunner().invoke(sanitize.main, options)
+    return result.exit_code, result.output
+
+
+def test_every_algorithm_is_run_under_the_tool() -> None:
+    space = portpart.space("cpu")
+    named = " ".join(name for group in GROUPS.values() for name, _ in group.runs(space, 50))
+    missing = {name for name in portpart.list_algorithms() if f"{name}, " not in f"{named}, "}
+    assert not missing
+
+
+@pytest.mark.parametrize("group", ["inputs", "gkway"])
+def test_runs_work_without_a_gpu(group: str) -> None:
+    for _, work in GROUPS[group].runs(portpart.space("cpu"), 60):
+        work()
+
+
+def test_errors_are_counted_and_end_with_a_code(fake_tool: str, tmp_path: Path) -> None:
+    code, output = verdicts("memcheck-jet,memcheck-portpart", fake_tool, tmp_path)
+    assert code == 1
+    assert "1 of 2 pieces clean" in output
+    assert "2 errors" in output
+
+
+def test_a_piece_without_a_summary_is_no_clean_one(fake_tool: str, tmp_path: Path) -> None:
+    code, output = verdicts("memcheck-gkway", fake_tool, tmp_path)
+    assert code == 1
+    assert "FAILED" in output
+
+
+def test_clean_pieces_end_with_zero(fake_tool: str, tmp_path: Path) -> None:
+    code, output = verdicts("*-portpart", fake_tool, tmp_path)
+    assert code == 0
+    assert "6 of 6 pieces clean" in output  # four tools walked, memcheck resident and as a graph
+
+
+def test_a_missing_tool_is_one_line(tmp_path: Path) -> None:
+    code, output = verdicts("memcheck-jet", str(tmp_path / "none"), tmp_path)
+    assert code == 1
+    assert "is not installed" in output
