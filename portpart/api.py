@@ -70,7 +70,8 @@ def partition(
         Number of blocks, at least 1.  No block stays empty if there are as many vertices of
         positive weight.
     imbalance : float, default 0.03
-        Every block weighs at most ``floor((1 + imbalance) * ceil(W / k))``.
+        Every block weighs at most ``floor((1 + imbalance) * ceil(W / k))``.  ``"3%"``, ``"1/30"``,
+        `Fraction` and `Decimal` are taken, too, each as the exact number that was written.
     vertex_weights, edge_weights : array_like or str, optional
         As in :func:`portpart.as_graph`.
     target : array_like, shape (k,), optional

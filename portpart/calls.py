@@ -12,10 +12,11 @@ from portpart import backends
 from portpart.backends.interface import ExecutionSpace
 from portpart.check_blocks import Bounds
 from portpart.errors import InputError
+from portpart.exact import exact_fraction, shown
 from portpart.graph import Graph, as_graph
+from portpart.metrics.balance import MAX_BLOCKS as MAX_BLOCKS
 from portpart.primitives.reduce import argmax_of, max_of
 
-MAX_BLOCKS = 2**31 - 1
 MAX_SEED = 2**62
 MAX_IMBALANCE = 2**31
 """From here on a limit is none, whatever k is."""
@@ -26,15 +27,15 @@ def checked_integer(name: str, value: Any, low: int, high: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InputError(f"{name} is {value!r}; it must be an integer") from None
+        raise InputError(f"{name} is {shown(value)}; it must be an integer") from None
     if not low <= number <= high:
-        raise InputError(f"{name} is {number}; it must be between {low} and {high}")
+        raise InputError(f"{name} is {shown(number)}; it must be between {low} and {high}")
     return number
 
 
 def as_float(imbalance: Any) -> float:
     """An imbalance that `block_weight_limit` has accepted, which may be a text, as a number."""
-    return float(min(Fraction(str(imbalance)), Fraction(MAX_IMBALANCE)))
+    return float(min(exact_fraction(imbalance), Fraction(MAX_IMBALANCE)))
 
 
 def graph_on_device(graph: Any, vertex_weights: Any, edge_weights: Any, symmetrize: bool,

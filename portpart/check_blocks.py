@@ -14,6 +14,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.check_weights import integral
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.ingest import as_array, host_array
 from portpart.metrics.balance import block_weight_limit, block_weight_limits, target_weights
@@ -111,10 +112,10 @@ def seconds(value: Any) -> float:
         return math.inf
     try:
         limit = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         limit = math.nan
     if not limit >= 0:
-        raise InputError(f"time_limit is {value!r}; it must be a number of seconds, 0 or more")
+        raise InputError(f"time_limit is {shown(value)}; it must be a number of seconds, 0 or more")
     return limit
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
+from portpart.exact import exact_fraction, shown
 
 MAX_ELEMENTS = 2**31 - 1
 MAX_DISTANCE = 2**31 - 1
@@ -61,7 +63,7 @@ class Topology:
             raise InputError(f"hierarchy has {len(self.arities)} levels and distances has "
                              f"{len(self.level_distances)}; one distance for each level is needed")
         if self.num_elements > MAX_ELEMENTS:
-            raise InputError(f"hierarchy makes {self.num_elements} processing elements; "
+            raise InputError(f"hierarchy makes {shown(self.num_elements)} processing elements; "
                              f"{MAX_ELEMENTS} are the most")
 
     @classmethod
@@ -129,7 +131,7 @@ class Topology:
         array = np.asarray(numbers)
         wrong = array.dtype.kind not in "iu" and array.size > 0
         if wrong or int(array.min(initial=0)) < 0 or int(array.max(initial=0)) >= self.num_elements:
-            raise InputError(f"{numbers!r} are no elements; these are integers from 0 to "
+            raise InputError(f"{shown(numbers)} are no elements; these are integers from 0 to "
                              f"{self.num_elements - 1}")
         return array.astype(np.int64, copy=False)
 
@@ -148,7 +150,7 @@ class Topology:
 def checked_topology(value: Any) -> Topology:
     """The same, if it is a topology."""
     if not isinstance(value, Topology):
-        raise InputError(f"topology is {value!r}; it must be a portpart.Topology")
+        raise InputError(f"topology is {shown(value)}; it must be a portpart.Topology")
     return value
 
 
@@ -158,7 +160,7 @@ def _levels(name: str, value: Any, least: int, most: int) -> tuple[int, ...]:
     if isinstance(items, np.ndarray):
         items = items.tolist()
     if not isinstance(items, Sequence) or isinstance(items, bytes) or len(items) == 0:
-        raise InputError(f"{name} is {value!r}; numbers with colons between them are needed, "
+        raise InputError(f"{name} is {shown(value)}; numbers with colons between them are needed, "
                          "like 4:8:6")
     return tuple(_level(name, value, place, item, least, most)
                  for place, item in enumerate(items, 1))
@@ -166,15 +168,14 @@ def _levels(name: str, value: Any, least: int, most: int) -> tuple[int, ...]:
 
 def _level(name: str, value: Any, place: int, item: Any, least: int, most: int) -> int:
     try:
-        number = int(item)
-        right = least <= number <= most and (isinstance(item, str) or number == item)
-    except (TypeError, ValueError, OverflowError):
-        right = False
-    if not right:
-        shown = value if isinstance(value, str) else list(value)
-        raise InputError(f"level {place} of {name} {shown!r} is {item!r}; it must be an integer "
-                         f"from {least} to {most}")
-    return number
+        # a text is digits alone; int() of other things may take for ever
+        number = Fraction(int(item)) if isinstance(item, str) else exact_fraction(item)
+    except ValueError:
+        number = Fraction(-1)
+    if number.denominator != 1 or not least <= number <= most:
+        raise InputError(f"level {place} of {name} {shown(value)} is {shown(item)}; it must be an "
+                         f"integer from {least} to {most}")
+    return int(number)
 
 
 def _checked_matrix(matrix: Any) -> np.ndarray:

@@ -254,7 +254,7 @@ BAD_OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "imbalance nan": ({"imbalance": float("nan")}, ["imbalance is nan", "finite"]),
     "imbalance infinite": ({"imbalance": float("inf")}, ["imbalance is inf", "finite"]),
     "imbalance None": ({"imbalance": None}, ["imbalance is None"]),
-    "imbalance text": ({"imbalance": "3%"}, ["'3%'"]),
+    "imbalance text": ({"imbalance": "3 per cent"}, ["'3 per cent'"]),
     "imbalance over zero": ({"imbalance": "1/0"}, ["'1/0'"]),
     "progress": ({"progress": 5}, ["progress is 5", "callable"]),
     "vertex weights short": ({"vertex_weights": [1, 2]}, ["2 values for 144 vertices"]),

@@ -16,7 +16,7 @@ MODULES = sorted((ROOT / "portpart").rglob("*.py"))
 # Longest prefix wins.  A module imports its own unit and units of lower layers.
 LAYERS = {
     "portpart.errors": 0,
-    "portpart.options": 0,
+    "portpart.exact": 0,
     "portpart.backends": 1,
     "portpart.primitives": 2,
     "portpart.graph": 2,

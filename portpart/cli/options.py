@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any, TypeVar
 
 import click
 
 from portpart.cli import files
+from portpart.exact import exact_fraction, shown
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -110,12 +110,12 @@ def shares(text: str) -> list[str]:
 
 
 def fraction(text: str) -> float:
-    """Return the value of ``0.03`` or ``3%``."""
+    """Return the value of ``0.03``, ``3%`` or ``1/30``."""
     try:
         # decimal: 2.3% is 0.023 and not the binary number below it
-        value = float(Decimal(text.removesuffix("%")) / (100 if text.endswith("%") else 1))
-    except ArithmeticError:
-        raise click.BadParameter(f"{text!r} is not a number") from None
-    if not 0 <= value < float("inf"):
-        raise click.BadParameter(f"{text} is not a finite number of at least 0")
+        value = float(exact_fraction(text))
+    except (ValueError, OverflowError) as problem:
+        raise click.BadParameter(f"{shown(text)}: {problem}") from None
+    if value < 0:
+        raise click.BadParameter(f"{shown(text)} is not a finite number of at least 0")
     return value

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.exact import exact_fraction, shown
 from portpart.ingest import host_array
 from portpart.metrics.view import PartitionView
 
-FEW_CHARACTERS = 60
-"""Of a bad target that an error message shows."""
+MAX_BLOCKS = 2**31 - 1
+
+MAX_COMMON_BITS = 1 << 14
+"""Of the common denominator of a target; decimals of 1,000 digits need 4,650."""
 
 
 def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
@@ -27,6 +30,7 @@ def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
         Number of blocks.
     imbalance : float, int, Fraction, Decimal or str
         Taken as the decimal that was written: 0.03 means 3/100, not the nearest binary number.
+        ``"3%"`` and ``"1/3"`` are numbers, too; at most 1,000 digits and exponents of 400.
 
     Raises
     ------
@@ -39,9 +43,8 @@ def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
     >>> block_weight_limit(1000, 10, 0.03), block_weight_limit(1001, 10, 0)
     (103, 101)
     """
-    if k < 1:
-        raise InputError(f"k is {k}; it must be at least 1")
-    return math.floor((1 + _excess(imbalance)) * -(-int(total_weight) // int(k)))
+    total, blocks = _whole("total_weight", total_weight), _number_of_blocks(k)
+    return math.floor((1 + _excess(imbalance)) * -(-total // blocks))
 
 
 def block_weight_limits(total_weight: int, k: int, imbalance: Any = 0.03,
@@ -88,48 +91,68 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
     >>> target_weights(1000, 3, [0.2, 0.2, 0.4])
     [250, 250, 500]
     """
-    if k < 1:
-        raise InputError(f"k is {k}; it must be at least 1")
+    total, blocks = _whole("total_weight", total_weight), _number_of_blocks(k)
     if target is None:
-        return [-(-int(total_weight) // int(k))] * int(k)
-    shares = target_shares(k, target)
+        return [-(-total // blocks)] * blocks
+    shares = target_shares(blocks, target)
     whole = sum(shares)
-    return [-(-int(total_weight) * share // whole) for share in shares]
+    return [-(-total * share // whole) for share in shares]
 
 
 def target_shares(k: int, target: Any) -> list[int]:
     """The target as positive integers in the same ratios."""
     if isinstance(target, str) or not hasattr(target, "__len__"):
-        raise InputError(f"target is {target!r}; {k} numbers are needed, one for each block")
+        raise InputError(f"target is {shown(target)}; {k} numbers are needed, one for each block")
     on_gpu = hasattr(target, "__cuda_array_interface__")
     numbers = list(host_array(target) if on_gpu else target)
     if len(numbers) != k:
         raise InputError(f"target holds {len(numbers)} numbers for {k} blocks; one for each block "
                          "is needed")
     fractions = [_positive(block, number) for block, number in enumerate(numbers)]
-    common = math.lcm(*{fraction.denominator for fraction in fractions})
+    common = 1
+    for block, denominator in enumerate(fraction.denominator for fraction in fractions):
+        common = math.lcm(common, denominator)
+        if common.bit_length() > MAX_COMMON_BITS:
+            raise InputError(f"target[{block}] and those before it have no common denominator of "
+                             f"{MAX_COMMON_BITS} bits; write the target as decimals")
     return [fraction.numerator * (common // fraction.denominator) for fraction in fractions]
 
 
 def _positive(block: int, number: Any) -> Fraction:
     try:
-        share = Fraction(str(number))
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(0)
+        share = exact_fraction(number)
+    except ValueError as problem:
+        raise InputError(f"target[{block}] is {shown(number)}; {problem}") from problem
     if share <= 0:
-        text = repr(number)[:FEW_CHARACTERS]
-        raise InputError(f"target[{block}] is {text}; it must be a positive finite number")
+        raise InputError(f"target[{block}] is {shown(number)}; it must be positive")
     return share
 
 
 def _excess(imbalance: Any) -> Fraction:
     try:
-        excess = Fraction(str(imbalance))
-    except (ValueError, ZeroDivisionError) as problem:
-        raise InputError(f"imbalance is {imbalance!r}; it must be a finite number") from problem
+        excess = exact_fraction(imbalance)
+    except ValueError as problem:
+        raise InputError(f"imbalance is {shown(imbalance)}; {problem}") from problem
     if excess < 0:
-        raise InputError(f"imbalance is {imbalance}; it must be >= 0")
+        raise InputError(f"imbalance is {shown(imbalance)}; it must be >= 0")
     return excess
+
+
+def _number_of_blocks(k: Any) -> int:
+    blocks = _whole("k", k)
+    if not 1 <= blocks <= MAX_BLOCKS:
+        raise InputError(f"k is {shown(k)}; it must be at least 1 and at most {MAX_BLOCKS}")
+    return blocks
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        number = exact_fraction(value)
+    except ValueError as problem:
+        raise InputError(f"{name} is {shown(value)}; {problem}") from problem
+    if number.denominator != 1:
+        raise InputError(f"{name} is {shown(value)}; it must be an integer")
+    return int(number)
 
 
 def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:

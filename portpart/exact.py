@@ -1,0 +1,62 @@
+"""Exact numbers out of texts, decimals, fractions and floats, however they are written."""
+
+from __future__ import annotations
+
+import numbers
+import re
+from fractions import Fraction
+from typing import Any
+
+MAX_DIGITS = 1000
+MAX_EXPONENT = 400
+"""What a number may have at most: ``1e99999999`` is ten characters, and 40 MB as an integer."""
+
+FEW_CHARACTERS = 60
+"""Of a bad value that an error message shows."""
+
+TOO_LONG = f"it has more than {MAX_DIGITS} digits"
+
+EXPONENT = re.compile(r"e[+-]?(\d+(?:_\d+)*)$")
+
+
+def exact_fraction(value: Any) -> Fraction:
+    """The number that was written: 0.03 is 3/100, not the nearest binary number.
+
+    Takes ``"1/3"``, ``"3%"``, ``" 0.03 "``, integers, floats, `Fraction`, `Decimal` and scalars of
+    NumPy.  O(digits) time for any input.
+
+    Raises
+    ------
+    ValueError
+        Saying what `value` is instead of a finite number, as the end of a sentence.
+    """
+    if isinstance(value, numbers.Rational) and not isinstance(value, bool):
+        return _short_enough(Fraction(int(value.numerator), int(value.denominator)))
+    text = str(value).strip().lower()
+    percent = text.endswith("%")
+    text = text.removesuffix("%").rstrip()
+    if sum(letter.isdigit() for letter in text) > MAX_DIGITS:
+        raise ValueError(TOO_LONG)
+    exponent = EXPONENT.search(text)
+    if exponent and int(exponent[1]) > MAX_EXPONENT:
+        raise ValueError(f"its exponent is beyond {MAX_EXPONENT}")
+    try:
+        return Fraction(text) / (100 if percent else 1)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError("it must be a finite number") from None
+
+
+def shown(value: Any) -> str:
+    """`value` for an error message, whatever it is: its repr, cut off where that is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write integers of thousands of digits
+        text = f"{type(value).__name__} of thousands of digits"
+    return text if len(text) <= FEW_CHARACTERS else f"{text[: FEW_CHARACTERS - 3]}..."
+
+
+def _short_enough(value: Fraction) -> Fraction:
+    # a digit takes 3.33 bits
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_DIGITS * 10 // 3:
+        raise ValueError(TOO_LONG)
+    return value
