@@ -138,7 +138,8 @@ def map_processes(
     working = graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
     if k > working.num_vertices:
         raise InputError(f"there are {k} processing elements for {working.num_vertices} vertices; "
-                         "every element needs a vertex")
+                         "every element needs a vertex: describe only the cores that get a rank, "
+                         "or add vertices without edges for those that stay idle")
     space = working.space
     bounds = bounds_for(working, k, imbalance, None, None, 0)
     check_cost(working, machine.max_distance)

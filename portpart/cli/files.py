@@ -101,13 +101,8 @@ def read_numbers(name: str) -> list[str]:
     return _text(name).replace(",", " ").split()
 
 
-def read_names(name: str) -> list[str]:
-    """Read the names in file `name`, parted by white space."""
-    return _text(name).split()
-
-
 def read_matrix(name: str) -> np.ndarray:
-    """Read a table of numbers, a row a line.
+    """Read a table of numbers, a row a line, parted by blanks or by commas.
 
     Raises
     ------
@@ -116,7 +111,8 @@ def read_matrix(name: str) -> np.ndarray:
     """
     import numpy as np
 
-    return np.loadtxt(_text(name).splitlines(), ndmin=2)
+    text = _text(name)
+    return np.loadtxt(text.splitlines(), ndmin=2, delimiter="," if "," in text else None)
 
 
 def _text(name: str) -> str:

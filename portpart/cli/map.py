@@ -24,10 +24,16 @@ if TYPE_CHECKING:
               help="Elements a processor, processors a node, ... from the innermost level on.")
 @click.option("-D", "--distances", metavar="1:10:100",
               help="What communication costs at most so far out, for each level.")
-@click.option("--matrix", metavar="FILE", help="Distances of all pairs of elements instead.")
+@click.option("--matrix", metavar="FILE",
+              help="Distances of all pairs of elements instead, parted by blanks or commas.")
 @click.option("-o", "--output", metavar="FILE", help="Write one element number a line.")
 @click.option("--rankfile", metavar="FILE", help="Write an MPI rankfile: vertex i is rank i.")
-@click.option("--hosts", metavar="FILE", help="Names of the nodes there; default: +n0 ...")
+@click.option("--hosts", metavar="FILE",
+              help="Nodes of the rankfile: a hostfile of Open MPI (node01 slots=4), MPICH or Intel "
+                   "MPI (node01:4), names, or a Slurm node list. Default: +n0 ..., the nodes of "
+                   "the job's allocation, without which Open MPI knows none.")
+@click.option("--nodelist", metavar="LIST",
+              help='The same as a Slurm node list: "$SLURM_JOB_NODELIST" or node[01-04,07].')
 @click.option("--node-levels", type=click.IntRange(min=0),
               help="Levels inside a node of the rankfile; default: 2.")
 @options.imbalance_option
@@ -44,7 +50,8 @@ if TYPE_CHECKING:
 @click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 def command(
     graph: str, hierarchy: str | None, distances: str | None, matrix: str | None,
-    output: str | None, rankfile: str | None, hosts: str | None, node_levels: int | None,
+    output: str | None, rankfile: str | None, hosts: str | None, nodelist: str | None,
+    node_levels: int | None,
     reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Assign the vertices of GRAPH to processing elements so that little is sent far.
@@ -63,7 +70,7 @@ def command(
     from portpart.mapping import map_processes
 
     topology = _topology(hierarchy, distances, matrix)
-    names = _host_names(topology, rankfile, hosts, node_levels)
+    names = _host_names(topology, rankfile, hosts, nodelist, node_levels)
     with phase_display(quiet) as progress:
         if progress:
             progress("reading", 0, 0)
@@ -103,18 +110,21 @@ def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) 
         raise click.UsageError(f"{matrix}: {problem}") from None
 
 
-def _host_names(topology: Topology, rankfile: str | None, hosts: str | None,
+def _host_names(topology: Topology, rankfile: str | None, hosts: str | None, nodelist: str | None,
                 node_levels: int | None) -> list[str] | None:
     """Names of the nodes.  What the rankfile is to look like is checked before the work."""
+    from portpart.io.hostfile import expand_nodelist, read_hosts
     from portpart.io.rankfile import nodes_of
 
-    if rankfile is None and not hosts and node_levels is None:
-        return None
+    if hosts and nodelist:
+        raise click.UsageError("--nodelist takes the place of --hosts")
+    if rankfile is None and (hosts or nodelist or node_levels is not None):
+        raise click.UsageError("--hosts, --nodelist and --node-levels are for --rankfile")
     if rankfile is None:
-        raise click.UsageError("--hosts and --node-levels are for --rankfile")
-    names = files.read_names(hosts) if hosts else None
-    nodes_of(topology, names, node_levels)
-    return names
+        return None
+    if hosts:
+        return nodes_of(topology, read_hosts(hosts), node_levels).names
+    return nodes_of(topology, expand_nodelist(nodelist) if nodelist else None, node_levels).names
 
 
 def _as_object(result: MappingResult, report: dict[str, Any]) -> dict[str, Any]:

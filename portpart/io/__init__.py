@@ -14,6 +14,7 @@ from portpart.graph import Graph, as_graph
 from portpart.io import dimacs, edge_list, matrix_market, metis, npz, verilog
 from portpart.io.edge_list import NamedGraph, read_edge_list
 from portpart.io.files import COMPRESSIONS, PathLike, Source, read_source, write_chunks
+from portpart.io.hostfile import Host, expand_nodelist, read_hosts
 from portpart.io.netlist import Netlist
 from portpart.io.partition_file import (
     read_named_partition,
@@ -29,10 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
+    "Host",
     "NamedGraph",
     "Netlist",
+    "expand_nodelist",
     "read",
     "read_edge_list",
+    "read_hosts",
     "read_named",
     "read_named_partition",
     "read_netlist",

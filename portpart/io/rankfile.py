@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -10,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.ingest import host_array
 from portpart.io.files import PathLike, write_chunks
+from portpart.io.hostfile import Host
 from portpart.topology import Topology, checked_topology
 
 CORES_AND_SOCKETS = 2
@@ -21,7 +24,8 @@ LINES_PER_CHUNK = 1 << 16
 
 
 def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
-                   hosts: Sequence[str] | None = None, node_levels: int | None = None) -> None:
+                   hosts: Sequence[str] | Sequence[Host] | None = None,
+                   node_levels: int | None = None) -> None:
     """Write a mapping as a rankfile for ``mpirun --rankfile``: vertex i is rank i.
 
     Parameters
@@ -31,8 +35,9 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     topology : Topology
     path : str or PathLike
         ``-`` is standard output.
-    hosts : sequence of str, optional
-        Names of the nodes; by default ``+n0``, ``+n1`` ...: the nodes of the job in their order.
+    hosts : sequence of str or Host, optional
+        Names of the nodes, or what :func:`read_hosts` gives; by default ``+n0``, ``+n1`` ...: the
+        nodes of the job in their order, which Open MPI knows inside a batch allocation only.
     node_levels : int, optional
         Levels of the hierarchy that lie inside a node; by default the two innermost, cores and
         sockets.  With a matrix of distances there are none: every element is a node.
@@ -40,7 +45,13 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     Raises
     ------
     InputError
-        If there are too few hosts, or fewer levels.
+        If there are too few hosts, one comes twice, or has fewer slots than the elements of a node;
+        or if there are fewer levels.
+
+    Warns
+    -----
+    UserWarning
+        If there are more hosts than nodes.
 
     Notes
     -----
@@ -61,35 +72,55 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes of a machine: their names, elements of each, and cores of a socket if told."""
+    """Nodes of a machine: names (None: +n0 ...), elements of each, cores of a socket if told."""
 
-    names: list[str]
+    names: list[str] | None
     size: int
     cores: int | None
 
     def place(self, element: int) -> str:
         """Node and slot of an element."""
         node, slot = divmod(element, self.size)
+        name = f"+n{node}" if self.names is None else self.names[node]
         shown = str(slot) if self.cores is None else f"{slot // self.cores}:{slot % self.cores}"
-        return f"{self.names[node]} slot={shown}"
+        return f"{name} slot={shown}"
 
 
-def nodes_of(topology: Topology, hosts: Sequence[str] | None, node_levels: int | None) -> Nodes:
-    """The nodes that `write_rankfile` writes for these arguments; raises what it raises."""
+def nodes_of(topology: Topology, hosts: Sequence[str] | Sequence[Host] | None,
+             node_levels: int | None) -> Nodes:
+    """The nodes that `write_rankfile` writes for these arguments; raises and warns as it does."""
     levels = len(topology.arities) if checked_topology(topology).is_hierarchy else 0
     inside = min(CORES_AND_SOCKETS, levels) if node_levels is None else node_levels
     if not isinstance(inside, Integral) or not 0 <= inside <= levels:
-        raise InputError(f"node_levels is {inside!r}; the hierarchy has {levels} levels")
+        raise InputError(f"node_levels is {shown(inside)}; the hierarchy has {levels} levels")
     size = topology.group_sizes[inside]
     count = topology.num_elements // size
-    names = [f"+n{node}" for node in range(count)] if hosts is None else list(hosts)
-    for place, name in enumerate(names):
-        if isinstance(hosts, str) or not isinstance(name, str) or len(name.split()) != 1:
-            raise InputError(f"hosts[{place}] is {name!r} of {type(hosts).__name__}; a sequence of "
-                             "names without blanks is needed")
-    if len(names) < count:
-        raise InputError(f"hosts holds {len(names)} names for {count} nodes")
+    names = None if hosts is None else _names(hosts, count, size)
     return Nodes(names, size, topology.arities[0] if inside == CORES_AND_SOCKETS else None)
+
+
+def _names(hosts: Sequence[str] | Sequence[Host], count: int, size: int) -> list[str]:
+    """Names of `count` nodes of `size` elements."""
+    if isinstance(hosts, str) or not hasattr(hosts, "__iter__"):
+        raise InputError(f"hosts is {shown(hosts)} of {type(hosts).__name__}; a sequence of names "
+                         "is needed")
+    given = [host if isinstance(host, Host) else Host(host) for host in hosts]
+    place_of: dict[str, int] = {}
+    for place, (name, slots) in enumerate(given):
+        if not isinstance(name, str) or len(name.split()) != 1:
+            raise InputError(f"hosts[{place}] is {shown(name)}; a name without blanks is needed")
+        if place_of.setdefault(name, place) != place:
+            raise InputError(f"hosts[{place}] is {name!r} again, after hosts[{place_of[name]}]; "
+                             "each node needs a name of its own")
+        if slots is not None and slots < size and place < count:
+            raise InputError(f"{name} has {slots} slots for the {size} elements of a node; the "
+                             "hierarchy, or the levels inside a node, must match the hosts")
+    if len(given) < count:
+        raise InputError(f"hosts holds {len(given)} names for {count} nodes")
+    if len(given) > count:
+        warnings.warn(f"hosts holds {len(given)} names for {count} nodes; {given[count].name} and "
+                      "what follows gets no rank", UserWarning, stacklevel=4)
+    return [host.name for host in given[:count]]
 
 
 def _lines(elements: np.ndarray, nodes: Nodes) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ import pytest
 import portpart
 from portpart import InputError, Topology
 from portpart.cli import main
-from portpart.io import write_rankfile
+from portpart.io import Host, read_hosts, write_rankfile
 from portpart.metrics import mapping_cost
 
 MACHINE = Topology("2:3:2", "1:5:9")
@@ -47,6 +47,30 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
         lines(tmp_path, [0], node_levels=4)
     with pytest.raises(InputError, match=r"part\[1\] is 12"):
         lines(tmp_path, [0, 12])
+
+
+def test_a_host_that_comes_twice_or_has_too_few_slots_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"hosts\[1\] is 'a' again, after hosts\[0\]"):
+        lines(tmp_path, [0], hosts=["a", "a"])
+    with pytest.raises(InputError, match="b has 5 slots for the 6 elements of a node"):
+        lines(tmp_path, [0], hosts=[Host("a", 6), Host("b", 5)])
+
+
+def test_hosts_of_a_hostfile_name_the_nodes(tmp_path: Path) -> None:
+    (tmp_path / "hostfile").write_text("# mine\nleft slots=6\n\nright slots=8 max_slots=9\n")
+    assert lines(tmp_path, [0, 11], hosts=read_hosts(tmp_path / "hostfile")) == [
+        "rank 0=left slot=0:0", "rank 1=right slot=2:1"]
+
+
+def test_surplus_hosts_are_told(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="hosts holds 4 names for 2 nodes; c and what follows"):
+        assert lines(tmp_path, [11], hosts=["a", "b", "c", "d"]) == ["rank 0=b slot=2:1"]
+
+
+def test_names_are_made_for_the_nodes_that_are_used(tmp_path: Path) -> None:
+    machine = Topology([2**30], [1])
+    assert lines(tmp_path, [2**30 - 1], machine, node_levels=0) == [
+        f"rank 0=+n{2**30 - 1} slot=0"]
 
 
 @pytest.mark.parametrize(("part", "options", "message"), [
@@ -86,6 +110,28 @@ def test_the_command_line_maps(mesh: str, tmp_path: Path, capsys: pytest.Capture
         "rank 0=left" if part[0] < 6 else "rank 0=right")
 
 
+@pytest.mark.parametrize(("file", "arguments"), [
+    ("# nodes\nnode01 slots=6\nnode02 slots=6\nlogin\n", []),
+    ("node01:6\nnode02:6 binding=user:0,1\nnode03:6\n", []),
+    ("node01\n" * 6 + "node02\n" * 6 + "x\n", []),
+    ("node[01-03]\n", []),
+    (None, ["--nodelist", "node[01-02,07],login1"]),
+], ids=["Open MPI", "MPICH", "machinefile", "Slurm", "list"])
+def test_hostfiles_and_node_lists_name_the_nodes(
+    file: str | None, arguments: list[str], mesh: str, tmp_path: Path,
+    capsys: pytest.CaptureFixture,
+) -> None:  # fmt: skip
+    ranks, hosts = tmp_path / "ranks", tmp_path / "hosts"
+    if file is not None:
+        hosts.write_text(file)
+        arguments = ["--hosts", str(hosts)]
+    assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:9", "--rankfile", str(ranks),
+                 *arguments]) == 0
+    names = {line.split("=")[1].split()[0] for line in ranks.read_text().splitlines()}
+    assert names == {"node01", "node02"}
+    assert capsys.readouterr().err.count("names for 2 nodes") == 1
+
+
 def test_the_command_line_prints_facts(mesh: str, capsys: pytest.CaptureFixture) -> None:
     assert main(["map", mesh, "-H", "2:2", "-D", "1:10"]) == 0
     printed = capsys.readouterr().out
@@ -100,6 +146,12 @@ def test_the_command_line_takes_a_matrix(mesh: str, tmp_path: Path,
     arguments = ["map", mesh, "--matrix", str(matrix), "--algorithm", "two-phase", "--json"]
     assert main(arguments) == 0
     assert json.loads(capsys.readouterr().out)["k"] == 3
+    for same in ("0,1,2\n1,0,1\n2,1,0\n", "0, 1, 2\r\n1, 0, 1\r\n2, 1, 0\r\n"):
+        matrix.write_bytes(same.encode())
+        assert main(arguments) == 0
+        assert json.loads(capsys.readouterr().out)["k"] == 3
+    matrix.write_text("0,,2\n,0,1\n2,1,0\n")
+    assert main(arguments) == 2
     matrix.write_text("0 1\n1 x\n")
     assert main(arguments) == 2
 
@@ -145,9 +197,13 @@ def test_a_mapping_that_cannot_be_balanced_is_told_by_the_exit_code(
 @pytest.mark.parametrize(("names", "arguments", "message"), [
     ("left", [], "hosts holds 1 names for 2 nodes"),
     ("left right", ["--node-levels", "7"], "node_levels is 7; the hierarchy has 3 levels"),
-    ("left \xff right", ["--node-levels", "0"], "hosts holds 3 names for 12 nodes"),
+    ("left \xff right", ["--node-levels", "0"], "is not the name of a node"),
+    ("a b c", ["--node-levels", "0"], "hosts holds 3 names for 12 nodes"),
+    ("a slots=6\nb slots=4", [], "b has 4 slots for the 6 elements of a node"),
+    ("a slots=6\nb cores=4", [], "unknown key 'cores'"),
     (None, [], "hosts"),
-], ids=["too few names", "too many levels", "not in UTF-8", "no such file"])
+], ids=["too few names", "too many levels", "not in UTF-8", "no name for each element",
+         "too few slots", "unknown key", "no such file"])
 def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     names: str | None, arguments: list[str], message: str, mesh: str, tmp_path: Path,
     capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch,
@@ -172,6 +228,10 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     (["-H", "2", "-D", "1", "--node-levels", "1"], "are for --rankfile"),
     (["-H", "2", "-D", "1", "-o", "f", "--rankfile", "f"], "are the same file"),
     (["--matrix", "-", "--rankfile", "f", "--hosts", "-"], "can be standard input"),
+    (["-H", "2", "-D", "1", "--nodelist", "a"], "are for --rankfile"),
+    (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "a", "--hosts", "h"], "the place of"),
+    (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "n[2-1]"], "no range of numbers"),
+    (["-H", "20:20", "-D", "1:2"], "describe only the cores that get a rank"),
 ])
 def test_wrong_usage_is_explained(mesh: str, arguments: list[str], message: str,
                                   capsys: pytest.CaptureFixture) -> None:
