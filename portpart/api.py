@@ -57,7 +57,9 @@ def partition(
     threads: int | None = None,
     starts: int | None = None,
     time_limit: float | None = None,
-    symmetrize: bool = False,
+    symmetrize: bool | str = False,
+    weights: bool | str | None = None,
+    weight_scale: float | None = None,
     progress: Progress | None = None,
 ) -> PartitionResult:
     """Divide a graph into `k` blocks of nearly equal weight, cutting few edges.
@@ -101,8 +103,15 @@ def partition(
     time_limit : float, optional
         Seconds after which no more starts and passes begin.  What has begun is finished, so the
         call may take longer.  How far it gets depends on the machine, and so does the result.
-    symmetrize : bool, default False
-        Accept a directed graph and ignore the directions.
+    symmetrize : bool, "sum" or "max", default False
+        Accept a directed graph; says what becomes of the weights of two directions, as in
+        :func:`portpart.as_graph`.
+    weights : {"keep", "ignore", "abs", "round"} or bool, optional
+        What becomes of edge weights that are negative or no integers, as in
+        :func:`portpart.as_graph`.
+    weight_scale : float, optional
+        What ``"round"`` and ``"abs"`` multiply by; ``stats["weight_scale"]`` tells what it was.
+        The cut counts the rounded weights.
     progress : callable, optional
         Called as ``progress(phase, level, number_of_levels)``.
 
@@ -156,7 +165,9 @@ def partition(
     # refuses a bad imbalance or target before any work
     block_weight_limits(0, 1 if target is None else k, imbalance, target)
     run, config = lookup(algorithm, preset, starts, k)
-    working = graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
+    working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
+                              edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
+                              weight_scale=weight_scale)
     space, n = working.space, working.num_vertices
     fixed = block_array(space, fixed, n, k, "fixed", FREE)
     initial = start_with_fixed(space, block_array(space, initial, n, k, "initial", 0), fixed)
@@ -165,16 +176,18 @@ def partition(
     request = Request(fixed, initial, late_after(space, deadline))
     part = run(working, bounds.balance, as_float(imbalance), config, seed, trace, request)
     with trace.phase("finish"):
-        part, weights, cut = _finished(working, part, bounds, request)
-    feasible = bounds.kept_by(weights)
+        part, block_weights, cut = _finished(working, part, bounds, request)
+    feasible = bounds.kept_by(block_weights)
     if not feasible:
-        warnings.warn(why_infeasible(working, weights, bounds), UserWarning, stacklevel=2)
+        warnings.warn(why_infeasible(working, block_weights, bounds), UserWarning, stacklevel=2)
     return PartitionResult(
         part=where_the_graph_was(part, graph, space),
-        cut=cut, imbalance=imbalance_of(weights, target), block_weights=weights,
+        cut=cut, imbalance=imbalance_of(block_weights, target),
+        block_weights=block_weights,
         max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
         feasible=feasible, k=k,
-        seconds=time.perf_counter() - start, stats=trace.summary(),
+        seconds=time.perf_counter() - start,
+        stats={**trace.summary(), "weight_scale": working.weight_scale},
     )
 
 

@@ -5,12 +5,13 @@ Works on the arrays of any execution space; the results do not depend on the spa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.language import int64, kernel
-from portpart.check_weights import exact_total
+from portpart.backends.language import atomic_min, int64, kernel
+from portpart.check_weights import total_of
+from portpart.errors import InputError
 from portpart.graph import MAX_INT32_ARCS
 
 if TYPE_CHECKING:
@@ -22,15 +23,32 @@ LOOP = -1
 LOW_HALF = 0xFFFFFFFF
 MAX_INT32 = 2**31 - 1
 
+AGREE, SUM, MAX = "agree", "sum", "max"
+"""What becomes of the weights of the two directions of an edge."""
+
+
+def directions_of(symmetrize: Any) -> str | None:
+    """What the option `symmetrize` asks for: one of the three words, or None."""
+    if isinstance(symmetrize, str):
+        if symmetrize in (SUM, MAX):
+            return symmetrize
+    elif isinstance(symmetrize, (bool, np.bool_)):
+        return AGREE if symmetrize else None
+    raise InputError(f"symmetrize is {symmetrize!r}; it must be True, False, 'sum' or 'max'")
+
 
 def undirected_rows(
-    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None
+    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
+    directions: str = AGREE,
 ) -> tuple[Array, Array, Array | None]:
     """CSR rows (offsets, targets, weights) of arcs taken without direction, rows ascending.
 
-    Weights of a repeated ordered pair add up; of the two directions the larger weight counts.
-    Without weights a pair counts once.  Self loops vanish.
+    Weights of a repeated ordered pair add up.  An edge that stands in both directions has the
+    weight of both, which must agree, their sum or their maximum.  Without weights a pair counts
+    once, but in a sum, where each arc counts one.  Self loops vanish.
     """
+    if directions == SUM and weights is None:
+        weights = space.full(len(sources), 1, np.int64)
     keys, weights = merged_arcs(space, sources, targets, weights)
     m = len(keys)
     both = space.empty(2 * m, np.int64)
@@ -44,10 +62,36 @@ def undirected_rows(
     source_weights[:m] = weights
     source_weights[m:] = weights
     source_weights = source_weights[order]
-    larger = space.empty(2 * m, np.int64)
-    space.parallel_for(2 * m, take_larger_direction, both, source_weights, 2 * m, larger)
+    joined = joined_directions(space, both, source_weights, directions)
     first = first_of_run(both)
-    return unpacked(space, n, both[first], larger[first])
+    return unpacked(space, n, both[first], joined[first])
+
+
+def joined_directions(space: ExecutionSpace, keys: Array, weights: Array, how: str) -> Array:
+    """Weights of edges in the places where a key of the sorted `keys` stands first."""
+    length = len(keys)
+    if how != AGREE:
+        joined = space.empty(length, np.int64)
+        join = add_directions if how == SUM else take_larger_direction
+        space.parallel_for(length, join, keys, weights, length, joined)
+        return joined
+    found = space.full(1, length, np.int64)
+    space.parallel_for(length, find_disagreement, keys, weights, length, found)
+    place = int(space.to_host(found)[0])
+    if place < length:
+        _refuse_disagreement(space, keys, weights, place)
+    return weights
+
+
+def _refuse_disagreement(space: ExecutionSpace, keys: Array, weights: Array, place: int) -> None:
+    key = int(space.to_host(keys[place : place + 1])[0])
+    u, v = key >> 32, key & LOW_HALF
+    one, other = (int(weight) for weight in space.to_host(weights[place : place + 2]))
+    error = InputError(f"edge ({u}, {v}) has weight {one} and edge ({v}, {u}) has weight {other}: "
+                       'symmetrize="sum" adds the two directions up, symmetrize="max" takes the '
+                       "larger")
+    error.edge = (u, v)
+    raise error
 
 
 def directed_rows(
@@ -72,7 +116,7 @@ def merged_arcs(
         keys.sort()
         return keys[first_of_run(keys)], None
     weights = weights.astype(np.int64, copy=False)
-    exact_total((weights >> 32).sum(), (weights & LOW_HALF).sum(), "edge weights")
+    total_of(weights, "edge weights")
     keys, order = space.sort_keys(keys)
     sums = weights[order].cumsum()
     first = first_of_run(keys)
@@ -167,3 +211,22 @@ def take_larger_direction(i, keys, weights, length, larger):
         if keys[i + 1] == keys[i]:
             weight = max(weight, weights[i + 1])
     larger[i] = weight
+
+
+@kernel
+def add_directions(i, keys, weights, length, sums):
+    """sums[i] = the weights of keys[i] and of an equal key after it."""
+    weight = weights[i]
+    if i + 1 < length:
+        if keys[i + 1] == keys[i]:
+            weight += weights[i + 1]
+    sums[i] = weight
+
+
+@kernel
+def find_disagreement(i, keys, weights, length, found):
+    """found[0] gets the smallest place before an equal key of another weight, by atomic_min."""
+    if i + 1 < length:
+        if keys[i + 1] == keys[i]:
+            if weights[i + 1] != weights[i]:
+                atomic_min(found, 0, i)

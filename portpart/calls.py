@@ -38,9 +38,11 @@ def as_float(imbalance: Any) -> float:
     return float(min(exact_fraction(imbalance), Fraction(MAX_IMBALANCE)))
 
 
-def graph_on_device(graph: Any, vertex_weights: Any, edge_weights: Any, symmetrize: bool,
-                    device: str, threads: int | None) -> Graph:
-    """The checked graph in the memory of the space that will work on it."""
+def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any) -> Graph:
+    """The checked graph in the memory of the space that will work on it.
+
+    `reading` are keywords of `as_graph`.
+    """
     if not isinstance(device, str):
         raise InputError(f"device is {device!r}; it must be 'auto', 'cpu', 'cuda' or 'cuda:N'")
     if device == "auto":
@@ -48,8 +50,7 @@ def graph_on_device(graph: Any, vertex_weights: Any, edge_weights: Any, symmetri
         space = None if device == "cuda" else backends.space(device, threads=threads)
     else:
         space = backends.space(device, threads=threads)
-    made = as_graph(graph, vertex_weights=vertex_weights, edge_weights=edge_weights,
-                    symmetrize=symmetrize, space=space)
+    made = as_graph(graph, space=space, **reading)
     return made if space is None else made.to(space)
 
 

@@ -23,7 +23,7 @@ from portpart.backends.language import (
     uint64,
     value_or,
 )
-from portpart.check_weights import exact_total
+from portpart.check_weights import NOT_NEGATIVE, exact_total
 from portpart.errors import InputError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array
     if weights is not None and negative < num_arcs:
         u, v = arc_ends(space, offsets, targets, negative)
         weight = space.to_host(weights[negative : negative + 1])[0]
-        raise _at(u, f"arc ({u}, {v}) has weight {weight}; edge weights must be >= 0")
+        raise _at(u, f"arc ({u}, {v}) has weight {weight}; {NOT_NEGATIVE}")
     totals = space.to_host(sums.reshape(-1, NUM_SUMS).sum(axis=0))
     total_weight = exact_total(totals[HEAVY], totals[LIGHT], "arc weights")
     return Survey(
@@ -128,13 +128,14 @@ def refuse_asymmetry(
     sources = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     arc = _first_unmatched(sources, targets.astype(np.int64), weights)
     u, v = int(sources[arc]), int(targets[arc])
-    remedy = "give both directions equally, or pass symmetrize=True to ignore directions"
+    remedy = "give both directions equally, or pass symmetrize="
     back = np.flatnonzero(targets[offsets[v] : offsets[v + 1]] == u) + offsets[v]
     if weights is None or len(back) == 0:
-        raise _at(u, f"arc ({u}, {v}) has no reverse arc ({v}, {u}); {remedy}")
+        raise _at(u, f"arc ({u}, {v}) has no reverse arc ({v}, {u}); {remedy}True to ignore "
+                     "directions")
     others = ", ".join(str(weights[i]) for i in back[:3])
     raise _at(u, f"arc ({u}, {v}) has weight {weights[arc]} but its reverse arc ({v}, {u}) has "
-                 f"weight {others}; {remedy}")
+                 f'weight {others}; {remedy}"sum" to add them up, "max" for the larger')
 
 
 def _at(vertex: int, problem: str) -> InputError:
@@ -230,11 +231,11 @@ def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, first, 
         weight = value_or(weights, arc, 1)
         if v < 0 or v >= num_vertices:
             atomic_min(first, BAD_TARGET, arc)
-        if weight < 0:
-            atomic_min(first, NEGATIVE_WEIGHT, arc)
         if u == v:
             loops += 1
         else:
+            if weight < 0:
+                atomic_min(first, NEGATIVE_WEIGHT, arc)
             difference += mixed(u, v, weight) - mixed(v, u, weight)
             heavy += weight >> 32
             light += weight & 0xFFFFFFFF

@@ -14,9 +14,15 @@ class InputError(PortpartError, ValueError):
     ----------
     vertex : int or None
         The vertex at fault, where there is one (a file reader turns it into a line).
+    edge : (int, int) or None
+        The edge at fault.
+    entry : int or None
+        Position of the weight at fault among the weights given.
     """
 
     vertex: int | None = None
+    edge: tuple[int, int] | None = None
+    entry: int | None = None
 
 
 class GraphFormatError(InputError):

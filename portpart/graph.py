@@ -6,7 +6,7 @@ are no self loops; parallel edges may occur and count separately.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class Graph:
         None means that every vertex weighs 1.
     space : ExecutionSpace
         The space that owns the arrays.
+    weight_scale : float
+        What edge weights were multiplied by before they were rounded, 1 where nothing was.
     """
 
     offsets: Array
@@ -52,6 +54,7 @@ class Graph:
     vertex_weights: Array | None
     space: ExecutionSpace
     _totals: dict[str, int] = field(default_factory=dict)
+    weight_scale: float = 1
 
     @property
     def num_vertices(self) -> int:
@@ -134,7 +137,8 @@ class Graph:
         if space.name != self.space.name:
             arrays = [a if a is None else space.asarray(self.space.to_host(a)) for a in arrays]
         offsets, targets, weights, vertex_weights = arrays
-        return Graph(offsets, targets, weights, vertex_weights, space, dict(self._totals))
+        return replace(self, offsets=offsets, targets=targets, weights=weights,
+                       vertex_weights=vertex_weights, space=space, _totals=dict(self._totals))
 
     def to_scipy(self) -> csr_array:
         """Adjacency matrix as a SciPy CSR array on the host; absent weights become ones."""
@@ -165,7 +169,9 @@ def as_graph(
     *,
     vertex_weights: Any = None,
     edge_weights: Any = None,
-    symmetrize: bool = False,
+    symmetrize: bool | str = False,
+    weights: bool | str | None = None,
+    weight_scale: float | None = None,
     space: ExecutionSpace | None = None,
 ) -> Graph:
     """Make a :class:`Graph` of whatever holds a graph, checking it on the way.
@@ -189,9 +195,20 @@ def as_graph(
     edge_weights : array_like of int, one per arc or row of `obj`, or str, optional
         Replaces the weights in `obj`; zero allowed.  For a NetworkX graph also the name of an
         edge attribute (default ``"weight"``, used if any edge has it; 1 where it is missing).
-    symmetrize : bool
-        Accept a directed graph: its arcs are taken without direction.  An edge given in both
-        directions gets the larger of the two weights.
+    symmetrize : bool, "sum" or "max"
+        Accept a directed graph: its arcs are taken without direction.  With True, the two
+        directions of an edge must agree in weight where both are given.  ``"sum"`` adds them up:
+        a matrix A becomes A + A^T, missing weights being ones; ``"max"`` takes the larger.  Edge
+        lists are read as with True in any case.  What has no directions, a :class:`Graph` or an
+        undirected NetworkX graph, is never doubled.
+    weights : {"keep", "ignore", "abs", "round"} or bool, optional
+        What becomes of edge weights: ``"keep"``, the default, takes non-negative integers as they
+        are (as does True); ``"ignore"`` leaves them out (as does False); ``"round"`` multiplies
+        by `weight_scale` and rounds half to even; ``"abs"`` takes absolute values, and rounds
+        them likewise if one is fractional.  Self loops do not count.
+    weight_scale : float, optional
+        For ``"round"`` and ``"abs"``; default: the largest power of ten for which every rounded
+        weight stays below 2**31 and their sum below 2**53.  The graph's ``weight_scale`` tells it.
     space : ExecutionSpace, optional
         Where the graph is to live; default: where the arrays are.
 
@@ -210,8 +227,10 @@ def as_graph(
     -----
     Self loops are dropped: they never count in a cut.  Parallel arcs of a CSR input are kept and
     count separately.  Building from an edge list, a NetworkX multigraph or with `symmetrize`
-    merges repeated pairs: weights add up, and without weights a repeated pair counts once.
-    Float weights must be integers in value.  Weights that are all one are dropped.
+    merges repeated pairs: weights add up, and without weights a repeated pair counts once
+    (with ``symmetrize="sum"`` each arc counts one).
+    Float weights must be integers in value unless `weights` says otherwise.  Weights that are all
+    one are dropped.
 
     The checks are one pass over the offsets and one over the arcs, run in parallel where the
     arrays are: device arrays do not travel to the host.  Time O(n + m); merging arcs sorts them.
@@ -229,5 +248,7 @@ def as_graph(
         vertex_weights=vertex_weights,
         edge_weights=edge_weights,
         symmetrize=symmetrize,
+        weights=weights,
+        weight_scale=weight_scale,
         space=space,
     )

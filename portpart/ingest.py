@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portpart import backends
-from portpart.build_graph import directed_rows, tails, undirected_rows, without_loops
+from portpart.build_graph import (
+    AGREE,
+    SUM,
+    directed_rows,
+    directions_of,
+    tails,
+    undirected_rows,
+    without_loops,
+)
 from portpart.check_graph import check_offsets, refuse_asymmetry, survey
-from portpart.check_weights import checked_vertex_weights, integral
+from portpart.check_weights import (
+    IGNORE,
+    KEEP,
+    NOT_NEGATIVE,
+    ROUND,
+    checked_mode,
+    checked_vertex_weights,
+    converted,
+    integral,
+    total_of,
+)
 from portpart.errors import InputError
 from portpart.graph import MAX_INT32_ARCS, Graph
 
@@ -33,18 +53,25 @@ def graph_from(
     *,
     vertex_weights: Any,
     edge_weights: Any,
-    symmetrize: bool,
+    symmetrize: bool | str,
+    weights: bool | str | None,
+    weight_scale: float | None,
     space: ExecutionSpace | None,
 ) -> Graph:
     """The work of `as_graph`: dispatch on the kind of `obj`."""
+    directions_of(symmetrize)
+    how = Reading(symmetrize, checked_mode(weights, weight_scale), weight_scale)
+    if how.mode == IGNORE and edge_weights is not None:
+        raise InputError("edge_weights are given, and weights says to ignore them; pass one of "
+                         "the two")
     if isinstance(obj, (str, os.PathLike)):
         from portpart import io  # upwards on purpose: a path is one more thing that holds a graph
 
         obj = io.read(obj, space=space)
     if isinstance(obj, Graph):
-        return _changed(obj, vertex_weights, edge_weights, symmetrize, space)
+        return _changed(obj, vertex_weights, edge_weights, how, space)
     if hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes"):
-        return _from_networkx(obj, vertex_weights, edge_weights, symmetrize, space)
+        return _from_networkx(obj, vertex_weights, edge_weights, how, space)
     for name, value in (("vertex_weights", vertex_weights), ("edge_weights", edge_weights)):
         if isinstance(value, str):
             raise InputError(f"{name}={value!r} names an attribute, but only NetworkX graphs "
@@ -54,10 +81,23 @@ def graph_from(
     elif isinstance(obj, tuple):
         parts = _parts_of_tuple(obj)
     else:
-        return _from_edge_list(obj, vertex_weights, edge_weights, space)
-    offsets, targets, weights = parts
-    weights = weights if edge_weights is None else edge_weights
-    return csr_graph(offsets, targets, weights, vertex_weights, symmetrize, space)
+        return _from_edge_list(obj, vertex_weights, edge_weights, how, space)
+    offsets, targets, values = parts
+    values = values if edge_weights is None else edge_weights
+    return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How arcs and their weights are to be read."""
+
+    symmetrize: bool | str = False
+    mode: str = KEEP
+    scale: float | None = None
+
+    def options(self) -> dict[str, Any]:
+        """The same as keywords of `csr_graph` and `edges_graph`."""
+        return {"symmetrize": self.symmetrize, "mode": self.mode, "scale": self.scale}
 
 
 def csr_graph(
@@ -65,38 +105,48 @@ def csr_graph(
     targets: Any,
     weights: Any = None,
     vertex_weights: Any = None,
-    symmetrize: bool = False,
+    symmetrize: bool | str = False,
     space: ExecutionSpace | None = None,
+    mode: str = KEEP,
+    scale: float | None = None,
 ) -> Graph:
-    """A checked graph of CSR arrays of any kind, on `space` or where the arrays are."""
+    """A checked graph of CSR arrays of any kind, on `space` or where the arrays are.
+
+    `mode` is one of `check_weights.MODES`, `scale` as in `check_weights.converted`.
+    """
     here = space or space_of(targets)
+    directions = directions_of(symmetrize)
     offsets = index_array(here, offsets, "indptr")
     targets = index_array(here, targets, "indices")
     check_offsets(here, offsets, len(targets))
     n = len(offsets) - 1
     if n > MAX_VERTICES:
         raise InputError(f"{n} vertices; at most 2**31 - 2 fit the 32-bit vertex numbers")
-    if weights is not None:
-        weights = weight_array(here, weights, len(targets), "arcs")
+    weights, scale = _integer_weights(
+        here, weights, lambda: tails(here, offsets, len(targets)), targets, "arcs", mode, scale)
     facts = survey(here, offsets, targets, weights)
-    if facts.all_weights_one:
+    if facts.all_weights_one and directions != SUM:
         weights = None
-    if not facts.symmetric:
-        if not symmetrize:
-            refuse_asymmetry(here, offsets, targets, weights)
+    if directions == SUM or (directions and not facts.symmetric):
         sources = tails(here, offsets, len(targets))
-        offsets, targets, weights = undirected_rows(here, n, sources, targets, weights)
-    elif facts.num_loops:
+        return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale)
+    if not facts.symmetric:
+        refuse_asymmetry(here, offsets, targets, weights)
+    if facts.num_loops:
         offsets, targets, weights = without_loops(here, offsets, targets, weights)
-    totals = {"arc": facts.total_weight} if facts.symmetric else {}
-    return _finished(here, offsets, targets, weights, vertex_weights, totals)
+    return _finished(here, offsets, targets, weights, vertex_weights, facts.total_weight, scale)
 
 
 def edges_graph(
     n: int, sources: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
-    space: ExecutionSpace | None = None,
+    space: ExecutionSpace | None = None, symmetrize: bool | str = True, mode: str = KEEP,
+    scale: float | None = None,
 ) -> Graph:
-    """A checked graph of undirected edges between vertices 0 ... n - 1, in any order."""
+    """A checked graph of edges between vertices 0 ... n - 1, in any order.
+
+    They have no direction, whether `symmetrize` is true or not; "sum" and "max" say what becomes
+    of the weights of an edge that stands in both directions.
+    """
     here = space or space_of(targets)
     sources = index_array(here, sources, "edge sources")
     targets = index_array(here, targets, "edge targets")
@@ -104,16 +154,45 @@ def edges_graph(
         raise InputError(f"{n} vertices; at most 2**31 - 2 fit the 32-bit vertex numbers")
     for ends in (sources, targets):
         _check_ends(here, ends, n)
-    if weights is not None:
-        weights = weight_array(here, weights, len(targets), "edges")
-        if len(weights) and int(weights.min()) < 0:
-            edge = int((weights < 0).argmax())
-            u, v, w = (_item(here, array, edge) for array in (sources, targets, weights))
-            raise InputError(f"edge {edge} ({u}, {v}) has weight {w}; edge weights must be >= 0")
-    offsets, targets, weights = undirected_rows(here, n, sources, targets, weights)
-    if weights is not None and len(weights) and int(weights.min()) == 1 == int(weights.max()):
+    weights, scale = _integer_weights(here, weights, lambda: sources, targets, "edges", mode, scale)
+    if weights is not None and len(weights) and int(weights.min()) < 0:
+        edge = int((weights < 0).argmax())
+        u, v, w = (_item(here, array, edge) for array in (sources, targets, weights))
+        error = InputError(f"edge {edge} ({u}, {v}) has weight {w}; {NOT_NEGATIVE}")
+        error.entry = edge
+        raise error
+    directions = directions_of(symmetrize) or AGREE
+    return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale)
+
+
+def _integer_weights(
+    space: ExecutionSpace, weights: Any, tails_of: Callable[[], Array], heads: Array,
+    of_what: str, mode: str, scale: float | None,
+) -> tuple[Array | None, float]:
+    """Weights of arcs or edges as integers, and their scale; those of loops become 0."""
+    if weights is None or mode == IGNORE:
+        return None, 1
+    values = weight_array(space, weights, len(heads), of_what)
+    if mode != KEEP or values.dtype.kind == "f" or of_what == "edges":
+        loops = tails_of() == heads
+        if bool(loops.any()):
+            values = space.copy(values)
+            values[loops] = 0
+    return converted(space, values, mode, scale)
+
+
+def _joined(
+    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
+    vertex_weights: Any, directions: str, scale: float,
+) -> Graph:
+    """The graph of arcs taken without direction."""
+    offsets, targets, weights = undirected_rows(space, n, sources, targets, weights, directions)
+    if weights is None:
+        return _finished(space, offsets, targets, None, vertex_weights, len(targets), scale)
+    total = total_of(weights, "arc weights")
+    if len(weights) and int(weights.min()) == 1 == int(weights.max()):
         weights = None
-    return _finished(here, offsets, targets, weights, vertex_weights, {})
+    return _finished(space, offsets, targets, weights, vertex_weights, total, scale)
 
 
 def space_of(values: Any) -> ExecutionSpace:
@@ -141,12 +220,12 @@ def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:
 
 
 def weight_array(space: ExecutionSpace, values: Any, count: int, of_what: str) -> Array:
-    """Edge weights as int32 or int64 array of `space`, of the right length."""
+    """Edge weights as array of `space`, of the right length."""
     array = as_array(space, values, "edge_weights")
     if array.ndim != 1 or len(array) != count:
         raise InputError(f"edge_weights have shape {tuple(array.shape)} for {count} {of_what}; "
                          f"shape ({count},) is needed")
-    return integral(space, array, "edge_weights")
+    return array
 
 
 def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
@@ -156,6 +235,9 @@ def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
             values = host_array(values)
         if isinstance(values, np.ndarray) and not values.dtype.isnative:
             values = values.astype(values.dtype.newbyteorder("="))
+        if isinstance(values, np.ndarray) and values.dtype == np.longdouble:
+            with np.errstate(over="ignore"):
+                values = values.astype(np.float64)
         return space.asarray(values)
     except (TypeError, ValueError) as problem:
         raise InputError(f"{what} cannot be read as an array: {problem}") from problem
@@ -185,12 +267,12 @@ def _item(space: ExecutionSpace, array: Array, place: int) -> int:
 
 def _finished(
     space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None,
-    vertex_weights: Any, totals: dict[str, int],
+    vertex_weights: Any, total: int, scale: float,
 ) -> Graph:
-    """The graph of checked rows, in the library's types."""
+    """The graph of checked rows, in the library's types; `total` is that of the arcs."""
     offset_type = np.int32 if len(targets) <= MAX_INT32_ARCS else np.int64
     graph = Graph(offsets.astype(offset_type, copy=False), targets.astype(np.int32, copy=False),
-                  weights, None, space, totals)
+                  weights, None, space, {"arc": total}, scale)
     return graph if vertex_weights is None else with_vertex_weights(graph, vertex_weights)
 
 
@@ -200,18 +282,29 @@ def with_vertex_weights(graph: Graph, vertex_weights: Any) -> Graph:
     array = as_array(space, vertex_weights, "vertex_weights")
     checked, total = checked_vertex_weights(space, array, graph.num_vertices)
     totals = {**graph._totals, "vertex": total}
-    return Graph(graph.offsets, graph.targets, graph.weights, checked, space, totals)
+    return replace(graph, vertex_weights=checked, _totals=totals)
 
 
 def _changed(
-    graph: Graph, vertex_weights: Any, edge_weights: Any, symmetrize: bool,
+    graph: Graph, vertex_weights: Any, edge_weights: Any, how: Reading,
     space: ExecutionSpace | None,
 ) -> Graph:
     if space is not None:
         graph = graph.to(space)
     if edge_weights is not None:
         kept = graph.vertex_weights if vertex_weights is None else vertex_weights
-        return csr_graph(graph.offsets, graph.targets, edge_weights, kept, symmetrize, graph.space)
+        return csr_graph(graph.offsets, graph.targets, edge_weights, kept, space=graph.space,
+                         **how.options())
+    if how.mode == IGNORE:
+        totals = {key: value for key, value in graph._totals.items() if key != "arc"}
+        graph = replace(graph, weights=None, weight_scale=1, _totals=totals)
+    elif how.mode == ROUND or how.scale is not None:
+        values = graph.weights
+        if values is None:
+            values = graph.space.full(graph.num_arcs, 1, np.int32)
+        made = csr_graph(graph.offsets, graph.targets, values, graph.vertex_weights, True,
+                         graph.space, how.mode, how.scale)
+        graph = replace(made, weight_scale=made.weight_scale * graph.weight_scale)
     return graph if vertex_weights is None else with_vertex_weights(graph, vertex_weights)
 
 
@@ -235,7 +328,8 @@ def _parts_of_tuple(parts: tuple[Any, ...]) -> tuple[Any, Any, Any]:
 
 
 def _from_edge_list(
-    obj: Any, vertex_weights: Any, edge_weights: Any, space: ExecutionSpace | None
+    obj: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
+    space: ExecutionSpace | None,
 ) -> Graph:
     if not (hasattr(obj, "__len__") or hasattr(obj, "__dlpack__")):
         raise InputError(f"{type(obj).__name__} is no graph; accepted are {ACCEPTED}")
@@ -261,12 +355,12 @@ def _from_edge_list(
         n = max(n, len(vertex_weights))
     if edge_weights is None and rows.shape[1] == 3:
         edge_weights = rows[:, 2]
-    graph = edges_graph(n, ends[0], ends[1], edge_weights, vertex_weights, here)
+    graph = edges_graph(n, ends[0], ends[1], edge_weights, vertex_weights, here, **how.options())
     return graph if space is None else graph.to(space)
 
 
 def _from_networkx(
-    graph: Any, vertex_weights: Any, edge_weights: Any, symmetrize: bool,
+    graph: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
     space: ExecutionSpace | None,
 ) -> Graph:
     number = {node: i for i, node in enumerate(graph.nodes)}
@@ -282,10 +376,11 @@ def _from_networkx(
         weights = [1 if value is None else value for value in values]
     ends = np.array([(number[u], number[v]) for u, v, _ in edges], np.int64).reshape(-1, 2)
     here = space or backends.space("cpu")
-    if not graph.is_directed() or symmetrize:
-        return edges_graph(len(number), ends[:, 0], ends[:, 1], weights, vertex_weights, here)
-    if weights is not None:
-        weights = weight_array(here, weights, len(ends), "edges")
+    if not graph.is_directed() or how.symmetrize:
+        return edges_graph(len(number), ends[:, 0], ends[:, 1], weights, vertex_weights, here,
+                           **how.options())
     tail, head = (index_array(here, ends[:, side], "edges") for side in (0, 1))
+    weights, scale = _integer_weights(here, weights, lambda: tail, head, "edges", how.mode,
+                                      how.scale)
     rows = directed_rows(here, len(number), tail, head, weights)
-    return csr_graph(*rows, vertex_weights, False, here)
+    return replace(csr_graph(*rows, vertex_weights, False, here), weight_scale=scale)

@@ -54,7 +54,9 @@ def map_processes(
     device: str = "auto",
     seed: int = 0,
     threads: int | None = None,
-    symmetrize: bool = False,
+    symmetrize: bool | str = False,
+    weights: bool | str | None = None,
+    weight_scale: float | None = None,
     progress: Progress | None = None,
 ) -> MappingResult:
     """Assign the vertices of a communication graph to the processing elements of a machine.
@@ -88,7 +90,7 @@ def map_processes(
     swaps : bool, optional
         Whether blocks swap places at the end where that lowers the cost; by default as the preset
         says, which is yes but for ``"identity"``.  At most 4096 elements.
-    device, seed, threads, symmetrize, progress
+    device, seed, threads, symmetrize, weights, weight_scale, progress
         As in :func:`portpart.partition`.  With multisection, phases are those of each level of the
         machine, like ``"level 3, coarsening"``.
 
@@ -135,7 +137,9 @@ def map_processes(
     block_weight_limit(0, 1, imbalance)
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
-    working = graph_on_device(graph, vertex_weights, edge_weights, symmetrize, device, threads)
+    working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
+                              edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
+                              weight_scale=weight_scale)
     if k > working.num_vertices:
         raise InputError(f"there are {k} processing elements for {working.num_vertices} vertices; "
                          "every element needs a vertex: describe only the cores that get a rank, "
@@ -148,17 +152,19 @@ def map_processes(
     trace = Trace(space, working, progress)
     task = Task(working, machine, distances_on(space, machine), bounds.balance,
                 as_float(imbalance), seed, trace)
-    part, weights, traffic = mapped_by(mapper, task, config, swapped)
-    feasible = bounds.kept_by(weights)
+    part, block_weights, traffic = mapped_by(mapper, task, config, swapped)
+    feasible = bounds.kept_by(block_weights)
     if not feasible:
-        warnings.warn(why_infeasible(working, weights, bounds), UserWarning, stacklevel=2)
+        warnings.warn(why_infeasible(working, block_weights, bounds), UserWarning, stacklevel=2)
     pairs = traffic.tocoo()
     costs = level_costs_of(machine, pairs.row, pairs.col, pairs.data)
     return MappingResult(
         part=where_the_graph_was(part, graph, space),
-        cut=int(traffic.sum()) // 2, imbalance=imbalance_of(weights), block_weights=weights,
+        cut=int(traffic.sum()) // 2, imbalance=imbalance_of(block_weights),
+        block_weights=block_weights,
         max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
-        feasible=feasible, k=k, seconds=time.perf_counter() - start, stats=trace.summary(),
+        feasible=feasible, k=k, seconds=time.perf_counter() - start,
+        stats={**trace.summary(), "weight_scale": working.weight_scale},
         cost=int(costs.sum()), level_costs=costs, traffic=traffic, topology=machine,
     )
 

@@ -55,6 +55,8 @@ PARTITION_PARAMETERS = {
     "starts": None,
     "time_limit": None,
     "symmetrize": False,
+    "weights": None,
+    "weight_scale": None,
     "progress": None,
 }
 

@@ -99,6 +99,7 @@ def _as_object(result: PartitionResult, report: dict[str, Any]) -> dict[str, Any
         "phases": result.stats.get("phases", {}),
         "num_levels": len(result.stats.get("levels", [])),
         "block_weights": result.block_weights,
+        "weight_scale": result.stats.get("weight_scale", 1),
         **requested,
     }
 

@@ -62,7 +62,8 @@ def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int) -> Graph:
         source.refuse(rows.line(source, row), f"weight {weights[row]}; edge weights must be >= 0 "
                                               "(weights=False leaves them out)")
     try:
-        return edges_graph(n, rows.sources - first, rows.targets - first, weights)
+        return edges_graph(n, rows.sources - first, rows.targets - first, weights,
+                           symmetrize="max")
     except InputError as problem:
         raise GraphFormatError(f"{source.name}: {problem}") from problem
 
