@@ -14,14 +14,23 @@ import numpy as np
 import pymetis
 
 import portpart
+import portpart.errors
 
 MESH_POINTS = 200_000
 OUTPUT = Path(__file__).resolve().parents[1] / "demo-output"
 
 
 def main() -> int:
-    """Run the demo; the exit code is 0 if the partition keeps the balance bound."""
-    options = _parse()
+    """Run the demo; the exit code is 0 if the partition keeps the bound, 2 after an error."""
+    try:
+        return _run(_parse())
+    except (portpart.errors.PortpartError, OSError) as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Partition twice, compare with METIS and draw."""
     graph, points, name = _make_or_read(options.graph, options.points, options.seed)
     print(f"{name}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges")
     print(f"k = {options.k}, imbalance at most {options.imbalance:.0%}, seed {options.seed}\n")

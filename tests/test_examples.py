@@ -13,10 +13,14 @@ ROOT = Path(__file__).resolve().parents[1]
 PNG = b"\x89PNG"
 
 
-def run_demo(*arguments: str) -> str:
+def demo(*arguments: str) -> subprocess.CompletedProcess:
     command = [sys.executable, "examples/demo.py", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    outcome = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+def run_demo(*arguments: str) -> str:
+    outcome = demo(*arguments)
     assert outcome.returncode == 0, outcome.stderr
     return outcome.stdout
 
@@ -38,3 +42,14 @@ def test_demo_takes_a_file_and_draws_its_blocks(tmp_path: Path) -> None:
     text = run_demo(str(graph), "-k", "4", "--output", str(picture))
     assert "40 vertices, 40 edges" in text
     assert picture.read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["missing.graph"], "missing.graph"), (["docs"], "docs"), (["--points", "500", "-k", "0"], "k"),
+])
+def test_demo_says_in_one_line_what_is_wrong(arguments: list[str], message: str) -> None:
+    outcome = demo(*arguments)
+    assert outcome.returncode == 2
+    (line,) = outcome.stderr.splitlines()
+    assert line.startswith("demo: ")
+    assert message in line

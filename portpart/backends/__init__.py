@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError
 
 __all__ = ["ExecutionSpace", "host_of", "space"]
@@ -31,7 +32,8 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
         raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {device!r}")
     if kind == "cpu":
-        from portpart.backends.cpu import CpuSpace
+        with late_interrupts():
+            from portpart.backends.cpu import CpuSpace
 
         return _known("cpu", threads, lambda: CpuSpace(threads))
     from portpart.backends.cuda import CudaSpace, usable_device

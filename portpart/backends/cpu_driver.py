@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-from portpart.backends.cpu_compile import numba_cache
+from portpart.backends.cpu_driver_cache import compiled_by_numba
 from portpart.backends.cpu_threads import start_threads
 from portpart.backends.cpu_words import (
     STACK_WORDS,
@@ -43,8 +43,7 @@ def at_once(signature: str, parallel: bool = False) -> Callable[[Callable[..., A
     """Compile a function when it is declared, or load it from the cache."""
 
     def declare(function: Callable[..., Any]) -> Any:
-        with numba_cache(__file__):
-            return njit(signature, cache=True, nogil=True, parallel=parallel)(function)
+        return compiled_by_numba(function, signature, parallel)
 
     return declare
 

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 from bisect import bisect_left, insort
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -91,8 +92,9 @@ class _Lease:
             "shape": (n,), "typestr": dtype.str, "version": 3, "data": (address_of(block), False),
         }
 
-    def __del__(self) -> None:
-        if not sys.is_finalizing():
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # An argument: when Python ends, the names of this module may be gone.
+        if not is_finalizing():
             self.cache.keep(self.block)
 
 

@@ -1,4 +1,4 @@
-"""Command line: ``portpart partition | map | evaluate | info | convert | generate | algorithms``.
+"""Command line: ``portpart partition | map | evaluate | info | convert | generate | ...``.
 
 Every command is a module of this folder and is imported when it is called, so that
 ``portpart --help`` and a mistyped option answer at once.
@@ -31,6 +31,7 @@ COMMANDS = {
     "convert": "Rewrite a graph in another format.",
     "generate": "Make a synthetic graph.",
     "algorithms": "List algorithms, presets and their parameters.",
+    "cache": "Show or clear the folder of compiled kernels.",
 }
 
 
@@ -71,13 +72,18 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=LazyGroup, invoke_without_command=True,
+               context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
-def command_line() -> None:
+@click.pass_context
+def command_line(ctx: click.Context) -> int:
     """Graph partitioning on every CPU core and on CUDA GPUs.
 
     A file named `-` is standard input or output.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+    return BAD_INPUT
 
 
 def _report(error: BaseException) -> int:
@@ -85,8 +91,7 @@ def _report(error: BaseException) -> int:
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return _complain("interrupted", INTERRUPTED)
     if isinstance(error, click.ClickException):
-        error.show()
-        return BAD_INPUT
+        return _complain(f"error: {error.format_message()}{_where_help_is(error)}", BAD_INPUT)
     if isinstance(error, (DeviceUnavailable, MemoryError)):
         return _complain(f"error: {error or 'out of memory'}", UNAVAILABLE)
     if isinstance(error, (InputError, OSError)):
@@ -96,6 +101,11 @@ def _report(error: BaseException) -> int:
         "(PORTPART_TRACEBACK=1 shows where; please report it)",
         DEFECT,
     )
+
+
+def _where_help_is(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f" (see {context.command_path} --help)" if context else ""
 
 
 def _complain(message: str, code: int) -> int:

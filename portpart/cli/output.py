@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,8 +19,11 @@ STDOUT, STDERR = 1, 2
 
 
 def print_json(values: Mapping[str, Any]) -> None:
-    """Write `values` as one JSON object on one line of standard output."""
-    click.echo(json.dumps(values, default=_plain))
+    """Write `values` as one JSON object on one line of standard output.
+
+    JSON knows no infinite numbers: they become null.
+    """
+    click.echo(json.dumps(_plain(values), allow_nan=False))
 
 
 def print_facts(facts: Mapping[str, str], to_stderr: bool = False) -> None:
@@ -62,9 +66,11 @@ def timings(seconds: float, phases: Mapping[str, float]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Turn what NumPy returns into what JSON knows."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    """Turn what Python and NumPy return into what JSON knows."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,52 +2,68 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import shutil
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
-from portpart.backends import cpu_compile
+from portpart.backends import cache_folder
 from portpart.backends.language import device, int64, kernel, team_array
-from tests.backends.test_cpu_space import run_python
+from portpart.cli import main
+from tests.backends.test_cpu_space import ROOT, run_python
 
 COMPILES = """
-    from pathlib import Path
     from portpart import backends
     from portpart.backends import cpu_compile
     from portpart.primitives.basic import iota
     texts, compile = [], cpu_compile.object_code
     cpu_compile.object_code = lambda text: texts.append(text) or compile(text)
     assert iota(backends.space("cpu"), 5).tolist() == [0, 1, 2, 3, 4]
-    print(len(texts))
+    from portpart.backends.cpu_driver import drive, launch, launch_objects, walk
+    driver = (drive, launch, launch_objects, walk)
+    print(len(texts), sum(sum(each.stats.cache_hits.values()) for each in driver))
 """
+NOTHING, ALL = "1 0", "0 4"
+"""Kernels compiled and functions of the driver loaded, with nothing or all in the cache."""
 
 
-def test_second_process_finds_compiled_kernels(tmp_path):
-    folder = str(tmp_path / "cache")
-    assert run_python(COMPILES, PORTPART_CACHE_DIR=folder) == "1"
-    assert run_python(COMPILES, PORTPART_CACHE_DIR=folder) == "0"
-    assert list((tmp_path / "cache").glob("cpu_driver_*/*/*.drive-*.nbi")), "not beside the source"
-    assert not list((tmp_path / "cache").glob("*.tmp"))
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory) -> Path:
+    """A folder that a first process has filled."""
+    folder = tmp_path_factory.mktemp("kernels") / "cache"
+    assert run_python(COMPILES, PORTPART_CACHE_DIR=str(folder)) == NOTHING
+    return folder
 
 
-@pytest.mark.parametrize("damage", [lambda code: b"", lambda code: code[:-1],
-                                    lambda code: code[:-1] + bytes([code[-1] ^ 1])])
-def test_a_damaged_file_of_the_cache_is_compiled_again(tmp_path, damage):
-    assert run_python(COMPILES, PORTPART_CACHE_DIR=str(tmp_path)) == "1"
-    (file,) = tmp_path.glob("*.kernel")
-    file.write_bytes(damage(file.read_bytes()))
-    assert run_python(COMPILES, PORTPART_CACHE_DIR=str(tmp_path)) == "1"
-    assert run_python(COMPILES, PORTPART_CACHE_DIR=str(tmp_path)) == "0"
+def test_second_process_finds_compiled_kernels(filled):
+    assert run_python(COMPILES, PORTPART_CACHE_DIR=str(filled)) == ALL
+    names = sorted(path.name for path in filled.iterdir())
+    assert [name.rpartition("_")[0] for name in names] == [
+        "drive", "launch", "launch_objects", "walk", "write_index"]
+    assert all(name.endswith(".kernel") for name in names)
 
 
-def test_a_cache_that_is_full_is_done_without(tmp_path):
-    full = COMPILES.replace("texts, compile", """
-    def full(*arguments, **options):
-        raise OSError("no space left on device")
-    cpu_compile.tempfile.mkstemp = full
-    texts, compile""", 1)
-    assert [run_python(full, PORTPART_CACHE_DIR=str(tmp_path)) for _ in range(2)] == ["1", "1"]
+def test_damaged_files_of_the_cache_are_compiled_again(filled, tmp_path):
+    folder = shutil.copytree(filled, tmp_path / "cache")
+    garbage = b"no code of Numba's"
+    damages = {
+        "drive": lambda code: b"",
+        "launch": lambda code: code[:-1],
+        "launch_objects": lambda code: code[:-1] + bytes([code[-1] ^ 1]),
+        "walk": lambda code: hashlib.sha256(garbage).digest() + garbage,  # whole, and wrong
+        "write_index": lambda code: code[:-1] + bytes([code[-1] ^ 1]),
+    }
+    for name, damage in damages.items():
+        (file,) = (each for each in folder.iterdir() if each.name.rpartition("_")[0] == name)
+        file.write_bytes(damage(file.read_bytes()))
+    assert run_python(COMPILES, PORTPART_CACHE_DIR=str(folder)) == NOTHING
+    assert run_python(COMPILES, PORTPART_CACHE_DIR=str(folder)) == ALL
 
 
 def test_a_kernel_is_known_by_its_source_and_by_what_its_names_mean():
@@ -84,33 +100,173 @@ def test_a_kernel_is_known_by_its_source_and_by_what_its_names_mean():
     assert valued(1).fingerprint == valued(1).fingerprint
 
 
-def test_unwritable_cache_folder_is_replaced_for_one_process(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    code = """
-        import warnings
-        from portpart import backends
-        from portpart.backends.cpu_compile import cache_folder
-        from portpart.primitives.basic import iota
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            iota(backends.space("cpu"), 5)
-        print(cache_folder().is_dir(), len(caught), cache_folder(), caught[0].message, sep="|")
-    """
-    exists, count, folder, message = run_python(
-        code, PORTPART_CACHE_DIR=str(blocked / "cache")).split("|")
-    assert (exists, count) == ("True", "1")
-    assert "cannot be kept in" in message
-    assert not Path(folder).exists()
+# where nothing can be kept --------------------------------------------------------------------
+
+USES = """
+    import warnings
+    import portpart
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        graph = portpart.as_graph([(0, 1)])  # here
+        graph = portpart.as_graph([(0, 1), (1, 2)])
+    assert graph.num_edges == 2
+    print(len(caught), *[f"{each.filename}:{each.lineno}: {each.message}" for each in caught],
+          sep="|")
+"""
 
 
-def test_cache_folder_follows_the_environment(monkeypatch, tmp_path):
-    monkeypatch.setenv("PORTPART_CACHE_DIR", str(tmp_path / "here"))
-    assert cpu_compile.cache_folder.__wrapped__() == tmp_path / "here"
+def run_bare(code: str, *before: str, cwd: Path = ROOT, **environment: str) -> str:
+    """Output of `code` in a fresh interpreter that has no variables but these."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment}
+    done = subprocess.run([*before, sys.executable, "-c", textwrap.dedent(code)], cwd=cwd,
+                          capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
+
+
+def only_warning(code: str, *before: str, **settings: str) -> str:
+    """The one warning of `code` (`USES` at its end), which must name the line of the call."""
+    count, warning = run_bare(code, *before, **settings).split("|")
+    assert count == "1"
+    lines = textwrap.dedent(code).splitlines()
+    here = next(i for i, line in enumerate(lines, 1) if line.endswith("# here"))
+    place, _, message = warning.partition(": ")
+    assert place == f"<string>:{here}"
+    return message
+
+
+needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="homes are found in other ways")
+UNKNOWN_USER = """
+    import pwd
+    def unknown(*_):
+        raise KeyError("no such user")
+    pwd.getpwuid = unknown
+"""
+
+
+@needs_posix
+def test_without_user_and_home_all_works_with_one_warning():
+    message = only_warning(UNKNOWN_USER + USES)
+    assert message.startswith("compiled kernels cannot be kept (no home folder is known), so")
+    assert "PORTPART_CACHE_DIR" in message
+
+
+@needs_posix
+def test_without_user_and_home_the_folder_for_caches_is_enough(tmp_path):
+    assert run_bare(UNKNOWN_USER + USES, XDG_CACHE_HOME=str(tmp_path)) == "0"
+    assert list((tmp_path / "portpart").glob("*.kernel"))
+
+
+@needs_posix
+def test_an_identity_that_the_system_does_not_know_can_work(tmp_path):
+    if not shutil.which("setpriv") or os.geteuid() != 0:
+        pytest.skip("to become nobody needs setpriv and root")
+    nobody = ("setpriv", "--reuid=12345", "--regid=12345", "--clear-groups")
+    may_read = subprocess.run([*nobody, sys.executable, "-c", "import portpart"], cwd="/",
+                              env={"PYTHONPATH": str(ROOT)}, check=False, capture_output=True)
+    if may_read.returncode != 0:
+        pytest.skip("nobody may not read this installation")
+    only_warning(USES, *nobody, cwd="/")
+
+
+FULL = """
+    import errno, os
+    import portpart
+    from portpart.backends import cache_folder
+    class Full:
+        def __init__(self, *_): ...
+        def __enter__(self): return self
+        def __exit__(self, *_): ...
+        def write(self, _): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fdopen = Full
+"""
+
+
+def test_a_full_disk_is_done_without_and_told_once(tmp_path):
+    message = only_warning(FULL + USES, PORTPART_CACHE_DIR=str(tmp_path))
+    assert f"cannot be kept in {tmp_path} (No space left on device)" in message
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_is_done_without(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    message = only_warning(USES, PORTPART_CACHE_DIR=str(tmp_path / "file" / "cache"))
+    assert "(Not a directory)" in message or sys.platform == "win32"
+
+
+def test_a_folder_that_may_only_be_read_is_read(filled):
+    """As root may write anywhere, writing is made to fail."""
+    read_only = """
+    import errno, os, tempfile
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+    os.mkdir = tempfile.mkstemp = refuse
+    """ + COMPILES
+    assert run_python(read_only, PORTPART_CACHE_DIR=str(filled)) == ALL
+
+
+# which folder ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    for name in ("PORTPART_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+def folder() -> Path:
+    return cache_folder.cache_folder.__wrapped__()
+
+
+def test_the_folder_follows_the_environment(monkeypatch, tmp_path, home):
+    monkeypatch.setenv("PORTPART_CACHE_DIR", str(tmp_path / "here"))
+    assert folder() == tmp_path / "here"
     monkeypatch.setenv("PORTPART_CACHE_DIR", "here")  # stays there when the process moves on
-    assert cpu_compile.cache_folder.__wrapped__() == tmp_path / "here"
-    monkeypatch.delenv("PORTPART_CACHE_DIR")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    if sys.platform != "win32":
-        assert cpu_compile.cache_folder.__wrapped__() == tmp_path / "portpart"
+    assert folder() == tmp_path / "here"
+
+
+@needs_posix
+@pytest.mark.parametrize(("name", "value", "wanted"), [
+    ("PORTPART_CACHE_DIR", "", "home/.cache/portpart"),
+    ("PORTPART_CACHE_DIR", "~/kernels", "home/kernels"),
+    ("XDG_CACHE_HOME", "", "home/.cache/portpart"),
+    ("XDG_CACHE_HOME", "relative", "home/.cache/portpart"),
+    ("XDG_CACHE_HOME", "/caches", "/caches/portpart"),
+])
+def test_the_rules_of_xdg_hold(monkeypatch, tmp_path, home, name, value, wanted):
+    monkeypatch.setenv(name, value)
+    assert folder() == tmp_path / wanted
+
+
+# the command ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def here(monkeypatch, tmp_path):
+    monkeypatch.setenv("PORTPART_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache_folder, "cache_folder", cache_folder.cache_folder.__wrapped__)
+    return tmp_path / "cache"
+
+
+def test_the_cache_is_shown_and_its_own_files_are_cleared(here, capsys):
+    assert main(["cache", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "folder": str(here), "files": 0, "bytes": 0, "cleared": False}
+    old = here / f"cpu_driver_{'0' * 24}" / "backends_12"
+    old.mkdir(parents=True)
+    ours = [here / cache_folder.file_of("scan", "words"), here / "portpart-abc.tmp",
+            old / "cpu_driver.drive-52.py311.nbi"]
+    others = [here / "mine.kernel", here / "notes.txt", here / "x.tmp"]
+    for file in (*ours, *others):
+        file.write_bytes(b"12345")
+    assert main(["cache", "--show"]) == 0
+    assert f"{here}\n" in (shown := capsys.readouterr().out)
+    assert "3, 0.0 MB" in shown
+    assert main(["cache", "--clear", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "folder": str(here), "files": 3, "bytes": 15, "cleared": True}
+    assert sorted(here.iterdir()) == sorted(others)
+    assert main(["cache", "--show", "--clear"]) == 2

@@ -273,6 +273,17 @@ def test_large_memory_is_used_again():
     assert cache.kept == 0
 
 
+def test_memory_that_dies_when_python_ends_is_no_error(monkeypatch):
+    """By then the names of modules may stand for None."""
+    ignored = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    cache = cpu_memory.BlockCache(limit=1 << 24)
+    array = cache.empty(1 << 18, np.dtype(np.int64))
+    monkeypatch.setattr(cpu_memory, "sys", None)
+    del array
+    assert not ignored
+
+
 def test_blocks_are_not_wasted_on_small_arrays_and_are_bounded():
     cache = cpu_memory.BlockCache(limit=3000)
     blocks = [cache.empty(1000, np.dtype(np.uint8)) for _ in range(4)]

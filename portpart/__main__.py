@@ -1,0 +1,10 @@
+"""``python -m portpart``: the command line where the entry point is not on the path."""
+
+from __future__ import annotations
+
+import sys
+
+from portpart.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""Ctrl-C while code is compiled or loaded."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def late_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block; a second one is obeyed at once.
+
+    Python drops an exception that comes up in a finaliser, as LLVM's modules have, and a module
+    whose import is broken off stays half made.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[FrameType | None] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        waiting.append(frame)
+        if len(waiting) > 1:
+            handler(number, frame)
+
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if len(waiting) == 1:
+            handler(signal.SIGINT, waiting[0])
