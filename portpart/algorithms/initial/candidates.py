@@ -198,7 +198,7 @@ def _work_arrays(space: ExecutionSpace, states: np.ndarray) -> dict[str, Array]:
         "inside": space.empty(of_candidates, np.int64),
         "side": space.empty(of_attempts, np.int8), "key": space.empty(of_attempts, np.int64),
         "moves": space.empty(of_attempts, np.int32), "best": space.empty(groups, np.int64),
-        "tally": space.empty(attempts * k * word.TALLY, np.int64),
+        "tally": space.zeros(attempts * k * word.TALLY, np.int64),
         "won": space.empty(candidates * k * 2, np.int64),
         "cut": space.empty(candidates, np.int64), "overload": space.empty(candidates, np.int64),
         "survivor": space.empty(candidates, np.int32),
