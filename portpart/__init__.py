@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from portpart.api import partition
     from portpart.backends import space
     from portpart.graph import Graph, as_graph
+    from portpart.graphs.mesh import Mesh, as_mesh
     from portpart.listing import list_algorithms
     from portpart.mappers import MultisectionConfig, PartitionedConfig
     from portpart.mapping import map_processes
@@ -49,6 +50,7 @@ __all__ = [
     "JetConfig",
     "MappingResult",
     "MemoryEstimate",
+    "Mesh",
     "MultisectionConfig",
     "OutOfMemory",
     "PartitionResult",
@@ -57,6 +59,7 @@ __all__ = [
     "PortpartError",
     "Topology",
     "as_graph",
+    "as_mesh",
     "compat",
     "generators",
     "io",
@@ -80,9 +83,11 @@ _HOMES = {
     "MultisectionConfig": "portpart.mappers",
     "PartitionedConfig": "portpart.mappers",
     "MemoryEstimate": "portpart.memory",
+    "Mesh": "portpart.graphs.mesh",
     "PartitionResult": "portpart.result",
     "Topology": "portpart.topology",
     "as_graph": "portpart.graph",
+    "as_mesh": "portpart.graphs.mesh",
     "list_algorithms": "portpart.listing",
     "map_processes": "portpart.mapping",
     "memory_estimate": "portpart.memory",

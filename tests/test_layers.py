@@ -38,6 +38,11 @@ PART_OF = {
     "portpart.build_graph": "portpart.graph",
     "portpart.check_graph": "portpart.graph",
     "portpart.check_weights": "portpart.graph",
+    "portpart.graphs": "portpart.graph",
+    "portpart.graphs.elements": "portpart.graph",
+    "portpart.graphs.incidence": "portpart.graph",
+    "portpart.graphs.mesh": "portpart.graph",
+    "portpart.graphs.other_side": "portpart.graph",
 }
 
 # (importing unit, imported unit) that go sideways or up, each with its reason

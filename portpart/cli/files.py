@@ -26,6 +26,8 @@ class Reading:
     top: str | None = None
     model: str | None = None
     max_fanout: int | None = None
+    mesh: str | None = None
+    common_nodes: int | None = None
 
 
 def read_graph(name: str, reading: Reading) -> Graph:
@@ -71,7 +73,8 @@ def _options(name: str, reading: Reading) -> dict[str, Any]:
     directed = known is None or "symmetrize" in known[2]
     symmetrize = True if reading.symmetrize and directed else None
     return {"symmetrize": symmetrize, "top": reading.top, "model": reading.model,
-            "max_fanout": reading.max_fanout}
+            "max_fanout": reading.max_fanout, "mesh": reading.mesh,
+            "common_nodes": reading.common_nodes}
 
 
 def write_graph(graph: Graph, name: str, file_format: str | None = None) -> None:

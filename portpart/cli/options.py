@@ -78,7 +78,8 @@ _READING = (
     click.option("--symmetrize", is_flag=True,
                  help="Take the arcs of a directed graph without direction."),
     click.option("--format", "file_format", metavar="NAME",
-                 help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, verilog); "
+                 help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, verilog, "
+                      "metis-mesh); "
                       "default: by its name."),
     click.option("--top", metavar="MODULE",
                  help="Verilog: the module to take; default: the one that no other instantiates."),
@@ -86,6 +87,10 @@ _READING = (
                  help="Verilog: what becomes of a net; default: star, driver to sinks."),
     click.option("--max-fanout", type=click.IntRange(min=0),
                  help="Verilog: leave out nets that reach more gates; default: keep all."),
+    click.option("--mesh", type=click.Choice(["dual", "nodal"]),
+                 help="METIS mesh: vertices are the elements (dual, the default) or the nodes."),
+    click.option("--common-nodes", type=click.IntRange(min=1),
+                 help="METIS mesh: nodes that adjacent elements share, at least; default: 1."),
 )
 
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from portpart.errors import InputError
 from portpart.graph import Graph, as_graph
 from portpart.io import dimacs, edge_list, matrix_market, metis, npz, verilog
+from portpart.io import mesh as metis_mesh
 from portpart.io.edge_list import NamedGraph, read_edge_list
 from portpart.io.files import COMPRESSIONS, PathLike, Source, read_source, write_chunks
 from portpart.io.hostfile import Host, expand_nodelist, read_hosts
+from portpart.io.mesh import read_mesh, write_mesh
 from portpart.io.netlist import Netlist
 from portpart.io.partition_file import (
     read_named_partition,
@@ -37,11 +39,13 @@ __all__ = [
     "read",
     "read_edge_list",
     "read_hosts",
+    "read_mesh",
     "read_named",
     "read_named_partition",
     "read_netlist",
     "read_partition",
     "write",
+    "write_mesh",
     "write_named_partition",
     "write_partition",
     "write_rankfile",
@@ -58,6 +62,7 @@ FORMATS: dict[str, tuple[ModuleType, tuple[str, ...], tuple[str, ...]]] = {
     "dimacs": (dimacs, (".gr", ".dimacs", ".col"), ("weights",)),
     "npz": (npz, (".npz",), ("symmetrize",)),
     "verilog": (verilog, (".v", ".vg"), ("top", "model", "max_fanout")),
+    "metis-mesh": (metis_mesh, (".mesh",), ("mesh", "common_nodes")),
 }
 """Module, file suffixes and reading options of each format."""
 
@@ -74,6 +79,8 @@ def read(
     top: str | None = None,
     model: str | None = None,
     max_fanout: int | None = None,
+    mesh: str | None = None,
+    common_nodes: int | None = None,
     space: ExecutionSpace | None = None,
 ) -> Graph:
     """Read a graph file.
@@ -100,6 +107,12 @@ def read(
         Verilog: what becomes of a net, as in :meth:`Netlist.graph`; default: a star.
     max_fanout : int, optional
         Verilog: leave out nets that reach more gates, as of clock and reset; default: keep all.
+    mesh : {"dual", "nodal"}, optional
+        METIS mesh (format ``"metis-mesh"``, ``.mesh``): whether the vertices are the elements
+        (default) or the nodes.
+    common_nodes : int, optional
+        METIS mesh: least number of nodes that adjacent elements share, see
+        :meth:`Mesh.dual_graph`; default: 1.
     space : ExecutionSpace, optional
         Where the graph is to live; default: the CPU.
 
@@ -122,7 +135,7 @@ def read(
     16 bytes per arc.  Verilog is read in Python: see :func:`read_netlist`.
     """
     given = {"symmetrize": symmetrize, "weights": weights, "relabel": relabel, "top": top,
-             "model": model, "max_fanout": max_fanout}
+             "model": model, "max_fanout": max_fanout, "mesh": mesh, "common_nodes": common_nodes}
     result = _parsed(path, format, given)[1]
     graph: Graph = result.graph if isinstance(result, NamedGraph) else result
     return graph if space is None else graph.to(space)

@@ -1,0 +1,150 @@
+"""What is in what: nodes of elements and elements of nodes, and who meets whom there.
+
+Rows that have members in common are joined by merging: the members of a row stand for ascending
+lists of rows, and a heap of one place in each list yields the rows met in ascending order, each
+as often as there are common members.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart import backends
+from portpart.backends.language import device, int64, kernel
+from portpart.build_graph import tails
+from portpart.errors import InputError, OutOfMemory
+from portpart.graph import MAX_INT32_ARCS
+from portpart.primitives.scan import offsets_from_counts
+
+MAX_ARCS = 2**36
+"""More arcs than any memory holds: known before the work begins, they are refused."""
+
+
+@dataclass(frozen=True)
+class Incidence:
+    """Rows of members: row r holds ``members[offsets[r]:offsets[r + 1]]``."""
+
+    offsets: np.ndarray
+    members: np.ndarray
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.offsets) - 1
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The row of each member."""
+        return tails(backends.space("cpu"), self.offsets, len(self.members))
+
+    def transposed(self, num_members: int) -> Incidence:
+        """The rows of each member, ascending."""
+        space = backends.space("cpu")
+        _, order = space.sort_keys(self.members)
+        counts = np.bincount(self.members, minlength=num_members)
+        return Incidence(offsets_from_counts(space, counts), self.rows[order])
+
+
+def joined_rows(
+    these: Incidence, others: Incidence, common: int, weighted: bool, words: tuple[str, str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """CSR rows (offsets, targets, weights): rows of `these` that have `common` members in common.
+
+    Fewer do for a short row, all but one of its members.  `others` is the transpose of `these`,
+    its members ascending.  Weights are numbers of common members.  `words` name a row of `others`
+    and its members.
+    """
+    if common == 1:
+        _refuse_cliques(others, words)
+    space = backends.space("cpu")
+    n = len(these)
+    heap = space.empty(len(these.members), np.int32)
+    counts = space.zeros(n, np.int64)
+    nothing = space.empty(1, np.int32)
+    given = (these.offsets, these.members, others.offsets, others.members, others.rows, common,
+             heap)
+    space.parallel_for(n, meet_rows, *given, False, False, counts, nothing, nothing)
+    offsets = offsets_from_counts(space, counts)
+    num_arcs = int(offsets[n])
+    try:
+        targets = space.empty(num_arcs, np.int32)
+        weights = space.empty(num_arcs if weighted else 1, np.int32)
+    except MemoryError as problem:
+        raise OutOfMemory(f"the graph would have {num_arcs} arcs, {num_arcs / 2**28:.1f} GiB: "
+                          "more common nodes make fewer") from problem
+    space.parallel_for(n, meet_rows, *given, True, weighted, offsets, targets, weights)
+    if num_arcs <= MAX_INT32_ARCS:
+        offsets = offsets.astype(np.int32)
+    return offsets, targets, weights if weighted else None
+
+
+def _refuse_cliques(others: Incidence, words: tuple[str, str]) -> None:
+    """Raise for a row whose members, all adjacent to each other, are too many."""
+    lengths = np.diff(others.offsets)
+    longest = int(lengths.max(initial=0))
+    if longest * (longest - 1) > MAX_ARCS:
+        raise InputError(f"{words[0]} {int(lengths.argmax())} has {longest} {words[1]}, which are "
+                         f"all adjacent: {longest * (longest - 1)} arcs are too many")
+
+
+@device
+def sift_down(heap, begin, size, start, lists):
+    """Restore the order of heap[begin:begin + size] below place `start`, smallest row first."""
+    at = int64(start)
+    place = heap[begin + at]
+    row = lists[place]
+    child = 2 * at + 1
+    while child < size:
+        if child + 1 < size:
+            if lists[heap[begin + child + 1]] < lists[heap[begin + child]]:
+                child += 1
+        if lists[heap[begin + child]] >= row:
+            break
+        heap[begin + at] = heap[begin + child]
+        at = child
+        child = 2 * at + 1
+    heap[begin + at] = place
+
+
+@device
+def suffices(shared, common, offsets, row, other):
+    """Whether two rows with `shared` members in common are joined: METIS's rule."""
+    shorter = min(offsets[row + 1] - offsets[row], offsets[other + 1] - offsets[other])
+    return row != other and (shared >= common or shared >= shorter - 1)
+
+
+@kernel
+def meet_rows(row, offsets, members, list_offsets, lists, list_of, common, heap, fill, weighted,
+              first, targets, weights):
+    """Count (fill false) into first[row] the rows that a row joins, or write them from there on.
+
+    heap[offsets[row]:offsets[row + 1]] is the item's own: one place in the list of each member.
+    """
+    begin = int64(offsets[row])
+    size = int64(offsets[row + 1]) - begin
+    for i in range(size):
+        heap[begin + i] = list_offsets[members[begin + i]]
+    for i in range(size):
+        sift_down(heap, begin, size, size - 1 - i, lists)
+    met = int64(0)
+    while size > 0:
+        other = int64(lists[heap[begin]])
+        shared = int64(0)
+        while size > 0 and lists[heap[begin]] == other:
+            shared += 1
+            place = int64(heap[begin])
+            if place + 1 < list_offsets[int64(list_of[place]) + 1]:
+                heap[begin] = place + 1
+            else:
+                size -= 1
+                heap[begin] = heap[begin + size]
+            sift_down(heap, begin, size, 0, lists)
+        if suffices(shared, common, offsets, row, other):
+            if fill:
+                targets[first[row] + met] = other
+            if fill and weighted:
+                weights[first[row] + met] = shared
+            met += 1
+    if not fill:
+        first[row] = met

@@ -1,0 +1,118 @@
+"""From blocks of one side of a mesh to blocks of the other, by METIS's rule.
+
+The rows are elements and their members nodes, or the other way round.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.backends.language import device, int64, kernel
+from portpart.errors import InputError
+from portpart.graphs.incidence import Incidence
+from portpart.ingest import index_array
+
+MAX_BLOCKS = 2**31 - 1
+
+NOWHERE, UNDECIDED = -1, -2
+
+
+def part_of_other_side(
+    rows: Incidence, member_part: Any, num_members: int, name: str, k: int | None, target: Any
+) -> np.ndarray:
+    """Block of each row, given that of each member; -1 for rows without members."""
+    space = backends.space("cpu")
+    part = index_array(space, member_part, name)
+    if len(part) != num_members:
+        raise InputError(f"{name} holds {len(part)} blocks for {num_members}")
+    limits = _limits(len(rows), part, k, target)
+    outside = (part < 0) | (part >= len(limits))
+    if outside.any():
+        place = int(outside.argmax())
+        raise InputError(f"{name}[{place}] is {part[place]}; with k = {len(limits)} blocks are "
+                         f"0 ... {len(limits) - 1}")
+    result = space.empty(len(rows), np.int32)
+    space.parallel_for(len(rows), choose_only_block, rows.offsets, rows.members, part, result)
+    sizes = np.bincount(result[result >= 0], minlength=len(limits)).astype(np.int64)
+    votes = space.zeros(len(limits), np.int64)
+    undecided = np.flatnonzero(result == UNDECIDED)
+    space.parallel_for(1, vote_in_turn, undecided, len(undecided), rows.offsets, rows.members, part,
+                       limits, sizes, votes, result)
+    return result
+
+
+def _limits(num_rows: int, part: np.ndarray, k: int | None, target: Any) -> np.ndarray:
+    """Rows that a block may have before votes go elsewhere, as METIS counts them."""
+    shares = None if target is None else _shares(target)
+    if k is None:
+        k = int(part.max(initial=0)) + 1 if shares is None else len(shares)
+    if not isinstance(k, (int, np.integer)) or not 1 <= k <= MAX_BLOCKS:
+        raise InputError(f"k is {k!r}; it must be an integer from 1 to {MAX_BLOCKS}")
+    if shares is None:
+        return np.full(k, 1 + num_rows // k, np.int64)
+    if shares.shape != (k,) or not (np.isfinite(shares).all() and (shares >= 0).all()
+                                    and shares.any()):
+        raise InputError(f"target must hold {k} shares, none negative and not all 0")
+    limits: np.ndarray = 1 + (num_rows * (shares / shares.sum())).astype(np.int64)
+    return limits
+
+
+def _shares(target: Any) -> np.ndarray:
+    try:
+        return np.asarray(target, np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        raise InputError("target must hold numbers, one for each block") from None
+
+
+@device
+def most_votes(votes, offsets, members, part, row):
+    """The block with most votes; of several the one that comes first in the row."""
+    best = int64(part[members[offsets[row]]])
+    for i in range(offsets[row], offsets[row + 1]):
+        block = int64(part[members[i]])
+        if votes[block] > votes[best]:
+            best = block
+    return best
+
+
+@device
+def less_loaded(best, limits, sizes, offsets, members, part, row):
+    """The first block of the row that has room, or is less above its limit than `best`."""
+    for i in range(offsets[row], offsets[row + 1]):
+        block = int64(part[members[i]])
+        above = sizes[block] - limits[block]
+        if above < 0 or above < sizes[best] - limits[best]:
+            return block
+    return best
+
+
+@kernel
+def choose_only_block(row, offsets, members, part, result):
+    """result[row] = the block that all members are in."""
+    block = int64(NOWHERE)
+    if offsets[row] < offsets[row + 1]:
+        block = int64(part[members[offsets[row]]])
+    for i in range(offsets[row], offsets[row + 1]):
+        if part[members[i]] != block:
+            block = int64(UNDECIDED)
+            break
+    result[row] = block
+
+
+@kernel
+def vote_in_turn(_, undecided, count, offsets, members, part, limits, sizes, votes, result):
+    """Choose blocks for the undecided rows one after the other: a single item, in their order."""
+    for at in range(count):
+        row = int64(undecided[at])
+        for i in range(offsets[row], offsets[row + 1]):
+            votes[part[members[i]]] += 1
+        best = most_votes(votes, offsets, members, part, row)
+        for i in range(offsets[row], offsets[row + 1]):
+            votes[part[members[i]]] = 0
+        if sizes[best] > limits[best]:
+            best = less_loaded(best, limits, sizes, offsets, members, part, row)
+        sizes[best] += 1
+        result[row] = best

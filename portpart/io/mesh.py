@@ -1,0 +1,173 @@
+"""METIS mesh files: a header ``elements [weights]``, then one line of nodes per element.
+
+The header's second number says how many weights begin a line: none or one.  Nodes count from 1;
+``%`` begins a comment line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from portpart.errors import GraphFormatError, InputError
+from portpart.graph import Graph
+from portpart.graphs.mesh import Mesh, as_mesh
+from portpart.io.files import PathLike, Source, read_source, write_chunks
+from portpart.io.render import rendered_rows
+from portpart.io.tokens import Lines, LineSyntax, read_lines
+
+SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
+
+MEDIT_BEGINS = b"MeshVersionFormatted"
+
+GRAPHS = ("dual", "nodal")
+
+
+def parse(source: Source, mesh: str = "dual", common_nodes: int | None = None) -> Graph:
+    """The dual or the nodal graph of a mesh file.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of the first deviation from the format.
+    InputError
+        If there is no such graph.
+    """
+    if mesh not in GRAPHS:
+        raise InputError(f"mesh is {mesh!r}; it must be 'dual' (vertices are elements) or 'nodal' "
+                         "(vertices are nodes)")
+    if mesh == "nodal" and common_nodes is not None:
+        raise InputError("common_nodes applies to dual graphs only (mesh='dual')")
+    read = mesh_of(source)
+    if mesh == "nodal":
+        return read.nodal_graph()
+    return read.dual_graph(1 if common_nodes is None else common_nodes)
+
+
+def read_mesh(path: PathLike) -> Mesh:
+    """Read a METIS mesh file.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Plain or packed, as for :func:`portpart.io.read`; ``-`` reads standard input.
+
+    Returns
+    -------
+    Mesh
+        Elements and nodes are numbered from 0.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of the first deviation and what would be right.
+    InputError
+        If the file cannot be read.
+
+    Notes
+    -----
+    Files of METIS 4, whose header gives a kind of element instead of a number of weights, are
+    read after that number is taken out.
+    """
+    return mesh_of(read_source(path))
+
+
+def write_mesh(mesh: Any, path: PathLike) -> None:
+    """Write a METIS mesh file, packed if the suffix says so; ``-`` writes to standard output.
+
+    Parameters
+    ----------
+    mesh : Mesh or whatever :func:`portpart.as_mesh` takes
+    path : str or PathLike
+
+    Raises
+    ------
+    InputError
+        If the mesh is malformed or the file cannot be written.
+    """
+    write_chunks(path, _text(as_mesh(mesh)))
+
+
+def mesh_of(source: Source) -> Mesh:
+    """The mesh of a file."""
+    if source.data.lstrip()[: len(MEDIT_BEGINS)] == MEDIT_BEGINS:
+        raise GraphFormatError(f"{source.name} is a Medit mesh; read it with meshio and pass that "
+                               "to portpart.as_mesh")
+    lines = read_lines(source.data, SYNTAX)
+    if lines.bad_byte is not None:
+        source.refuse_word(lines.bad_byte)
+    count, weighted = _header(source, lines)
+    starts = _element_starts(source, lines, count)
+    values = lines.values[starts[0] : starts[count]]
+    starts -= starts[0]
+    weights = None
+    if weighted:
+        _check_lengths(source, starts)
+        leading = np.zeros(len(values), bool)
+        leading[starts[:-1]] = True
+        weights, values = values[leading], values[~leading]
+        starts -= np.arange(count + 1)
+    _check_nodes(source, starts, values)
+    try:
+        return as_mesh((starts, values - 1), element_weights=weights)
+    except InputError as problem:
+        if problem.vertex is None:
+            raise GraphFormatError(f"{source.name}: {problem}") from problem
+        source.refuse(_line_of(source, problem.vertex), f"{problem} (numbered from 0)")
+
+
+def _header(source: Source, lines: Lines) -> tuple[int, bool]:
+    """Number of elements, and whether they have weights."""
+    first = lines.values[: lines.starts[1]].tolist() if len(lines.starts) > 1 else []
+    line = source.line_of_row(SYNTAX, 0, 0)
+    if not 1 <= len(first) <= 2 or min(first) < 0:
+        source.refuse(line, "a METIS mesh begins with 'elements [weights]': the number of elements "
+                            "and, if they have weights, 1")
+    if len(first) == 2 and first[1] > 1:
+        source.refuse(line, f"{first[1]} weights per element: several constraints are not "
+                            "supported; METIS 4 meant a kind of element by it: leave it out")
+    return first[0], first[1:] == [1]
+
+
+def _element_starts(source: Source, lines: Lines, count: int) -> np.ndarray:
+    """Where the numbers of each element begin, and the end of the last."""
+    rows = len(lines.starts) - 2
+    if rows < count:
+        source.refuse(source.data.count(b"\n") + 1,
+                      f"the file ends after {rows} of {count} elements")
+    if lines.starts[count + 1] < len(lines.values):
+        row = int(np.searchsorted(lines.starts, lines.starts[count + 1], side="right")) - 1
+        source.refuse(source.line_of_row(SYNTAX, 0, row),
+                      f"numbers after the line of the last of {count} elements")
+    return lines.starts[1 : count + 2].copy()
+
+
+def _check_lengths(source: Source, starts: np.ndarray) -> None:
+    short = starts[1:] == starts[:-1]
+    if short.any():
+        element = int(short.argmax())
+        source.refuse(_line_of(source, element), f"no numbers for element {element + 1}; a weight "
+                                                 "and its nodes are expected")
+
+
+def _check_nodes(source: Source, starts: np.ndarray, nodes: np.ndarray) -> None:
+    if len(nodes) and int(nodes.min()) < 1:
+        place = int((nodes < 1).argmax())
+        element = int(np.searchsorted(starts, place, side="right")) - 1
+        source.refuse(_line_of(source, element), f"node {nodes[place]}; nodes count from 1")
+
+
+def _line_of(source: Source, element: int) -> int:
+    return source.line_of_row(SYNTAX, 0, 1 + element)
+
+
+def _text(mesh: Mesh) -> Iterator[Any]:
+    """The METIS file of a mesh, in pieces."""
+    nodes, starts, weights = mesh.nodes.astype(np.int64) + 1, mesh.offsets, mesh.element_weights
+    if weights is not None:
+        nodes = np.insert(nodes, starts[:-1], weights)
+        starts = starts + np.arange(mesh.num_elements + 1)
+    yield f"{mesh.num_elements}{'' if weights is None else ' 1'}\n".encode()
+    yield rendered_rows(nodes, starts)
