@@ -8,6 +8,8 @@ be used at once.  A thread that wants to overlap work enters a stream of its own
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -31,6 +33,12 @@ MAX_BLOCKS = 1 << 16
 
 LARGEST_TRAVELLER = 1 << 16
 """Bytes of a host array up to which the driver takes a copy at once: CuPy's way takes 40 us."""
+
+DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+"""The driver's library; CUDA calls a driver that is missing one that is too old."""
+
+NO_DRIVER = (f"there is no CUDA driver here ({DRIVER} cannot be loaded): a GPU needs NVIDIA's "
+             "driver, a container to be started with its GPUs")
 
 _NOTHING = contextlib.nullcontext()
 
@@ -245,6 +253,15 @@ def import_cupy() -> ModuleType:
     return cupy
 
 
+def has_driver() -> bool:
+    """Whether the driver's library is on this machine, of whatever version."""
+    try:
+        ctypes.CDLL(DRIVER)
+    except OSError:
+        return False
+    return True
+
+
 def usable_device(device: int | None) -> int:
     """The number of a device that portpart can use; None asks for CuPy's current one."""
     cupy = import_cupy()
@@ -252,7 +269,8 @@ def usable_device(device: int | None) -> int:
         count = cupy.cuda.runtime.getDeviceCount()
         current = cupy.cuda.runtime.getDevice() if count else 0
     except Exception as error:
-        raise DeviceUnavailable(f"the CUDA driver cannot be used: {error}") from error
+        reason = f"the CUDA driver cannot be used: {error}" if has_driver() else NO_DRIVER
+        raise DeviceUnavailable(reason) from error
     if count == 0:
         raise DeviceUnavailable("this machine has no CUDA device")
     number = current if device is None else device

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from portpart import backends
-from portpart.backends.cuda import CudaSpace
+from portpart.backends.cuda import CudaSpace, usable_device
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
@@ -55,6 +57,22 @@ def scale(i, values, factor, offset, on):
 @kernel
 def count_down(i, control):
     control[0] -= 1
+
+
+@pytest.mark.parametrize(("driver", "message"), [
+    ("libcuda-that-nobody-has.so.1", "there is no CUDA driver here"),
+    (None, "the CUDA driver cannot be used: cudaErrorInsufficientDriver"),
+])
+def test_a_missing_driver_is_not_called_an_old_one(monkeypatch, driver, message):
+    """With a stand-in for CuPy and the C library for a driver."""
+    def refuse():
+        raise RuntimeError("cudaErrorInsufficientDriver: driver version is insufficient")
+
+    runtime = SimpleNamespace(getDeviceCount=refuse)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+    monkeypatch.setattr("portpart.backends.cuda.DRIVER", driver)
+    with pytest.raises(DeviceUnavailable, match=message):
+        usable_device(None)
 
 
 def test_a_missing_device_is_reported_with_the_reason():

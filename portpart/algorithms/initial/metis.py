@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portpart.algorithms.initial.quiet import quiet_c_code
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -49,11 +51,12 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
     adjacency = pymetis.CSRAdjacency(shuffled.indptr, shuffled.indices)
     ufactor = _ufactor(min(imbalance, MAX_METIS_IMBALANCE), num_blocks)
     options = pymetis.Options(seed=seed % 2**31, ufactor=ufactor)
-    _, shuffled_part = pymetis.part_graph(
-        num_blocks, adjacency, eweights=scaled(np.maximum(shuffled.data, 1)),
-        vweights=None if vertex_weights is None else scaled(vertex_weights[order]),
-        tpwgts=None if shares is None else shares.tolist(), recursive=True, options=options,
-    )
+    with quiet_c_code():
+        _, shuffled_part = pymetis.part_graph(
+            num_blocks, adjacency, eweights=scaled(np.maximum(shuffled.data, 1)),
+            vweights=None if vertex_weights is None else scaled(vertex_weights[order]),
+            tpwgts=None if shares is None else shares.tolist(), recursive=True, options=options,
+        )
     part = np.empty(n, np.int32)
     part[order] = shuffled_part
     return part
