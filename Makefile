@@ -4,6 +4,7 @@
 #   make test                         lint, types and all tests that need no GPU
 #   make gpu-test [CUDA=12] [JOBS=6]  the tests on a CUDA device, in several processes
 #   make gpu-bench [BENCH=options]    report of a CUDA device: checks, costs, partitions
+#   make fuzz [FUZZ=100000] [SEED=0]  mutated inputs of every kind; failures go to build/fuzz
 #   make sanitize [PIECES=memcheck-*] every algorithm under compute-sanitizer (SANITIZER=path)
 #
 # PYTHON picks the interpreter that makes the virtual environment in VENV.  `VENV=` (empty) uses
@@ -19,9 +20,10 @@ BENCH ?=
 JOBS ?= 4
 SANITIZER ?= compute-sanitizer
 PIECES ?= *
+FUZZ ?= 100000
 
 .NOTPARALLEL:
-.PHONY: help demo test lint bench gpu-test gpu-bench sanitize clean
+.PHONY: help demo test lint bench gpu-test gpu-bench fuzz sanitize clean
 
 ifeq ($(strip $(VENV)),)
 export PYTHONPATH := $(CURDIR)
@@ -33,8 +35,8 @@ with = $(foreach extra,$(1),$(VENV)/.has-$(extra))
 endif
 
 help:
-	@sed -n '2,11s/^# \{0,1\}//p' Makefile
-	@echo "targets: demo test lint bench gpu-test gpu-bench sanitize clean"
+	@sed -n '2,10s/^# \{0,1\}//p' Makefile
+	@echo "targets: demo test lint bench gpu-test gpu-bench fuzz sanitize clean"
 
 demo: $(call with,plot)
 	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
@@ -55,6 +57,10 @@ gpu-test: $(call with,dev cuda$(CUDA))
 
 gpu-bench: $(call with,bench dev cuda$(CUDA))
 	$(PY) -m bench.gpu $(BENCH)
+
+# another seed each time unless SEED= says so
+fuzz: $(call with,dev)
+	$(PY) -m tests.fuzz --cases $(FUZZ) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
 
 sanitize: $(call with,dev cuda$(CUDA))
 	$(PY) -m bench.sanitize --sanitizer $(SANITIZER) --pieces '$(PIECES)' --jobs $(JOBS)

@@ -1,0 +1,128 @@
+"""Calls of the public functions with odd objects: a right result comes back, or a typed error."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import portpart
+from portpart import InputError, io, metrics
+from portpart.compat import pymetis
+from tests.fuzz import objects
+from tests.fuzz.judge import check_graph, check_partition, require
+from tests.fuzz.tape import Tape, tape
+
+__all__ = ["check", "tape", "warm"]
+
+BUILDING = ["vertex_weights", "edge_weights", "symmetrize", "weights", "weight_scale"]
+KNOWN = set(inspect.signature(portpart.partition).parameters)
+
+
+def check(data: bytes, folder: Path) -> None:
+    """Make a call as the tape says."""
+    decisions = Tape(data)
+    calls = [_as_graph] * 6 + [_partition] * 5 + [_map] * 3 + [_evaluate, _write, _part_graph]
+    decisions.pick(calls)(decisions, folder)
+
+
+def warm() -> None:
+    """Compile what calls of the usual types need."""
+    for weights in (None, np.ones(24, np.int32) * 2, np.full(24, 2**33)):
+        for masses in (None, np.arange(16)):
+            grid = portpart.as_graph(portpart.generators.grid_2d(4), edge_weights=None if weights is
+                                     None else np.resize(weights, 48), vertex_weights=masses)
+            for algorithm in ("portpart", "jet"):
+                portpart.partition(grid, 3, algorithm=algorithm)
+            portpart.map_processes(grid, "2:2", "1:10")
+            portpart.map_processes(grid, "2:2", "1:10", algorithm="im")
+
+
+def _as_graph(decisions: Tape, folder: Path) -> None:
+    check_graph(portpart.as_graph(objects.graph(decisions), **_building(decisions, 12)))
+
+
+def _partition(decisions: Tape, folder: Path) -> None:
+    graph, building, n = _graph(decisions)
+    k = 2 if decisions.chance(3) else _some(decisions, [2, 3, 1, 5])
+    options: dict[str, Any] = {}
+    for name, usual in (("imbalance", [0.1, 0.0, 0.5]), ("target", None), ("fixed", None),
+                        ("initial", None), ("min_block_weight", [0, 1]), ("starts", [1, 2]),
+                        ("time_limit", [1.0]), ("seed", [0, 7]), ("threads", [1, 2]),
+                        ("algorithm", ["portpart", "jet"]), ("device", ["cpu", "auto"]),
+                        ("preset", ["fast", "default"]), ("progress", [None])):  # fmt: skip
+        if decisions.chance(6):
+            count = k if name == "target" and isinstance(k, int) and k < 100 else n
+            options[name] = (objects.values(decisions, count) if usual is None
+                             else _some(decisions, usual))
+    # a large number of starts, or time without limit, is work that was asked for
+    if isinstance(options.get("starts"), int) and options["starts"] > 9:
+        del options["starts"]
+    result = portpart.partition(graph, k, **options, **building)
+    check_partition(portpart.as_graph(graph, **building), result, result.k)
+
+
+def _map(decisions: Tape, folder: Path) -> None:
+    graph, building, _ = _graph(decisions)
+    hierarchy = _some(decisions, ["2:2", [2, 2], "3", (2, 1)])
+    distances = _some(decisions, ["1:10", [1, 5], "1", (1, 2)])
+    options: dict[str, Any] = {}
+    for name, usual in (("imbalance", [0.1, 0.5]), ("algorithm", ["hm", "im", "two-phase"]),
+                        ("swaps", [True, False]), ("seed", [3]), ("topology", [None])):
+        if decisions.chance(6):
+            options[name] = _some(decisions, usual)
+    result = portpart.map_processes(graph, hierarchy, distances, **options, **building)
+    made = portpart.as_graph(graph, **building)
+    check_partition(made, result, result.k)
+    require(result.cost == metrics.mapping_cost(made, result.part, result.topology), "cost")
+    require(int(result.level_costs.sum()) == result.cost, "costs of the levels")
+
+
+def _evaluate(decisions: Tape, folder: Path) -> None:
+    graph, _, n = _graph(decisions)
+    part = objects.values(decisions, n)
+    found = metrics.evaluate(graph, part, _some(decisions, [None, 4]))
+    require(0 <= found.cut and found.block_weights.sum() >= 0, "evaluation")
+
+
+def _write(decisions: Tape, folder: Path) -> None:
+    part = objects.values(decisions, 5)
+    io.write_partition(part, folder / "part")
+    require((io.read_partition(folder / "part", free=True) == np.asarray(part)).all(), "blocks")
+    machine = portpart.Topology(_some(decisions, ["2:2"]), _some(decisions, ["1:10"]))
+    io.write_rankfile(part, machine, folder / "ranks",
+                      hosts=_some(decisions, [None, ["a", "b"], "ab"]))
+
+
+def _part_graph(decisions: Tape, folder: Path) -> None:
+    sample = [[v for v, _ in row] for row in decisions.pick(objects.graphs()).rows()]
+    adjacency = objects.graph(decisions) if decisions.chance(3) else sample
+    cut, blocks = pymetis.part_graph(_some(decisions, [2, 3]), adjacency)[:2]
+    require(cut >= 0 and min(blocks, default=0) >= 0, "part_graph")
+
+
+def _graph(decisions: Tape) -> tuple[Any, dict[str, Any], int]:
+    """Something like a graph, options that take it, and how many vertices it has, about."""
+    graph, building = objects.graph(decisions), _building(decisions, 24)
+    n = 5
+    with contextlib.suppress(InputError):
+        n = portpart.as_graph(graph, **building).num_vertices
+    return graph, building, min(n, 64)
+
+
+def _building(decisions: Tape, one_in: int) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    usual = {"symmetrize": [True, "sum", "max", False], "weight_scale": [1, 1000],
+             "weights": ["round", "abs", "ignore", "keep"]}
+    for name in BUILDING:
+        if decisions.chance(one_in) and name in KNOWN:
+            options[name] = (_some(decisions, usual[name]) if name in usual
+                             else objects.values(decisions, 7))
+    return options
+
+
+def _some(decisions: Tape, usual: list[Any]) -> Any:
+    return objects.number(decisions) if decisions.chance(4) else decisions.pick(usual)

@@ -1,0 +1,55 @@
+"""One case: its bytes, and what comes of them."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+import zlib
+from pathlib import Path
+from random import Random
+
+from portpart.errors import InternalError, OutOfMemory, PortpartError
+from tests.fuzz.judge import Wrong
+from tests.fuzz.limits import TooSlow, at_most_seconds
+from tests.fuzz.targets import TARGETS
+
+ACCEPTED, REFUSED = "accepted", "refused"
+
+
+def bytes_of(target: str, seed: int, number: int) -> bytes:
+    """The input of a case; the same on every machine."""
+    return TARGETS[target].make(Random(zlib.crc32(f"{target} {seed} {number}".encode())))
+
+
+def outcome(target: str, data: bytes, folder: Path, seconds: float) -> str:
+    """`ACCEPTED`, `REFUSED`, or what is unclean and where it comes from."""
+    try:
+        with warnings.catch_warnings(), at_most_seconds(seconds):
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", RuntimeWarning)
+            TARGETS[target].check(data, folder)
+    except (InternalError, OutOfMemory) as error:
+        return _described(error)
+    except PortpartError:
+        return REFUSED
+    except TooSlow as error:
+        return f"too slow{_place(error)}"
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return _described(error)
+    return ACCEPTED
+
+
+def _described(error: BaseException) -> str:
+    words = f": {error}" if isinstance(error, Wrong) else ""
+    return f"{type(error).__name__}{_place(error)}{words}"
+
+
+def _place(error: BaseException) -> str:
+    """The innermost function of the library that the error passed."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if "/portpart/" in frame.filename]
+    if not frames:
+        return ""
+    return f" in {frames[-1].filename.rpartition('/portpart/')[2]}:{frames[-1].name}"

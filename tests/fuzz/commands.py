@@ -1,0 +1,99 @@
+"""Command lines: exit codes are the documented ones, JSON is valid, errors are told in words."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from portpart.cli import main
+from tests.fuzz import mutations, samples, tape
+from tests.fuzz.judge import require
+
+CODES = {0, 1, 2, 3}
+ODD = ["", "-", "x", "0", "-1", "1", "2", "nan", "inf", "1e99999999", "2147483648", "10" * 20, "3%",
+       "a,b", "1,2", "\0", "@", "@x", "1:2", "/", "é", "part", "numbers", "g.mtx", "hosts",
+       "9" * 5000]
+COMMANDS: dict[str, list[list[str]]] = {
+    "info": [["--format"], ["--symmetrize"], ["--top"], ["--model"], ["--json"], ["--max-fanout"]],
+    "evaluate": [["-k"], ["--imbalance"], ["--target"], ["--json"], ["--names"]],
+    "convert": [["--to"], ["--format"], ["--symmetrize"]],
+    "partition": [["-k"], ["--imbalance"], ["--target"], ["--fixed"], ["--initial"], ["--json"],
+                  ["--min-block-weight"], ["--preset"], ["--seed"], ["--time-limit"], ["--quiet"],
+                  ["--device"], ["--output"]],
+    "map": [["-H"], ["-D"], ["--matrix"], ["--hosts"], ["--nodelist"], ["--node-levels"],
+            ["--imbalance"], ["--json"], ["--rankfile"], ["--algorithm"]],
+    "algorithms": [["--json"]],
+    "nonsense": [[]],
+}
+FLAGS = {"--symmetrize", "--json", "--names", "--quiet"}
+USUAL = {"-k": "2", "-H": "2", "-D": "1", "--hosts": "hosts", "--fixed": "part",
+         "--initial": "part", "--target": "1,1", "--matrix": "matrix",
+         "--rankfile": "ranks", "--output": "out", "--nodelist": "n[1-2]"}
+
+
+def make(random: Random) -> bytes:
+    return tape.tape(random)
+
+
+def check(data: bytes, folder: Path) -> None:
+    """Run a command as the tape says, in `folder` with a damaged graph in it."""
+    decisions = tape.Tape(data)
+    arguments = _arguments(decisions)
+    _prepare(Random(data), folder)
+    code, out, err = _run(arguments, folder)
+    require(code in CODES, f"exit code {code} of {arguments}: {err[-300:]}")
+    require("Traceback" not in err, err[-300:])
+    if code in (0, 1) and "--json" in arguments and "--help" not in arguments:
+        json.loads(out, parse_constant=_no_constant)
+    require(code < 2 or err, "an error without a word")
+
+
+def _arguments(decisions: tape.Tape) -> list[str]:
+    command = decisions.pick(["partition", "map", "info", "evaluate", "convert", *COMMANDS])
+    arguments = [command]
+    if command != "algorithms":
+        arguments.append(decisions.pick(["g.graph", "g.graph", "g.mtx", "g.txt", *ODD]))
+    if command in ("evaluate", "convert"):
+        arguments.append(decisions.pick(["part", "out.mtx", "out.gr", *ODD]))
+    for option, *_ in filter(None, COMMANDS[command]):
+        if decisions.chance(2 if option in USUAL else 4):
+            usual = USUAL.get(option, "1")
+            arguments += [option] if option in FLAGS else [
+                option, decisions.pick(ODD) if decisions.chance(3) else usual]
+    return arguments
+
+
+def _prepare(random: Random, folder: Path) -> None:
+    """The files that arguments name, some of them damaged."""
+    made: dict[str, list[bytes]] = {
+        "g.graph": samples.metis(), "g.mtx": samples.matrix_market(), "g.txt": samples.edge_list(),
+        "part": samples.partitions(), "hosts": samples.hostfiles(), "numbers": samples.numbers(),
+        "matrix": samples.matrices()}
+    for name, seeds in made.items():
+        data = random.choice(seeds)
+        if random.random() < 0.3:
+            data = mutations.mutated(random, seeds, mutations.OF_TEXT)
+        (folder / name).write_bytes(data)
+
+
+def _run(arguments: list[str], folder: Path) -> tuple[int, str, str]:
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors="replace") for _ in range(2))
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(arguments)
+    finally:
+        os.chdir(before)
+    texts = [stream.buffer.getvalue().decode("utf-8", "replace")  # type: ignore[attr-defined]
+             for stream in (out, err) if not stream.flush()]
+    return code, *texts
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")

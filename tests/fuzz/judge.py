@@ -1,0 +1,112 @@
+"""What a right answer is, checked with NumPy alone."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portpart import InputError
+from portpart import io as graph_io
+from portpart.graph import Graph
+
+FORMATS = {"metis": ".graph", "matrix-market": ".mtx", "edge-list": ".txt", "dimacs": ".gr",
+           "npz": ".npz"}
+MOST_WRITTEN = 1 << 16
+"""Vertices of graphs that are written and read again."""
+
+
+class Wrong(AssertionError):
+    """An answer that is not right."""
+
+
+def require(condition: Any, what: str) -> None:
+    if not condition:
+        raise Wrong(what)
+
+
+def check_graph(graph: Graph) -> None:
+    """Offsets, ends, loops, symmetry, weights and totals."""
+    offsets, targets, weights, masses = arrays = [
+        None if array is None else np.asarray(array) for array in graph.arrays.values()]
+    require(offsets.dtype in (np.int32, np.int64) and targets.dtype == np.int32, "types")
+    require(all(array is None or array.ndim == 1 for array in arrays), "shapes")
+    n = len(offsets) - 1
+    require(n >= 0 and offsets[0] == 0 and offsets[-1] == len(targets), "ends of the offsets")
+    require((offsets[1:] >= offsets[:-1]).all(), "offsets decrease")
+    require(((targets >= 0) & (targets < n)).all(), "a target is no vertex")
+    sources = np.repeat(np.arange(n, dtype=np.int64), np.diff(offsets))
+    require((sources != targets).all(), "a loop")
+    values = np.ones(len(targets), np.int64) if weights is None else weights
+    require(len(values) == len(targets) and (values >= 0).all(), "weights")
+    require(masses is None or (len(masses) == n and (masses >= 0).all()), "vertex weights")
+    there, back = (np.stack([a, b, values])[:, np.lexsort((values, b, a))]
+                   for a, b in ((sources, targets), (targets, sources)))
+    require((there == back).all(), "not symmetric")
+    total, mass = exact_sum(values), n if masses is None else exact_sum(masses)
+    require(total <= 2**62 and mass <= 2**62, "totals above 2**62")
+    require((graph.total_arc_weight, graph.total_vertex_weight) == (total, mass), "totals")
+
+
+def exact_sum(values: np.ndarray) -> int:
+    """The sum of integers in Python's, which never overflow."""
+    wide = values.astype(np.int64)
+    return (int((wide >> 32).sum()) << 32) + int((wide & 0xFFFFFFFF).sum())
+
+
+def check_round_trip(graph: Graph, data: bytes, folder: Path) -> None:
+    """Writing the graph in some format and reading that gives the same graph."""
+    if graph.num_vertices > MOST_WRITTEN:
+        return
+    format_name, suffix = list(FORMATS.items())[zlib.crc32(data) % len(FORMATS)]
+    path = folder / f"again{suffix}"
+    try:
+        graph_io.write(graph, path)
+    except InputError:
+        holds_weights = format_name in ("metis", "npz")
+        require(graph.vertex_weights is not None and not holds_weights,
+                f"{format_name} refuses to write the graph")
+        return
+    again = graph_io.read(path, **_as_written(format_name, graph))
+    check_graph(again)
+    require(merged(again) == merged(graph), f"{format_name} changes the graph")
+
+
+def _as_written(format_name: str, graph: Graph) -> dict[str, Any]:
+    """Options that take the weights of a file for what they are."""
+    weighted = format_name not in ("metis", "npz") and graph.weights is not None
+    return {"weights": True} if weighted else {}
+
+
+def merged(graph: Graph) -> tuple[int, dict[tuple[int, int], int], list[int] | None]:
+    """The number of vertices, the weight between each pair, and the weights of the vertices."""
+    offsets, targets, weights, masses = (
+        None if array is None else np.asarray(array).tolist() for array in graph.arrays.values())
+    pairs: dict[tuple[int, int], int] = {}
+    for vertex in range(graph.num_vertices):
+        for arc in range(offsets[vertex], offsets[vertex + 1]):
+            pair = (vertex, targets[arc])
+            pairs[pair] = pairs.get(pair, 0) + (1 if weights is None else weights[arc])
+    ones = masses is None or all(mass == 1 for mass in masses)
+    return graph.num_vertices, pairs, None if ones else masses
+
+
+def check_partition(graph: Graph, result: Any, k: int) -> None:
+    """Blocks, cut, weights and limits of a result."""
+    part = np.asarray(result.part)
+    offsets, targets, weights, masses = (
+        None if array is None else np.asarray(array) for array in graph.arrays.values())
+    n = graph.num_vertices
+    require(part.shape == (n,) and part.dtype.kind == "i", "part")
+    require(not n or (0 <= part.min() and part.max() < k), "a block that is none")
+    sources = np.repeat(np.arange(n), np.diff(offsets))
+    across = part[sources] != part[targets]
+    values = across.astype(np.int64) if weights is None else np.where(across, weights, 0)
+    require(2 * result.cut == exact_sum(values), "cut")
+    heavy = np.zeros(k, np.int64)
+    np.add.at(heavy, part, 1 if masses is None else masses)
+    require((np.asarray(result.block_weights) == heavy).all(), "block weights")
+    keeps = bool((heavy <= result.block_weight_limits).all())
+    require(keeps or not result.feasible, "feasible, but above a limit")

@@ -1,0 +1,187 @@
+"""Valid inputs of every format, made of small graphs by code of its own."""
+
+from __future__ import annotations
+
+import io
+import random
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sparse
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A small graph: edges (u, v, weight), masses of the vertices or None."""
+
+    n: int
+    edges: list[tuple[int, int, int]]
+    masses: list[int] | None = None
+
+    @property
+    def weighted(self) -> bool:
+        return any(weight != 1 for _, _, weight in self.edges)
+
+    def rows(self) -> list[list[tuple[int, int]]]:
+        """Neighbours and weights of each vertex."""
+        found: list[list[tuple[int, int]]] = [[] for _ in range(self.n)]
+        for u, v, weight in self.edges:
+            found[u].append((v, weight))
+            found[v].append((u, weight))
+        return found
+
+    def csr(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Offsets, targets and weights."""
+        rows = self.rows()
+        offsets = np.cumsum([0] + [len(row) for row in rows])
+        flat = [arc for row in rows for arc in row]
+        return (offsets, np.array([v for v, _ in flat], np.int32),
+                np.array([weight for _, weight in flat], np.int64))
+
+
+def graphs() -> list[Sample]:
+    """A ring, a grid, a star, two components, one random graph and degenerate ones."""
+    chance = random.Random(1)
+    grid = [(4 * i + j, 4 * i + j + step, 1) for i in range(4) for j in range(4)
+            for step in (1, 4) if (step == 4 and i < 3) or (step == 1 and j < 3)]
+    pairs = sorted({tuple(sorted(chance.sample(range(12), 2))) for _ in range(25)})
+    return [
+        Sample(7, [(i, (i + 1) % 7, 1) for i in range(7)]),
+        Sample(16, grid, [1 + i % 3 for i in range(16)]),
+        Sample(6, [(0, i, i) for i in range(1, 6)]),
+        Sample(6, [(0, 1, 1), (1, 2, 1), (0, 2, 1), (3, 4, 1), (4, 5, 1)]),
+        Sample(12, [(u, v, chance.randrange(1, 50)) for u, v in pairs], [3] * 12),
+        Sample(3, [(0, 1, 5), (0, 1, 2), (1, 2, 2**40)]),
+        Sample(5, [(1, 2, 1)]),
+        Sample(1, []),
+    ]
+
+
+def metis() -> list[bytes]:
+    found = []
+    for sample in graphs():
+        flags = 10 * (sample.masses is not None) + sample.weighted
+        lines = [f"{sample.n} {len(sample.edges)}" + (f" {flags:03}" if flags else "")]
+        for vertex, row in enumerate(sample.rows()):
+            words = [] if sample.masses is None else [sample.masses[vertex]]
+            for target, weight in row:
+                words += [target + 1, weight] if sample.weighted else [target + 1]
+            lines.append(" ".join(map(str, words)))
+        found.append(_text(["% made here", *lines]))
+    return [*found, b"3 2 100\n1 2\n1 1 3\n9 2\n"]
+
+
+def matrix_market() -> list[bytes]:
+    found = []
+    for number, sample in enumerate(graphs()):
+        field = ("pattern", "integer", "real")[number % 3]
+        symmetry = ("symmetric", "general")[number % 2]
+        edges = [(max(u, v), min(u, v), w) for u, v, w in sample.edges]
+        if symmetry == "general":
+            edges += [(v, u, w) for u, v, w in edges]
+        lines = [f"%%MatrixMarket matrix coordinate {field} {symmetry}", "% made here",
+                 f"{sample.n} {sample.n} {len(edges)}"]
+        values = {"pattern": "", "integer": " {}", "real": " {}.0e0"}[field]
+        found.append(_text(lines + [f"{u + 1} {v + 1}{values.format(w)}" for u, v, w in edges]))
+    array = ["%%MatrixMarket matrix array integer general", "3 3", *"010101010"]
+    return [*found, _text(array)]
+
+
+def edge_list() -> list[bytes]:
+    found = []
+    for number, sample in enumerate(graphs()):
+        gap = " \t,;"[number % 4]
+        head = [[], ["# Nodes: 7 Edges: 7"], ["source,target"], ["% bip", "%"],
+                [f"# portpart: vertices {sample.n}"]][number % 5]
+        found.append(_text(head + [gap.join(map(str, (u, v, w) if sample.weighted else (u, v)))
+                                   for u, v, w in sample.edges]))
+    quoted = ["source,target,weight", '"a","b",3', '"b","c d",4', "a,c d,5"]
+    return [*found, _text(quoted), b"1000000007 5\n5 -3\n-3 1000000007\n"]
+
+
+def dimacs() -> list[bytes]:
+    found = []
+    for number, sample in enumerate(graphs()):
+        word = ("a", "e", "")[number % 3]
+        columns = [(u + 1, v + 1, w) if word == "a" else (u + 1, v + 1)
+                   for u, v, w in sample.edges]
+        kind = {"a": "sp", "e": "edge", "": "tw"}[word]
+        lines = ["c made here", f"p {kind} {sample.n} {len(columns)}"]
+        found.append(_text(lines + [" ".join([word, *map(str, row)]).strip() for row in columns]))
+    return [*found, b"1 2\n2 3\n"]
+
+
+def own_npz() -> list[dict[str, np.ndarray]]:
+    found = []
+    for sample in graphs():
+        offsets, targets, weights = sample.csr()
+        arrays = {"offsets": offsets, "targets": targets}
+        if sample.weighted:
+            arrays["weights"] = weights
+        if sample.masses is not None:
+            arrays["vertex_weights"] = np.array(sample.masses)
+        found.append(arrays)
+    bare = [{{"offsets": "indptr", "targets": "indices"}.get(name, name): array
+             for name, array in arrays.items()} for arrays in found]
+    return found + bare
+
+
+def scipy_npz() -> list[dict[str, np.ndarray]]:
+    """What `scipy.sparse.save_npz` writes, for each of its formats."""
+    found = []
+    for number, sample in enumerate(graphs()[:5]):
+        offsets, targets, weights = sample.csr()
+        matrix = sparse.csr_matrix((weights, targets, offsets), shape=(sample.n,) * 2)
+        made = matrix.asformat(("csr", "csc", "coo", "bsr", "dia")[number])
+        buffer = io.BytesIO()
+        sparse.save_npz(buffer, made)
+        buffer.seek(0)
+        with np.load(buffer) as archive:
+            found.append({name: archive[name] for name in archive.files})
+    return found
+
+
+def verilog() -> list[bytes]:
+    return [
+        b"module m (a, b, z);\n  input a, b; output z; wire n1, n2;\n"
+        b"  NAND2 u1 (.A(a), .B(b), .ZN(n1));\n  INV u2 (.A(n1), .ZN(n2));\n"
+        b"  BUF u3 (.A(n2), .Z(z)); // out\nendmodule\n",
+        b"module top (input [3:0] v, output z);\n wire [1:0] w; supply0 gnd;\n"
+        b" half h0 (.x(v[1:0]), .y(w[0])), h1 (.x({v[3], gnd}), .y(w[1]));\n"
+        b" and g (z, w[0], w[1]);\nendmodule\n"
+        b"module half (x, y); input [1:0] x; output y;\n xor (y, x[0], x[1]);\n"
+        b" assign t = 1'b0; /* tied */\nendmodule\n",
+        b"`timescale 1ns/1ps\nmodule \\a.b (c);\n inout c;\n"
+        b" CELL \\x[1] (.P(c), .Q({2{c}}));\nendmodule\n",
+    ]
+
+
+def partitions() -> list[bytes]:
+    return [b"0\n1\n2\n0\n1\n2\n", b"% blocks\n0\n-1\n1\n\n0\n1\n1\n", b"5\n4\n3\n2\n1\n0"]
+
+
+def named_partitions() -> list[bytes]:
+    return [b"a 0\nb 1\nc 0\nd 2\ne 1\nf f 0\n", b"f f 3\na 1\nb 0\nc 2\nd 1\ne 0\n",
+            b"a 1\nb -1\n"]
+
+
+def hostfiles() -> list[bytes]:
+    return [
+        b"node01 slots=4\nnode02 slots=4 max_slots=8\n",
+        b"# mine\nnode01:4\n\nnode02:4 binding=rr\n",
+        b"a\na\nb\nb\n", b"left right\n", b"node[01-03,07],login1\n", b"r[1-2]n[08-11]-ib:2\n",
+        b"10.0.0.1 slots=2\nfe80::1\n+n0\n",
+    ]
+
+
+def numbers() -> list[bytes]:
+    return [b"1,1,2", b"0.25 0.25\n0.5\n", b"3%", b"1/3,1/3,1/3", b"1e-3,2E5,7", b"4:8:6",
+            b"1:10:100", b"0.03", b" 1 , 2 , 3 "]
+
+
+def matrices() -> list[bytes]:
+    return [b"0 1 2\n1 0 1\n2 1 0\n", b"0,5\n5,0\n", b"0 1e1 2.0\n10 0 3\n2 3 0\n", b"0\n"]
+
+
+def _text(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()

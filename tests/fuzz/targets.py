@@ -1,0 +1,202 @@
+"""What is fuzzed: for each kind of input, how a case is made, and what has to come of it."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from portpart import InputError, Topology
+from portpart import io as graph_io
+from portpart.cli import files, options
+from portpart.metrics import block_weight_limits, target_weights
+from tests.fuzz import archives, calls, commands, samples
+from tests.fuzz.judge import check_graph, check_round_trip, require
+from tests.fuzz.mutations import OF_BYTES, OF_TEXT, mutated
+
+NAMES = ["a", "b", "c", "d", "e", "f f"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kind of input.
+
+    `make` gives the bytes of a case; `check` uses them and raises InputError where it refuses
+    them, and anything else if the outcome is unclean.
+    """
+
+    make: Callable[[Random], bytes]
+    check: Callable[[bytes, Path], None]
+    share: float = 1.0
+
+
+def read_file(suffix: str, data: bytes, folder: Path) -> None:
+    """Read a graph file, with options that its bytes choose."""
+    path = folder / f"case{suffix}"
+    path.write_bytes(data)
+    kind = zlib.crc32(data) >> 8
+    given: list[dict[str, Any]] = [
+        *[{}] * 12, {"symmetrize": True}, {"symmetrize": "sum"}, {"symmetrize": "max"},
+        {"weights": "abs"}, {"weights": "round"}, {"weights": "ignore"}, {"weights": "keep"}]
+    chosen = given[kind % len(given)]
+    graph = graph_io.read(path, **chosen)
+    check_graph(graph)
+    check_round_trip(graph, data, folder)
+
+
+def read_named(suffix: str, data: bytes, folder: Path) -> None:
+    path = folder / f"case{suffix}"
+    path.write_bytes(data)
+    graph, names = graph_io.read_named(path)
+    check_graph(graph)
+    require(len(names) == graph.num_vertices, "names")
+
+
+def read_verilog(data: bytes, folder: Path) -> None:
+    path = folder / "case.v"
+    path.write_bytes(data)
+    netlist = graph_io.read_netlist(path)
+    for model in ("star", "clique"):
+        check_graph(netlist.graph(model))
+    offsets, pins = netlist.hypergraph(ports=True)
+    require(offsets[-1] == len(pins), "pins of the hypergraph")
+
+
+def read_blocks(data: bytes, folder: Path) -> None:
+    path = folder / "case.part"
+    path.write_bytes(data)
+    free = bool(zlib.crc32(data) & 256)
+    part = graph_io.read_partition(path, free=free)
+    require(part.dtype == np.int32 and (part >= (-1 if free else 0)).all(), "blocks")
+    graph_io.write_partition(part, path)
+    require((graph_io.read_partition(path, len(part), free=free) == part).all(), "round trip")
+
+
+def read_named_blocks(data: bytes, folder: Path) -> None:
+    path = folder / "case.part"
+    path.write_bytes(data)
+    part = graph_io.read_named_partition(path, NAMES, free=bool(zlib.crc32(data) & 256))
+    require(part.dtype == np.int32 and part.shape == (len(NAMES),), "blocks")
+
+
+def read_hosts(data: bytes, folder: Path) -> None:
+    path = folder / "hostfile"
+    path.write_bytes(data)
+    expanded = _unless_refused(graph_io.expand_nodelist, data.decode("latin-1"))
+    hosts = graph_io.read_hosts(path)
+    names = [host.name for host in hosts]
+    require(len(set(names)) == len(names) > 0, "a host twice")
+    for name in [*names, *(expanded or [])]:
+        require(name.isascii() and not set(name) & set(" \t\r\n\0[]=,#;'\""), "a name")
+    require(all(host.slots is None or host.slots > 0 for host in hosts), "slots")
+
+
+def read_numbers(data: bytes, folder: Path) -> None:
+    """Targets, imbalances and hierarchies, on the command line and in files."""
+    path = folder / "numbers"
+    path.write_bytes(data)
+    text = data.decode("utf-8", "replace")
+    shares = files.read_numbers(str(path))
+    for numbers in (shares, text.split(",")):
+        wanted = _unless_refused(target_weights, 1000, max(1, len(numbers)), numbers)
+        if wanted is not None:
+            require(min(wanted) >= 1 and 1000 <= sum(wanted) <= 1000 + len(wanted), "targets")
+            require(block_weight_limits(1000, len(wanted), 0, numbers) == wanted, "limits")
+    machine = _unless_refused(Topology, text, text)
+    require(machine is None or 1 <= machine.num_elements < 2**31, "machine")
+    fraction = _unless_refused(options.fraction, text)
+    require(fraction is None or 0 <= fraction < float("inf"), "fraction")
+    block_weight_limits(1000, 3, text)
+
+
+def read_matrix(data: bytes, folder: Path) -> None:
+    path = folder / "matrix"
+    path.write_bytes(data)
+    matrix = Topology.from_matrix(_unless_refused(files.read_matrix, str(path))).matrix
+    require(matrix is not None and (matrix == matrix.T).all() and (matrix >= 0).all(), "matrix")
+
+
+def _unless_refused(call: Callable[..., Any], *arguments: Any) -> Any:
+    """Result of a call, or None if it refuses with an error of its own."""
+    import click
+
+    try:
+        return call(*arguments)
+    except (InputError, click.ClickException):
+        return None
+    except ValueError:
+        if call is files.read_matrix:  # documented; the command says which file
+            return None
+        raise
+
+
+def packed(random: Random) -> bytes:
+    """A METIS file, packed and then damaged, or damaged and then packed."""
+    data = random.choice(samples.metis())
+    early, late = random.random() < 0.3, random.random() < 0.8
+    data = mutated(random, [data], OF_TEXT) if early else data
+    packing = random.choice([gzip.compress, lzma.compress, bz2.compress, zlib.compress, _in_tar])
+    return mutated(random, [packing(data)], OF_BYTES) if late else packing(data)
+
+
+def _in_tar(data: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name in ("g/", "g/g.graph"):
+            member = tarfile.TarInfo(name)
+            member.type = tarfile.DIRTYPE if name.endswith("/") else tarfile.REGTYPE
+            member.size = 0 if name.endswith("/") else len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def npz(random: Random) -> bytes:
+    data = archives.damaged_archive(random, samples.own_npz() + samples.scipy_npz())
+    return mutated(random, [data], OF_BYTES) if random.random() < 0.3 else data
+
+
+def _text(seeds: Callable[[], list[bytes]], random: Random) -> bytes:
+    return mutated(random, seeds(), OF_TEXT)
+
+
+def _anything() -> list[bytes]:
+    return [*samples.metis(), *samples.matrix_market(), *samples.edge_list(), *samples.dimacs(),
+            *samples.verilog()]
+
+
+def _file(seeds: Callable[[], list[bytes]], suffix: str, share: float = 1.0) -> Target:
+    return Target(partial(_text, seeds), partial(read_file, suffix), share)
+
+
+TARGETS: dict[str, Target] = {
+    "metis": _file(samples.metis, ".graph", 2),
+    "matrix-market": _file(samples.matrix_market, ".mtx", 2),
+    "edge-list": _file(samples.edge_list, ".txt", 2),
+    "edge-list-csv": _file(samples.edge_list, ".csv"),
+    "edge-list-names": Target(partial(_text, samples.edge_list), partial(read_named, ".el")),
+    "dimacs": _file(samples.dimacs, ".gr", 2),
+    "unknown-suffix": _file(_anything, ".data"),
+    "wrong-suffix": _file(_anything, ".gr"),
+    "packed": Target(packed, partial(read_file, ".graph.gz"), 1.5),
+    "npz": Target(npz, partial(read_file, ".npz"), 3),
+    "verilog": Target(partial(_text, samples.verilog), read_verilog, 1.5),
+    "partition": Target(partial(_text, samples.partitions), read_blocks),
+    "named-partition": Target(partial(_text, samples.named_partitions), read_named_blocks),
+    "hostfile": Target(partial(_text, samples.hostfiles), read_hosts),
+    "numbers": Target(partial(_text, samples.numbers), read_numbers),
+    "matrix": Target(partial(_text, samples.matrices), read_matrix),
+    "api": Target(calls.tape, calls.check, 1.5),
+    "command-line": Target(commands.make, commands.check, 0.5),
+}
+"""By name; `share` is how many of all cases each gets."""
