@@ -28,13 +28,14 @@ class Reading:
     max_fanout: int | None = None
     mesh: str | None = None
     common_nodes: int | None = None
+    max_vertices: int | None = None
 
 
 def read_graph(name: str, reading: Reading) -> Graph:
     """Read the graph in file `name`."""
     from portpart import io
 
-    return io.read(name, reading.file_format, **_options(name, reading))
+    return io.read(name, reading.file_format, **_options(reading))
 
 
 def read_graph_and_names(
@@ -45,7 +46,7 @@ def read_graph_and_names(
 
     if not named:
         return read_graph(name, reading), None
-    graph, names = io.read_named(name, reading.file_format, **_options(name, reading))
+    graph, names = io.read_named(name, reading.file_format, **_options(reading))
     return graph, names.tolist()
 
 
@@ -61,20 +62,11 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
     return io.read_netlist(name, top=reading.top)
 
 
-def _options(name: str, reading: Reading) -> dict[str, Any]:
-    """Options for `portpart.io.read`.
-
-    `symmetrize` matters to the formats that store both directions of an edge; the others take
-    edges without direction anyway.
-    """
-    from portpart import io
-
-    known = io.FORMATS.get(reading.file_format or io.format_of_name(name) or "")
-    directed = known is None or "symmetrize" in known[2]
-    symmetrize = True if reading.symmetrize and directed else None
-    return {"symmetrize": symmetrize, "top": reading.top, "model": reading.model,
-            "max_fanout": reading.max_fanout, "mesh": reading.mesh,
-            "common_nodes": reading.common_nodes}
+def _options(reading: Reading) -> dict[str, Any]:
+    """Options for `portpart.io.read`."""
+    return {"symmetrize": reading.symmetrize or None, "top": reading.top, "model": reading.model,
+            "max_fanout": reading.max_fanout, "max_vertices": reading.max_vertices,
+            "mesh": reading.mesh, "common_nodes": reading.common_nodes}
 
 
 def write_graph(graph: Graph, name: str, file_format: str | None = None) -> None:

@@ -78,9 +78,8 @@ _READING = (
     click.option("--symmetrize", is_flag=True,
                  help="Take the arcs of a directed graph without direction."),
     click.option("--format", "file_format", metavar="NAME",
-                 help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, verilog, "
-                      "metis-mesh); "
-                      "default: by its name."),
+                 help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
+                      "verilog, metis-mesh); default: by its content and name."),
     click.option("--top", metavar="MODULE",
                  help="Verilog: the module to take; default: the one that no other instantiates."),
     click.option("--model", type=click.Choice(["star", "clique"]),
@@ -91,6 +90,8 @@ _READING = (
                  help="METIS mesh: vertices are the elements (dual, the default) or the nodes."),
     click.option("--common-nodes", type=click.IntRange(min=1),
                  help="METIS mesh: nodes that adjacent elements share, at least; default: 1."),
+    click.option("--max-vertices", type=click.IntRange(min=0),
+                 help="Refuse larger graphs; default: 2^22, or 16 for each byte of text."),
 )
 
 

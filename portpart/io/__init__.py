@@ -5,16 +5,15 @@ netlists in gate-level Verilog.
 from __future__ import annotations
 
 import os
-import re
-from types import ModuleType
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import InputError
+from portpart.errors import InputError, OutOfMemory
 from portpart.graph import Graph, as_graph
-from portpart.io import dimacs, edge_list, matrix_market, metis, npz, verilog
-from portpart.io import mesh as metis_mesh
 from portpart.io.edge_list import NamedGraph, read_edge_list
-from portpart.io.files import COMPRESSIONS, PathLike, Source, read_source, write_chunks
+from portpart.io.edge_rows import UnequalRows
+from portpart.io.files import PathLike, Source, read_source, write_chunks
+from portpart.io.formats import FORMATS, GRAPH_SUFFIXES, format_of_name
 from portpart.io.hostfile import Host, expand_nodelist, read_hosts
 from portpart.io.mesh import read_mesh, write_mesh
 from portpart.io.netlist import Netlist
@@ -25,6 +24,7 @@ from portpart.io.partition_file import (
     write_partition,
 )
 from portpart.io.rankfile import write_rankfile
+from portpart.io.sniff import fits_metis, recognised
 from portpart.io.verilog import read_netlist
 
 if TYPE_CHECKING:
@@ -51,24 +51,6 @@ __all__ = [
     "write_rankfile",
 ]
 
-FORMATS: dict[str, tuple[ModuleType, tuple[str, ...], tuple[str, ...]]] = {
-    "metis": (metis, (".graph", ".metis", ".chaco"), ("symmetrize",)),
-    "matrix-market": (matrix_market, (".mtx", ".mm"), ("weights",)),
-    "edge-list": (
-        edge_list,
-        (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
-        ("weights", "relabel"),
-    ),
-    "dimacs": (dimacs, (".gr", ".dimacs", ".col"), ("weights",)),
-    "npz": (npz, (".npz",), ("symmetrize",)),
-    "verilog": (verilog, (".v", ".vg"), ("top", "model", "max_fanout")),
-    "metis-mesh": (metis_mesh, (".mesh",), ("mesh", "common_nodes")),
-}
-"""Module, file suffixes and reading options of each format."""
-
-VERILOG_BEGINS = re.compile(rb"\s*(//|/\*|\(\*|`[a-z]|(macro)?module\b)")
-
-
 def read(
     path: PathLike,
     format: str | None = None,
@@ -81,6 +63,7 @@ def read(
     max_fanout: int | None = None,
     mesh: str | None = None,
     common_nodes: int | None = None,
+    max_vertices: int | None = None,
     space: ExecutionSpace | None = None,
 ) -> Graph:
     """Read a graph file.
@@ -88,13 +71,15 @@ def read(
     Parameters
     ----------
     path : str or PathLike
-        Plain or packed with gzip, xz or bzip2; ``-`` reads standard input.
-    format : {"metis", "matrix-market", "edge-list", "dimacs", "npz", "verilog"}, optional
-        Default: by the suffix (``.graph``, ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.v`` ...,
-        before ``.gz``, ``.xz`` or ``.bz2``), else by the first bytes.
+        Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the graph in it.  ``-``
+        reads standard input.
+    format : {"metis", "matrix-market", "edge-list", "dimacs", "npz", "dense", "verilog"}, optional
+        Default: what the content shows, where it allows several what the suffix says (``.graph``,
+        ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.npy``, ``.v`` ..., before ``.gz``, ``.xz``,
+        ``.bz2`` or ``.zst``).
     symmetrize : bool, optional
-        METIS and npz: accept edges that stand in one direction only.  The other formats list
-        edges without direction.
+        METIS, npz and dense: accept edges that stand in one direction only.  The other formats
+        list edges without direction.
     weights : bool, optional
         Matrix Market, edge list and DIMACS: whether the third number of a line is the edge's
         weight.  Default: if there is one, but not in a real matrix.
@@ -113,6 +98,9 @@ def read(
     common_nodes : int, optional
         METIS mesh: least number of nodes that adjacent elements share, see
         :meth:`Mesh.dual_graph`; default: 1.
+    max_vertices : int, optional
+        Refuse graphs of more vertices; default: of more than 2^22 and 16 for each byte of text.
+        Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
     space : ExecutionSpace, optional
         Where the graph is to live; default: the CPU.
 
@@ -125,7 +113,8 @@ def read(
     Raises
     ------
     GraphFormatError
-        Naming file and line of the first deviation and what would be right.
+        Naming file and line of the first deviation and what would be right; or the formats, if
+        the content can be read in two.
     InputError
         If the file cannot be read, or an option does not apply to the format.
 
@@ -135,7 +124,8 @@ def read(
     16 bytes per arc.  Verilog is read in Python: see :func:`read_netlist`.
     """
     given = {"symmetrize": symmetrize, "weights": weights, "relabel": relabel, "top": top,
-             "model": model, "max_fanout": max_fanout, "mesh": mesh, "common_nodes": common_nodes}
+             "model": model, "max_fanout": max_fanout, "max_vertices": max_vertices, "mesh": mesh,
+             "common_nodes": common_nodes}
     result = _parsed(path, format, given)[1]
     graph: Graph = result.graph if isinstance(result, NamedGraph) else result
     return graph if space is None else graph.to(space)
@@ -170,16 +160,36 @@ def _parsed(
     path: PathLike, format: str | None, given: dict[str, Any]
 ) -> tuple[str, Graph | NamedGraph]:
     """Name of the format of a file, and what its reader makes of it."""
-    source = read_source(path)
-    name = format or format_of_name(source.name) or format_of_bytes(source)
-    if name not in FORMATS:
-        raise InputError(f"unknown format {name!r}; known are {', '.join(FORMATS)}")
-    module, _, applicable = FORMATS[name]
+    if format is not None and format not in FORMATS:
+        raise InputError(f"unknown format {format!r}; known are {', '.join(FORMATS)}")
+    source = read_source(path, _checked_limit(given.pop("max_vertices", None)), GRAPH_SUFFIXES)
     options = {key: value for key, value in given.items() if value is not None}
+    name = format or recognised(source, format_of_name(source.name))
+    try:
+        return name, _parsed_as(name, source, options)
+    except UnequalRows:
+        if format is not None or not fits_metis(source):
+            raise
+        return "metis", _parsed_as("metis", source, options)
+    except MemoryError as problem:
+        raise OutOfMemory(f"{source.name}: its graph does not fit into memory") from problem
+
+
+def _checked_limit(max_vertices: Any) -> int | None:
+    if max_vertices is None:
+        return None
+    if isinstance(max_vertices, Integral) and int(max_vertices) >= 0:
+        return int(max_vertices)
+    raise InputError(f"max_vertices is {max_vertices!r}; a number of vertices is needed")
+
+
+def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | NamedGraph:
+    entry = FORMATS[name]
     for option in options:
-        if option not in applicable:
+        if option not in entry.options:
             raise InputError(f"{option} does not apply to {name} files")
-    return name, module.parse(source, **options)
+    result: Graph | NamedGraph = entry.module.parse(source, **options)
+    return result
 
 
 def write(graph: Any, path: PathLike, format: str | None = None) -> None:
@@ -207,35 +217,12 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     from portpart import backends
 
     name = format or format_of_name(os.fspath(path))
-    writable = {key: entry for key, entry in FORMATS.items() if hasattr(entry[0], "text")}
+    writable = {key: entry for key, entry in FORMATS.items() if entry.is_writable}
     if name not in writable:
-        suffixes = ", ".join(suffix for _, many, _ in writable.values() for suffix in many[:1])
+        if format is not None:
+            raise InputError(f"unknown format to write {format!r}; known are {', '.join(writable)}")
+        suffixes = ", ".join(entry.suffixes[0] for entry in writable.values())
         raise InputError(f"no format to write is known for {os.fspath(path)!r}; end it with one of "
                          f"{suffixes}, or name the format")
     made = as_graph(graph, space=backends.space("cpu"))
-    write_chunks(path, FORMATS[name][0].text(made))
-
-
-def format_of_name(name: str) -> str | None:
-    """Format that a file name's suffix stands for."""
-    stem, suffix = os.path.splitext(name.lower())
-    if suffix in COMPRESSIONS:
-        suffix = os.path.splitext(stem)[1]
-    for format_name, (_, suffixes, _) in FORMATS.items():
-        if suffix in suffixes:
-            return format_name
-    return None
-
-
-def format_of_bytes(source: Source) -> str:
-    """Format that the first bytes of a file look like (standard input, unknown suffixes)."""
-    if source.data.startswith(b"PK"):
-        return "npz"
-    if source.data[:14].lower() == matrix_market.BANNER:
-        return "matrix-market"
-    if VERILOG_BEGINS.match(source.data):
-        return "verilog"
-    first = source.data[:1]
-    if first == b"#":
-        return "edge-list"
-    return "dimacs" if first in (b"c", b"p", b"a", b"e") else "metis"
+    write_chunks(path, FORMATS[name].module.text(made))

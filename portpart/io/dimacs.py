@@ -4,27 +4,29 @@
 - PACE challenges: ``p tw n m`` (or another word), then ``u v``;
 - without a ``p`` line: ``a u v w``, vertices counted from 0 if a 0 occurs, else from 1.
 
-``c`` begins a comment.  With a ``p`` line vertices count from 1.
+``c`` begins a comment, ``n`` a line about a vertex, which is left out.  With a ``p`` line vertices
+count from 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import GraphFormatError, InputError
 from portpart.graph import Graph
-from portpart.io.edge_rows import graph_of_rows, lower_edges, read_rows
-from portpart.io.files import Source
+from portpart.io.edge_rows import WEIGHTED_WIDTH, WIDTHS, graph_of_rows, lower_edges, read_rows
+from portpart.io.files import Source, is_count
 from portpart.io.render import rendered_rows
 from portpart.io.tokens import LineSyntax
 
-COMMENTS = b"cp"
+COMMENTS, WORDS = b"cpn", b"ae"
 
 
-def parse(source: Source, weights: bool | None = None) -> Graph:
+def parse(source: Source, weights: bool | None = None, symmetrize: bool = True) -> Graph:
     """The graph of a ``.gr`` file.
 
     Parameters
@@ -34,18 +36,23 @@ def parse(source: Source, weights: bool | None = None) -> Graph:
         Whether the third number of a line is the edge's weight; default: if there is one.  Of the
         weights of an edge's two arcs the larger counts.
     """
-    problem_line, size, columns = _head(source)
-    weighted = columns >= 3 if weights is None else weights
-    syntax = LineSyntax(COMMENTS, columns=3 if weighted else 2, word_first=True)
-    rows = read_rows(source, syntax, 0, weighted)
-    if size is None:
+    head = _head(source)
+    weighted = head.width >= WEIGHTED_WIDTH if weights is None else weights
+    if head.width not in WIDTHS or (weighted and head.width < WEIGHTED_WIDTH):
+        source.refuse(head.line, f"{head.width} numbers, expected "
+                      + ("two ends and a weight" if weighted else "two ends, perhaps a weight"))
+    rows = read_rows(source, LineSyntax(COMMENTS, words=WORDS), 0, head.width, weighted)
+    if head.size is None:
         ends = (rows.sources, rows.targets)
         first = 0 if any(side.min(initial=1) <= 0 for side in ends) else 1
-        n = 1 - first + max(int(side.max(initial=first - 1)) for side in ends)
+        n = 1 - first + rows.largest
+        source.refuse_size(head.line, n)
         return graph_of_rows(source, rows, n, first)
-    n, m = size
+    n, m = head.size
     if rows.count != m:
-        source.refuse(problem_line, f"the p line promises {m} lines of edges, {rows.count} follow")
+        source.refuse(head.problem_line,
+                      f"the p line promises {m} lines of edges, {rows.count} follow")
+    source.refuse_size(head.problem_line, n)
     return graph_of_rows(source, rows, n, first=1)
 
 
@@ -65,18 +72,33 @@ def text(graph: Graph) -> Iterator[Any]:
     yield rendered_rows(values, np.arange(len(columns[0]) + 1) * len(columns), word)
 
 
-def _head(source: Source) -> tuple[int, tuple[int, int] | None, int]:
-    """Number of the p line, its n and m, and how many numbers the first edge has."""
+@dataclass(frozen=True)
+class Head:
+    """Number of the p line, its n and m, and how many numbers the first edge has, on which line."""
+
+    problem_line: int
+    size: tuple[int, int] | None
+    width: int
+    line: int
+
+
+def _head(source: Source) -> Head:
     number_of_p, size = 0, None
     for number, _, line in source.lines():
         words = line.split()
-        if not words or words[0].startswith(b"c"):
+        if not words or words[0][:1] in (b"c", b"n"):
             continue
         if words[0] != b"p":
-            return number_of_p, size, len(words) - (not words[0].isdigit())
+            word = words[0].isalpha()
+            if word and words[0] not in (b"a", b"e"):
+                source.refuse(number, f"{words[0][:40].decode()!r} begins no line of edges; 'a' "
+                                      "and 'e' do")
+            return Head(number_of_p, size, len(words) - word, number)
         if size is not None:
             source.refuse(number, f"a second p line; the first is line {number_of_p}")
-        if len(words) != 4 or not (words[2].isdigit() and words[3].isdigit()):
+        if len(words) != 4 or not (is_count(words[2]) and is_count(words[3])):
             source.refuse(number, "expected 'p <word> vertices edges'")
         number_of_p, size = number, (int(words[2]), int(words[3]))
-    return number_of_p, size, 2
+    if size is None:
+        raise GraphFormatError(f"{source.name}: holds no edges")
+    return Head(number_of_p, size, min(WIDTHS), number_of_p)

@@ -8,23 +8,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import GraphFormatError, InputError
 from portpart.graph import Graph
-from portpart.io.edge_rows import graph_of_rows, lower_edges, read_rows
-from portpart.io.files import PathLike, Source, read_source
+from portpart.io.edge_rows import (
+    WEIGHTED_WIDTH,
+    WIDTHS,
+    EdgeRows,
+    graph_of_rows,
+    lower_edges,
+    read_rows,
+)
+from portpart.io.files import SEPARATORS, PathLike, Source, read_source
 from portpart.io.render import rendered_rows
 from portpart.io.tokens import LineSyntax
 
 COMMENTS = b"#%"
 
-VERTICES_COMMENT = re.compile(rb"#\s*portpart: vertices (\d+)")
+VERTICES_COMMENT = re.compile(rb"#\s*portpart: vertices (\d{1,18})\b")
 """Our own files say how many vertices there are, so that isolated ones survive."""
 
-SEPARATORS = re.compile(rb"[\s,;]+")
+KONECT_COMMENT = re.compile(rb"%\s*(sym|asym|bip)\s+[a-z]+\s*$")
+"""First line of a network of konect.cc, whose fourth column is a time."""
+
+HEADER_WORD = re.compile(rb"[A-Za-z_]{2}")
+
+KONECT_WIDTH = 4
 
 TABLE_SLACK = 4
 """A table over all names up to the largest is used while it is at most so much longer than the
@@ -62,24 +75,78 @@ def read_edge_list(
     return parse(read_source(path), relabel=relabel, weights=weights)
 
 
+@dataclass(frozen=True)
+class Head:
+    """What precedes the first edge of a file, and what its line looks like.
+
+    Attributes
+    ----------
+    begin : int
+        Position of the first edge.
+    width : int
+        Words on its line; 0 if there is none.
+    line : int
+        Number of that line.
+    num_vertices, vertices_line : int or None
+        How many vertices we wrote ourselves, and the line that says so.
+    titles : list of bytes
+        Column names.
+    konect : bytes
+        The kind of a network of konect.cc.
+    """
+
+    begin: int = 0
+    width: int = 0
+    line: int = 1
+    num_vertices: int | None = None
+    vertices_line: int = 1
+    titles: tuple[bytes, ...] = ()
+    konect: bytes = b""
+
+
 def parse(
-    source: Source, relabel: bool | None = None, weights: bool | None = None
+    source: Source, relabel: bool | None = None, weights: bool | None = None,
+    symmetrize: bool = True,
 ) -> NamedGraph:
-    """The graph of an edge list and its vertex names."""
-    begin, columns, num_vertices = _head(source)
-    weighted = columns >= 3 if weights is None else weights
-    syntax = LineSyntax(comments=COMMENTS, columns=3 if weighted else 2)
-    rows = read_rows(source, syntax, begin, weighted)
-    if relabel is None:
-        relabel = num_vertices is None
+    """The graph of an edge list, whose edges have no direction, and its vertex names."""
+    head = _head(source)
+    _check_columns(source, head)
+    if head.num_vertices is not None:
+        source.refuse_size(head.vertices_line, head.num_vertices)
+    weighted = head.width >= WEIGHTED_WIDTH if weights is None else weights
+    rows = _rows(source, head, weighted)
+    relabel = head.num_vertices is None if relabel is None else relabel
     if relabel:
         names, ends = distinct(np.concatenate([rows.sources, rows.targets]))
-        rows = type(rows)(ends[: rows.count], ends[rows.count :], rows.weights, syntax, begin)
+        rows = replace(rows, sources=ends[: rows.count], targets=ends[rows.count :])
         return NamedGraph(graph_of_rows(source, rows, len(names), first=0), names)
+    num_vertices = head.num_vertices
     if num_vertices is None:
-        num_vertices = 1 + int(max(rows.sources.max(initial=-1), rows.targets.max(initial=-1)))
+        num_vertices = 1 + rows.largest
+        source.refuse_size(head.line, num_vertices)
     graph = graph_of_rows(source, rows, num_vertices, first=0)
     return NamedGraph(graph, np.arange(num_vertices))
+
+
+def _rows(source: Source, head: Head, weighted: bool) -> EdgeRows:
+    if weighted and head.width == min(WIDTHS):
+        source.refuse(head.line, "expected two ends and a weight")
+    return read_rows(source, LineSyntax(COMMENTS), head.begin, head.width or min(WIDTHS), weighted)
+
+
+def _check_columns(source: Source, head: Head) -> None:
+    """Raise unless lines are two ends and perhaps a weight, and a time where that is known."""
+    if head.konect == b"bip":
+        source.refuse(1, "a bipartite network numbers its two sides apart; add the number of the "
+                         "left ones to the right ones")
+    if head.width == 0 and head.num_vertices is None:
+        raise GraphFormatError(f"{source.name}: holds no edges")
+    if head.width in (0, *WIDTHS) or (head.konect and head.width == KONECT_WIDTH):
+        return
+    shown = b", ".join(head.titles).decode("utf-8", "replace")
+    columns = f"{head.width} columns" + (f" ({shown})" if shown else "")
+    source.refuse(head.line, f"{columns}; an edge list has two, or three with weights: keep "
+                             "those (a matrix has as many lines as columns: --format dense)")
 
 
 def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -107,16 +174,18 @@ def text(graph: Graph) -> Iterator[Any]:
     yield rendered_rows(values, np.arange(len(sources) + 1) * len(columns))
 
 
-def _head(source: Source) -> tuple[int, int, int | None]:
-    """Position of the first edge, numbers on its line, and the vertices we wrote ourselves."""
-    begin, num_vertices = 0, None
-    for _, after, line in source.lines():
+def _head(source: Source) -> Head:
+    """Look at the lines up to the first edge."""
+    head = Head()
+    for number, after, line in source.lines():
         if line[:1] in (b"#", b"%", b""):
-            note = VERTICES_COMMENT.match(line)
-            num_vertices = int(note[1]) if note else num_vertices
-        else:
-            words = [word for word in SEPARATORS.split(line) if word]
-            if not re.search(rb"[A-Za-z_]{2}", line) or begin:
-                return begin, len(words), num_vertices
-            begin = after
-    return begin, 2, num_vertices
+            if note := VERTICES_COMMENT.match(line):
+                head = replace(head, num_vertices=int(note[1]), vertices_line=number)
+            if number == 1 and (note := KONECT_COMMENT.match(line)):
+                head = replace(head, konect=note[1])
+            continue
+        words = tuple(word for word in SEPARATORS.split(line) if word)
+        if head.titles or not HEADER_WORD.search(line):
+            return replace(head, width=len(words), line=number)
+        head = replace(head, begin=after, titles=words)
+    return head

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from portpart.errors import GraphFormatError, InputError
 from portpart.graph import Graph
 from portpart.ingest import edges_graph
 from portpart.io.files import Source
-from portpart.io.tokens import LineSyntax, read_lines
+from portpart.io.tokens import LineSyntax, read_table
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class EdgeRows:
     begin: int
 
     @property
+    def largest(self) -> int:
+        """The largest end; -1 without rows."""
+        return max(int(self.sources.max(initial=-1)), int(self.targets.max(initial=-1)))
+
+    @property
     def count(self) -> int:
         """Number of rows."""
         return len(self.sources)
@@ -34,19 +40,39 @@ class EdgeRows:
         return source.line_of_row(self.syntax, self.begin, row)
 
 
-def read_rows(source: Source, syntax: LineSyntax, begin: int, weighted: bool) -> EdgeRows:
-    """Rows from byte `begin` on; all must have two numbers, or three if `weighted`."""
-    lines = read_lines(source.data, syntax, begin)
-    if lines.bad_byte is not None:
-        source.refuse_word(lines.bad_byte)
-    columns = 3 if weighted else 2
-    wrong = np.diff(lines.starts) != columns
-    if wrong.any():
-        row = int(wrong.argmax())
-        what = "two ends and a weight" if weighted else "the two ends of an edge"
-        source.refuse(source.line_of_row(syntax, begin, row), f"expected {what}")
-    table = lines.values.reshape(-1, columns)
-    return EdgeRows(table[:, 0], table[:, 1], table[:, 2] if weighted else None, syntax, begin)
+WIDTHS = (2, 3)
+WEIGHTED_WIDTH = 3
+"""Columns of edges, of edges with weights."""
+
+
+class UnequalRows(GraphFormatError):
+    """Lines of a file hold different numbers of words, where each was to be an edge."""
+
+
+def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int,
+              weighted: bool) -> EdgeRows:
+    """Rows from byte `begin` on: two ends and, if `weighted`, a weight, then what is left out.
+
+    Every line must have `width` words.
+    """
+    table = read_table(source.data, syntax, begin, width, (0, 1, 2)[: 2 + weighted])
+    if table.odd_byte is not None:
+        _refuse_row(source, syntax, table.odd_byte, width)
+    if table.bad_byte is not None:
+        source.refuse_word(table.bad_byte)
+    sources, targets, *weights = table.columns
+    return EdgeRows(sources, targets, weights[0] if weighted else None, syntax, begin)
+
+
+def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -> NoReturn:
+    """Raise for a line that has not as many words as the first one."""
+    words = source.words_at(position)
+    found = len(words) - (words[0] in (letter.encode() for letter in syntax.words.decode()))
+    what = {2: "the two ends of an edge", 3: "two ends and a weight"}.get(width, f"{width} words")
+    raise UnequalRows(
+        f"{source.name}:{source.line_at(position)}: {found} words, expected {what} as on the lines "
+        "before; METIS graphs are read with --format metis, lists of neighbours are to be written "
+        "as one edge a line")
 
 
 def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int) -> Graph:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
 import contextlib
-import gzip
-import lzma
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from portpart.errors import GraphFormatError, InputError
+from portpart.io.packed import COMPRESSIONS, unpacked
 from portpart.io.tokens import LineSyntax
 
 PathLike = str | os.PathLike[str]
@@ -22,12 +21,17 @@ PathLike = str | os.PathLike[str]
 STREAM = "-"
 """The name of standard input or standard output."""
 
-COMPRESSIONS: dict[str, tuple[bytes, Callable[[bytes], bytes], Callable[..., Any]]] = {
-    ".gz": (b"\x1f\x8b", gzip.decompress, gzip.open),
-    ".xz": (b"\xfd7zXZ\x00", lzma.decompress, lzma.open),
-    ".bz2": (b"BZh", bz2.decompress, bz2.open),
-}
-"""First bytes, unpacker and opener of each compression, by file suffix."""
+UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+"""What editors put before text to tell its encoding."""
+
+SEPARATORS = re.compile(rb"[\s,;]+")
+
+UNCHECKED_VERTICES = 1 << 22
+VERTICES_PER_BYTE = 16
+"""So many vertices a file may have, whatever its size, and for each byte of its text."""
+
+MAX_DIGITS = 19
+"""So many digits of a number in a header are too many: Python refuses to convert thousands."""
 
 NEW_FILE_MODE = 0o666
 """Permissions of a new file, before the user's mask."""
@@ -35,10 +39,20 @@ NEW_FILE_MODE = 0o666
 
 @dataclass(frozen=True)
 class Source:
-    """The bytes of a file and the name that error messages call it by."""
+    """The bytes of a file and the name that error messages call it by.
+
+    Parameters
+    ----------
+    name : str
+    data : bytes
+    max_vertices : int, optional
+        Most vertices that a graph of this file may have; default: `UNCHECKED_VERTICES`, and
+        `VERTICES_PER_BYTE` for each byte.
+    """
 
     name: str
     data: bytes
+    max_vertices: int | None = None
 
     def refuse(self, line: int, problem: str) -> NoReturn:
         """Raise a `GraphFormatError` that names file and line."""
@@ -46,9 +60,34 @@ class Source:
 
     def refuse_word(self, position: int) -> NoReturn:
         """Raise for a word that was to be an integer."""
-        line = self.data.count(b"\n", 0, position) + 1
-        word = self.data[position : position + 40].split(None, 1)[0].decode("ascii", "replace")
-        self.refuse(line, f"{word!r} is not an integer (or above 2**62)")
+        word = self.word_at(position)
+        self.refuse(self.line_at(position), f"{word!r} is not an integer (or above 2**62)")
+
+    def refuse_size(self, line: int | None, num_vertices: int, size: int | None = None) -> None:
+        """Raise if by all appearance a file of this size does not hold so many vertices."""
+        size = len(self.data) if size is None else size
+        most = self.max_vertices
+        if most is None:
+            most = max(UNCHECKED_VERTICES, VERTICES_PER_BYTE * size)
+        if num_vertices > most:
+            place = self.name if line is None else f"{self.name}:{line}"
+            raise GraphFormatError(f"{place}: {num_vertices} vertices in {size} bytes; if that is "
+                                   f"right, say max_vertices={num_vertices} (--max-vertices)")
+
+    def line_at(self, position: int) -> int:
+        """Number of the line that holds a byte."""
+        return self.data.count(b"\n", 0, position) + 1
+
+    def word_at(self, position: int) -> str:
+        """The word that begins at a byte, as messages show it."""
+        word = self.data[position : position + 40].split(None, 1)[0]
+        return re.split(rb"[,;]", word)[0].decode("utf-8", "replace")
+
+    def words_at(self, position: int) -> list[bytes]:
+        """Words of the line that begins at a byte."""
+        end = self.data.find(b"\n", position)
+        line = self.data[position : len(self.data) if end < 0 else end]
+        return [word for word in SEPARATORS.split(line) if word]
 
     def line_of_row(self, syntax: LineSyntax, begin: int, row: int) -> int:
         """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
@@ -73,32 +112,39 @@ class Source:
             begin = end + 1
 
 
-def read_source(path: PathLike) -> Source:
+def is_count(word: bytes) -> bool:
+    """Whether a word of a header is a number that fits 64 bits."""
+    return word.isdigit() and len(word) < MAX_DIGITS
+
+
+def read_source(path: PathLike, max_vertices: int | None = None,
+                suffixes: tuple[str, ...] = ()) -> Source:
     """The unpacked bytes of a file, or of standard input for ``-``.
 
-    Compression is recognised by the first bytes, not by the name.
+    Parameters
+    ----------
+    path : str or PathLike
+    max_vertices : int, optional
+        See `Source`.
+    suffixes : tuple of str
+        Of an archive the file that ends in one of these is taken.
     """
     name = os.fspath(path)
     if name == STREAM:
         if sys.stdin is None:
             raise InputError("standard input is closed")
-        return Source("<stdin>", _unpacked("<stdin>", sys.stdin.buffer.read()))
-    try:
-        data = Path(name).read_bytes()
-    except OSError as problem:
-        raise InputError(f"{name} cannot be read: {problem.strerror}") from problem
-    return Source(name, _unpacked(name, data))
-
-
-def _unpacked(name: str, data: bytes) -> bytes:
-    for suffix, (magic, unpack, _) in COMPRESSIONS.items():
-        if data.startswith(magic):
-            try:
-                return unpack(data)
-            except (OSError, EOFError, lzma.LZMAError, ValueError) as problem:
-                raise GraphFormatError(
-                    f"{name}: damaged {suffix[1:]} data: {problem}") from problem
-    return data
+        name, data = "<stdin>", sys.stdin.buffer.read()
+    else:
+        try:
+            data = Path(name).read_bytes()
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or problem
+            raise InputError(f"{name} cannot be read: {reason}") from problem
+    name, data = unpacked(name, data, max_vertices, suffixes)
+    if data.startswith(UTF16_MARKS):
+        raise GraphFormatError(f"{name}: is UTF-16 text; save it as UTF-8 "
+                               "(iconv -f utf-16 -t utf-8)")
+    return Source(name, data.removeprefix(UTF8_MARK), max_vertices)
 
 
 def write_chunks(path: PathLike, chunks: Iterable[Any]) -> None:
@@ -155,7 +201,7 @@ def _packer(handle: int, suffix: str) -> Any:
     file = os.fdopen(handle, "wb")
     if suffix not in COMPRESSIONS:
         return file
-    return _Closing(COMPRESSIONS[suffix][2](file, "wb"), file)
+    return _Closing(COMPRESSIONS[suffix][1](file, "wb"), file)
 
 
 class _Closing:

@@ -10,17 +10,21 @@ import numpy as np
 from portpart.errors import InputError
 from portpart.graph import Graph
 from portpart.io.edge_rows import graph_of_rows, lower_edges, read_rows
-from portpart.io.files import Source
+from portpart.io.files import Source, is_count
 from portpart.io.render import rendered_rows
 from portpart.io.tokens import LineSyntax
 
 BANNER = b"%%matrixmarket"
 
-FIELDS = (b"pattern", b"integer", b"real", b"double", b"complex")
+WIDTHS = {b"pattern": 2, b"integer": 3, b"real": 3, b"double": 3, b"complex": 4}
+"""Words on the line of an entry, by field."""
+MAX_SHOWN = 40
+"""Characters of a wrong word that a message shows."""
+
 SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 
 
-def parse(source: Source, weights: bool | None = None) -> Graph:
+def parse(source: Source, weights: bool | None = None, symmetrize: bool = True) -> Graph:
     """The graph of a square matrix: vertices are rows, off-diagonal entries are edges.
 
     Parameters
@@ -36,8 +40,8 @@ def parse(source: Source, weights: bool | None = None) -> Graph:
         weights = field == b"integer"
     if weights and field in (b"pattern", b"complex"):
         source.refuse(1, f"a {field.decode()} matrix has no values to use as weights")
-    syntax = LineSyntax(comments=b"%", columns=3 if weights else 2)
-    rows = read_rows(source, syntax, begin, weights)
+    rows = read_rows(source, LineSyntax(comments=b"%"), begin, WIDTHS[field], weights)
+    source.refuse_size(size_line[0], n)
     if rows.count != entries:
         source.refuse(size_line[0], f"{entries} entries promised, {rows.count} found")
     return graph_of_rows(source, rows, n, first=1)
@@ -73,16 +77,20 @@ def _field(source: Source, banner: bytes) -> bytes:
         source.refuse(1, "the first line must be '%%MatrixMarket matrix coordinate "
                          "<pattern|integer|real> <general|symmetric>'")
     if words[2] != b"coordinate":
-        source.refuse(1, f"a {words[2].decode()} matrix is dense; only coordinate matrices are "
+        source.refuse(1, f"a {_shown(words[2])} matrix is dense; only coordinate matrices are "
                          "graphs")
-    if words[3] not in FIELDS or words[4] not in SYMMETRIES:
-        source.refuse(1, f"unknown kind '{words[3].decode()} {words[4].decode()}'; known are "
-                         f"{b', '.join(FIELDS).decode()} and {b', '.join(SYMMETRIES).decode()}")
+    if words[3] not in WIDTHS or words[4] not in SYMMETRIES:
+        source.refuse(1, f"unknown kind '{_shown(words[3])} {_shown(words[4])}'; known are "
+                         f"{b', '.join(WIDTHS).decode()} and {b', '.join(SYMMETRIES).decode()}")
     return words[3]
 
 
+def _shown(word: bytes) -> str:
+    return word[:MAX_SHOWN].decode("utf-8", "replace")
+
+
 def _size(source: Source, number: int, words: list[bytes]) -> tuple[int, int]:
-    if len(words) != 3 or not all(word.isdigit() for word in words):
+    if len(words) != 3 or not all(map(is_count, words)):
         source.refuse(number, "expected 'rows columns entries'")
     rows, columns, entries = map(int, words)
     if rows != columns:

@@ -102,6 +102,7 @@ def _header(source: Source, lines: Lines) -> Header:
         source.refuse(line, "a METIS file begins with 'n m [fmt [ncon]]': the numbers of vertices "
                             "and edges")
     n, m, flags, constraints = first + [0, 1][len(first) - 2 :]
+    source.refuse_size(line, n)
     sizes, vertex, edge = flags // 100, flags // 10 % 10, flags % 10
     if max(sizes, vertex, edge) > 1:
         source.refuse(line, f"fmt is {flags:03}; its digits (vertex sizes, vertex weights, edge "

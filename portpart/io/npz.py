@@ -12,22 +12,26 @@ import numpy as np
 from portpart.errors import GraphFormatError, InputError
 from portpart.graph import Graph, as_graph
 from portpart.ingest import csr_graph
+from portpart.io.arrays import read_array
 from portpart.io.files import Source
+from portpart.io.packed import DAMAGE, LARGEST_RATIO, UNCHECKED_BYTES
 
 OWN_NAMES = ("offsets", "targets", "weights", "vertex_weights")
+SCIPY_NAMES = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords")
+LAYOUTS = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "indptr"),
+           "bsr": ("data", "indices", "indptr"), "coo": ("data", "coords"),
+           "dia": ("data", "offsets")}
+"""Arrays of each of SciPy's formats."""
+
 BARE_NAMES = ("indptr", "indices", "weights", "vertex_weights")
+KNOWN = {*OWN_NAMES, *BARE_NAMES, *SCIPY_NAMES}
 
 
 def parse(source: Source, symmetrize: bool = False) -> Graph:
     """The graph of an archive: arrays offsets, targets[, weights][, vertex_weights]; the same with
     the names indptr, indices; or a sparse matrix that SciPy saved.
     """
-    try:
-        with np.load(io.BytesIO(source.data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, KeyError, zipfile.BadZipFile) as problem:
-        raise GraphFormatError(f"{source.name}: no .npz archive of plain arrays: "
-                               f"{problem}") from problem
+    arrays = _arrays(source)
     try:
         return _graph_of(source, arrays, symmetrize)
     except GraphFormatError:
@@ -46,11 +50,40 @@ def text(graph: Graph) -> Iterator[Any]:
     yield buffer.getbuffer()
 
 
+def _arrays(source: Source) -> dict[str, np.ndarray]:
+    """The arrays of an archive that have a meaning here; the others are only named, as empty."""
+    arrays = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+            for entry in archive.infolist():
+                name = entry.filename.removesuffix(".npy")
+                arrays[name] = np.empty(0)
+                if name in KNOWN:
+                    refuse_bomb(source, entry)
+                    with archive.open(entry) as stream:
+                        arrays[name] = read_array(f"{source.name}: {entry.filename}", stream,
+                                                  entry.file_size)
+    except DAMAGE as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise GraphFormatError(f"{source.name}: no .npz archive of plain arrays: "
+                               f"{problem}") from problem
+    return arrays
+
+
+def refuse_bomb(source: Source, entry: zipfile.ZipInfo) -> None:
+    """Raise if a member of an archive promises far more bytes than it has."""
+    if entry.file_size > max(UNCHECKED_BYTES, LARGEST_RATIO * entry.compress_size):
+        if source.max_vertices is None:
+            raise GraphFormatError(
+                f"{source.name}: {entry.filename} unpacks to {entry.file_size} bytes, over "
+                f"{LARGEST_RATIO} times its size; if that is right, say max_vertices= "
+                "(--max-vertices)")
+
+
 def _graph_of(source: Source, arrays: dict[str, np.ndarray], symmetrize: bool) -> Graph:
     if "format" in arrays and "shape" in arrays:
-        from scipy.sparse import load_npz
-
-        return as_graph(load_npz(io.BytesIO(source.data)), symmetrize=symmetrize)
+        return as_graph(_matrix(source, arrays), symmetrize=symmetrize)
     for names in (OWN_NAMES, BARE_NAMES):
         if names[0] in arrays and names[1] in arrays:
             offsets, targets, weights, vertex_weights = map(arrays.get, names)
@@ -59,3 +92,31 @@ def _graph_of(source: Source, arrays: dict[str, np.ndarray], symmetrize: bool) -
         f"{source.name}: holds {', '.join(arrays) or 'nothing'}; expected offsets and targets, "
         "indptr and indices, or a matrix saved by scipy.sparse.save_npz"
     )
+
+
+def _matrix(source: Source, arrays: dict[str, np.ndarray]) -> Any:
+    """The matrix that SciPy saved, its indices checked before SciPy's own code sees them."""
+    import scipy.sparse as sp
+
+    try:
+        kind = arrays["format"].item()
+        kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
+        rows, columns = map(int, arrays["shape"])
+        if kind in LAYOUTS:
+            size = sum(array.nbytes for array in arrays.values())
+            source.refuse_size(None, max(rows, columns), size)
+            if kind == "coo":
+                ends = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
+                return sp.coo_array((arrays["data"], tuple(ends)), shape=(rows, columns))
+            parts = [arrays[name] for name in LAYOUTS[kind]]
+            made = getattr(sp, f"{kind}_array")(tuple(parts), shape=(rows, columns))
+            if kind != "dia":
+                made.check_format(full_check=True)
+            return made
+    except InputError:
+        raise
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError) as problem:
+        raise GraphFormatError(f"{source.name}: no matrix saved by scipy.sparse.save_npz: "
+                               f"{problem}") from problem
+    raise GraphFormatError(f"{source.name}: a sparse matrix of format {kind!r}; known are "
+                           f"{', '.join(LAYOUTS)}")

@@ -16,9 +16,12 @@ from portpart.io.decimal import NOT_AN_INTEGER, integer_value
 
 BYTES_PER_ITEM = 1 << 16
 
-ALL_COLUMNS = 2**62
+ANY_WIDTH = 0
 
-NEWLINE, SPACE, COMMA, SEMICOLON, UPPER_A = ord("\n"), ord(" "), ord(","), ord(";"), ord("A")
+NEWLINE, SPACE, COMMA, SEMICOLON = ord("\n"), ord(" "), ord(","), ord(";")
+
+LEFT_OUT = -1
+"""Slot of a column that is not read."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +34,13 @@ class LineSyntax:
         First bytes of lines to be left out, at most three.
     keep_blank : bool
         A blank line is a line without numbers (METIS: an isolated vertex), not nothing.
-    columns : int
-        Numbers read per line; the rest of the line is left out unread.
-    word_first : bool
-        A line may begin with a word, which is left out (DIMACS: ``a 1 2 7``).
+    words : bytes
+        Letters of which one may begin a line and is left out, at most two (DIMACS: ``a 1 2 7``).
     """
 
     comments: bytes
     keep_blank: bool = False
-    columns: int = ALL_COLUMNS
-    word_first: bool = False
+    words: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -62,34 +62,115 @@ class Lines:
     bad_byte: int | None
 
 
+@dataclass(frozen=True)
+class Table:
+    """Columns of a text whose lines hold the same number of words.
+
+    Attributes
+    ----------
+    columns : ndarray of int64, shape (columns, lines)
+        The columns that were asked for, in that order; empty if there is an odd line.
+    odd_byte : int or None
+        Begin of the first line that has more or fewer words.
+    bad_byte : int or None
+        Position of the first word of these columns that is no integer in value.
+    """
+
+    columns: np.ndarray
+    odd_byte: int | None
+    bad_byte: int | None
+
+
 def read_lines(data: bytes, syntax: LineSyntax, begin: int = 0) -> Lines:
     """Numbers of the lines of `data` from byte `begin` on, which must begin a line.
 
     Numbers stand between blanks, tabs, commas or semicolons.  O(len(data)) time; memory 8 bytes
     per number and per line.
     """
-    space = backends.space("cpu")
-    size = len(data)
-    items = -(-(size - begin) // BYTES_PER_ITEM)
-    comments = np.full(3, NEWLINE, np.uint8)
-    comments[: len(syntax.comments)] = np.frombuffer(syntax.comments, np.uint8)
-    text = np.frombuffer(data, np.uint8)
-    source = (text, begin, size, comments, syntax.keep_blank, syntax.columns, syntax.word_first)
-    line_base, number_base = space.zeros(items + 1, np.int64), space.zeros(items + 1, np.int64)
-    first_bad = space.full(1, size, np.int64)
-    nothing = space.empty(1, np.int64)
-
-    def pass_over(fill: bool, values: np.ndarray, starts: np.ndarray) -> None:
-        space.parallel_for(items, read_chunk, *source, line_base, number_base, fill, values,
-                           starts, first_bad, team=256)
-
-    pass_over(False, nothing, nothing)
-    num_lines, num_values = _scan_in_place(line_base), _scan_in_place(number_base)
-    values, starts = space.empty(num_values, np.int64), space.empty(num_lines + 1, np.int64)
+    passes = _Passes(data, syntax, begin)
+    num_lines, num_values = passes.count()
+    values, starts = passes.space.empty(num_values, np.int64), passes.space.empty(
+        num_lines + 1, np.int64)
     starts[num_lines] = num_values
-    pass_over(True, values, starts)
-    bad = int(first_bad[0])
-    return Lines(values, starts, None if bad == size else bad)
+    passes.run(True, values, starts, num_lines)
+    return Lines(values, starts, passes.first_bad)
+
+
+def read_table(data: bytes, syntax: LineSyntax, begin: int, width: int,
+               columns: tuple[int, ...]) -> Table:
+    """Some columns of the lines from byte `begin` on, which must hold `width` words each.
+
+    Words of other columns are not looked at.  Memory 8 bytes per line and column.
+    """
+    passes = _Passes(data, syntax, begin, width, columns)
+    num_lines, _ = passes.count()
+    if passes.first_odd is not None:
+        return Table(np.empty((len(columns), 0), np.int64), passes.first_odd, None)
+    values = passes.space.empty(len(columns) * num_lines, np.int64)
+    passes.run(True, values, passes.nothing, num_lines)
+    return Table(values.reshape(len(columns), num_lines), None, passes.first_bad)
+
+
+def count_numbers(data: bytes, syntax: LineSyntax) -> tuple[int, int]:
+    """How many lines and words `data` has."""
+    return _Passes(data, syntax, 0).count()
+
+
+def has_width(data: bytes, syntax: LineSyntax, width: int) -> bool:
+    """Whether every line holds `width` words."""
+    passes = _Passes(data, syntax, 0, width)
+    passes.count()
+    return passes.first_odd is None
+
+
+class _Passes:
+    """The two passes over a text."""
+
+    def __init__(self, data: bytes, syntax: LineSyntax, begin: int, width: int = ANY_WIDTH,
+                 columns: tuple[int, ...] = ()) -> None:
+        self.space = space = backends.space("cpu")
+        self.size = len(data)
+        self.items = -(-(self.size - begin) // BYTES_PER_ITEM)
+        slots = np.full(max(1, width), LEFT_OUT, np.int64)
+        slots[list(columns)] = np.arange(len(columns))
+        self._text = (np.frombuffer(data, np.uint8), begin, self.size,
+                      _padded(syntax.comments, 3), _padded(syntax.words, 2), syntax.keep_blank)
+        self._shape = (width, slots)
+        self._bases = (space.zeros(self.items + 1, np.int64), space.zeros(self.items + 1, np.int64))
+        self._firsts = space.full(2, self.size, np.int64)
+        self.nothing = space.empty(1, np.int64)
+
+    def count(self) -> tuple[int, int]:
+        """Numbers of lines and words."""
+        self.run(False, self.nothing, self.nothing, 0)
+        lines, numbers = map(_scan_in_place, self._bases)
+        return lines, numbers
+
+    def run(self, fill: bool, values: np.ndarray, starts: np.ndarray, num_lines: int) -> None:
+        """One pass."""
+        self.space.parallel_for(self.items, read_chunk, *self._text, *self._shape, *self._bases,
+                                fill, num_lines, values, starts, self._firsts, team=256)
+
+    @property
+    def first_bad(self) -> int | None:
+        """Position of the first word that is no integer, after the second pass."""
+        return self._place(0)
+
+    @property
+    def first_odd(self) -> int | None:
+        """Begin of the first line of another width, after the first pass."""
+        return self._place(1)
+
+    def _place(self, which: int) -> int | None:
+        place = int(self._firsts[which])
+        return None if place == self.size else place
+
+
+def _padded(letters: bytes, count: int) -> np.ndarray:
+    """Letters for a kernel; a newline stands for none."""
+    padded = np.full(count, NEWLINE, np.uint8)
+    padded[: len(letters)] = np.frombuffer(letters, np.uint8)
+    return padded
 
 
 def _scan_in_place(counts: np.ndarray) -> int:
@@ -101,8 +182,9 @@ def _scan_in_place(counts: np.ndarray) -> int:
 
 @device
 def is_gap(letter):
-    """Blank, tab, carriage return, comma or semicolon."""
-    return (letter <= SPACE and letter != NEWLINE) or letter == COMMA or letter == SEMICOLON
+    """Blank, tab, carriage return, comma or semicolon; not what holes in files are read as."""
+    blank = letter <= SPACE and letter != NEWLINE and letter != 0
+    return blank or letter == COMMA or letter == SEMICOLON
 
 
 @device
@@ -136,24 +218,36 @@ def line_end(text, start, size):
 
 
 @device
-def first_number(text, start, size, comments, word_first):
+def first_number(text, start, size, comments, words):
     """Position of the first number of the line at start, or its end; -1 for a comment."""
     at = gap_end(text, start, size)
     if at < size and text[at] != NEWLINE:
         letter = text[at]
         if letter == comments[0] or letter == comments[1] or letter == comments[2]:
             return int64(-1)
-        if word_first and letter >= UPPER_A:
-            return gap_end(text, word_end(text, at, size), size)
+        if letter == words[0] or letter == words[1]:
+            end = word_end(text, at, size)
+            if end == at + 1:
+                return gap_end(text, end, size)
     return at
 
 
+@device
+def number_at(text, start, stop, first_bad):
+    """The integer text[start:stop]; first_bad[0] gets the smallest start where there is none."""
+    value = integer_value(text, start, stop)
+    if value == NOT_AN_INTEGER:
+        atomic_min(first_bad, 0, start)
+    return value
+
+
 @kernel
-def read_chunk(item, text, begin, size, comments, keep_blank, columns, word_first, line_base,
-               number_base, fill, values, starts, first_bad):
+def read_chunk(item, text, begin, size, comments, words, keep_blank, width, slots, line_base,
+               number_base, fill, num_lines, values, starts, first_bad):
     """Count (fill false) or write the lines and numbers of the lines that begin in this item.
 
-    Counting leaves the counts in line_base and number_base; filling starts from there.
+    Counting leaves the counts in line_base and number_base, and in first_bad[1] the begin of the
+    first line that has not width words; filling starts from there.
     """
     at = begin + item * BYTES_PER_ITEM
     stop = min(at + BYTES_PER_ITEM, size)
@@ -162,24 +256,25 @@ def read_chunk(item, text, begin, size, comments, keep_blank, columns, word_firs
     line = line_base[item]
     number = number_base[item]
     while at < stop:
-        here = first_number(text, at, size, comments, word_first)
+        here = first_number(text, at, size, comments, words)
         if here < 0:
             here = line_end(text, at, size)
         elif keep_blank or (here < size and text[here] != NEWLINE):
-            if fill:
+            if fill and width == ANY_WIDTH:
                 starts[line] = number
-            line += 1
             column = int64(0)
             while here < size and text[here] != NEWLINE:
                 end = word_end(text, here, size)
-                if column < columns:
-                    if fill:
-                        values[number] = integer_value(text, here, end)
-                        if values[number] == NOT_AN_INTEGER:
-                            atomic_min(first_bad, 0, here)
-                    number += 1
-                    column += 1
+                if fill and width == ANY_WIDTH:
+                    values[number] = number_at(text, here, end, first_bad)
+                elif fill and slots[column] != LEFT_OUT:
+                    values[slots[column] * num_lines + line] = number_at(text, here, end, first_bad)
+                number += 1
+                column += 1
                 here = gap_end(text, end, size)
+            if width != ANY_WIDTH and column != width:
+                atomic_min(first_bad, 1, at)
+            line += 1
         at = here + 1
     if not fill:
         line_base[item] = line

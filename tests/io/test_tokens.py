@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from portpart.io import tokens
 from portpart.io.decimal import NOT_AN_INTEGER
 from portpart.io.render import rendered_rows
-from portpart.io.tokens import LineSyntax, read_lines
+from portpart.io.tokens import LineSyntax, read_lines, read_table
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 
 integers = st.integers(-(4 * 10**18), 4 * 10**18)
@@ -61,15 +61,41 @@ def test_blank_lines_count_only_where_they_mean_something() -> None:
     assert rows_of(read_lines(text, LineSyntax(b"#", keep_blank=True))) == [[], [1], [], [2]]
 
 
-def test_columns_beyond_the_last_one_are_not_read() -> None:
-    lines = read_lines(b"1 2 x\n3 4 5.5 6\n", LineSyntax(b"#", columns=2))
-    assert rows_of(lines) == [[1, 2], [3, 4]]
-    assert lines.bad_byte is None
+def test_columns_that_are_not_asked_for_are_not_read() -> None:
+    table = read_table(b"x y z\n1 x 2\n\n3 4.5 5\n", LineSyntax(b"#"), 6, 3, (2, 0))
+    assert table.columns.tolist() == [[2, 5], [1, 3]]
+    assert table.bad_byte is None
+    assert read_table(b"1 x\n2 3\n", LineSyntax(b"#"), 0, 2, (0, 1)).bad_byte == 2
 
 
-def test_first_word_of_a_line_is_left_out() -> None:
-    lines = read_lines(b"c x\na 1 2\ne 3 4\n5 6\n", LineSyntax(b"c", word_first=True))
+@pytest.mark.parametrize(("text", "odd"), [
+    (b"1 2\n3\n4 5\n", 4), (b"1 2\n\n3 4\n5 6 7\n8", 9), (b"# 1\n1 2 3\n", 4), (b"1,2\n3,4", None),
+])
+def test_the_first_line_of_another_width_is_found(text: bytes, odd: int | None) -> None:
+    table = read_table(text, LineSyntax(b"#"), 0, 2, (0, 1))
+    assert table.odd_byte == odd
+    assert table.columns.shape[1] == (0 if odd is not None else 2)
+
+
+def test_the_first_odd_line_of_many_pieces_is_found() -> None:
+    lines = [b"%d %d" % (i, i) for i in range(60_000)]
+    for odd in (59_999, 30_000, 7):
+        lines[odd] += b" 1"
+        text = b"\n".join(lines)
+        assert len(text) > 3 * tokens.BYTES_PER_ITEM
+        place = read_table(text, LineSyntax(b"#"), 0, 2, (0, 1)).odd_byte
+        assert place == sum(len(line) + 1 for line in lines[:odd])
+
+
+def test_one_known_letter_before_numbers_is_left_out() -> None:
+    lines = read_lines(b"c x\na 1 2\ne 3 4\n5 6\n", LineSyntax(b"c", words=b"ae"))
     assert rows_of(lines) == [[1, 2], [3, 4], [5, 6]]
+    for text in (b"x 1 2\n", b"ab 1 2\n"):
+        assert read_lines(text, LineSyntax(b"c", words=b"ae")).bad_byte == 0
+
+
+def test_zero_bytes_are_no_blanks() -> None:
+    assert read_lines(b"1 2\n\0\0\0", LineSyntax(b"#")).bad_byte == 4
 
 
 def test_reading_begins_in_the_middle() -> None:

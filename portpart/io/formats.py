@@ -1,0 +1,59 @@
+"""The formats of graphs: the module, the file suffixes and the options of each."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from types import ModuleType
+
+from portpart.io import dense, dimacs, edge_list, matrix_market, mesh, metis, npz, verilog
+from portpart.io.packed import bare_name
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format.
+
+    Attributes
+    ----------
+    module : module
+        Its function ``parse(source, **options)`` reads; ``text(graph)``, if there is one, writes.
+    suffixes : tuple of str
+        What file names end in.
+    options : tuple of str
+        Reading options that apply.
+    """
+
+    module: ModuleType
+    suffixes: tuple[str, ...]
+    options: tuple[str, ...]
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether graphs can be written so."""
+        return hasattr(self.module, "text")
+
+
+FORMATS = {
+    "metis": Format(metis, (".graph", ".metis", ".chaco"), ("symmetrize",)),
+    "matrix-market": Format(matrix_market, (".mtx", ".mm"), ("weights", "symmetrize")),
+    "edge-list": Format(edge_list, (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
+                        ("weights", "symmetrize", "relabel")),
+    "dimacs": Format(dimacs, (".gr", ".dimacs", ".col"), ("weights", "symmetrize")),
+    "npz": Format(npz, (".npz",), ("symmetrize",)),
+    "dense": Format(dense, (".npy",), ("symmetrize",)),
+    "verilog": Format(verilog, (".v", ".vg"), ("top", "model", "max_fanout")),
+    "metis-mesh": Format(mesh, (".mesh",), ("mesh", "common_nodes")),
+}
+"""Every format by its name."""
+
+GRAPH_SUFFIXES = tuple(suffix for entry in FORMATS.values() for suffix in entry.suffixes)
+
+
+def format_of_name(name: str) -> str | None:
+    """Format that a file name's suffix stands for."""
+    suffix = os.path.splitext(bare_name(name.lower()))[1]
+    for format_name, entry in FORMATS.items():
+        if suffix in entry.suffixes:
+            return format_name
+    return None

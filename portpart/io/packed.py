@@ -1,0 +1,226 @@
+"""Compression and archives: gzip, xz, bzip2, zstd, and the one graph file of a tar or zip file.
+
+Packing is recognised by the first bytes, not by the name.  Unpacking ends early where a small file
+would fill the memory.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import io
+import lzma
+import os
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from portpart.errors import GraphFormatError, InputError
+
+UNCHECKED_BYTES = 1 << 26
+"""So much text may come out of any packed file."""
+
+LARGEST_RATIO = 1000
+"""Beyond that a packed file may grow by this factor."""
+
+BYTES_PER_VERTEX = 64
+"""Text that a caller who allows more vertices allows for each."""
+
+CHUNK = 1 << 22
+
+ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
+
+ZSTD_PIECE = 1 << 10
+"""Of a packed file at a time: 32 MiB at most come out of it."""
+
+ZIP_MEMBER, ZIP_EMPTY = b"PK\x03\x04", b"PK\x05\x06"
+
+TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
+
+DAMAGE: tuple[type[Exception], ...] = (
+    OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
+    tarfile.TarError, NotImplementedError, RuntimeError)
+"""What the standard library raises for damaged or unusual data."""
+
+
+class _ZstdFrames:
+    """Reads the frames of a zstd file by the package ``zstandard``, and notices a missing end."""
+
+    def __init__(self, package: Any, file: Any) -> None:
+        self._new, self._error = package.ZstdDecompressor().decompressobj, package.ZstdError
+        self._file, self._frame, self._rest = file, self._new(), b""
+
+    def read(self, _size: int) -> bytes:
+        """Some more bytes; none at the end."""
+        while packed := self._rest or self._file.read(ZSTD_PIECE):
+            if self._frame.eof:
+                self._frame = self._new()
+            text = self._decompressed(packed)
+            self._rest = self._frame.unused_data
+            if text:
+                return text
+        if not self._frame.eof:
+            raise EOFError("the end is missing")
+        return b""
+
+    def _decompressed(self, packed: bytes) -> bytes:
+        try:
+            text: bytes = self._frame.decompress(packed)
+        except self._error as problem:
+            raise OSError(str(problem)) from problem
+        return text
+
+    def __enter__(self) -> _ZstdFrames:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def _zstd_module() -> Any:
+    """The module that knows zstd: of Python 3.14, or the package ``zstandard``."""
+    for name in ("compression.zstd", "zstandard"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    raise InputError("files packed with zstd need Python 3.14 or the package zstandard: "
+                     "pip install zstandard")
+
+
+def _open_zstd(file: Any, mode: str = "rb") -> Any:
+    module = _zstd_module()
+    if mode == "rb" and module.__name__ == "zstandard":
+        return _ZstdFrames(module, file)
+    return module.open(file, mode)
+
+
+COMPRESSIONS: dict[str, tuple[bytes, Callable[..., Any]]] = {
+    ".gz": (b"\x1f\x8b", gzip.open),
+    ".xz": (b"\xfd7zXZ\x00", lzma.open),
+    ".bz2": (b"BZh", bz2.open),
+    ".zst": (ZSTD_FRAME, _open_zstd),
+}
+"""First bytes and opener of each compression, by file suffix."""
+
+
+def bare_name(name: str) -> str:
+    """A file name without the suffix of its compression."""
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix.lower() in COMPRESSIONS else name
+
+
+def unpacked(name: str, data: bytes, max_vertices: int | None,
+             suffixes: tuple[str, ...]) -> tuple[str, bytes]:
+    """Name and text of what `data` holds: itself, or the graph file packed in it.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    data : bytes
+    max_vertices : int or None
+        What the caller allows; None: the ratio of packed to unpacked size is limited.
+    suffixes : tuple of str
+        Names of files in an archive that may be graphs end in one of these.
+    """
+    limit = max(UNCHECKED_BYTES, LARGEST_RATIO * len(data), BYTES_PER_VERTEX * (max_vertices or 0))
+    for suffix, (magic, opened) in COMPRESSIONS.items():
+        if data.startswith(magic):
+            kind = suffix[1:]
+            try:
+                with opened(io.BytesIO(data), "rb") as stream:
+                    data = _read_up_to(limit, stream, name)
+            except InputError:
+                raise
+            except DAMAGE as problem:
+                raise GraphFormatError(f"{name}: damaged {kind} data: {problem}") from problem
+            break
+    if data[TAR_MAGIC_AT : TAR_MAGIC_AT + len(TAR_MAGIC)] == TAR_MAGIC:
+        return _member(name, data, limit, suffixes, _tar_files)
+    if data.startswith((ZIP_MEMBER, ZIP_EMPTY)) and not _is_npz(data):
+        return _member(name, data, limit, suffixes, _zip_files)
+    return name, data
+
+
+def _read_up_to(limit: int, stream: Any, name: str) -> bytes:
+    """All bytes of a stream, an error beyond `limit`."""
+    chunks, size = [], 0
+    while chunk := stream.read(CHUNK):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > limit:
+            raise GraphFormatError(
+                f"{name}: unpacks to more than {limit >> 20} MiB, over {LARGEST_RATIO} times its "
+                "size; if that is right, say max_vertices= (--max-vertices)")
+    return b"".join(chunks)
+
+
+Opener = Callable[[], Any]
+"""Opens a member of an archive for reading."""
+
+
+def _member(
+    name: str, data: bytes, limit: int, suffixes: tuple[str, ...],
+    files_of: Callable[[bytes], Iterator[tuple[str, Opener]]],
+) -> tuple[str, bytes]:
+    """Name and bytes of the graph file in an archive."""
+    try:
+        files = dict(files_of(data))
+        chosen = _main_file(name, [file for file in files if file.lower().endswith(suffixes)])
+        with files[chosen]() as stream:
+            text = _read_up_to(limit, stream, name)
+    except InputError:
+        raise
+    except DAMAGE as problem:
+        raise GraphFormatError(f"{name}: damaged archive: {problem}") from problem
+    return f"{name}/{chosen}", text
+
+
+def _tar_files(data: bytes) -> Iterator[tuple[str, Opener]]:
+    archive = tarfile.open(fileobj=io.BytesIO(data), mode="r:")
+    for entry in archive:
+        if entry.isfile():
+            yield entry.name, partial(archive.extractfile, entry)
+
+
+def _zip_files(data: bytes) -> Iterator[tuple[str, Opener]]:
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    for entry in archive.infolist():
+        if not entry.is_dir():
+            yield entry.filename, partial(archive.open, entry)
+
+
+def _is_npz(data: bytes) -> bool:
+    """Whether a zip file is NumPy's: as far as can be read, it holds arrays or nothing else."""
+    try:
+        names = zipfile.ZipFile(io.BytesIO(data)).namelist()
+    except DAMAGE:
+        return True
+    return not names or any(name.endswith(".npy") for name in names)
+
+
+def _main_file(name: str, candidates: list[str]) -> str:
+    """The one graph among the files of an archive.
+
+    SuiteSparse packs the matrix ``A`` as ``A/A.mtx`` with ``A/A_b.mtx``, ``A/A_coord.mtx`` and
+    others beside it.
+    """
+    main = [file for file in candidates if _stem(file) == os.path.basename(os.path.dirname(file))]
+    for choice in (candidates, main):
+        if len(choice) == 1:
+            return choice[0]
+    if not candidates:
+        raise GraphFormatError(f"{name}: no file of this archive is named as a graph "
+                               "(.mtx, .graph, .txt ...); unpack it")
+    shown = ", ".join(candidates[:4]) + (" ..." if len(candidates) > 4 else "")
+    raise GraphFormatError(f"{name}: holds {len(candidates)} files that may be the graph "
+                           f"({shown}); unpack it and name one")
+
+
+def _stem(file: str) -> str:
+    return os.path.splitext(os.path.basename(file))[0]

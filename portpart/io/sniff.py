@@ -1,0 +1,202 @@
+"""Which format a file has: the content decides, the suffix of the name is a hint.
+
+Only the first lines are looked at.  Words and lines are counted where these leave a doubt: where
+they differ in length, or could be those of two formats.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple, NoReturn
+
+from portpart.errors import GraphFormatError
+from portpart.io import metis
+from portpart.io.files import SEPARATORS, Source, is_count
+from portpart.io.foreign import refuse_foreign
+from portpart.io.tokens import LineSyntax, count_numbers, has_width
+
+SAMPLE_ROWS, SAMPLE_BYTES = 64, 1 << 16
+
+TABLE_SYNTAX = LineSyntax(comments=b"#%")
+
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+MATRIX_MARKET_BEGINS = re.compile(rb"%%matrixmarket\b", re.IGNORECASE)
+VERILOG_BEGINS = re.compile(rb"\s*(//|/\*|\(\*|`[a-z]|(macro)?module\b)")
+DIMACS_COMMENT = re.compile(rb"c(\s|$)")
+DIMACS_PROBLEM = re.compile(rb"p\s+\S+\s+\d+\s+\d+\s*$")
+DIMACS_EDGE = re.compile(rb"[ae]\s+\d+\s+\d+(\s|$)")
+
+LONGEST_METIS_HEADER = 4
+MOST_BYTES_PER_WORD = 22
+WIDTHS_OF_EDGES = (2, 3)
+
+
+@dataclass
+class Sample:
+    """The first lines of a text that hold something.
+
+    Attributes
+    ----------
+    rows : list of list of bytes
+        Their words; comments are left out.
+    complete : bool
+        Whether these are all.
+    comments : bool
+        Whether there are lines that begin with ``#``.
+    problem, edge : bool
+        Whether the first of them is a problem line of DIMACS, an edge as there.
+    """
+
+    rows: list[list[bytes]] = field(default_factory=list)
+    complete: bool = True
+    comments: bool = False
+    problem: bool = False
+    edge: bool = False
+
+    @property
+    def width(self) -> int | None:
+        """Words of each row; None if they differ or there are none."""
+        widths = {len(row) for row in self.rows}
+        return widths.pop() if len(widths) == 1 else None
+
+    @property
+    def all_numbers(self) -> bool:
+        """Whether every word is a number."""
+        return all(NUMBER.fullmatch(word) for row in self.rows for word in row)
+
+
+def recognised(source: Source, hint: str | None) -> str:
+    """Format of a file whose suffix stands for `hint`, or for nothing.
+
+    Raises
+    ------
+    GraphFormatError
+        If it is in a format that is not read, or in one of two.
+    """
+    data = source.data
+    if data.startswith(b"PK"):
+        return "npz"
+    if data.startswith(b"\x93NUMPY"):
+        return "dense"
+    if MATRIX_MARKET_BEGINS.match(data):
+        return "matrix-market"
+    refuse_foreign(source)
+    if hint is None and VERILOG_BEGINS.match(data):
+        return "verilog"
+    if hint not in (None, "metis", "edge-list", "dimacs"):
+        return hint
+    sample = sample_of(source)
+    if sample.problem or (sample.edge and hint != "edge-list"):
+        return "dimacs"
+    if hint is None and sample.comments:
+        hint = "edge-list"
+    return _of_numbers(source, sample, hint) if sample.all_numbers else hint or "metis"
+
+
+def sample_of(source: Source) -> Sample:
+    """The first lines of a text."""
+    sample = Sample()
+    for _, after, line in source.lines():
+        if line[:1] in (b"#", b"%") or not line:
+            sample.comments |= line[:1] == b"#"
+            continue
+        if not sample.rows:
+            if DIMACS_COMMENT.match(line):
+                continue
+            sample.problem = DIMACS_PROBLEM.match(line) is not None
+            sample.edge = DIMACS_EDGE.match(line) is not None
+        sample.rows.append([word for word in SEPARATORS.split(line) if word])
+        if len(sample.rows) == SAMPLE_ROWS or (after > SAMPLE_BYTES and len(sample.rows) > 1):
+            sample.complete = after >= len(source.data)
+            break
+    return sample
+
+
+def fits_metis(source: Source) -> bool:
+    """Whether the numbers of lines and words are those that the first line promises in METIS."""
+    header = next((words for _, _, line in source.lines()
+                   if (words := line.split()) and not line.startswith(b"%")), [])
+    promise = _promise_of(header)
+    return promise is not None and promise.is_kept(*count_numbers(source.data, metis.SYNTAX))
+
+
+class Promise(NamedTuple):
+    """What the first line of a METIS graph promises: vertices, and words on all lines."""
+
+    vertices: int
+    words: int
+
+    def is_kept(self, lines: int, words: int) -> bool:
+        """Whether a file with these lines and words keeps it."""
+        return lines > self.vertices and words == self.words
+
+
+def _promise_of(header: list[bytes]) -> Promise | None:
+    if not 2 <= len(header) <= LONGEST_METIS_HEADER or not all(map(is_count, header)):
+        return None
+    n, m, flags = map(int, (*header, b"0")[:3])
+    sizes, vertex, edge = flags // 100, flags // 10 % 10, flags % 10
+    if max(sizes, vertex, edge) > 1:
+        return None
+    return Promise(n, len(header) + n * (sizes + vertex) + 2 * m * (1 + edge))
+
+
+def _of_numbers(source: Source, sample: Sample, hint: str | None) -> str:
+    """Format of a text of numbers."""
+    width = sample.width
+    if width is None:
+        other = hint not in (None, "metis") and sample.rows and not fits_metis(source)
+        return hint if hint and (other or not sample.rows) else "metis"
+    if width in WIDTHS_OF_EDGES:
+        return _of_pairs(source, sample, width, hint)
+    if width <= LONGEST_METIS_HEADER and fits_metis(source):
+        return "metis"
+    square = (width, width * width)
+    if width > max(WIDTHS_OF_EDGES) and count_numbers(source.data, TABLE_SYNTAX) == square:
+        return "dense"
+    return hint or "metis"
+
+
+def _of_pairs(source: Source, sample: Sample, width: int, hint: str | None) -> str:
+    """Format of lines of two or of three numbers each."""
+    if hint == "metis":
+        return "metis"
+    if _may_be_metis(source, sample.rows[0]) and fits_metis(source):
+        if hint is None or not has_width(source.data, TABLE_SYNTAX, width):
+            return "metis"
+        refuse_doubt(source, hint, "metis")
+    listed = hint or "edge-list"
+    if sample.complete and len(sample.rows) == width and not sample.comments:
+        table = [[float(word) for word in row] for row in sample.rows]
+        if _may_be_matrix(table):
+            refuse_doubt(source, listed, "dense")
+    return listed
+
+
+def _may_be_metis(source: Source, header: list[bytes]) -> bool:
+    """Whether a first line could be METIS's above lines of as many words, by the file's size."""
+    promise = _promise_of(header)
+    size = len(source.data)
+    return (promise is not None and size // MOST_BYTES_PER_WORD <= promise.words <= size
+            and promise.words <= (promise.vertices + 1) * len(header))
+
+
+def _may_be_matrix(table: list[list[float]]) -> bool:
+    """Whether two lines of two numbers or three of three are a table of who sends how much to whom.
+
+    Nothing on the diagonal, or equal to the transposed table: lists of edges are rarely that.
+    """
+    size = len(table)
+    hollow = all(table[i][i] == 0 for i in range(size))
+    symmetric = table == [list(column) for column in zip(*table)]
+    if size == len(WIDTHS_OF_EDGES):
+        return hollow and table != [[0, 1], [1, 0]]  # the same graph either way
+    return hollow or symmetric
+
+
+def refuse_doubt(source: Source, one: str, other: str) -> NoReturn:
+    """Raise for a file of two readings."""
+    raise GraphFormatError(f"{source.name}: may be {one} or {other}; say which: format={one!r} or "
+                           f"format={other!r} (--format {one}, --format {other})")
