@@ -96,7 +96,7 @@ def partition(
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
     seed : int, default 0
     threads : int, optional
-        CPU threads; all by default.
+        CPU threads at most; all by default.
     starts : int, optional
         Initial partitions of the coarsest graph, of which the best is kept; by default the preset
         says how many.
@@ -113,7 +113,8 @@ def partition(
         What ``"round"`` and ``"abs"`` multiply by; ``stats["weight_scale"]`` tells what it was.
         The cut counts the rounded weights.
     progress : callable, optional
-        Called as ``progress(phase, level, number_of_levels)``.
+        Called as ``progress(phase, level, number_of_levels)``: when coarsening, the initial
+        partition and the finish begin, after each level, and as ``"done"`` in the end.
 
     Returns
     -------

@@ -13,6 +13,12 @@ from portpart.graph import Graph
 WALK = ("coarsening", "initial", "refinement")
 """Phases of one walk through the levels."""
 
+TOLD_AT_ONCE = ("coarsening", "initial", "finish")
+"""Phases of which the caller hears when they begin."""
+
+DONE = "done"
+"""What the caller hears last."""
+
 Progress = Callable[[str, int, int], None]
 """Called as progress(phase, level, number of levels)."""
 
@@ -63,6 +69,7 @@ class Trace:
 
     def summary(self) -> dict[str, Any]:
         """The statistics, as `PartitionResult.stats` documents them.  Waits for what was done."""
+        self._tell(DONE, 0)
         self._settle()
         counters = self.space.counters
         return {
@@ -85,6 +92,8 @@ class Trace:
         begin = self.space.mark()
         self.seconds.setdefault(name, 0.0)
         self._phase, self._mark, self._counts = name, begin, self._count()
+        if name in TOLD_AT_ONCE:
+            self._tell(name, len(self.levels) - 1 if name == "initial" else 0)
         yield
         self._charge()
         self._works.append(_Work(self.seconds, name, begin, self._mark))
@@ -159,7 +168,8 @@ class Trace:
     def _tell(self, phase: str, level: int) -> None:
         if self.progress is not None:
             self.space.synchronize()
-            self.progress(phase, level, len(self.levels))
+            with self.space.counters.put_back():
+                self.progress(phase, level, len(self.levels))
 
 
 def _size(graph: Graph) -> dict[str, Any]:

@@ -21,7 +21,8 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     device : str
         ``"cpu"``, ``"cuda"`` (the current device) or ``"cuda:N"``.
     threads : int, optional
-        Threads of the CPU space; all by default.  Results do not depend on it.
+        Threads of the CPU space; all by default, and no more than there are.  Results do not
+        depend on it.
 
     Raises
     ------

@@ -31,7 +31,8 @@ class CpuSpace(ExecutionSpace):
     Parameters
     ----------
     threads : int or None
-        Threads for parallel loops; None takes all that Numba offers.
+        Threads for parallel loops; None, and a number above that, takes all that Numba offers: as
+        many as there are cores, or as the environment variable ``NUMBA_NUM_THREADS`` says.
     """
 
     kind = "cpu"
@@ -43,12 +44,9 @@ class CpuSpace(ExecutionSpace):
         if numba.config.DISABLE_JIT:
             raise DeviceUnavailable("kernels need Numba's compiler: unset NUMBA_DISABLE_JIT")
         available = numba.config.NUMBA_NUM_THREADS
-        if threads is not None and not 1 <= threads <= available:
-            raise InputError(
-                f"threads must be between 1 and {available}, not {threads}; for more, set the "
-                "environment variable NUMBA_NUM_THREADS before Python starts"
-            )
-        self.threads = threads or available
+        if threads is not None and threads < 1:
+            raise InputError(f"threads is {threads}; it must be at least 1")
+        self.threads = min(threads or available, available)
 
     def empty(self, n: int, dtype: Any) -> Array:
         try:

@@ -6,9 +6,11 @@ no other module asks which device it is.
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,12 +29,24 @@ class Executable(Protocol):
         """Run with arrays and scalars bound to the slots; `size` is the largest work size."""
 
 
-class Counters:
-    """Launches and host synchronisations of a space since it was made (for benchmarks)."""
+class Counters(threading.local):
+    """Launches and host synchronisations that the calling thread has asked of a space.
+
+    Each thread has counts of its own, so those of a call are its alone; for benchmarks and `stats`.
+    """
 
     def __init__(self) -> None:
         self.launches = 0
         self.synchronizations = 0
+
+    @contextmanager
+    def put_back(self) -> Iterator[None]:
+        """Count nothing of what this thread does meanwhile."""
+        before = self.launches, self.synchronizations
+        try:
+            yield
+        finally:
+            self.launches, self.synchronizations = before
 
 
 class ExecutionSpace(ABC):

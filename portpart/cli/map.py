@@ -44,7 +44,7 @@ if TYPE_CHECKING:
               help="Let blocks swap places at the end; default: preset.")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: all cores.")
+@click.option("--threads", type=click.IntRange(min=1), help="Most CPU threads; default: all cores.")
 @options.reading_options
 @options.json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress display.")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
               tell=options.presets, task="partition")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: all cores.")
+@click.option("--threads", type=click.IntRange(min=1), help="Most CPU threads; default: all cores.")
 @click.option("--starts", type=click.IntRange(min=1), help="Initial partitions; default: preset.")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Then begin nothing new.")
 @options.names_option

@@ -45,7 +45,7 @@ def phase_display(quiet: bool, console: Console | None = None) -> Iterator[Repor
         def report(phase: str, level: int, num_levels: int) -> None:
             # refinement walks from the coarsest level down to level 0; how many levels coarsening
             # will make nobody knows before
-            total = num_levels if phase.endswith("refinement") else None
+            total = num_levels if phase.endswith(("refinement", "finish", "done")) else None
             progress.update(
                 task,
                 description=phase,

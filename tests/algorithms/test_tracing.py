@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from typing import Any
+
+import numpy as np
 import pytest
 
 import portpart
@@ -38,3 +43,48 @@ def test_every_level_tells_its_coarsening_and_refinement() -> None:
 def test_a_partition_that_needs_no_algorithm_has_one_level() -> None:
     stats = portpart.partition(generators.grid_2d(3, 3), 1).stats
     assert [level["vertices"] for level in stats["levels"]] == [9]
+
+
+@pytest.mark.parametrize(("algorithm", "preset"), [
+    ("portpart", "fast"), ("portpart", "strong"), ("jet", "fast"), ("gkway", "default"),
+    ("gpmetis", "default")])
+def test_progress_hears_of_the_start_and_of_the_end(algorithm: str, preset: str) -> None:
+    mesh, calls = generators.delaunay(3000), []
+    told = portpart.partition(mesh, 4, algorithm=algorithm, preset=preset,
+                              progress=lambda *call: calls.append(call))
+    phases = [phase for phase, _ in groupby(calls, key=lambda call: call[0])]
+    search = ["search"] if len(told.stats["cuts"]) > 1 else []
+    assert phases == ["coarsening", "initial", "refinement", *search, "finish", "done"]
+    count = len([call for call in calls if call[0] == "coarsening"])
+    assert [call for call in calls if call[0] in ("initial", "finish", "done")] == [
+        ("initial", count - 1, count), *[(phase, 0, calls[-1][2]) for phase in ("finish", "done")]]
+    assert calls[0] == ("coarsening", 0, 1)
+    quiet = portpart.partition(mesh, 4, algorithm=algorithm, preset=preset)
+    assert np.array_equal(told.part, quiet.part)
+
+
+def counts(stats: dict[str, Any]) -> tuple[Any, ...]:
+    """What a call reports of its work but times."""
+    levels = [{name: {key: value for key, value in work.items() if key != "seconds"}
+               if isinstance(work, dict) else work for name, work in level.items()}
+              for level in stats["levels"]]
+    return stats["launches"], stats["synchronizations"], levels
+
+
+def test_calls_in_other_threads_are_not_counted() -> None:
+    jobs = [(generators.delaunay(1500 + 700 * i), 2 + 3 * i) for i in range(4)]
+    alone = [counts(portpart.partition(*job).stats) for job in jobs]
+    assert len({launches for launches, _, _ in alone}) > 1
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        together = list(pool.map(lambda job: counts(portpart.partition(*job).stats), jobs * 2))
+    assert together == alone * 2
+
+
+def test_calls_inside_progress_are_not_counted() -> None:
+    mesh, small = generators.delaunay(2000), generators.grid_2d(20, 20)
+
+    def partition_too(*_: Any) -> None:
+        portpart.partition(small, 3)
+
+    alone = portpart.partition(mesh, 4, progress=lambda *_: None).stats
+    assert counts(portpart.partition(mesh, 4, progress=partition_too).stats) == counts(alone)

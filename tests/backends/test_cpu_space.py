@@ -15,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 
+import portpart
 from portpart import backends
 from portpart.backends import cpu_memory
 from portpart.backends.cpu import CpuSpace
@@ -29,6 +30,7 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.errors import DeviceUnavailable, InputError, KernelTypeError, OutOfMemory
+from portpart.generators import delaunay
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,10 +77,16 @@ def run_python(code: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("threads", [0, -1, 10_000])
+@pytest.mark.parametrize("threads", [0, -1])
 def test_impossible_thread_counts_are_refused(threads):
-    with pytest.raises(InputError, match="NUMBA_NUM_THREADS"):
+    with pytest.raises(InputError, match="at least 1"):
         CpuSpace(threads=threads)
+
+
+def test_there_are_no_more_threads_than_numba_has():
+    assert CpuSpace(threads=10_000).threads == numba.config.NUMBA_NUM_THREADS
+    result = portpart.partition(delaunay(3000), 4, threads=2**20)
+    assert np.array_equal(result.part, portpart.partition(delaunay(3000), 4, threads=1).part)
 
 
 def test_space_names_are_checked():

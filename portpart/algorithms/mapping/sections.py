@@ -71,7 +71,8 @@ def partition_sections(graph: Graph, sections: Sections, distances: Distances, b
         refiner = MappingRefiner(space, graph, balance, distances, config.refinement, seed,
                                  config.refinement_of_finest(graph))
         if part is None:
-            _start(refiner, levels[-1], sections, config, seed)
+            with trace.phase("initial"):
+                _start(refiner, levels[-1], sections, config, seed)
         else:
             refiner.start(levels[-1].graph, on_levels(levels, part)[-1])
         outcome = refine_upwards(refiner, levels, config, trace, [None] * len(levels))
