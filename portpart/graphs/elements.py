@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
@@ -122,13 +122,22 @@ def _rows(elements: Any) -> tuple[np.ndarray, np.ndarray]:
         return _joined([_table(block, f"block {name!r}") for name, block in elements.items()])
     if any(hasattr(elements, name) for name in ("__array__", "__dlpack__")):
         return _joined([_table(elements, "the array of elements")])
-    if isinstance(elements, (bytes, bytearray, set)) or not isinstance(elements, Iterable):
-        raise InputError(f"elements are a {type(elements).__name__}; accepted are {ACCEPTED}")
-    each = list(elements)
+    each = _listed(elements)
     blocks = [_cells_of(block) for block in each]
     if blocks and all(block is not None for block in blocks):
         return _joined([_table(block, f"block {at}") for at, block in enumerate(blocks)])
     return _rows_of_lists(each)
+
+
+def _listed(elements: Any) -> list[Any]:
+    """The elements of what can be walked through in an order, by iteration or by number."""
+    try:
+        walk = None if isinstance(elements, (bytes, bytearray, set)) else iter(elements)
+    except TypeError:
+        walk = None
+    if walk is None:
+        raise InputError(f"elements are a {type(elements).__name__}; accepted are {ACCEPTED}")
+    return list(walk)
 
 
 def _compressed_rows(pair: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:

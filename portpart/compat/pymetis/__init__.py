@@ -1,0 +1,71 @@
+"""``part_graph`` and ``part_mesh`` with the parameters and the results of PyMETIS.
+
+Change ``import pymetis`` to ``import portpart.compat.pymetis as pymetis`` and every
+``pymetis.part_graph(...)`` and ``pymetis.part_mesh(...)`` runs on portpart: on all cores or a GPU,
+reproducibly, and with the balance as a guarantee.  The other names are PyMETIS's own, but
+``nested_dissection``, which portpart does not offer.  What METIS can and portpart cannot is
+refused; options that only tune METIS's search have no effect.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from pymetis import (
+    CSRAdjacency,
+    CType,
+    DebugLevel,
+    GraphPartition,
+    GType,
+    IPType,
+    MeshPartition,
+    ObjType,
+    OptionKey,
+    Options,
+    OPType,
+    PType,
+    RType,
+    verify_nd,
+    version,
+    version_tuple,
+    zero_copy_dtype,
+)
+
+from portpart.compat.pymetis.graphs import part_graph
+from portpart.compat.pymetis.meshes import part_mesh
+from portpart.errors import InputError
+
+__all__ = [
+    "CSRAdjacency",
+    "CType",
+    "DebugLevel",
+    "GType",
+    "GraphPartition",
+    "IPType",
+    "MeshPartition",
+    "OPType",
+    "ObjType",
+    "OptionKey",
+    "Options",
+    "PType",
+    "RType",
+    "nested_dissection",
+    "part_graph",
+    "part_mesh",
+    "verify_nd",
+    "version",
+    "version_tuple",
+    "zero_copy_dtype",
+]
+
+
+def nested_dissection(*_: Any, **__: Any) -> NoReturn:
+    """Not offered: portpart partitions graphs and does not order matrices.
+
+    Raises
+    ------
+    InputError
+        Always.
+    """
+    raise InputError("nested_dissection is not offered: portpart partitions graphs and does not "
+                     "order matrices; call pymetis.nested_dissection of PyMETIS itself")

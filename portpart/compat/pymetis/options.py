@@ -1,0 +1,92 @@
+"""What the options of METIS mean to portpart."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from pymetis import ObjType, Options
+
+from portpart.calls import MAX_SEED
+from portpart.errors import InputError
+
+UNSET = -1
+
+MOST_BISECTED = 8
+"""Up to so many blocks PyMETIS bisects recursively unless it is told."""
+
+BISECTION_IMBALANCE = 0.001
+"""METIS's default for recursive bisection."""
+
+KWAY_IMBALANCE = 0.03
+"""METIS's default for direct k-way partitioning."""
+
+OBJECTIVES = {ObjType.VOL: "VOL (communication volume)", ObjType.NODE: "NODE (separators)"}
+
+
+def settings_of(options: Options | None, bisected: bool) -> dict[str, Any]:
+    """Imbalance, seed and starts as `options` ask; refuses what cannot be honoured."""
+    settings: dict[str, Any] = {
+        "imbalance": BISECTION_IMBALANCE if bisected else KWAY_IMBALANCE,
+        "seed": 0,
+        "starts": None,
+    }
+    if options is None:
+        return settings
+    if options.numbering not in (UNSET, 0):
+        raise InputError("METIS numbering option must be set to 0 or the default")
+    if options.objtype not in (UNSET, ObjType.CUT):
+        wanted = OBJECTIVES.get(options.objtype, options.objtype)
+        raise InputError(f"option objtype={wanted} is not supported: portpart minimises the cut")
+    if _flag(options, "minconn"):
+        warnings.warn("option minconn=1 has no effect in portpart", UserWarning, stacklevel=3)
+    if options.ufactor != UNSET:
+        settings["imbalance"] = _at_least_one(options, "ufactor") / 1000
+    if options.ncuts != UNSET:
+        settings["starts"] = _at_least_one(options, "ncuts")
+    if options.seed != UNSET:
+        settings["seed"] = options.seed % MAX_SEED
+    return settings
+
+
+def must_connect(options: Options | None, contiguous: bool | None) -> bool:
+    """Whether blocks have to be connected."""
+    wanted = options is not None and _flag(options, "contig")
+    if contiguous and options is not None and options.contig != UNSET:
+        raise InputError("Contiguous setting should be specified either through `options` OR "
+                         "through the `contiguous` flag.")
+    return wanted or bool(contiguous)
+
+
+def checked_shares(tpwgts: Sequence[float] | None, nparts: int, name: str) -> list[float] | None:
+    """Target shares as numbers that are not negative, one for each block; None for equal ones."""
+    if tpwgts is None or len(tpwgts) == 0:
+        return None
+    if len(tpwgts) != nparts:
+        raise InputError(f"The length of tpwgts mismatches `{name}`: {len(tpwgts)} numbers for "
+                         f"{nparts} blocks")
+    try:
+        shares = [float(share) for share in tpwgts]
+    except (TypeError, ValueError) as problem:
+        raise InputError(f"tpwgts must be numbers: {problem}") from None
+    for block, share in enumerate(shares):
+        if not (math.isfinite(share) and share >= 0):
+            raise InputError("The values of tpwgts should be non-negative: tpwgts"
+                             f"[{block}] is {share}")
+    return shares
+
+
+def _flag(options: Options, name: str) -> bool:
+    value = int(getattr(options, name))
+    if value not in (UNSET, 0, 1):
+        raise InputError(f"option {name}={value}; it must be 0 or 1")
+    return value == 1
+
+
+def _at_least_one(options: Options, name: str) -> int:
+    value = int(getattr(options, name))
+    if value < 1:
+        raise InputError(f"option {name}={value}; it must be at least 1")
+    return value
