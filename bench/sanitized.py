@@ -16,14 +16,18 @@ from typing import Any
 import click
 import numpy as np
 
+Graphs = dict[str, Any]
 Runs = Iterator[tuple[str, Callable[[], Any]]]
+
+FEW = ("both weights", "skewed", "hub")
+"""Graphs that run the most different kernels, for tools that take long."""
 
 
 @dataclass(frozen=True)
 class Group:
     """Cases that run in one process, and whether programs are among what they run."""
 
-    runs: Callable[[Any, int], Runs]
+    runs: Callable[[Any, Graphs], Runs]
     programs: bool = True
 
 
@@ -33,7 +37,8 @@ class Group:
 @click.option("--device", default="cuda", show_default=True, help="cpu works too, for a dry run.")
 @click.option("--pool", is_flag=True, help="Take memory from CuPy's pool.")
 @click.option("--programs", default="walk", show_default=True, help="resident, graph or walk.")
-def main(group: str, vertices: int, device: str, pool: bool, programs: str) -> None:
+@click.option("--few", is_flag=True, help="Leave out graphs that differ in the types of weights.")
+def main(group: str, vertices: int, device: str, pool: bool, programs: str, few: bool) -> None:
     import portpart
 
     if group not in GROUPS:
@@ -43,7 +48,10 @@ def main(group: str, vertices: int, device: str, pool: bool, programs: str) -> N
         space.program_mode = programs
         if not pool:
             _without_pool()
-    for name, work in GROUPS[group].runs(space, vertices):
+    graphs = kinds_of_graphs(vertices)
+    if few:
+        graphs = {kind: graphs[kind] for kind in FEW}
+    for name, work in GROUPS[group].runs(space, graphs):
         begin = time.perf_counter()
         work()
         space.synchronize()
@@ -51,7 +59,7 @@ def main(group: str, vertices: int, device: str, pool: bool, programs: str) -> N
     print("all done")
 
 
-def kinds_of_graphs(n: int) -> dict[str, Any]:
+def kinds_of_graphs(n: int) -> Graphs:
     """Return a mesh with every kind of weights, and graphs whose degrees call for other kernels."""
     import portpart
 
@@ -85,11 +93,11 @@ def wide(graph: Any) -> Any:
                  graph.vertex_weights, graph.space)
 
 
-def partitions(algorithm: str, *presets: str) -> Callable[[Any, int], Runs]:
+def partitions(algorithm: str, *presets: str) -> Callable[[Any, Graphs], Runs]:
     """Return the runs that partition graphs of all kinds."""
 
-    def runs(space: Any, n: int) -> Runs:
-        for name, graph in kinds_of_graphs(n).items():
+    def runs(space: Any, graphs: Graphs) -> Runs:
+        for name, graph in graphs.items():
             for preset in presets:
                 yield f"{algorithm}, {name}, {preset}", partial(
                     _partition, space, graph, algorithm=algorithm, preset=preset)
@@ -97,19 +105,24 @@ def partitions(algorithm: str, *presets: str) -> Callable[[Any, int], Runs]:
     return runs
 
 
-def searches(space: Any, n: int) -> Runs:
-    """Yield what the presets that combine partitions do, on two graphs."""
-    graphs = kinds_of_graphs(n // 3)  # what they walk launch by launch takes minutes
-    for name in ("both weights", "skewed"):
-        yield f"{name}, best", partial(_partition, space, graphs[name], preset="best")
-        for algorithm in ("im", "hm"):
-            yield f"{name}, {algorithm}, best", partial(
-                _map, space, graphs[name], _hierarchy(), algorithm, "best")
+def searches(space: Any, graphs: Graphs) -> Runs:
+    """Yield partitions and mappings that are combined and go through a cycle, two at a time."""
+    import portpart
+
+    partition = portpart.PortpartConfig(runs=2, cycles=1)
+    integrated = portpart.IntegratedConfig(runs=2, cycles=1)
+    sections = portpart.MultisectionConfig(preset="fast", runs=(2,), cycles=1)
+    for name, graph in graphs.items():
+        yield f"{name}, search", partial(_partition, space, graph, preset=partition)
+        for label, preset in {"im": integrated, "hm": sections}.items():
+            yield f"{label}, {name}, search", partial(
+                _map, space, graph, _hierarchy(), None, preset)
 
 
-def wishes(space: Any, n: int) -> Runs:
+def wishes(space: Any, graphs: Graphs) -> Runs:
     """Yield partitions with targets, fixed vertices, a start and a least weight."""
-    graph = kinds_of_graphs(n)["both weights"]
+    graph = graphs["both weights"]
+    n = graph.num_vertices
     random = np.random.default_rng(2)
     fixed = np.where(random.random(n) < 0.2, random.integers(0, 6, n), -1)
     start = random.integers(0, 6, n)
@@ -123,12 +136,12 @@ def wishes(space: Any, n: int) -> Runs:
                 _partition, space, graph, algorithm=algorithm, **given)
 
 
-def mappings(algorithm: str, *presets: str) -> Callable[[Any, int], Runs]:
+def mappings(algorithm: str, *presets: str) -> Callable[[Any, Graphs], Runs]:
     """Return the runs that map graphs of all kinds to a hierarchy, or to a ring where that goes."""
 
-    def runs(space: Any, n: int) -> Runs:
+    def runs(space: Any, graphs: Graphs) -> Runs:
         machines = [_hierarchy()] + ([] if algorithm.startswith("hm") else [_ring()])
-        for name, graph in kinds_of_graphs(n).items():
+        for name, graph in graphs.items():
             for preset, machine in product(presets, machines):
                 yield f"{algorithm}, {name}, {preset}, {machine}", partial(
                     _map, space, graph, machine, algorithm, preset)
@@ -149,22 +162,23 @@ def _ring() -> Any:
     return portpart.Topology.from_matrix(np.minimum(hops, 6 - hops))
 
 
-def several(*parts: Callable[[Any, int], Runs]) -> Callable[[Any, int], Runs]:
+def several(*parts: Callable[[Any, Graphs], Runs]) -> Callable[[Any, Graphs], Runs]:
     """Return the runs of several groups, one after the other."""
-    return lambda space, n: (run for part in parts for run in part(space, n))
+    return lambda space, graphs: (run for part in parts for run in part(space, graphs))
 
 
-def inputs(space: Any, n: int) -> Runs:
+def inputs(space: Any, graphs: Graphs) -> Runs:
     """Yield graphs made of device arrays in every way, and their metrics."""
     import portpart
 
     random = np.random.default_rng(3)
+    plain = graphs["both weights"]
+    n = plain.num_vertices
     edges = space.asarray(random.integers(0, n, 8 * n)).reshape(-1, 2)
     weights = space.asarray(random.integers(0, 9, 4 * n).astype(np.float64))
     yield "edge list", partial(portpart.as_graph, edges)
     yield "weighted edge list", partial(portpart.as_graph, edges, edge_weights=weights,
                                         symmetrize="sum")
-    plain = kinds_of_graphs(n)["both weights"]
     parts = [space.asarray(np.array(array)) for array in
              (plain.offsets, plain.targets, plain.weights)]
     for symmetrize in (False, True, "sum", "max"):
@@ -174,7 +188,7 @@ def inputs(space: Any, n: int) -> Runs:
     yield "metrics", partial(portpart.metrics.evaluate, plain.to(space), part)
 
 
-def primitives(space: Any, n: int) -> Runs:
+def primitives(space: Any, graphs: Graphs) -> Runs:
     """Yield every primitive below, at and above the size of a tile."""
     from bench.primitive_cases import CASES
 
