@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.refinement.best import cut_of
-from portpart.algorithms.refinement.filling import filled
-from portpart.algorithms.refinement.repair import repaired
+from portpart.algorithms.refinement.finish import bounded
 from portpart.algorithms.request import Request, late_after
 from portpart.algorithms.tracing import Progress, Trace
 from portpart.backends.interface import Array
@@ -196,8 +195,7 @@ def _finished(graph: Graph, part: Array, bounds: Bounds,
               request: Request) -> tuple[Array, np.ndarray, int]:
     """The partition within its bounds, its block weights and its cut."""
     balance, fixed = bounds.balance, request.fixed
-    part, weights = repaired(graph, part, balance, fixed)
-    part, weights = filled(graph, part, weights, balance, bounds.least, fixed)
+    part, weights = bounded(graph, part, balance, bounds.least, fixed)
     cut = cut_of(graph, part)
     if request.initial is not None:
         first = request.initial

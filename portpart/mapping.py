@@ -11,8 +11,7 @@ import numpy as np
 from portpart.algorithms.mapping.costs import check_cost
 from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
-from portpart.algorithms.refinement.filling import filled
-from portpart.algorithms.refinement.repair import repaired
+from portpart.algorithms.refinement.finish import bounded
 from portpart.algorithms.tracing import Progress, Trace
 from portpart.calls import (
     MAX_BLOCKS,
@@ -176,8 +175,7 @@ def mapped_by(mapper: Mapper, task: Task, config: Any,
     k = balance.num_blocks
     part = mapper.map(task, config)
     with task.trace.phase("finish"):
-        part, weights = repaired(graph, part, balance)
-        part, weights = filled(graph, part, weights, balance, 0)
+        part, weights = bounded(graph, part, balance)
         traffic = traffic_of(graph, part, k)
     if swapped:
         with task.trace.phase("swaps"):

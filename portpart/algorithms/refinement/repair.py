@@ -65,7 +65,7 @@ def _repair(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
     """Change `part` in place; returns its block weights."""
     k = balance.num_blocks
     blocks = block_weights_on_host(part, weights, k)
-    _move_out(part, weights, free, blocks, balance.limits)
+    move_out(part, weights, free, blocks, balance.limits)
     if balance.overload(blocks) > 0:
         packed = _packed(part, weights, free, balance.limits)
         packed_blocks = block_weights_on_host(packed, weights, k)
@@ -79,50 +79,61 @@ def _repair(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
 class _Rooms:
     """The blocks in the order of their room, most first; the weights of blocks may change."""
 
-    def __init__(self, blocks: np.ndarray, limits: np.ndarray) -> None:
+    def __init__(self, blocks: list[int], limits: list[int]) -> None:
         self.blocks, self.limits = blocks, limits
-        self.heap = [(int(filled), block) for block, filled in enumerate(blocks - limits)]
+        self.heap = [(weight - limit, block)
+                     for block, (weight, limit) in enumerate(zip(blocks, limits))]
         heapq.heapify(self.heap)
 
     def widest(self) -> int:
         """The block with the most room; the first one of equal ones."""
         while True:
             filled, block = self.heap[0]
-            now = int(self.blocks[block] - self.limits[block])
+            now = self.blocks[block] - self.limits[block]
             if filled == now:
                 return block
             heapq.heapreplace(self.heap, (now, block))
 
 
-def _move_out(part: np.ndarray, weights: np.ndarray, free: np.ndarray, blocks: np.ndarray,
-              limits: np.ndarray) -> None:
-    """Move vertices of too heavy blocks, light ones first, to the block with the most room."""
-    rooms = _Rooms(blocks, limits)
-    for block in np.flatnonzero(blocks > limits):
-        members = np.flatnonzero((part == block) & (weights > 0) & free)
-        for v in members[np.argsort(weights[members], kind="stable")]:
-            there = rooms.widest()
-            if blocks[block] <= limits[block] or blocks[there] + weights[v] > limits[there]:
-                break
-            blocks[block] -= weights[v]
-            blocks[there] += weights[v]
-            part[v] = there
+def move_out(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
+             blocks: np.ndarray, limits: np.ndarray) -> None:
+    """Move vertices of too heavy blocks, light ones first, to the block with the most room.
+
+    Changes `part` and the block weights in place.
+    """
+    heavy = np.flatnonzero((blocks > limits)[part] & (weights > 0) & free)
+    heavy = heavy[np.lexsort((weights[heavy], part[heavy]))]
+    filled, most = blocks.tolist(), limits.tolist()
+    rooms, done = _Rooms(filled, most), -1
+    for v, block, weight in zip(heavy.tolist(), part[heavy].tolist(), weights[heavy].tolist()):
+        if block == done:
+            continue
+        there = rooms.widest()
+        if filled[block] <= most[block] or filled[there] + weight > most[there]:
+            done = block
+            continue
+        filled[block] -= weight
+        filled[there] += weight
+        part[v] = there
+    blocks[:] = filled
 
 
 def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
             limits: np.ndarray) -> np.ndarray:
     """Free vertices packed anew, heaviest first: where they were if it fits, else most room."""
     result = part.copy()
-    blocks = block_weights_on_host(part[~free], weights[~free], len(limits))
-    rooms = _Rooms(blocks, limits)
-    for v in np.argsort(-weights, kind="stable"):
-        if not free[v]:
-            continue
-        block = int(part[v])
-        if blocks[block] + weights[v] > limits[block]:
+    filled = block_weights_on_host(part[~free], weights[~free], len(limits)).tolist()
+    most = limits.tolist()
+    rooms = _Rooms(filled, most)
+    order = np.argsort(-weights, kind="stable")
+    order = order[free[order]]
+    chosen = []
+    for block, weight in zip(part[order].tolist(), weights[order].tolist()):
+        if filled[block] + weight > most[block]:
             block = rooms.widest()
-        blocks[block] += weights[v]
-        result[v] = block
+        filled[block] += weight
+        chosen.append(block)
+    result[order] = chosen
     return result
 
 

@@ -1,0 +1,217 @@
+"""Exchange of vertices between two blocks at a time, until all weigh what they may: on the host.
+
+The block that breaks its bounds worst gives, takes or swaps a vertex with one of those that have
+most to offer; if that does not suffice, some vertices of the one for some of the other, found
+among all sums of a few of each.  Deterministic: ties go to the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+MOST_WORK = 10**7
+"""Loads compared before exchange gives up: some tenths of a second."""
+
+SWAPS = ((8, 128), (48, 768))
+"""Partners looked at for a swap, and their vertices in all: first few, then more."""
+
+MOST_OWN = 24
+"""Vertices of the block itself that swaps are sought for."""
+
+PASSES = 8
+"""Times that an exchange goes through all blocks, or through all sums."""
+
+FEW = 9
+"""Vertices of each of two blocks of which all sums are looked at."""
+
+PARTNERS_OF_SUMS = 6
+"""Blocks for which that is done."""
+
+
+def exchanged(weights: np.ndarray, blocks: np.ndarray, held: np.ndarray, least: np.ndarray,
+              most: np.ndarray) -> np.ndarray:
+    """The block of each weight after exchanges; never are the bounds broken by more than before.
+
+    Parameters
+    ----------
+    weights : numpy.ndarray of int64
+        Positive, of what may move.
+    blocks : numpy.ndarray of int
+        Where they are.
+    held : numpy.ndarray of int64, shape (k,)
+        What is in each block and cannot move.
+    least, most : numpy.ndarray of int64, shape (k,)
+        Bounds of what each block weighs.
+    """
+    state = _Exchange(weights, blocks, held, least, most)
+    while state.work < MOST_WORK:
+        block = state.worst()
+        if block is None:
+            break
+        state.mend(block)
+    return state.result()
+
+
+class _Exchange:
+    """Who is where, by blocks: members ascend by weight."""
+
+    def __init__(self, weights: np.ndarray, blocks: np.ndarray, held: np.ndarray,
+                 least: np.ndarray, most: np.ndarray) -> None:
+        self.weights, self.least, self.most = weights, least, most
+        self.scale = np.maximum(most, 1).astype(np.float64)
+        self.loads = held.copy()
+        np.add.at(self.loads, blocks, weights)
+        order = np.lexsort((weights, blocks))
+        ends = np.cumsum(np.bincount(blocks, minlength=len(most)))
+        self.members = np.split(order, ends[:-1])
+        self.stuck = np.zeros(len(most), bool)
+        self.work = 0
+
+    def result(self) -> np.ndarray:
+        """The block of each weight."""
+        blocks = np.empty(len(self.weights), np.int64)
+        for block, members in enumerate(self.members):
+            blocks[members] = block
+        return blocks
+
+    def worst(self) -> int | None:
+        """The block that breaks its bounds most, of those that something may help."""
+        broken = np.where(self.stuck, 0, self._broken(slice(None), self.loads))
+        block = int(broken.argmax())
+        return block if broken[block] > 0 else None
+
+    def _broken(self, blocks: slice | int | np.ndarray, loads: np.ndarray) -> np.ndarray:
+        """By which share of their limits such loads of blocks are too much or too little."""
+        beyond = np.maximum(loads - self.most[blocks], self.least[blocks] - loads)
+        broken: np.ndarray = np.maximum(beyond, 0) / self.scale[blocks]
+        return broken
+
+    def mend(self, block: int) -> None:
+        """Exchange what makes the worse of two blocks best; without gain the block is stuck."""
+        before = float(self._broken(block, self.loads[block]))
+        best, given, taken, partner = np.inf, [], [], block
+        for count, size in SWAPS:
+            if best > 0:
+                best, given, taken, partner = self._best_swap(block, count, size)
+        if best > 0:
+            for other in self._partners(block, PARTNERS_OF_SUMS).tolist():
+                worse, some, others = self._best_sums(block, other)
+                if worse < best:
+                    best, given, taken, partner = worse, some, others, other
+        self.stuck[block] = best >= before
+        if best < before:
+            self._move(given, block, partner)
+            self._move(taken, partner, block)
+
+    def _partners(self, block: int, count: int) -> np.ndarray:
+        """Blocks with most room, or with most to spare, and some with less."""
+        over = self.loads[block] > self.most[block]
+        offer = (self.most - self.loads if over else self.loads - self.least) / self.scale
+        offer[block] = -np.inf
+        order = np.argsort(-offer, kind="stable")[:-1]
+        if len(order) <= count:
+            return order
+        offering = max(count, int((offer > 0).sum()))
+        return np.concatenate([order[: count // 2], _spread(order[count // 2 : offering],
+                                                            count - count // 2)])
+
+    def _best_swap(self, block: int, count: int,
+                   size: int) -> tuple[float, list[int], list[int], int]:
+        """How bad the worse block is after the best move or swap; what is given and taken."""
+        partners = self._partners(block, count)
+        if len(partners) == 0:
+            return np.inf, [], [], block
+        own = _some(self.members[block], self.weights, MOST_OWN)
+        some = [_some(self.members[other], self.weights, size // len(partners))
+                for other in partners]
+        others = np.concatenate([part for vertices in some for part in ([-1], vertices)])
+        place = np.repeat(partners, [len(vertices) + 1 for vertices in some])
+        out = np.concatenate([[0], self.weights[own]])
+        back = np.where(others < 0, 0, self.weights[others])
+        change = out[:, None] - back[None, :]
+        worse = np.maximum(self._broken(block, self.loads[block] - change),
+                           self._broken(place, self.loads[place] + change))
+        self.work += worse.size + PASSES * len(self.loads)
+        # of equal ones a move before a swap, then the least change
+        rows, columns = np.nonzero(worse == worse.min())
+        moved = (rows > 0) * 1 + (others[columns] >= 0)
+        first = np.lexsort((abs(change[rows, columns]), moved))[0]
+        row, column = rows[first], columns[first]
+        given = [int(own[row - 1])] if row else []
+        taken = [int(others[column])] if others[column] >= 0 else []
+        return float(worse[row, column]), given, taken, int(place[column])
+
+    def _best_sums(self, block: int, other: int) -> tuple[float, list[int], list[int]]:
+        """The same for one partner, among all sums of a few vertices of either."""
+        own, others = (_spread(self.members[which], FEW) for which in (block, other))
+        out, back = _sums(self.weights[own]), _sums(self.weights[others])
+        order = np.argsort(back, kind="stable")
+        wanted = np.searchsorted(back[order], out - self._ideal(block, other))
+        best: tuple[float, int, int, int] = (np.inf, 0, 0, 0)
+        for near in (wanted - 1, wanted):
+            chosen = order[np.clip(near, 0, len(order) - 1)]
+            change = out - back[chosen]
+            worse = np.maximum(self._broken(block, self.loads[block] - change),
+                               self._broken(other, self.loads[other] + change))
+            moved = _sizes(len(own)) + _sizes(len(others))[chosen]
+            equal = np.flatnonzero(worse == worse.min())
+            first = int(equal[moved[equal].argmin()])
+            best = min(best, (float(worse[first]), int(moved[first]), first, int(chosen[first])))
+        self.work += PASSES * (len(out) + len(back))
+        return best[0], list(_members(own, best[2])), list(_members(others, best[3]))
+
+    def _ideal(self, block: int, other: int) -> int:
+        """What the one should give the other so that both are equally far from their bounds."""
+        loads, least, most = self.loads.tolist(), self.least.tolist(), self.most.tolist()
+        lowest = max(loads[block] - most[block], least[other] - loads[other])
+        highest = min(loads[block] - least[block], most[other] - loads[other])
+        return (lowest + highest) // 2
+
+    def _move(self, vertices: list[int], here: int, there: int) -> None:
+        """Move vertices from here to there."""
+        if not vertices:
+            return
+        moved = np.array(vertices)
+        moved = moved[np.argsort(self.weights[moved], kind="stable")]
+        self.members[here] = self.members[here][~np.isin(self.members[here], moved)]
+        place = np.searchsorted(self.weights[self.members[there]], self.weights[moved])
+        self.members[there] = np.insert(self.members[there], place, moved)
+        weight = self.weights[moved].sum()
+        self.loads[here] -= weight
+        self.loads[there] += weight
+        self.stuck[[here, there]] = False
+
+
+def _some(members: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
+    """A few members, of many kinds of weight."""
+    if len(members) <= count:
+        return members
+    own = weights[members]
+    return _spread(members[np.append(True, own[1:] != own[:-1])], count)
+
+
+def _spread(members: np.ndarray, count: int) -> np.ndarray:
+    """A few members: each so many of them."""
+    if len(members) <= count:
+        return members
+    return members[np.linspace(0, len(members) - 1, count).astype(np.int64)]
+
+
+def _sums(weights: np.ndarray) -> np.ndarray:
+    """The sum of each subset; the bits of its number are its members."""
+    sums = np.zeros(1, np.int64)
+    for weight in weights:
+        sums = np.concatenate([sums, sums + weight])
+    return sums
+
+
+def _sizes(count: int) -> np.ndarray:
+    """The number of members of each subset."""
+    return _sums(np.ones(count, np.int64))
+
+
+def _members(vertices: np.ndarray, subset: int) -> Iterator[int]:
+    """The members of a subset by its number."""
+    return (int(v) for bit, v in enumerate(vertices) if subset >> bit & 1)

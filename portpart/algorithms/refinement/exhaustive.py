@@ -1,0 +1,147 @@
+"""Whether a few weights fit into blocks with bounds at all: by dynamic programming over subsets.
+
+Sets of weights are bit masks, the heaviest weight being the highest bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+MOST_WEIGHTS = 16
+"""With more weights there are too many sets of them."""
+
+
+def assigned_exactly(weights: Sequence[int], least: Sequence[int],
+                     most: Sequence[int]) -> list[int] | None:
+    """A block for each weight, such that each block gets what it may; None if there is no way.
+
+    Parameters
+    ----------
+    weights : sequence of int
+        Positive; at most `MOST_WEIGHTS`.
+    least, most : sequence of int
+        Bounds of what each block gets in sum.  A least of 0 or less asks for nothing; a block whose
+        most is below 0 can be satisfied by no way.
+
+    Notes
+    -----
+    Without least weights O(n 2^n) for n weights; with them up to O(k 3^n), of which bounds that
+    are tight leave little.
+    """
+    total = sum(weights)
+    needed = sum(max(0, low) for low in least)
+    if min(most) < 0 or total > sum(most) or total < needed:
+        return None
+    ascending = np.argsort(np.array(weights, np.int64), kind="stable")
+    ordered = np.array(weights, np.int64)[ascending]
+    lower, upper = np.maximum(least, 0), np.minimum(most, total)
+    found = _packed(ordered, upper) if needed == 0 else _divided(ordered, lower, upper)
+    if found is None:
+        return None
+    blocks = np.empty(len(weights), np.int64)
+    blocks[ascending] = found
+    return [int(block) for block in blocks]
+
+
+def _packed(weights: np.ndarray, most: np.ndarray) -> np.ndarray | None:
+    """Blocks for weights with limits only.
+
+    The widest block is filled first.  Of all ways to pack a set, the one that has begun fewest
+    blocks, and filled the last of these least, is as good as any other for what is still to come.
+    """
+    n, k = len(weights), len(most)
+    order = np.argsort(-most, kind="stable")
+    room = np.append(most[order], -1)  # behind the last block there is no room
+    last = np.full(1 << n, k, np.int64)  # the block that is being filled
+    load = np.zeros(1 << n, np.int64)
+    added = np.zeros(1 << n, np.int64)
+    last[0] = 0
+    for masks in _by_size(n)[1:]:
+        for bit, weight in enumerate(weights):
+            after = masks[masks >> bit & 1 == 1]
+            here, filled = last[after ^ 1 << bit], load[after ^ 1 << bit] + weight
+            begun = filled > room[here]
+            here = np.minimum(here + begun, k)
+            filled = np.where(begun, weight, filled)
+            here = np.where(filled > room[here], k, here)
+            better = (here < last[after]) | (here == last[after]) & (filled < load[after])
+            last[after[better]], load[after[better]] = here[better], filled[better]
+            added[after[better]] = bit
+    mask = (1 << n) - 1
+    if last[mask] == k:
+        return None
+    blocks = np.empty(n, np.int64)
+    while mask:
+        bit = added[mask]
+        blocks[bit] = order[last[mask]]
+        mask ^= 1 << int(bit)
+    return blocks
+
+
+def _by_size(n: int) -> list[np.ndarray]:
+    """The sets of each number of weights."""
+    masks = np.arange(1 << n)
+    sizes = sum((masks >> bit & 1 for bit in range(n)), np.zeros(1 << n, np.int64))
+    return [masks[sizes == size] for size in range(n + 1)]
+
+
+def _divided(weights: np.ndarray, least: np.ndarray, most: np.ndarray) -> np.ndarray | None:
+    """Blocks for weights with both bounds: the sets that the first blocks can share, by blocks."""
+    n, k = len(weights), len(most)
+    sums = _sums(weights)
+    alike = bool((least == least[0]).all() and (most == most[0]).all())
+    fitting = [np.flatnonzero((sums >= low) & (sums <= high)) for low, high in zip(least, most)]
+    order = sorted(range(k), key=lambda block: len(fitting[block]))
+    reached, steps = np.zeros(1, np.int64), []
+    for place, block in enumerate(order[:-1]):
+        later = order[place + 1 :]
+        reached, step = _extended(reached, fitting[block], n, alike)
+        rest = sums[-1] - sums[reached]
+        possible = (rest >= least[later].sum()) & (rest <= sum(most[later].tolist()))
+        reached = reached[possible]
+        steps.append(step)
+    rest = sums[-1] - sums[reached]
+    ends = reached[(rest >= least[order[-1]]) & (rest <= most[order[-1]])]
+    if len(ends) == 0:
+        return None
+    blocks, mask = np.full(n, order[-1]), int(ends[0])
+    for block, step in zip(reversed(order[:-1]), reversed(steps)):
+        members = int(step[mask])
+        blocks[[bit for bit in range(n) if members >> bit & 1]] = block
+        mask ^= members
+    return blocks
+
+
+def _sums(weights: np.ndarray) -> np.ndarray:
+    """The sum of each set."""
+    sums = np.zeros(1, np.int64)
+    for weight in weights:
+        sums = np.concatenate([sums, sums + weight])
+    return sums
+
+
+def _extended(reached: np.ndarray, fitting: np.ndarray, n: int,
+              alike: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The sets that are one of `reached` and one of `fitting` beside it, and the latter for each.
+
+    If blocks are alike, the next one may as well be the one that gets the heaviest weight left.
+    """
+    step = np.full(1 << n, -1, np.int64)
+    every = (1 << n) - 1
+    if len(reached) <= len(fitting):
+        for before in reached.tolist():
+            members = fitting[fitting & before == 0]
+            if alike:
+                heaviest = 1 << (every ^ before).bit_length() >> 1
+                members = members[members & heaviest == heaviest]
+            step[members | before] = members
+    else:
+        for members in fitting.tolist():
+            before = reached[reached & members == 0]
+            if alike:
+                heavier = every >> members.bit_length() << members.bit_length()
+                before = before[before & heavier == heavier]
+            step[before | members] = members
+    return np.flatnonzero(step >= 0), step
