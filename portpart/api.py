@@ -179,7 +179,8 @@ def partition(
         part, block_weights, cut = _finished(working, part, bounds, request)
     feasible = bounds.kept_by(block_weights)
     if not feasible:
-        warnings.warn(why_infeasible(working, block_weights, bounds), UserWarning, stacklevel=2)
+        warnings.warn(why_infeasible(working, block_weights, bounds, target), UserWarning,
+                      stacklevel=2)
     return PartitionResult(
         part=where_the_graph_was(part, graph, space),
         cut=cut, imbalance=imbalance_of(block_weights, target),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from fractions import Fraction
 from typing import Any
@@ -15,6 +16,7 @@ from portpart.errors import InputError
 from portpart.exact import exact_fraction, shown
 from portpart.graph import Graph, as_graph
 from portpart.metrics.balance import MAX_BLOCKS as MAX_BLOCKS
+from portpart.metrics.balance import exact_imbalance
 from portpart.primitives.reduce import argmax_of, max_of
 
 MAX_SEED = 2**62
@@ -69,7 +71,7 @@ def where_the_graph_was(part: Any, graph: Any, space: ExecutionSpace) -> Any:
     return part if space.kind == "cuda" else backends.space("cuda").asarray(part)
 
 
-def why_infeasible(graph: Graph, weights: np.ndarray, bounds: Bounds) -> str:
+def why_infeasible(graph: Graph, weights: np.ndarray, bounds: Bounds, target: Any = None) -> str:
     """Which bound block weights break, and why."""
     limits = bounds.limits
     block = int((bounds.held - limits).argmax())
@@ -77,8 +79,8 @@ def why_infeasible(graph: Graph, weights: np.ndarray, bounds: Bounds) -> str:
         return (f"the vertices fixed to block {block} weigh {bounds.held[block]}, more than the "
                 f"{limits[block]} it may weigh")
     if (weights <= limits).all():
-        return (f"no partition with at least {bounds.least} in each block was found; the lightest "
-                f"block weighs {weights.min()}")
+        return (f"no partition with at least {max(1, bounds.least)} in each block was found; the "
+                f"lightest block weighs {weights.min()}")
     limit = int(limits.max())
     heaviest = argmax_of(graph.space, graph.vertex_weights)
     weight = max_of(graph.space, graph.vertex_weights)
@@ -86,5 +88,6 @@ def why_infeasible(graph: Graph, weights: np.ndarray, bounds: Bounds) -> str:
         return (f"vertex {heaviest} weighs {weight}, more than the {limit} a block may weigh; "
                 "its block exceeds the limit")
     block = int((weights - limits).argmax())
-    return (f"no partition within the limit of {limits[block]} per block was found; the heaviest "
-            f"block weighs {weights[block]}: allow more imbalance")
+    return (f"no partition within the limits was found; block {block} weighs {weights[block]}, "
+            f"more than the {limits[block]} it may: this partition is one of "
+            f"imbalance={math.ceil(exact_imbalance(weights, target) * 10**4) / 10**4}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.filling import least_weight
+from portpart.algorithms.refinement.nonempty import least_weight, most_filled
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.check_weights import integral
@@ -39,6 +40,8 @@ class Bounds:
         What the caller wants each block to weigh at least.
     balance : Balance
         What the algorithms keep: no limit is below what a block holds anyway.
+    most_filled : callable
+        How many blocks can weigh something at once, 0 if that is not asked for.
     """
 
     most: int
@@ -46,15 +49,22 @@ class Bounds:
     held: np.ndarray
     least: int
     balance: Balance
+    most_filled: Callable[[], int]
 
     def kept_by(self, weights: np.ndarray) -> bool:
-        """Whether block weights keep the limits and what the caller wants at least."""
-        return bool((weights <= self.limits).all() and (weights >= self.least).all())
+        """Whether block weights keep the limits and the least, and none is 0 without need."""
+        return bool((weights <= self.limits).all() and (weights >= self.least).all()
+                    and self.empty(weights) == 0)
 
-    def rank(self, weights: np.ndarray, cut: int) -> tuple[int, int, int]:
-        """Less is better: weight above the limits, then below the least, then the cut."""
-        missing = max(1, self.least) - int(weights.min())
-        return max(0, self.balance.overload(weights)), max(0, missing), cut
+    def empty(self, weights: np.ndarray) -> int:
+        """How many blocks weigh nothing that could weigh something."""
+        filled = int((weights > 0).sum())
+        return 0 if filled == len(weights) else max(0, self.most_filled() - filled)
+
+    def rank(self, weights: np.ndarray, cut: int) -> tuple[int, int, int, int]:
+        """Less is better: weight above the limits, below the least, empty blocks, the cut."""
+        over = max(0, self.balance.overload(weights))
+        return over, max(0, self.least - int(weights.min())), self.empty(weights), cut
 
 
 def bounds_for(graph: Graph, k: int, imbalance: Any, target: Any, fixed: Array | None,
@@ -72,7 +82,8 @@ def bounds_for(graph: Graph, k: int, imbalance: Any, target: Any, fixed: Array |
     held = np.zeros(k, np.int64) if fixed is None else _held(graph, fixed, k)
     if least > 0:
         _check_least(graph, least, limits, held)
-    return Bounds(most, limits, held, least, _balance(np.maximum(limits, held), means))
+    return Bounds(most, limits, held, least, _balance(np.maximum(limits, held), means),
+                  lambda: most_filled(graph, limits, held, fixed))
 
 
 def _balance(limits: np.ndarray, means: np.ndarray) -> Balance:

@@ -31,7 +31,8 @@ class PartitionResult:
     max_block_weight_allowed : int
         The limit ``floor((1 + imbalance) * ceil(W / k))``; with a target the largest limit.
     feasible : bool
-        Whether every block keeps its limit, and `min_block_weight` if that was given.
+        Whether every block keeps its limit, and `min_block_weight` if that was given, and none is
+        empty that need not be.
     k : int
     seconds : float
         Wall time of the call.

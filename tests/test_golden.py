@@ -7,18 +7,17 @@ import pytest
 from portpart.presets import ALGORITHMS
 from tests.conftest import cuda_space
 from tests.golden import cases
-from tests.golden.record import load, why_not_comparable
+from tests.golden.record import compared, load
 
 KNOWN = load()
 CASES = list(cases.cases())
 
 
 def check(case: cases.Case, device: str) -> None:
-    graph = cases.graph_of(case.graph)
-    reason = why_not_comparable(KNOWN, case)
+    recorded, outcome, reason = compared(KNOWN, case, device)
     if reason:
         pytest.skip(reason)
-    assert cases.outcome_of(case, graph, device) == KNOWN["partitions"][str(case)]
+    assert outcome == recorded
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -44,3 +43,18 @@ def test_there_are_enough_cases() -> None:
     assert {case.algorithm for case in CASES} == set(ALGORITHMS)
     for name, algorithm in ALGORITHMS.items():
         assert {case.preset for case in CASES if case.algorithm == name} == set(algorithm.presets)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_another_version_of_metis_excuses_only_what_metis_has_made(
+    algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cases, "metis_in_use", lambda: {"pymetis": "0", "answers": "others"})
+    case = cases.Case("delaunay-12", 8, algorithm, "default")
+    recorded, outcome, reason = compared(KNOWN, case, "cpu")
+    assert outcome == recorded
+    assert reason is None
+    wrong = {**KNOWN, "partitions": {str(case): {"cut": 1, "part": "other"}}}
+    recorded, outcome, reason = compared(wrong, case, "cpu")
+    assert outcome != recorded
+    assert (reason is not None) == (algorithm == "jet")

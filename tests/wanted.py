@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -46,6 +47,10 @@ class Case:
         return sum(weight > 0 for weight in oracles.vertex_weights(self.graph))
 
     def keeps(self, part: Any) -> bool:
+        """Whether `part` keeps what `keeps_bounds` says, and no block is empty without need."""
+        return self.keeps_bounds(part) and self.empty(part) == 0
+
+    def keeps_bounds(self, part: Any) -> bool:
         """Whether `part` keeps the limits, the least weight and the fixed vertices."""
         blocks = oracles.block_weights(self.graph, part, self.k)
         if self.fixed is not None and ((part != self.fixed) & (self.fixed >= 0)).any():
@@ -58,15 +63,32 @@ class Case:
         return max(0, *(weight - most for weight, most in zip(blocks, self.limits)))
 
     def missing(self, part: Any) -> int:
-        """What the lightest block lacks, an empty one 1 at least."""
-        return max(0, max(1, self.least) - min(oracles.block_weights(self.graph, part, self.k)))
+        """What the lightest block lacks."""
+        return max(0, self.least - min(oracles.block_weights(self.graph, part, self.k)))
 
-    def can_be_kept(self) -> bool:
-        """Whether any partition keeps all, by trying every one."""
+    def empty(self, part: Any) -> int:
+        """Blocks that weigh nothing but could, if there are vertices for all blocks."""
+        filled = self.filled(part)
+        if filled == self.k or self.positive < self.k:
+            return 0
+        most = max((self.filled(other) for other in self.all_parts() if self.keeps_bounds(other)),
+                   default=filled)
+        return max(0, most - filled)
+
+    def filled(self, part: Any) -> int:
+        """Number of blocks that weigh something."""
+        return sum(weight > 0 for weight in oracles.block_weights(self.graph, part, self.k))
+
+    def all_parts(self) -> Iterator[np.ndarray]:
+        """Every partition that keeps fixed vertices."""
         n = self.graph.num_vertices
         choices = [range(self.k) if self.fixed is None or self.fixed[v] < 0 else
                    [int(self.fixed[v])] for v in range(n)]
-        return any(self.keeps(np.array(part, int)) for part in product(*choices))
+        return (np.array(part, int) for part in product(*choices))
+
+    def can_be_kept(self) -> bool:
+        """Whether any partition keeps all, by trying every one."""
+        return any(self.keeps_bounds(part) for part in self.all_parts())
 
 
 @st.composite

@@ -206,10 +206,15 @@ def block_weights_of(view: PartitionView) -> np.ndarray:
 
 def imbalance_of(weights: np.ndarray, target: Any = None) -> float:
     """:func:`imbalance` of block weights."""
+    return float(exact_imbalance(weights, target))
+
+
+def exact_imbalance(weights: np.ndarray, target: Any = None) -> Fraction:
+    """:func:`imbalance_of` before it is rounded."""
     total = int(weights.sum())
     if total == 0:
-        return 0.0
+        return Fraction(0)
     if target is None:
-        return float(Fraction(int(weights.max()), -(-total // len(weights))) - 1)
+        return Fraction(int(weights.max()), -(-total // len(weights))) - 1
     wanted = target_weights(total, len(weights), target)
-    return float(max(Fraction(w, t) for w, t in zip(weights.tolist(), wanted)) - 1)
+    return max(Fraction(w, t) for w, t in zip(weights.tolist(), wanted)) - 1

@@ -8,6 +8,7 @@ among all sums of a few of each.  Deterministic: ties go to the first.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,6 +55,24 @@ def exchanged(weights: np.ndarray, blocks: np.ndarray, held: np.ndarray, least: 
     return state.result()
 
 
+class Change(NamedTuple):
+    """An exchange of vertices between a block and its partner.
+
+    Attributes
+    ----------
+    broken : float
+        By which share of its limit the worse of the two breaks a bound afterwards.
+    given, taken : list of int
+        What the block gives and what it takes.
+    partner : int
+    """
+
+    broken: float
+    given: list[int]
+    taken: list[int]
+    partner: int
+
+
 class _Exchange:
     """Who is where, by blocks: members ascend by weight."""
 
@@ -91,19 +110,22 @@ class _Exchange:
     def mend(self, block: int) -> None:
         """Exchange what makes the worse of two blocks best; without gain the block is stuck."""
         before = float(self._broken(block, self.loads[block]))
-        best, given, taken, partner = np.inf, [], [], block
+        best = Change(before, [], [], block)
+        for change in self._changes(block):
+            if change.broken < best.broken:
+                best = change
+            if best.broken == 0:
+                break
+        self.stuck[block] = best.broken >= before
+        self._move(best.given, block, best.partner)
+        self._move(best.taken, best.partner, block)
+
+    def _changes(self, block: int) -> Iterator[Change]:
+        """What may help the block, that which takes least time first."""
         for count, size in SWAPS:
-            if best > 0:
-                best, given, taken, partner = self._best_swap(block, count, size)
-        if best > 0:
-            for other in self._partners(block, PARTNERS_OF_SUMS).tolist():
-                worse, some, others = self._best_sums(block, other)
-                if worse < best:
-                    best, given, taken, partner = worse, some, others, other
-        self.stuck[block] = best >= before
-        if best < before:
-            self._move(given, block, partner)
-            self._move(taken, partner, block)
+            yield from self._best_swap(block, count, size)
+        for other in self._partners(block, PARTNERS_OF_SUMS).tolist():
+            yield self._best_sums(block, other)
 
     def _partners(self, block: int, count: int) -> np.ndarray:
         """Blocks with most room, or with most to spare, and some with less."""
@@ -117,12 +139,11 @@ class _Exchange:
         return np.concatenate([order[: count // 2], _spread(order[count // 2 : offering],
                                                             count - count // 2)])
 
-    def _best_swap(self, block: int, count: int,
-                   size: int) -> tuple[float, list[int], list[int], int]:
-        """How bad the worse block is after the best move or swap; what is given and taken."""
+    def _best_swap(self, block: int, count: int, size: int) -> Iterator[Change]:
+        """The best move or swap with one of so many partners, if there are any."""
         partners = self._partners(block, count)
         if len(partners) == 0:
-            return np.inf, [], [], block
+            return
         own = _some(self.members[block], self.weights, MOST_OWN)
         some = [_some(self.members[other], self.weights, size // len(partners))
                 for other in partners]
@@ -141,10 +162,10 @@ class _Exchange:
         row, column = rows[first], columns[first]
         given = [int(own[row - 1])] if row else []
         taken = [int(others[column])] if others[column] >= 0 else []
-        return float(worse[row, column]), given, taken, int(place[column])
+        yield Change(float(worse[row, column]), given, taken, int(place[column]))
 
-    def _best_sums(self, block: int, other: int) -> tuple[float, list[int], list[int]]:
-        """The same for one partner, among all sums of a few vertices of either."""
+    def _best_sums(self, block: int, other: int) -> Change:
+        """The best exchange with one partner of which a few vertices of either are all."""
         own, others = (_spread(self.members[which], FEW) for which in (block, other))
         out, back = _sums(self.weights[own]), _sums(self.weights[others])
         order = np.argsort(back, kind="stable")
@@ -160,7 +181,7 @@ class _Exchange:
             first = int(equal[moved[equal].argmin()])
             best = min(best, (float(worse[first]), int(moved[first]), first, int(chosen[first])))
         self.work += PASSES * (len(out) + len(back))
-        return best[0], list(_members(own, best[2])), list(_members(others, best[3]))
+        return Change(best[0], list(_members(own, best[2])), list(_members(others, best[3])), other)
 
     def _ideal(self, block: int, other: int) -> int:
         """What the one should give the other so that both are equally far from their bounds."""

@@ -12,16 +12,10 @@ import heapq
 import numpy as np
 
 from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.refinement.nonempty import least_weight
 from portpart.algorithms.refinement.repair import block_weights_on_host, host_vertex_weights
 from portpart.backends.interface import Array
 from portpart.graph import Graph
-
-
-def least_weight(graph: Graph, num_blocks: int) -> int:
-    """1 if there are enough vertices of positive weight that no block need be empty, else 0."""
-    if graph.vertex_weights is None:
-        return int(graph.num_vertices >= num_blocks)
-    return int(int((graph.vertex_weights > 0).sum()) >= num_blocks)
 
 
 def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, least: int,
@@ -60,6 +54,10 @@ def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, leas
                 filling.fill(int(block))
             if blocks.min() < bound:
                 filling.spread()
+    if blocks.min() == 0 and least_weight(graph, balance.num_blocks) > 0:
+        filling = _Filling(graph, host_part, free, blocks, balance.limits, 1)
+        for block in np.flatnonzero(blocks == 0):
+            filling.pass_on(int(block))
     return space.asarray(host_part), blocks
 
 
@@ -145,6 +143,35 @@ class _Filling:
         self.blocks[here] -= self.weights[v]
         self.blocks[block] += self.weights[v]
         self.part[v], self.inside[v] = block, inside
+
+    def pass_on(self, block: int) -> None:
+        """Fill an empty block by way of blocks that give their only vertex and get another one."""
+        giving = self.free & (self.weights > 0)
+        several = self.blocks[self.part] > self.weights
+        lightest = int(self.weights[giving & several].min(initial=2**62))
+        alone = np.flatnonzero(giving & ~several)
+        given: dict[int, tuple[int, int]] = {}  # by block: its vertex, and the block that gets it
+        queue, widest = [block], -1
+        for empty in queue:
+            if self.limits[empty] >= lightest:
+                self._hand_over(empty, given)
+                return
+            if self.limits[empty] > widest:
+                widest = int(self.limits[empty])
+                for v in alone[self.weights[alone] <= widest].tolist():
+                    here = int(self.part[v])
+                    if here not in given:
+                        given[here] = v, empty
+                        queue.append(here)
+
+    def _hand_over(self, last: int, given: dict[int, tuple[int, int]]) -> None:
+        """Let each block from `last` on give its only vertex to the next; the last takes one."""
+        block = last
+        while block in given:
+            v, block_that_gets_it = given[block]
+            self._move(v, block_that_gets_it)
+            block = block_that_gets_it
+        self.fill(last)
 
     def spread(self) -> None:
         """Pack all vertices anew, heaviest first, if that alone makes all blocks heavy enough."""

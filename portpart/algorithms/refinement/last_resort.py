@@ -81,6 +81,8 @@ def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free
     movable = free & (weights > 0)
     held = block_weights_on_host(starts[0][~movable], weights[~movable], len(limits))
     vertices = np.flatnonzero(movable)
+    if len(vertices) == 0:
+        return starts[0]
     task = Movable(vertices, weights[vertices], held, np.full(len(limits), least), limits)
     best = _best(task, [start[vertices] for start in starts])
     starts[0][vertices] = best
@@ -150,10 +152,10 @@ def _exchanged(task: Movable, start: np.ndarray) -> np.ndarray:
 
 def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
            limits: np.ndarray) -> np.ndarray:
-    """Fix vertices that are too heavy for every block in blocks of their own; the limits with them.
+    """Fix what is too heavy for every block in blocks of their own; the limits that these have then.
 
-    Changes `starts` and `free`.  The heaviest gets the block with most room; where blocks are alike,
-    each stays where it is if it can.
+    Changes `starts` and `free`.  The heaviest vertex gets the block with most room; where blocks
+    are alike, each stays where it is if it can.
     """
     held = block_weights_on_host(starts[0][~free], weights[~free], len(limits))
     rooms = limits - held
