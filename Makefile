@@ -4,6 +4,7 @@
 #   make test                         lint, types and all tests that need no GPU
 #   make gpu-test [CUDA=12] [JOBS=6]  the tests on a CUDA device, in several processes
 #   make gpu-bench [BENCH=options]    report of a CUDA device: checks, costs, partitions
+#   make brute                        20,000 small graphs against exhaustive search
 #   make fuzz [FUZZ=100000] [SEED=0]  mutated inputs of every kind; failures go to build/fuzz
 #   make sanitize [PIECES=memcheck-*] every algorithm under compute-sanitizer (SANITIZER=path)
 #
@@ -23,7 +24,7 @@ PIECES ?= *
 FUZZ ?= 100000
 
 .NOTPARALLEL:
-.PHONY: help demo test lint bench gpu-test gpu-bench fuzz sanitize clean
+.PHONY: help demo test lint bench gpu-test gpu-bench fuzz brute sanitize clean
 
 ifeq ($(strip $(VENV)),)
 export PYTHONPATH := $(CURDIR)
@@ -36,7 +37,7 @@ endif
 
 help:
 	@sed -n '2,10s/^# \{0,1\}//p' Makefile
-	@echo "targets: demo test lint bench gpu-test gpu-bench fuzz sanitize clean"
+	@echo "targets: demo test lint bench gpu-test gpu-bench fuzz brute sanitize clean"
 
 demo: $(call with,plot)
 	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
@@ -59,6 +60,9 @@ gpu-bench: $(call with,bench dev cuda$(CUDA))
 	$(PY) -m bench.gpu $(BENCH)
 
 # another seed each time unless SEED= says so
+brute: $(call with,dev)
+	$(PY) -m tests.brute_force
+
 fuzz: $(call with,dev)
 	$(PY) -m tests.fuzz --cases $(FUZZ) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
 

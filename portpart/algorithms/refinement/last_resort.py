@@ -152,7 +152,7 @@ def _exchanged(task: Movable, start: np.ndarray) -> np.ndarray:
 
 def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
            limits: np.ndarray) -> np.ndarray:
-    """Fix what is too heavy for every block in blocks of their own; the limits that these have then.
+    """Fix what is too heavy for every block in blocks of their own; returns the limits with that.
 
     Changes `starts` and `free`.  The heaviest vertex gets the block with most room; where blocks
     are alike, each stays where it is if it can.
