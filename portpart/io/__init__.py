@@ -189,6 +189,9 @@ def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | Na
         if option not in entry.options:
             raise InputError(f"{option} does not apply to {name} files")
     result: Graph | NamedGraph = entry.module.parse(source, **options)
+    if source.max_vertices is not None:
+        graph = result.graph if isinstance(result, NamedGraph) else result
+        source.refuse_size(None, graph.num_vertices)
     return result
 
 

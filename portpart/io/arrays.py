@@ -9,11 +9,6 @@ import numpy as np
 from numpy.lib import format as npy
 
 from portpart.errors import GraphFormatError
-from portpart.io.packed import DAMAGE
-
-BROKEN: tuple[type[Exception], ...] = (
-    *DAMAGE, KeyError, TypeError, SyntaxError, AttributeError, RecursionError, OverflowError)
-"""What NumPy raises for damaged headers."""
 
 ARRAY_BEGINS = b"\x93NUMPY"
 
@@ -36,10 +31,11 @@ def read_array(name: str, stream: Any, size: int) -> np.ndarray:
         data = stream.read(count * dtype.itemsize)
         if len(data) < count * dtype.itemsize:
             raise GraphFormatError(f"{name}: ends in the middle of an array")
-    except GraphFormatError:
+    except (GraphFormatError, MemoryError):
         raise
-    except BROKEN as problem:
-        raise GraphFormatError(f"{name}: no array of NumPy: {_first_line(problem)}") from problem
+    except Exception as problem:  # NumPy reads a header with Python's parser, which raises anything
+        raise GraphFormatError(f"{name}: damaged, or no array of NumPy: "
+                               f"{_first_line(problem)}") from problem
     array = np.frombuffer(data, dtype, count)
     return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
 

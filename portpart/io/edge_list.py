@@ -23,13 +23,13 @@ from portpart.io.edge_rows import (
     lower_edges,
     read_rows,
 )
-from portpart.io.files import SEPARATORS, PathLike, Source, read_source
+from portpart.io.files import SEPARATORS, PathLike, Source, is_count, read_source
 from portpart.io.render import rendered_rows
 from portpart.io.tokens import LineSyntax
 
 COMMENTS = b"#%"
 
-VERTICES_COMMENT = re.compile(rb"#\s*portpart: vertices (\d{1,18})\b")
+VERTICES_COMMENT = re.compile(rb"#\s*portpart: vertices (\d+)")
 """Our own files say how many vertices there are, so that isolated ones survive."""
 
 KONECT_COMMENT = re.compile(rb"%\s*(sym|asym|bip)\s+[a-z]+\s*$")
@@ -180,6 +180,9 @@ def _head(source: Source) -> Head:
     for number, after, line in source.lines():
         if line[:1] in (b"#", b"%", b""):
             if note := VERTICES_COMMENT.match(line):
+                if not is_count(note[1]):
+                    source.refuse(number, f"a number of {len(note[1])} digits is no number of "
+                                          "vertices")
                 head = replace(head, num_vertices=int(note[1]), vertices_line=number)
             if number == 1 and (note := KONECT_COMMENT.match(line)):
                 head = replace(head, konect=note[1])

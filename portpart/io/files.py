@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,11 @@ STREAM = "-"
 UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 """What editors put before text to tell its encoding."""
 
+FIRST_WORD = re.compile(rb"\S")
+
+LINES_PIECE = 1 << 20
+"""Bytes that are searched for a line at a time."""
+
 SEPARATORS = re.compile(rb"[\s,;]+")
 
 UNCHECKED_VERTICES = 1 << 22
@@ -32,6 +39,12 @@ VERTICES_PER_BYTE = 16
 
 MAX_DIGITS = 19
 """So many digits of a number in a header are too many: Python refuses to convert thousands."""
+
+TEMPORARY = ".portpart-"
+"""How the names of files begin that are being written."""
+
+ABANDONED_AFTER = 60.0
+"""Seconds without a change before such a file may be one that a killed process left."""
 
 NEW_FILE_MODE = 0o666
 """Permissions of a new file, before the user's mask."""
@@ -85,31 +98,45 @@ class Source:
 
     def words_at(self, position: int) -> list[bytes]:
         """Words of the line that begins at a byte."""
-        end = self.data.find(b"\n", position)
-        line = self.data[position : len(self.data) if end < 0 else end]
+        line = self.data[position : self._line_end(position)]
         return [word for word in SEPARATORS.split(line) if word]
 
     def line_of_row(self, syntax: LineSyntax, begin: int, row: int) -> int:
         """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
-        last = 1
-        for number, _, words in self.lines(begin):
-            last = number
-            comment = bool(words) and words[:1] in syntax.comments
-            if not comment and (words or syntax.keep_blank):
-                row -= 1
-                if row < 0:
-                    break
-        return last
+        comment = rb"[" + re.escape(syntax.comments) + rb"].*"
+        skipped = re.compile(rb"^[^\S\n]*" + (comment if syntax.keep_blank else rb"(%b)?" % comment)
+                             + rb"$", re.MULTILINE)
+        number = self.data.count(b"\n", 0, begin)
+        while begin < len(self.data):  # by pieces: a Python loop over all lines takes long
+            end = self._line_end(begin + LINES_PIECE)
+            piece = self.data[begin:end]
+            lines = piece.count(b"\n") + 1
+            rows = lines - sum(1 for _ in skipped.finditer(piece))
+            if row < rows:
+                return number + self._place_of_row(piece, skipped, row)
+            begin, row, number = end + 1, row - rows, number + lines
+        return max(1, number)
+
+    def _place_of_row(self, piece: bytes, skipped: re.Pattern[bytes], row: int) -> int:
+        """Number of the line in a piece of text that holds the `row`-th line of numbers, from 1."""
+        kept = (number for number, line in enumerate(piece.split(b"\n"), 1)
+                if not skipped.fullmatch(line))
+        return next(itertools.islice(kept, row, None))
 
     def lines(self, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
-        """Line number, position of the following line and stripped text of each line."""
-        number = self.data.count(b"\n", 0, begin)
-        while begin < len(self.data):
-            end = self.data.find(b"\n", begin)
-            end = len(self.data) if end < 0 else end
+        """Number, position of the following line and stripped text of each line but blank ones."""
+        number = 1 + self.data.count(b"\n", 0, begin)
+        while word := FIRST_WORD.search(self.data, begin):
+            number += self.data.count(b"\n", begin, word.start())
+            end = self._line_end(word.start())
+            begin = min(end + 1, len(self.data))
+            yield number, begin, self.data[word.start() : end].strip()
             number += 1
-            yield number, min(end + 1, len(self.data)), self.data[begin:end].strip()
-            begin = end + 1
+
+    def _line_end(self, position: int) -> int:
+        """Position of the next newline, or the end."""
+        end = self.data.find(b"\n", position)
+        return len(self.data) if end < 0 else end
 
 
 def is_count(word: bytes) -> bool:
@@ -151,8 +178,9 @@ def write_chunks(path: PathLike, chunks: Iterable[Any]) -> None:
     """Write pieces of bytes to a file, compressed as its suffix says, or to standard output.
 
     The bytes go to a temporary file in the same folder that is renamed at the end: a file of
-    that name is either the old one or complete.  Links are followed; what is no regular file (a
-    device, a named pipe) is never replaced but written to.
+    that name is either the old one or complete; what killed processes left in the folder is
+    deleted.  Links are followed; what is no regular file (a device, a named pipe) is never
+    replaced but written to.
     """
     name = os.fspath(path)
     if name == STREAM:
@@ -179,7 +207,8 @@ def _write_stream(chunks: Iterable[Any]) -> None:
 
 def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:
     """Put a complete file in the place of the file `name`, with its permissions."""
-    handle, temporary = tempfile.mkstemp(prefix=".portpart-", dir=os.path.dirname(name))
+    folder = os.path.dirname(name)
+    handle, temporary = _new_temporary(name, folder)
     try:
         _write(handle, suffix, chunks)
         mode = os.stat(name).st_mode & 0o777 if os.path.exists(name) else NEW_FILE_MODE & ~_mask()
@@ -189,6 +218,47 @@ def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _new_temporary(name: str, folder: str) -> tuple[int, str]:
+    """An empty file beside the file `name`, locked while this process has it open."""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
+    except PermissionError as problem:
+        raise InputError(
+            f"{name} cannot be written: no new file may be made in {folder}, and a file is never "
+            "overwritten in place; write it elsewhere, or to standard output (-)") from problem
+    _is_locked(handle)
+    remove_abandoned(folder)
+    return handle, temporary
+
+
+def remove_abandoned(folder: str) -> None:
+    """Delete what processes that were killed while they wrote have left in a folder.
+
+    A file in use is locked by its process; a fresh one may be about to be.
+    """
+    for entry in os.scandir(folder):
+        with contextlib.suppress(OSError):
+            if (entry.name.startswith(TEMPORARY) and entry.is_file(follow_symlinks=False)
+                    and time.time() - entry.stat().st_mtime > ABANDONED_AFTER):
+                handle = os.open(entry.path, os.O_RDWR)
+                try:
+                    if _is_locked(handle):
+                        os.unlink(entry.path)
+                finally:
+                    os.close(handle)
+
+
+def _is_locked(handle: int) -> bool:
+    """Lock an open file until it is closed; False if another process has it or none can."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def _write(handle: int, suffix: str, chunks: Iterable[Any]) -> None:

@@ -64,10 +64,12 @@ def _head(source: Source) -> tuple[bytes, int, tuple[int, list[bytes]]]:
     """Field of the banner, position after the size line, and the size line with its number."""
     field = b""
     for number, after, line in source.lines():
-        if number == 1:
+        if not field:
             field = _field(source, line)
-        elif line and not line.startswith(b"%"):
+        elif not line.startswith(b"%"):
             return field, after, (number, line.split())
+    if not field:
+        _field(source, b"")
     source.refuse(source.data.count(b"\n") + 1, "the line 'rows columns entries' is missing")
 
 

@@ -115,7 +115,10 @@ def _matrix(source: Source, arrays: dict[str, np.ndarray]) -> Any:
             return made
     except InputError:
         raise
-    except (KeyError, ValueError, TypeError, IndexError, OverflowError) as problem:
+    except KeyError as problem:
+        raise GraphFormatError(f"{source.name}: no matrix saved by scipy.sparse.save_npz: array "
+                               f"{problem} is missing") from problem
+    except (ValueError, TypeError, IndexError, OverflowError) as problem:
         raise GraphFormatError(f"{source.name}: no matrix saved by scipy.sparse.save_npz: "
                                f"{problem}") from problem
     raise GraphFormatError(f"{source.name}: a sparse matrix of format {kind!r}; known are "

@@ -34,8 +34,8 @@ CHUNK = 1 << 22
 
 ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
 
-ZSTD_PIECE = 1 << 10
-"""Of a packed file at a time: 32 MiB at most come out of it."""
+ZSTD_PIECE = 1 << 7
+"""Bytes of a packed file at a time: 4 MiB at most come out of them."""
 
 ZIP_MEMBER, ZIP_EMPTY = b"PK\x03\x04", b"PK\x05\x06"
 
