@@ -43,7 +43,7 @@ def as_float(imbalance: Any) -> float:
 def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any) -> Graph:
     """The checked graph in the memory of the space that will work on it.
 
-    `reading` are keywords of `as_graph`.
+    `reading` are keywords of `as_graph`.  Nothing is copied: the graph lives as long as the call.
     """
     if not isinstance(device, str):
         raise InputError(f"device is {device!r}; it must be 'auto', 'cpu', 'cuda' or 'cuda:N'")
@@ -52,7 +52,7 @@ def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any
         space = None if device == "cuda" else backends.space(device, threads=threads)
     else:
         space = backends.space(device, threads=threads)
-    made = as_graph(graph, space=space, **reading)
+    made = as_graph(graph, space=space, copy=False, **reading)
     return made if space is None else made.to(space)
 
 

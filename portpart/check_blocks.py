@@ -11,13 +11,13 @@ import numpy as np
 
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.nonempty import least_weight, most_filled
+from portpart.arrays import as_array, host_array
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.check_weights import integral
 from portpart.errors import InputError
 from portpart.exact import shown
 from portpart.graph import Graph
-from portpart.ingest import as_array, host_array
 from portpart.metrics.balance import block_weight_limit, block_weight_limits, target_weights
 from portpart.primitives.histogram import histogram
 

@@ -6,7 +6,8 @@ are no self loops; parallel edges may occur and count separately.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,13 @@ class Graph:
         The space that owns the arrays.
     weight_scale : float
         What edge weights were multiplied by before they were rounded, 1 where nothing was.
+    names : sequence or None
+        The name of each vertex, where vertices have names.
+
+    Notes
+    -----
+    Arrays in host memory that are the graph's own are read-only.  Where others can write to them
+    (``as_graph(copy=False)``, the memory of a device) each public function checks them again.
     """
 
     offsets: Array
@@ -55,6 +63,7 @@ class Graph:
     space: ExecutionSpace
     _totals: dict[str, int] = field(default_factory=dict)
     weight_scale: float = 1
+    names: Sequence[Any] | None = None
 
     @property
     def num_vertices(self) -> int:
@@ -136,20 +145,28 @@ class Graph:
         arrays = [self.offsets, self.targets, self.weights, self.vertex_weights]
         if space.name != self.space.name:
             arrays = [a if a is None else space.asarray(self.space.to_host(a)) for a in arrays]
+            read_only(arrays)
         offsets, targets, weights, vertex_weights = arrays
         return replace(self, offsets=offsets, targets=targets, weights=weights,
                        vertex_weights=vertex_weights, space=space, _totals=dict(self._totals))
 
     def to_scipy(self) -> csr_array:
-        """Adjacency matrix as a SciPy CSR array on the host; absent weights become ones."""
+        """Adjacency matrix as a SciPy CSR array on the host; absent weights become ones.
+
+        Its arrays are copies, for SciPy changes arrays in place.
+        """
         from scipy.sparse import csr_array
 
-        offsets, targets = self.space.to_host(self.offsets), self.space.to_host(self.targets)
+        offsets, targets = (np.array(self.space.to_host(array))
+                            for array in (self.offsets, self.targets))
         if self.weights is None:
             weights = np.ones(self.num_arcs, np.int32)
         else:
-            weights = self.space.to_host(self.weights)
+            weights = np.array(self.space.to_host(self.weights))
         return csr_array((weights, targets, offsets), shape=(self.num_vertices,) * 2)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, tuple(getattr(self, each.name) for each in fields(self))
 
     def __repr__(self) -> str:
         weighted = [
@@ -164,6 +181,20 @@ class Graph:
         )
 
 
+def restored(*values: Any) -> Graph:
+    """The graph of unpickled or copied values."""
+    graph = Graph(*values)
+    read_only(graph.arrays.values())
+    return graph
+
+
+def read_only(arrays: Iterable[Array | None]) -> None:
+    """Let nobody write to host arrays that are the library's own."""
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+
+
 def as_graph(
     obj: Any,
     *,
@@ -172,6 +203,7 @@ def as_graph(
     symmetrize: bool | str = False,
     weights: bool | str | None = None,
     weight_scale: float | None = None,
+    copy: bool = True,
     space: ExecutionSpace | None = None,
 ) -> Graph:
     """Make a :class:`Graph` of whatever holds a graph, checking it on the way.
@@ -209,13 +241,16 @@ def as_graph(
     weight_scale : float, optional
         For ``"round"`` and ``"abs"``; default: the largest power of ten for which every rounded
         weight stays below 2**31 and their sum below 2**53.  The graph's ``weight_scale`` tells it.
+    copy : bool
+        Copy arrays that others can write to, if the graph would share them.  Without it, and on
+        devices always, the graph shares memory where dtypes allow; then each function that takes
+        the graph checks its arrays again, so that an array changed meanwhile is an error.
     space : ExecutionSpace, optional
         Where the graph is to live; default: where the arrays are.
 
     Returns
     -------
     Graph
-        Shares memory with the input where its dtypes allow.
 
     Raises
     ------
@@ -250,5 +285,6 @@ def as_graph(
         symmetrize=symmetrize,
         weights=weights,
         weight_scale=weight_scale,
+        copy=copy,
         space=space,
     )

@@ -10,6 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import backends
+from portpart.arrays import (
+    as_array,
+    index_array,
+    is_changeable,
+    item_of,
+    lent_arrays,
+    owned,
+    space_of,
+    weight_array,
+)
 from portpart.build_graph import (
     AGREE,
     SUM,
@@ -32,7 +42,7 @@ from portpart.check_weights import (
     total_of,
 )
 from portpart.errors import InputError
-from portpart.graph import MAX_INT32_ARCS, Graph
+from portpart.graph import MAX_INT32_ARCS, Graph, read_only
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
@@ -44,9 +54,6 @@ ACCEPTED = (
     "(m, 2) or (m, 3), a NetworkX graph, a path or a portpart Graph"
 )
 
-CUDA_DLPACK_DEVICES = (2, 13)
-"""DLPack's numbers of CUDA memory and CUDA managed memory."""
-
 
 def graph_from(
     obj: Any,
@@ -56,11 +63,12 @@ def graph_from(
     symmetrize: bool | str,
     weights: bool | str | None,
     weight_scale: float | None,
+    copy: bool,
     space: ExecutionSpace | None,
 ) -> Graph:
     """The work of `as_graph`: dispatch on the kind of `obj`."""
     directions_of(symmetrize)
-    how = Reading(symmetrize, checked_mode(weights, weight_scale), weight_scale)
+    how = Reading(symmetrize, checked_mode(weights, weight_scale), weight_scale, copy)
     if how.mode == IGNORE and edge_weights is not None:
         raise InputError("edge_weights are given, and weights says to ignore them; pass one of "
                          "the two")
@@ -94,10 +102,12 @@ class Reading:
     symmetrize: bool | str = False
     mode: str = KEEP
     scale: float | None = None
+    copy: bool = True
 
     def options(self) -> dict[str, Any]:
         """The same as keywords of `csr_graph` and `edges_graph`."""
-        return {"symmetrize": self.symmetrize, "mode": self.mode, "scale": self.scale}
+        return {"symmetrize": self.symmetrize, "mode": self.mode, "scale": self.scale,
+                "copy": self.copy}
 
 
 def csr_graph(
@@ -109,11 +119,14 @@ def csr_graph(
     space: ExecutionSpace | None = None,
     mode: str = KEEP,
     scale: float | None = None,
+    copy: bool | None = None,
 ) -> Graph:
     """A checked graph of CSR arrays of any kind, on `space` or where the arrays are.
 
-    `mode` is one of `check_weights.MODES`, `scale` as in `check_weights.converted`.
+    `mode` is one of `check_weights.MODES`, `scale` as in `check_weights.converted`, `copy` as in
+    `arrays.owned`: None where the arrays are the library's own.
     """
+    given = (offsets, targets, weights)
     here = space or space_of(targets)
     directions = directions_of(symmetrize)
     offsets = index_array(here, offsets, "indptr")
@@ -129,18 +142,22 @@ def csr_graph(
         weights = None
     if directions == SUM or (directions and not facts.symmetric):
         sources = tails(here, offsets, len(targets))
-        return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale)
+        return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale, copy)
     if not facts.symmetric:
         refuse_asymmetry(here, offsets, targets, weights)
     if facts.num_loops:
         offsets, targets, weights = without_loops(here, offsets, targets, weights)
-    return _finished(here, offsets, targets, weights, vertex_weights, facts.total_weight, scale)
+    offsets, targets = in_library_types(offsets, targets)
+    lent = lent_arrays(*given)
+    offsets, targets, weights = (owned(array, lent, copy) for array in (offsets, targets, weights))
+    return _finished(Graph(offsets, targets, weights, None, here, {"arc": facts.total_weight},
+                           scale), vertex_weights, copy)
 
 
 def edges_graph(
     n: int, sources: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
     space: ExecutionSpace | None = None, symmetrize: bool | str = True, mode: str = KEEP,
-    scale: float | None = None,
+    scale: float | None = None, copy: bool | None = None,
 ) -> Graph:
     """A checked graph of edges between vertices 0 ... n - 1, in any order.
 
@@ -157,12 +174,12 @@ def edges_graph(
     weights, scale = _integer_weights(here, weights, lambda: sources, targets, "edges", mode, scale)
     if weights is not None and len(weights) and int(weights.min()) < 0:
         edge = int((weights < 0).argmax())
-        u, v, w = (_item(here, array, edge) for array in (sources, targets, weights))
+        u, v, w = (item_of(here, array, edge) for array in (sources, targets, weights))
         error = InputError(f"edge {edge} ({u}, {v}) has weight {w}; {NOT_NEGATIVE}")
         error.entry = edge
         raise error
     directions = directions_of(symmetrize) or AGREE
-    return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale)
+    return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale, copy)
 
 
 def _integer_weights(
@@ -183,129 +200,104 @@ def _integer_weights(
 
 def _joined(
     space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
-    vertex_weights: Any, directions: str, scale: float,
+    vertex_weights: Any, directions: str, scale: float, copy: bool | None,
 ) -> Graph:
     """The graph of arcs taken without direction."""
     offsets, targets, weights = undirected_rows(space, n, sources, targets, weights, directions)
-    if weights is None:
-        return _finished(space, offsets, targets, None, vertex_weights, len(targets), scale)
-    total = total_of(weights, "arc weights")
-    if len(weights) and int(weights.min()) == 1 == int(weights.max()):
+    total = len(targets) if weights is None else total_of(weights, "arc weights")
+    if weights is not None and len(weights) and int(weights.min()) == 1 == int(weights.max()):
         weights = None
-    return _finished(space, offsets, targets, weights, vertex_weights, total, scale)
-
-
-def space_of(values: Any) -> ExecutionSpace:
-    """The execution space whose memory holds `values`."""
-    if hasattr(values, "__cuda_array_interface__"):
-        device = getattr(values, "device", None)
-        number = getattr(device, "id", getattr(device, "index", None))
-        return backends.space(f"cuda:{number or 0}")
-    if hasattr(values, "__dlpack_device__") and not isinstance(values, np.ndarray):
-        kind, number = values.__dlpack_device__()
-        if int(kind) in CUDA_DLPACK_DEVICES:
-            return backends.space(f"cuda:{number}")
-    return backends.space("cpu")
-
-
-def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:
-    """One-dimensional int32 or int64 array of `space`, sharing memory where it can."""
-    array = as_array(space, values, what)
-    if array.ndim != 1:
-        raise InputError(f"{what} have shape {tuple(array.shape)}; a one-dimensional array is "
-                         "needed")
-    if array.dtype.kind not in "iu" and len(array):
-        raise InputError(f"{what} are of type {array.dtype}; they must be integers")
-    return integral(space, array, what)
-
-
-def weight_array(space: ExecutionSpace, values: Any, count: int, of_what: str) -> Array:
-    """Edge weights as array of `space`, of the right length."""
-    array = as_array(space, values, "edge_weights")
-    if array.ndim != 1 or len(array) != count:
-        raise InputError(f"edge_weights have shape {tuple(array.shape)} for {count} {of_what}; "
-                         f"shape ({count},) is needed")
-    return array
-
-
-def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
-    """`values`, whatever holds them, as an array of `space`; shares memory where it can."""
-    try:
-        if space_of(values).kind == "cpu" and not isinstance(values, np.ndarray):
-            values = host_array(values)
-        if isinstance(values, np.ndarray) and not values.dtype.isnative:
-            values = values.astype(values.dtype.newbyteorder("="))
-        if isinstance(values, np.ndarray) and values.dtype == np.longdouble:
-            with np.errstate(over="ignore"):
-                values = values.astype(np.float64)
-        return space.asarray(values)
-    except (TypeError, ValueError) as problem:
-        raise InputError(f"{what} cannot be read as an array: {problem}") from problem
-
-
-def host_array(values: Any) -> np.ndarray:
-    """NumPy array of `values`, sharing memory where it can; copies what lies on a GPU."""
-    for method in ("get", "cpu"):  # of CuPy arrays, of torch tensors
-        if hasattr(values, method) and hasattr(values, "__cuda_array_interface__"):
-            values = getattr(values, method)()
-    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        return np.from_dlpack(values)
-    return np.asarray(values)
+    read_only([offsets, targets, weights])
+    return _finished(Graph(offsets, targets, weights, None, space, {"arc": total}, scale),
+                     vertex_weights, copy)
 
 
 def _check_ends(space: ExecutionSpace, ends: Array, n: int) -> None:
     if len(ends) == 0 or (int(ends.min()) >= 0 and int(ends.max()) < n):
         return
     edge = int(((ends < 0) | (ends >= n)).argmax())
-    raise InputError(f"edge {edge} has an end {_item(space, ends, edge)}, which is no vertex: "
+    raise InputError(f"edge {edge} has an end {item_of(space, ends, edge)}, which is no vertex: "
                      f"vertices are 0 ... {n - 1}")
 
 
-def _item(space: ExecutionSpace, array: Array, place: int) -> int:
-    return int(space.to_host(array[place : place + 1])[0])
-
-
-def _finished(
-    space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None,
-    vertex_weights: Any, total: int, scale: float,
-) -> Graph:
-    """The graph of checked rows, in the library's types; `total` is that of the arcs."""
+def in_library_types(offsets: Array, targets: Array) -> tuple[Array, Array]:
+    """Offsets and targets in the types that a graph has them in."""
     offset_type = np.int32 if len(targets) <= MAX_INT32_ARCS else np.int64
-    graph = Graph(offsets.astype(offset_type, copy=False), targets.astype(np.int32, copy=False),
-                  weights, None, space, {"arc": total}, scale)
-    return graph if vertex_weights is None else with_vertex_weights(graph, vertex_weights)
+    return offsets.astype(offset_type, copy=False), targets.astype(np.int32, copy=False)
 
 
-def with_vertex_weights(graph: Graph, vertex_weights: Any) -> Graph:
+def _finished(graph: Graph, vertex_weights: Any, copy: bool | None) -> Graph:
+    """`graph` with vertex weights, if there are any."""
+    return graph if vertex_weights is None else with_vertex_weights(graph, vertex_weights, copy)
+
+
+def with_vertex_weights(graph: Graph, vertex_weights: Any, copy: bool | None) -> Graph:
     """`graph` with other vertex weights (checked)."""
     space = graph.space
     array = as_array(space, vertex_weights, "vertex_weights")
     checked, total = checked_vertex_weights(space, array, graph.num_vertices)
-    totals = {**graph._totals, "vertex": total}
-    return replace(graph, vertex_weights=checked, _totals=totals)
+    checked = owned(checked, lent_arrays(vertex_weights), copy)
+    return replace(graph, vertex_weights=checked, _totals={**graph._totals, "vertex": total})
+
+
+def checked_again(graph: Graph, copy: bool) -> Graph:
+    """`graph` itself, unless somebody else can change its arrays: then what they are now.
+
+    They are checked again, in one pass, and copied if `copy` says so (on the host).
+    """
+    arrays = [graph.offsets, graph.targets, graph.weights, graph.vertex_weights]
+    if not any(array is not None and is_changeable(array) for array in arrays):
+        return graph
+    try:
+        check_offsets(graph.space, graph.offsets, graph.num_arcs)
+        facts = survey(graph.space, graph.offsets, graph.targets, graph.weights)
+        if not facts.symmetric:
+            refuse_asymmetry(graph.space, graph.offsets, graph.targets, graph.weights)
+        totals = {"arc": facts.total_weight}
+        if graph.vertex_weights is not None:
+            _, totals["vertex"] = checked_vertex_weights(graph.space, graph.vertex_weights,
+                                                         graph.num_vertices)
+    except InputError as problem:
+        raise InputError(f"the arrays of this graph have changed since: {problem}") from problem
+    if facts.num_loops:
+        raise InputError(f"the arrays of this graph have changed since: {facts.num_loops} arcs are "
+                         "self loops")
+    kept = [None if array is None else owned(array, lent_arrays(array), copy) for array in arrays]
+    offsets, targets, weights, vertex_weights = kept
+    return replace(graph, offsets=offsets, targets=targets, weights=weights,
+                   vertex_weights=vertex_weights, _totals=totals)
 
 
 def _changed(
     graph: Graph, vertex_weights: Any, edge_weights: Any, how: Reading,
     space: ExecutionSpace | None,
 ) -> Graph:
+    graph = checked_again(graph, how.copy)
     if space is not None:
         graph = graph.to(space)
     if edge_weights is not None:
         kept = graph.vertex_weights if vertex_weights is None else vertex_weights
-        return csr_graph(graph.offsets, graph.targets, edge_weights, kept, space=graph.space,
+        made = csr_graph(graph.offsets, graph.targets, edge_weights, kept, space=graph.space,
                          **how.options())
+        return replace(made, names=graph.names)
     if how.mode == IGNORE:
         totals = {key: value for key, value in graph._totals.items() if key != "arc"}
         graph = replace(graph, weights=None, weight_scale=1, _totals=totals)
     elif how.mode == ROUND or how.scale is not None:
-        values = graph.weights
-        if values is None:
-            values = graph.space.full(graph.num_arcs, 1, np.int32)
-        made = csr_graph(graph.offsets, graph.targets, values, graph.vertex_weights, True,
-                         graph.space, how.mode, how.scale)
-        graph = replace(made, weight_scale=made.weight_scale * graph.weight_scale)
-    return graph if vertex_weights is None else with_vertex_weights(graph, vertex_weights)
+        graph = _rescaled(graph, how)
+    return (graph if vertex_weights is None
+            else with_vertex_weights(graph, vertex_weights, how.copy))
+
+
+def _rescaled(graph: Graph, how: Reading) -> Graph:
+    """`graph` with its weights multiplied and rounded (again)."""
+    values = graph.weights
+    if values is None:
+        values = graph.space.full(graph.num_arcs, 1, np.int32)
+    weights, scale = converted(graph.space, values, how.mode, how.scale)
+    totals = {**graph._totals, "arc": total_of(weights, "arc weights")}
+    return replace(graph, weights=owned(weights, [values], True), _totals=totals,
+                   weight_scale=scale * graph.weight_scale)
 
 
 def _parts_of_sparse(matrix: Any) -> tuple[Any, Any, Any]:

@@ -74,16 +74,16 @@ def test_empty_graph_has_mean_degree_zero() -> None:
 def test_csr_arrays_of_the_right_type_are_shared() -> None:
     weights = np.arange(6) + 5
     weights[[0, 2]] = weights[[1, 4]] = weights[[3, 5]] = 7
-    graph = as_graph((*TRIANGLE, weights))
+    graph = as_graph((*TRIANGLE, weights), copy=False)
     assert np.shares_memory(graph.offsets, TRIANGLE[0])
     assert np.shares_memory(graph.targets, TRIANGLE[1])
     assert graph.weights is not None
     assert np.shares_memory(graph.weights, weights)
 
 
-def test_scipy_matrix_is_shared() -> None:
+def test_scipy_matrix_is_shared_on_demand() -> None:
     matrix = random_graph(50, 200, 1, weighted=True).to_scipy()
-    assert np.shares_memory(as_graph(matrix).targets, matrix.indices)
+    assert np.shares_memory(as_graph(matrix, copy=False).targets, matrix.indices)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.int64,
@@ -204,7 +204,7 @@ def test_symmetrize_takes_arcs_without_direction() -> None:
 
 
 def test_symmetrize_leaves_a_symmetric_graph_alone() -> None:
-    graph = as_graph(TRIANGLE, symmetrize=True)
+    graph = as_graph(TRIANGLE, symmetrize=True, copy=False)
     assert np.shares_memory(graph.targets, TRIANGLE[1])
 
 

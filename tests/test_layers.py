@@ -34,6 +34,7 @@ LAYERS = {
 }
 # modules that belong to the unit of another one
 PART_OF = {
+    "portpart.arrays": "portpart.graph",
     "portpart.ingest": "portpart.graph",
     "portpart.build_graph": "portpart.graph",
     "portpart.check_graph": "portpart.graph",

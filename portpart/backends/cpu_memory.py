@@ -85,6 +85,9 @@ class BlockCache:
 class _Lease:
     """Owner of a block while arrays use it; they hold it as their base."""
 
+    is_exclusive = True
+    """Nobody else can write to the block."""
+
     def __init__(self, cache: BlockCache, block: np.ndarray, n: int, dtype: np.dtype) -> None:
         self.cache = cache
         self.block = block

@@ -8,7 +8,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
-from portpart.graph import MAX_INT32_ARCS, Graph
+from portpart.graph import MAX_INT32_ARCS, Graph, read_only
 
 
 def grid_2d(rows: int, columns: int | None = None) -> Graph:
@@ -44,4 +44,5 @@ def _grid(shape: tuple[int, ...]) -> Graph:
     targets = neighbour[exists]
     offsets = np.zeros(n + 1, np.int32 if len(targets) <= MAX_INT32_ARCS else np.int64)
     np.cumsum(exists.sum(axis=1), out=offsets[1:])
+    read_only([offsets, targets])
     return Graph(offsets, targets, None, None, backends.space("cpu"))

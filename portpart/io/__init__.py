@@ -227,5 +227,5 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
         suffixes = ", ".join(entry.suffixes[0] for entry in writable.values())
         raise InputError(f"no format to write is known for {os.fspath(path)!r}; end it with one of "
                          f"{suffixes}, or name the format")
-    made = as_graph(graph, space=backends.space("cpu"))
+    made = as_graph(graph, copy=False, space=backends.space("cpu"))
     write_chunks(path, FORMATS[name].module.text(made))

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from portpart.arrays import host_array
 from portpart.errors import GraphFormatError, InputError
-from portpart.ingest import host_array
 from portpart.io.files import PathLike, read_source, write_chunks
 from portpart.io.render import rendered_rows
 from portpart.io.tokens import LineSyntax, read_lines

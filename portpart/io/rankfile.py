@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from portpart.arrays import host_array
 from portpart.errors import InputError
 from portpart.exact import shown
-from portpart.ingest import host_array
 from portpart.io.files import PathLike, write_chunks
 from portpart.io.hostfile import Host
 from portpart.topology import Topology, checked_topology

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from portpart.arrays import host_array
 from portpart.errors import InputError
 from portpart.exact import exact_fraction, shown
-from portpart.ingest import host_array
 from portpart.metrics.view import PartitionView
 
 MAX_BLOCKS = 2**31 - 1

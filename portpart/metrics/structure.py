@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
-from portpart.graph import Graph
+from portpart.graph import Graph, read_only
 from portpart.metrics.balance import block_weights_of
 from portpart.metrics.view import PartitionView
 
@@ -65,4 +65,6 @@ def quotient_of(view: PartitionView) -> Graph:
     np.add.at(weights, place, view.cut_arc_weights)
     offsets = np.searchsorted(keys, np.arange(view.k + 1) * view.k).astype(np.int32)
     targets = (keys % max(1, view.k)).astype(np.int32)
-    return Graph(offsets, targets, weights, block_weights_of(view), backends.space("cpu"))
+    quotient = Graph(offsets, targets, weights, block_weights_of(view), backends.space("cpu"))
+    read_only(quotient.arrays.values())
+    return quotient

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from portpart.arrays import host_array
 from portpart.errors import InputError
-from portpart.graph import Graph, as_graph
-from portpart.ingest import host_array
+from portpart.graph import as_graph
 
 MANY_BLOCKS = 2**24
 """A block number from here on, and from n on, is taken for a mistake unless k is given."""
@@ -33,7 +33,7 @@ class PartitionView:
     """
 
     def __init__(self, graph: Any, part: Any, k: int | None = None) -> None:
-        self.graph = graph if isinstance(graph, Graph) else as_graph(graph)
+        self.graph = as_graph(graph, copy=False)
         self.part = checked_part(part, self.graph.num_vertices, k)
         self.k = int(self.part.max(initial=-1)) + 1 if k is None else int(k)
         to_host = self.graph.space.to_host
