@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from portpart.algorithms.portpart import PortpartConfig
     from portpart.api import partition
     from portpart.backends import space
+    from portpart.constructors import from_adjacency, from_edges
     from portpart.graph import Graph, as_graph
     from portpart.graphs.mesh import Mesh, as_mesh
     from portpart.listing import list_algorithms
@@ -61,6 +62,8 @@ __all__ = [
     "as_graph",
     "as_mesh",
     "compat",
+    "from_adjacency",
+    "from_edges",
     "generators",
     "io",
     "list_algorithms",
@@ -88,6 +91,8 @@ _HOMES = {
     "Topology": "portpart.topology",
     "as_graph": "portpart.graph",
     "as_mesh": "portpart.graphs.mesh",
+    "from_adjacency": "portpart.constructors",
+    "from_edges": "portpart.constructors",
     "list_algorithms": "portpart.listing",
     "map_processes": "portpart.mapping",
     "memory_estimate": "portpart.memory",
@@ -108,4 +113,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*__all__, "__version__", "__doc__"})

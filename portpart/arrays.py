@@ -53,7 +53,7 @@ def weight_array(space: ExecutionSpace, values: Any, count: int, of_what: str) -
 def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
     """`values`, whatever holds them, as an array of `space`; shares memory where it can."""
     try:
-        if space_of(values).kind == "cpu" and not isinstance(values, np.ndarray):
+        if space_of(values).kind == "cpu":
             values = host_array(values)
         if isinstance(values, np.ndarray) and not values.dtype.isnative:
             values = values.astype(values.dtype.newbyteorder("="))
@@ -72,7 +72,14 @@ def host_array(values: Any) -> np.ndarray:
             values = getattr(values, method)()
     if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         return np.from_dlpack(values)
-    return np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        raise InputError(f"a masked array has no value in {place}; fill or drop masked entries")
+    array = np.asarray(values)
+    if array.dtype == object and array.ndim == 1:  # numbers of pandas' nullable types
+        plain = np.array(array.tolist())
+        array = plain if plain.dtype.kind in "biuf" and plain.ndim == 1 else array
+    return array
 
 
 def item_of(space: ExecutionSpace, array: Array, place: int) -> int:

@@ -210,7 +210,7 @@ def as_graph(
 
     Parameters
     ----------
-    obj : Graph, sparse matrix, tuple, edge list, NetworkX graph or path
+    obj : Graph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
         - a :class:`Graph`;
         - a SciPy or CuPy sparse matrix or array, square; its values are the edge weights (all
           ones: no weights), stored zeros are edges of weight zero;
@@ -218,15 +218,22 @@ def as_graph(
           arrays of any kind (NumPy, CuPy, torch, DLPack, ``__cuda_array_interface__``, buffers,
           lists);
         - an edge list, an array of shape (m, 2) or (m, 3), the third column being weights; each
-          edge stands there once or in both directions;
-        - a NetworkX graph; its vertices are numbered in the order of ``obj.nodes``;
+          edge stands there once or in both directions.  Rows that could as well be the neighbours
+          of each vertex or a dense matrix are refused: :func:`from_edges` and
+          :func:`from_adjacency` say what they are;
+        - a NetworkX or igraph graph; its vertices are numbered in the order of ``obj.nodes``, and
+          the nodes are the graph's ``names``;
+        - a frame (pandas, polars, pyarrow) of edges: the columns source and target, src and dst,
+          from and to, or u and v, and perhaps weight or w.  Text becomes ``names``, numbered as
+          they occur;
         - a path (str or PathLike), read by :func:`portpart.io.read`.
     vertex_weights : array_like of int, shape (n,), or str, optional
-        Weights of the vertices, zero allowed.  For a NetworkX graph also the name of a node
-        attribute (default: no vertex weights).
+        Weights of the vertices, zero allowed.  For a NetworkX or igraph graph also the name of a
+        node attribute, 1 where it is missing (default: no vertex weights).
     edge_weights : array_like of int, one per arc or row of `obj`, or str, optional
-        Replaces the weights in `obj`; zero allowed.  For a NetworkX graph also the name of an
-        edge attribute (default ``"weight"``, used if any edge has it; 1 where it is missing).
+        Replaces the weights in `obj`; zero allowed.  For a NetworkX or igraph graph also the name
+        of an edge attribute (default ``"weight"``, used if any edge has it; 1 where it is
+        missing), for a frame that of a column.
     symmetrize : bool, "sum" or "max"
         Accept a directed graph: its arcs are taken without direction.  With True, the two
         directions of an edge must agree in weight where both are given.  ``"sum"`` adds them up:
@@ -276,9 +283,9 @@ def as_graph(
     >>> portpart.as_graph([(0, 1), (1, 2), (2, 0)])
     <Graph: 3 vertices, 3 edges, on cpu>
     """
-    from portpart import ingest
+    from portpart import inputs
 
-    return ingest.graph_from(
+    return inputs.graph_from(
         obj,
         vertex_weights=vertex_weights,
         edge_weights=edge_weights,

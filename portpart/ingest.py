@@ -1,15 +1,13 @@
-"""Recognise what holds a graph and turn it into a checked `Graph` (see `graph.as_graph`)."""
+"""Checked graphs of CSR arrays and of edges, and of graphs whose arrays others can change."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart import backends
 from portpart.arrays import (
     as_array,
     index_array,
@@ -20,25 +18,14 @@ from portpart.arrays import (
     space_of,
     weight_array,
 )
-from portpart.build_graph import (
-    AGREE,
-    SUM,
-    directed_rows,
-    directions_of,
-    tails,
-    undirected_rows,
-    without_loops,
-)
+from portpart.build_graph import AGREE, SUM, directions_of, tails, undirected_rows, without_loops
 from portpart.check_graph import check_offsets, refuse_asymmetry, survey
 from portpart.check_weights import (
     IGNORE,
     KEEP,
     NOT_NEGATIVE,
-    ROUND,
-    checked_mode,
     checked_vertex_weights,
     converted,
-    integral,
     total_of,
 )
 from portpart.errors import InputError
@@ -48,51 +35,6 @@ if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
 
 MAX_VERTICES = 2**31 - 2
-
-ACCEPTED = (
-    "a SciPy or CuPy sparse matrix, a tuple (indptr, indices[, weights]), an edge list of shape "
-    "(m, 2) or (m, 3), a NetworkX graph, a path or a portpart Graph"
-)
-
-
-def graph_from(
-    obj: Any,
-    *,
-    vertex_weights: Any,
-    edge_weights: Any,
-    symmetrize: bool | str,
-    weights: bool | str | None,
-    weight_scale: float | None,
-    copy: bool,
-    space: ExecutionSpace | None,
-) -> Graph:
-    """The work of `as_graph`: dispatch on the kind of `obj`."""
-    directions_of(symmetrize)
-    how = Reading(symmetrize, checked_mode(weights, weight_scale), weight_scale, copy)
-    if how.mode == IGNORE and edge_weights is not None:
-        raise InputError("edge_weights are given, and weights says to ignore them; pass one of "
-                         "the two")
-    if isinstance(obj, (str, os.PathLike)):
-        from portpart import io  # upwards on purpose: a path is one more thing that holds a graph
-
-        obj = io.read(obj, space=space)
-    if isinstance(obj, Graph):
-        return _changed(obj, vertex_weights, edge_weights, how, space)
-    if hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes"):
-        return _from_networkx(obj, vertex_weights, edge_weights, how, space)
-    for name, value in (("vertex_weights", vertex_weights), ("edge_weights", edge_weights)):
-        if isinstance(value, str):
-            raise InputError(f"{name}={value!r} names an attribute, but only NetworkX graphs "
-                             "have attributes; pass an array")
-    if hasattr(obj, "tocsr"):
-        parts = _parts_of_sparse(obj)
-    elif isinstance(obj, tuple):
-        parts = _parts_of_tuple(obj)
-    else:
-        return _from_edge_list(obj, vertex_weights, edge_weights, how, space)
-    offsets, targets, values = parts
-    values = values if edge_weights is None else edge_weights
-    return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
 
 
 @dataclass(frozen=True)
@@ -135,7 +77,7 @@ def csr_graph(
     n = len(offsets) - 1
     if n > MAX_VERTICES:
         raise InputError(f"{n} vertices; at most 2**31 - 2 fit the 32-bit vertex numbers")
-    weights, scale = _integer_weights(
+    weights, scale = integer_weights(
         here, weights, lambda: tails(here, offsets, len(targets)), targets, "arcs", mode, scale)
     facts = survey(here, offsets, targets, weights)
     if facts.all_weights_one and directions != SUM:
@@ -171,7 +113,7 @@ def edges_graph(
         raise InputError(f"{n} vertices; at most 2**31 - 2 fit the 32-bit vertex numbers")
     for ends in (sources, targets):
         _check_ends(here, ends, n)
-    weights, scale = _integer_weights(here, weights, lambda: sources, targets, "edges", mode, scale)
+    weights, scale = integer_weights(here, weights, lambda: sources, targets, "edges", mode, scale)
     if weights is not None and len(weights) and int(weights.min()) < 0:
         edge = int((weights < 0).argmax())
         u, v, w = (item_of(here, array, edge) for array in (sources, targets, weights))
@@ -182,7 +124,7 @@ def edges_graph(
     return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale, copy)
 
 
-def _integer_weights(
+def integer_weights(
     space: ExecutionSpace, weights: Any, tails_of: Callable[[], Array], heads: Array,
     of_what: str, mode: str, scale: float | None,
 ) -> tuple[Array | None, float]:
@@ -266,113 +208,3 @@ def checked_again(graph: Graph, copy: bool) -> Graph:
     offsets, targets, weights, vertex_weights = kept
     return replace(graph, offsets=offsets, targets=targets, weights=weights,
                    vertex_weights=vertex_weights, _totals=totals)
-
-
-def _changed(
-    graph: Graph, vertex_weights: Any, edge_weights: Any, how: Reading,
-    space: ExecutionSpace | None,
-) -> Graph:
-    graph = checked_again(graph, how.copy)
-    if space is not None:
-        graph = graph.to(space)
-    if edge_weights is not None:
-        kept = graph.vertex_weights if vertex_weights is None else vertex_weights
-        made = csr_graph(graph.offsets, graph.targets, edge_weights, kept, space=graph.space,
-                         **how.options())
-        return replace(made, names=graph.names)
-    if how.mode == IGNORE:
-        totals = {key: value for key, value in graph._totals.items() if key != "arc"}
-        graph = replace(graph, weights=None, weight_scale=1, _totals=totals)
-    elif how.mode == ROUND or how.scale is not None:
-        graph = _rescaled(graph, how)
-    return (graph if vertex_weights is None
-            else with_vertex_weights(graph, vertex_weights, how.copy))
-
-
-def _rescaled(graph: Graph, how: Reading) -> Graph:
-    """`graph` with its weights multiplied and rounded (again)."""
-    values = graph.weights
-    if values is None:
-        values = graph.space.full(graph.num_arcs, 1, np.int32)
-    weights, scale = converted(graph.space, values, how.mode, how.scale)
-    totals = {**graph._totals, "arc": total_of(weights, "arc weights")}
-    return replace(graph, weights=owned(weights, [values], True), _totals=totals,
-                   weight_scale=scale * graph.weight_scale)
-
-
-def _parts_of_sparse(matrix: Any) -> tuple[Any, Any, Any]:
-    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"the matrix has shape {tuple(matrix.shape)}; an adjacency matrix is "
-                         "square")
-    rows = matrix.tocsr()
-    values = rows.data
-    if values.dtype.kind == "c":
-        raise InputError("the matrix is complex; pass (matrix.indptr, matrix.indices) to use its "
-                         "pattern alone")
-    return rows.indptr, rows.indices, values
-
-
-def _parts_of_tuple(parts: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    if len(parts) not in (2, 3):
-        raise InputError(f"a tuple of {len(parts)} items is no graph; (indptr, indices) or "
-                         "(indptr, indices, weights) is expected")
-    return parts[0], parts[1], parts[2] if len(parts) == 3 else None
-
-
-def _from_edge_list(
-    obj: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
-    space: ExecutionSpace | None,
-) -> Graph:
-    if not (hasattr(obj, "__len__") or hasattr(obj, "__dlpack__")):
-        raise InputError(f"{type(obj).__name__} is no graph; accepted are {ACCEPTED}")
-    here = space_of(obj)
-    try:
-        rows = as_array(here, obj, "the edge list")
-    except InputError as problem:
-        raise InputError(f"{problem}; accepted are {ACCEPTED}") from problem
-    if rows.ndim == 1 and len(rows) == 0:
-        rows = rows.reshape(0, 2)
-    if rows.ndim != 2 or rows.shape[1] not in (2, 3):
-        hint = ""
-        if rows.ndim == 2 and rows.shape[0] == rows.shape[1]:
-            hint = "; a dense adjacency matrix goes through scipy.sparse.csr_array(matrix)"
-        elif rows.ndim == 2 and rows.shape[0] in (2, 3):
-            hint = "; transpose an array of shape (2, m) or (3, m)"
-        raise InputError(f"{type(obj).__name__} of shape {tuple(rows.shape)} is no graph; accepted "
-                         f"are {ACCEPTED}{hint}")
-    ends = [integral(here, here.asarray(rows[:, side]), "vertices") for side in (0, 1)]
-    n = 1 + max((int(side.max()) for side in ends if len(side)), default=-1)
-    if vertex_weights is not None:
-        vertex_weights = as_array(here, vertex_weights, "vertex_weights")
-        n = max(n, len(vertex_weights))
-    if edge_weights is None and rows.shape[1] == 3:
-        edge_weights = rows[:, 2]
-    graph = edges_graph(n, ends[0], ends[1], edge_weights, vertex_weights, here, **how.options())
-    return graph if space is None else graph.to(space)
-
-
-def _from_networkx(
-    graph: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
-    space: ExecutionSpace | None,
-) -> Graph:
-    number = {node: i for i, node in enumerate(graph.nodes)}
-    if isinstance(vertex_weights, str):
-        vertex_weights = [data.get(vertex_weights, 1) for _, data in graph.nodes(data=True)]
-    name = edge_weights if isinstance(edge_weights, str) else "weight"
-    edges = list(graph.edges(data=name))
-    values = [value for _, _, value in edges]
-    weights: Any = None
-    if edge_weights is not None and not isinstance(edge_weights, str):
-        weights = edge_weights
-    elif graph.is_multigraph() or any(value is not None for value in values):
-        weights = [1 if value is None else value for value in values]
-    ends = np.array([(number[u], number[v]) for u, v, _ in edges], np.int64).reshape(-1, 2)
-    here = space or backends.space("cpu")
-    if not graph.is_directed() or how.symmetrize:
-        return edges_graph(len(number), ends[:, 0], ends[:, 1], weights, vertex_weights, here,
-                           **how.options())
-    tail, head = (index_array(here, ends[:, side], "edges") for side in (0, 1))
-    weights, scale = _integer_weights(here, weights, lambda: tail, head, "edges", how.mode,
-                                      how.scale)
-    rows = directed_rows(here, len(number), tail, head, weights)
-    return replace(csr_graph(*rows, vertex_weights, False, here), weight_scale=scale)

@@ -35,6 +35,11 @@ LAYERS = {
 # modules that belong to the unit of another one
 PART_OF = {
     "portpart.arrays": "portpart.graph",
+    "portpart.constructors": "portpart.graph",
+    "portpart.frames": "portpart.graph",
+    "portpart.inputs": "portpart.graph",
+    "portpart.networks": "portpart.graph",
+    "portpart.rows": "portpart.graph",
     "portpart.ingest": "portpart.graph",
     "portpart.build_graph": "portpart.graph",
     "portpart.check_graph": "portpart.graph",

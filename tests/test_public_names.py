@@ -29,6 +29,8 @@ PUBLIC = {
     "as_graph",
     "as_mesh",
     "compat",
+    "from_adjacency",
+    "from_edges",
     "generators",
     "io",
     "list_algorithms",

@@ -1,4 +1,4 @@
-"""Nobody changes a graph behind the library's back: arrays are copied, read-only or checked again."""
+"""Nobody changes a graph unnoticed: arrays are copied, read-only or checked again."""
 
 from __future__ import annotations
 
