@@ -18,6 +18,8 @@ from portpart.errors import InputError, OutOfMemory
 from portpart.graph import MAX_INT32_ARCS
 from portpart.primitives.scan import offsets_from_counts
 
+LOW_HALF = 0xFFFFFFFF
+
 MAX_ARCS = 2**36
 """More arcs than any memory holds: known before the work begins, they are refused."""
 
@@ -59,7 +61,7 @@ def joined_rows(
         _refuse_cliques(others, words)
     space = backends.space("cpu")
     n = len(these)
-    heap = space.empty(len(these.members), np.int32)
+    heap = space.empty(len(these.members), np.int64)
     counts = space.zeros(n, np.int64)
     nothing = space.empty(1, np.int32)
     given = (these.offsets, these.members, others.offsets, others.members, others.rows, common,
@@ -89,22 +91,29 @@ def _refuse_cliques(others: Incidence, words: tuple[str, str]) -> None:
 
 
 @device
-def sift_down(heap, begin, size, start, lists):
-    """Restore the order of heap[begin:begin + size] below place `start`, smallest row first."""
+def packed(lists, place):
+    """A place in a list with the row that stands there in front, by which it is ordered."""
+    return int64(lists[place]) << 32 | place
+
+
+@device
+def sift_down(heap, begin, size, start):
+    """Restore the order of heap[begin:begin + size] below place `start`, smallest first."""
     at = int64(start)
-    place = heap[begin + at]
-    row = lists[place]
+    entry = heap[begin + at]
     child = 2 * at + 1
     while child < size:
+        least = heap[begin + child]
         if child + 1 < size:
-            if lists[heap[begin + child + 1]] < lists[heap[begin + child]]:
+            if heap[begin + child + 1] < least:
                 child += 1
-        if lists[heap[begin + child]] >= row:
+                least = heap[begin + child]
+        if least >= entry:
             break
-        heap[begin + at] = heap[begin + child]
+        heap[begin + at] = least
         at = child
         child = 2 * at + 1
-    heap[begin + at] = place
+    heap[begin + at] = entry
 
 
 @device
@@ -124,22 +133,22 @@ def meet_rows(row, offsets, members, list_offsets, lists, list_of, common, heap,
     begin = int64(offsets[row])
     size = int64(offsets[row + 1]) - begin
     for i in range(size):
-        heap[begin + i] = list_offsets[members[begin + i]]
+        heap[begin + i] = packed(lists, int64(list_offsets[members[begin + i]]))
     for i in range(size):
-        sift_down(heap, begin, size, size - 1 - i, lists)
+        sift_down(heap, begin, size, size - 1 - i)
     met = int64(0)
     while size > 0:
-        other = int64(lists[heap[begin]])
+        other = heap[begin] >> 32
         shared = int64(0)
-        while size > 0 and lists[heap[begin]] == other:
+        while size > 0 and heap[begin] >> 32 == other:
             shared += 1
-            place = int64(heap[begin])
-            if place + 1 < list_offsets[int64(list_of[place]) + 1]:
-                heap[begin] = place + 1
+            place = (heap[begin] & LOW_HALF) + 1
+            if place < list_offsets[int64(list_of[place - 1]) + 1]:
+                heap[begin] = packed(lists, place)
             else:
                 size -= 1
                 heap[begin] = heap[begin + size]
-            sift_down(heap, begin, size, 0, lists)
+            sift_down(heap, begin, size, 0)
         if suffices(shared, common, offsets, row, other):
             if fill:
                 targets[first[row] + met] = other

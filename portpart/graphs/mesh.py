@@ -90,7 +90,7 @@ class Mesh:
         Notes
         -----
         Elements are joined in parallel.  With s the sum of squares of the numbers of elements of
-        all nodes time is O(s log p); memory, beside the graph, is 16 bytes per node of an element.
+        all nodes time is O(s log p); memory, beside the graph, is 24 bytes per node of an element.
 
         Examples
         --------
