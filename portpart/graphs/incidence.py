@@ -20,8 +20,8 @@ from portpart.primitives.scan import offsets_from_counts
 
 LOW_HALF = 0xFFFFFFFF
 
-MAX_ARCS = 2**36
-"""More arcs than any memory holds: known before the work begins, they are refused."""
+MAX_CLIQUE = 2**32
+"""More arcs between the members of one row are refused before the work begins."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _refuse_cliques(others: Incidence, words: tuple[str, str]) -> None:
     """Raise for a row whose members, all adjacent to each other, are too many."""
     lengths = np.diff(others.offsets)
     longest = int(lengths.max(initial=0))
-    if longest * (longest - 1) > MAX_ARCS:
+    if longest * (longest - 1) > MAX_CLIQUE:
         raise InputError(f"{words[0]} {int(lengths.argmax())} has {longest} {words[1]}, which are "
                          f"all adjacent: {longest * (longest - 1)} arcs are too many")
 

@@ -82,8 +82,8 @@ class Mesh:
         Raises
         ------
         InputError
-            If `common_nodes` is less than 1, or a node in so many elements that the graph would
-            have more than 2**36 arcs.
+            If `common_nodes` is less than 1, or if it is 1 and a node in more than 2**16 elements,
+            which are all adjacent then.
         OutOfMemory
             If the memory does not suffice.
 
@@ -125,7 +125,7 @@ class Mesh:
         Raises
         ------
         InputError
-            If an element has so many nodes that the graph would have more than 2**36 arcs.
+            If an element has more than 2**16 nodes, which are all adjacent.
         OutOfMemory
             If the memory does not suffice.
 

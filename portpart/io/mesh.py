@@ -15,12 +15,13 @@ from portpart.errors import GraphFormatError, InputError
 from portpart.graph import Graph
 from portpart.graphs.mesh import Mesh, as_mesh
 from portpart.io.files import PathLike, Source, read_source, write_chunks
+from portpart.io.foreign import refuse_foreign
 from portpart.io.render import rendered_rows
 from portpart.io.tokens import Lines, LineSyntax, read_lines
 
 SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
 
-MEDIT_BEGINS = b"MeshVersionFormatted"
+SUFFIX = ".mesh"
 
 GRAPHS = ("dual", "nodal")
 
@@ -46,13 +47,15 @@ def parse(source: Source, mesh: str = "dual", common_nodes: int | None = None) -
     return read.dual_graph(1 if common_nodes is None else common_nodes)
 
 
-def read_mesh(path: PathLike) -> Mesh:
+def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
     """Read a METIS mesh file.
 
     Parameters
     ----------
     path : str or PathLike
         Plain or packed, as for :func:`portpart.io.read`; ``-`` reads standard input.
+    max_vertices : int, optional
+        Refuse meshes of more nodes; default: of more than 2^22 and 16 for each byte of text.
 
     Returns
     -------
@@ -71,7 +74,7 @@ def read_mesh(path: PathLike) -> Mesh:
     Files of METIS 4, whose header gives a kind of element instead of a number of weights, are
     read after that number is taken out.
     """
-    return mesh_of(read_source(path))
+    return mesh_of(read_source(path, max_vertices, (SUFFIX,)))
 
 
 def write_mesh(mesh: Any, path: PathLike) -> None:
@@ -92,9 +95,7 @@ def write_mesh(mesh: Any, path: PathLike) -> None:
 
 def mesh_of(source: Source) -> Mesh:
     """The mesh of a file."""
-    if source.data.lstrip()[: len(MEDIT_BEGINS)] == MEDIT_BEGINS:
-        raise GraphFormatError(f"{source.name} is a Medit mesh; read it with meshio and pass that "
-                               "to portpart.as_mesh")
+    refuse_foreign(source)
     lines = read_lines(source.data, SYNTAX)
     if lines.bad_byte is not None:
         source.refuse_word(lines.bad_byte)
@@ -157,6 +158,7 @@ def _check_nodes(source: Source, starts: np.ndarray, nodes: np.ndarray) -> None:
         place = int((nodes < 1).argmax())
         element = int(np.searchsorted(starts, place, side="right")) - 1
         source.refuse(_line_of(source, element), f"node {nodes[place]}; nodes count from 1")
+    source.refuse_size(None, int(nodes.max(initial=0)))
 
 
 def _line_of(source: Source, element: int) -> int:

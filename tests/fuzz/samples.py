@@ -111,6 +111,18 @@ def dimacs() -> list[bytes]:
     return [*found, b"1 2\n2 3\n"]
 
 
+def metis_mesh() -> list[bytes]:
+    """Quadrilaterals, with and without weights, and elements of several kinds."""
+    quads = [(5 * i + j, 5 * i + j + 1, 5 * i + j + 6, 5 * i + j + 5)
+             for i in range(3) for j in range(4)]
+    rows = [" ".join(str(node + 1) for node in quad) for quad in quads]
+    return [
+        _text(["% made here", str(len(rows)), *rows]),
+        _text([f"{len(rows)} 1", *(f"{place} {row}" for place, row in enumerate(rows))]),
+        b"4\n1 2 3\n3 2\n4\n5 4 1 2 3 6\n",
+    ]
+
+
 def own_npz() -> list[dict[str, np.ndarray]]:
     found = []
     for sample in graphs():

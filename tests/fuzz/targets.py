@@ -63,6 +63,19 @@ def read_named(suffix: str, data: bytes, folder: Path) -> None:
     require(len(names) == graph.num_vertices, "names")
 
 
+def read_mesh(data: bytes, folder: Path) -> None:
+    """Read a mesh; both its graphs and itself, written, are right."""
+    path = folder / "case.mesh"
+    path.write_bytes(data)
+    mesh = graph_io.read_mesh(path)
+    for graph in (mesh.dual_graph(), mesh.dual_graph(2, weights=True), mesh.nodal_graph()):
+        check_graph(graph)
+    graph_io.write_mesh(mesh, path)
+    again = graph_io.read_mesh(path)
+    require((again.nodes == mesh.nodes).all() and (again.offsets == mesh.offsets).all(), "mesh")
+    require(again.num_nodes == mesh.num_nodes, "nodes of a mesh")
+
+
 def read_verilog(data: bytes, folder: Path) -> None:
     path = folder / "case.v"
     path.write_bytes(data)
@@ -191,6 +204,7 @@ TARGETS: dict[str, Target] = {
     "packed": Target(packed, partial(read_file, ".graph.gz"), 1.5),
     "npz": Target(npz, partial(read_file, ".npz"), 3),
     "verilog": Target(partial(_text, samples.verilog), read_verilog, 1.5),
+    "metis-mesh": Target(partial(_text, samples.metis_mesh), read_mesh),
     "partition": Target(partial(_text, samples.partitions), read_blocks),
     "named-partition": Target(partial(_text, samples.named_partitions), read_named_blocks),
     "hostfile": Target(partial(_text, samples.hostfiles), read_hosts),
