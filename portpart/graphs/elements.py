@@ -157,7 +157,7 @@ def _rows_of_lists(elements: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     """Offsets and nodes of elements that are sequences of any lengths."""
     offsets = np.zeros(len(elements) + 1, np.int64)
     for at, element in enumerate(elements):
-        if isinstance(element, (str, bytes)) or not hasattr(element, "__len__"):
+        if isinstance(element, (str, bytes, Mapping)) or not hasattr(element, "__len__"):
             raise at_element(at, f"is {element!r}; a sequence of nodes is needed")
         offsets[at + 1] = len(element)
     np.cumsum(offsets, out=offsets)
@@ -185,7 +185,8 @@ def _cells_of(block: Any) -> Any:
     """The array of a block of cells of meshio, new or old; None if it is none."""
     if hasattr(block, "type") and hasattr(block, "data"):
         return block.data
-    return block[1] if isinstance(block, tuple) and isinstance(block[0], str) else None
+    pair = isinstance(block, tuple) and len(block) == 2 and isinstance(block[0], str)
+    return block[1] if pair else None
 
 
 def _largest_dimension(cells: Any) -> Any:

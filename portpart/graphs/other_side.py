@@ -51,6 +51,7 @@ def _limits(num_rows: int, part: np.ndarray, k: int | None, target: Any) -> np.n
         k = int(part.max(initial=0)) + 1 if shares is None else len(shares)
     if not isinstance(k, (int, np.integer)) or not 1 <= k <= MAX_BLOCKS:
         raise InputError(f"k is {k!r}; it must be an integer from 1 to {MAX_BLOCKS}")
+    k = int(k)
     if shares is None:
         return np.full(k, 1 + num_rows // k, np.int64)
     if shares.shape != (k,) or not (np.isfinite(shares).all() and (shares >= 0).all()

@@ -113,6 +113,8 @@ def test_mixed_elements_keep_their_lengths() -> None:
         (([0, 2], [0, 1, 2]), {}, r"offsets\[1\] is 2 but there are 3 nodes"),
         (([1, 2], [0, 1]), {}, r"offsets\[0\] is 1"),
         (([0, 1], [0], [1]), {}, "a tuple of 3"),
+        ([()], {}, "element 0 has no nodes"),
+        ([[0, 1], {1: 2}], {}, "element 1 is {1: 2}; a sequence of nodes is needed"),
         ({"quad": [[0, 1, 2, 3]], "line": [0, 1]}, {}, "block 'line' has shape"),
         ("missing.mesh", {}, "missing.mesh cannot be read"),
         (5, {}, "elements are a int; accepted are"),

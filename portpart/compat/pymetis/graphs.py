@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -126,19 +125,24 @@ def _compressed(adjacency: Adjacency | None, xadj: Any, adjncy: Any) -> tuple[An
 
 def _compressed_rows(adjacency: Any) -> tuple[list[int], list[Any]]:
     """Offsets and targets of rows, or of a mapping from 0 ... n - 1 to rows."""
-    rows = []
+    if not hasattr(adjacency, "__len__") or isinstance(adjacency, (str, bytes)):
+        raise InputError(f"adjacency is {adjacency!r}; a sequence of the neighbours of each vertex "
+                         "is needed, or a CSRAdjacency")
+    offsets, targets = [0], []
     for vertex in range(len(adjacency)):
         try:
-            rows.append(adjacency[vertex])
+            targets += list(adjacency[vertex])
         except (KeyError, IndexError):
             raise InputError(f"adjacency has {len(adjacency)} rows but none of vertex {vertex}; "
                              "its keys must be 0 ... n - 1") from None
-    offsets = np.cumsum([0, *map(len, rows)])
-    return offsets.tolist(), list(chain.from_iterable(rows))
+        except TypeError:
+            raise InputError(f"adjacency[{vertex}] must be a sequence of vertices") from None
+        offsets.append(len(targets))
+    return offsets, targets
 
 
 def _integers(values: Any) -> Any:
     """Return lists as an array, an empty one of int64; fractions are refused later, not cut."""
-    if isinstance(values, (list, tuple)):
-        return np.array(values, None if len(values) else np.int64)
+    if isinstance(values, (list, tuple)) and not len(values):
+        return np.empty(0, np.int64)
     return values

@@ -62,15 +62,15 @@ def must_connect(options: Options | None, contiguous: bool | None) -> bool:
 
 def checked_shares(tpwgts: Sequence[float] | None, nparts: int, name: str) -> list[float] | None:
     """Target shares as numbers that are not negative, one for each block; None for equal ones."""
-    if tpwgts is None or len(tpwgts) == 0:
-        return None
-    if len(tpwgts) != nparts:
-        raise InputError(f"The length of tpwgts mismatches `{name}`: {len(tpwgts)} numbers for "
-                         f"{nparts} blocks")
     try:
-        shares = [float(share) for share in tpwgts]
-    except (TypeError, ValueError) as problem:
-        raise InputError(f"tpwgts must be numbers: {problem}") from None
+        shares = [] if tpwgts is None else [float(share) for share in tpwgts]
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise InputError(f"tpwgts must be a sequence of numbers: {problem}") from None
+    if not shares:
+        return None
+    if len(shares) != nparts:
+        raise InputError(f"The length of tpwgts mismatches `{name}`: {len(shares)} numbers for "
+                         f"{nparts} blocks")
     for block, share in enumerate(shares):
         if not (math.isfinite(share) and share >= 0):
             raise InputError("The values of tpwgts should be non-negative: tpwgts"
