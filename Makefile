@@ -2,6 +2,7 @@
 #
 #   make demo [GRAPH=file] [K=64]     partition a mesh (or your graph), compare with METIS, draw it
 #   make test                         lint, types and all tests that need no GPU
+#   make test-oldest                  tests that depend on packages, with the oldest ones declared
 #   make gpu-test [CUDA=12] [JOBS=6]  the tests on a CUDA device, in several processes
 #   make gpu-bench [BENCH=options]    report of a CUDA device: checks, costs, partitions
 #   make brute                        20,000 small graphs against exhaustive search
@@ -13,6 +14,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+OLDEST_VENV ?= .venv-oldest
 CUDA ?= 13
 GRAPH ?=
 K ?= 64
@@ -24,7 +26,7 @@ PIECES ?= *
 FUZZ ?= 100000
 
 .NOTPARALLEL:
-.PHONY: help demo test lint bench gpu-test gpu-bench fuzz brute sanitize clean
+.PHONY: help demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize clean
 
 ifeq ($(strip $(VENV)),)
 export PYTHONPATH := $(CURDIR)
@@ -36,14 +38,35 @@ with = $(foreach extra,$(1),$(VENV)/.has-$(extra))
 endif
 
 help:
-	@sed -n '2,10s/^# \{0,1\}//p' Makefile
-	@echo "targets: demo test lint bench gpu-test gpu-bench fuzz brute sanitize clean"
+	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
+	@echo "targets: demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize clean"
 
 demo: $(call with,plot)
 	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
 
 test: lint $(call with,plot)
 	$(PY) -m pytest -m "not gpu"
+
+# The oldest packages know Python up to 3.12.
+OLDEST_PYTHON = $(firstword $(foreach python,$(PYTHON) python3.11 python3.10 python3.12,$(shell \
+    $(python) -c 'import sys; (3, 10) <= sys.version_info[:2] <= (3, 12) and print("$(python)")' \
+    2>/dev/null)))
+OLDEST_TESTS = tests/io tests/metrics tests/compat tests/test_graph.py tests/test_graph_errors.py \
+    tests/test_cli.py tests/test_cli_answers.py tests/test_foreign_numbers.py \
+    tests/test_packaging.py tests/algorithms/test_initial.py tests/algorithms/test_quiet.py \
+    tests/backends/test_cpu_cache.py
+
+test-oldest: $(OLDEST_VENV)/.has-oldest
+	$(OLDEST_VENV)/bin/python -m pytest -m "not gpu and not slow" $(OLDEST_TESTS)
+	$(OLDEST_VENV)/bin/python -m pytest -m "not gpu and not slow" tests/test_golden.py -k \
+	    "cpu and (delaunay-12 or grid-3d-small or rmat-12) and not (best or ultra or strong)"
+
+$(OLDEST_VENV)/.has-oldest: tests/oldest.txt
+	@test -n "$(OLDEST_PYTHON)" || { echo "the oldest packages need Python 3.10 to 3.12"; exit 1; }
+	@rm -rf $(OLDEST_VENV)
+	@$(OLDEST_PYTHON) -m venv $(OLDEST_VENV)
+	$(OLDEST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 lint: $(call with,dev)
 	$(PY) -m ruff check .
@@ -70,7 +93,7 @@ sanitize: $(call with,dev cuda$(CUDA))
 	$(PY) -m bench.sanitize --sanitizer $(SANITIZER) --pieces '$(PIECES)' --jobs $(JOBS)
 
 clean:
-	rm -rf $(VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST_VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 ifneq ($(strip $(VENV)),)
 $(VENV)/bin/python:

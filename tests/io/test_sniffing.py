@@ -47,7 +47,7 @@ def test_a_metis_graph_is_read_under_any_name(suffix: str, name: str, tmp_path: 
 
 def test_a_metis_graph_that_begins_like_an_edge_list_is_read(tmp_path: Path) -> None:
     n = 300
-    ring = sp.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1]).tolil()
+    ring = sp.diags([np.ones(n - 1)] * 2, [-1, 1]).tolil()
     ring[0, n - 1] = ring[n - 1, 0] = ring[n - 3, n - 1] = ring[n - 1, n - 3] = 1
     graph_io.write(ring.tocsr(), tmp_path / "g.txt", format="metis")
     oracles.assert_same_graph(graph_io.read(tmp_path / "g.txt"), as_graph(ring.tocsr()))
