@@ -14,7 +14,7 @@ from portpart import backends
 from portpart.check_graph import check_offsets
 from portpart.check_weights import checked_vertex_weights, integral
 from portpart.errors import InputError
-from portpart.graphs.mesh import Mesh
+from portpart.graphs.mesh import Mesh, sealed_mesh
 from portpart.ingest import as_array, index_array
 
 MAX_NODES = 2**31 - 2
@@ -54,8 +54,8 @@ def checked_mesh(
     if empty.any():
         raise at_element(int(empty.argmax()), "has no nodes")
     num_nodes = _number_of_nodes(offsets, nodes, num_nodes)
-    mesh = Mesh(offsets.astype(np.int64), nodes.astype(np.int32), num_nodes,
-                _weights(element_weights, num_elements))
+    mesh = sealed_mesh(offsets.astype(np.int64), nodes.astype(np.int32), num_nodes,
+                       _weights(element_weights, num_elements))
     _refuse_repeated_nodes(mesh)
     return mesh
 

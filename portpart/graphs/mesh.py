@@ -7,24 +7,23 @@ adjacent, and how a partition of one side gives one of the other, is as in METIS
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from portpart import backends
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graph import Graph, read_only
 from portpart.graphs.incidence import Incidence, joined_rows
 from portpart.graphs.other_side import part_of_other_side
-
-if TYPE_CHECKING:
-    from portpart.backends.interface import ExecutionSpace
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Mesh:
     """Elements, each a set of nodes, in compressed form in host memory.
 
-    The constructor trusts its arrays; user input goes through :func:`as_mesh`.
+    The constructor trusts its arrays; user input goes through :func:`as_mesh`, whose arrays are
+    read-only.
 
     Parameters
     ----------
@@ -58,7 +57,9 @@ class Mesh:
     def by_node(self) -> Incidence:
         """The elements of each node, ascending; computed once."""
         if "node" not in self._known:
-            self._known["node"] = self.by_element.transposed(self.num_nodes)
+            transposed = self.by_element.transposed(self.num_nodes)
+            read_only((transposed.offsets, transposed.members))
+            self._known["node"] = transposed
         return self._known["node"]
 
     def dual_graph(self, common_nodes: int = 1, *, weights: bool = False) -> Graph:
@@ -107,7 +108,7 @@ class Mesh:
                              "least 1")
         rows = joined_rows(self.by_element, self.by_node, int(common_nodes), weights,
                            ("node", "elements"))
-        return Graph(*rows, self._element_weights(), _host())
+        return _graph(*rows, self._element_weights())
 
     def nodal_graph(self, *, weights: bool = False) -> Graph:
         """The graph whose vertices are the nodes; two are adjacent if an element has both.
@@ -137,7 +138,7 @@ class Mesh:
         """
         ascending = self.by_node.transposed(self.num_elements)
         rows = joined_rows(self.by_node, ascending, 1, weights, ("element", "nodes"))
-        return Graph(*rows, None, _host())
+        return _graph(*rows, None)
 
     def node_part(self, element_part: Any, k: int | None = None, target: Any = None) -> np.ndarray:
         """Blocks of the nodes that fit blocks of the elements, as METIS chooses them.
@@ -188,7 +189,10 @@ class Mesh:
 
     def _element_weights(self) -> np.ndarray | None:
         weights = self.element_weights
-        return None if weights is None or (weights == 1).all() else weights.copy()
+        return None if weights is None or (weights == 1).all() else weights
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return sealed_mesh, (self.offsets, self.nodes, self.num_nodes, self.element_weights)
 
     def __repr__(self) -> str:
         weighted = "" if self.element_weights is None else ", with element weights"
@@ -246,7 +250,16 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
     return mesh_from(elements, num_nodes, element_weights)
 
 
-def _host() -> ExecutionSpace:
-    from portpart import backends
+def sealed_mesh(*values: Any) -> Mesh:
+    """A mesh of arrays of its own, which nobody changes."""
+    mesh = Mesh(*values)
+    read_only((mesh.offsets, mesh.nodes, mesh.element_weights))
+    return mesh
 
-    return backends.space("cpu")
+
+def _graph(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None,
+           vertex_weights: np.ndarray | None) -> Graph:
+    """The graph of arrays of its own, in host memory."""
+    graph = Graph(offsets, targets, weights, vertex_weights, backends.space("cpu"))
+    read_only(graph.arrays.values())
+    return graph

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from array import array
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -71,10 +73,25 @@ def test_a_mesh_is_a_mesh() -> None:
 
 
 def test_arrays_are_copied() -> None:
-    elements = np.array(TRIANGLES, np.int32)
-    mesh = portpart.as_mesh(elements)
-    elements[:] = 7
+    elements, weights = np.array(TRIANGLES, np.int32), np.array([1, 2, 3])
+    mesh = portpart.as_mesh(elements, element_weights=weights)
+    elements[:], weights[:] = 7, 7
     assert rows(mesh) == TRIANGLES
+    assert mesh.element_weights is not None
+    assert mesh.element_weights.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("through", [lambda mesh: mesh, copy.deepcopy,
+                                     lambda mesh: pickle.loads(pickle.dumps(mesh))])
+def test_nobody_changes_a_mesh_or_its_graphs(through: Any) -> None:
+    mesh = through(portpart.as_mesh(TRIANGLES, element_weights=[1, 2, 3]))
+    graphs = [mesh.dual_graph(weights=True), mesh.nodal_graph()]
+    held = [mesh.offsets, mesh.nodes, mesh.element_weights, mesh.by_node.members,
+            *(array for graph in graphs for array in graph.arrays.values() if array is not None)]
+    assert rows(mesh) == TRIANGLES
+    for array_held in held:
+        with pytest.raises(ValueError, match="read-only"):
+            array_held[0] = 7
 
 
 def test_blocks_of_the_largest_dimension_of_an_object_with_cells_are_taken() -> None:
