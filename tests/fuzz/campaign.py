@@ -19,6 +19,8 @@ GRACE = 20.0
 SPANS_PER_PROCESS = 40
 POLL = 0.05
 
+HANGS = "hangs in compiled code"
+
 
 @dataclass(frozen=True)
 class Unclean:
@@ -78,10 +80,8 @@ class Process:
         """The case that ended the process, and the spans after it."""
         place, number = int(self.position[0]), int(self.position[1])
         span = self.spans[place]
-        code = self.process.exitcode
-        # counts of a broken span are lost with the process: they are refunded as if refused
         rest = [Span(span.target, number + 1, span.last), *self.spans[place + 1 :]]
-        return Unclean(span.target, number, f"the process ended with code {code}"), rest
+        return Unclean(span.target, number, crashes(self.process.exitcode)), rest
 
 
 def run(cases: dict[str, int], settings: Settings, jobs: int) -> Outcome:
@@ -102,9 +102,14 @@ def run(cases: dict[str, int], settings: Settings, jobs: int) -> Outcome:
             if stuck or process.process.exitcode != 0:
                 unclean, rest = process.remaining()
                 outcome.add(unclean.target, unclean.number,
-                            "hangs in compiled code" if stuck else unclean.what)
+                            HANGS if stuck else unclean.what)
                 crew.append(Process(rest, settings))
     return outcome
+
+
+def crashes(code: int | None) -> str:
+    """How a crash with this exit code is called."""
+    return f"crashes with exit code {code}"
 
 
 def counts_of(cases: int, targets: list[str]) -> dict[str, int]:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import multiprocessing
 import tempfile
+import time
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
-from tests.fuzz.campaign import GRACE, Unclean
+from tests.fuzz.campaign import GRACE, HANGS, Unclean, crashes
 from tests.fuzz.cases import bytes_of, outcome
 from tests.fuzz.minimise import shortest
-from tests.fuzz.worker import Settings, same_outcome
+from tests.fuzz.worker import Settings, alone
 
-IN_THIS_PROCESS = ("the process ended", "hangs", "too slow", "MemoryError", "OutOfMemory")
-"""Outcomes that are not tried here again."""
+SECONDS = 40.0
+"""For making a case short."""
+
+ENDS_A_PROCESS = ("crashes", "hangs", "MemoryError", "OutOfMemory")
+"""Outcomes that need a process for each try."""
+
+KEPT = 30
+"""Kinds of failures that are kept; more would take long and tell little."""
 
 
 def keep_all(unclean: list[Unclean], settings: Settings, folder: Path) -> list[str]:
@@ -21,7 +30,7 @@ def keep_all(unclean: list[Unclean], settings: Settings, folder: Path) -> list[s
     for case in unclean:
         kinds.setdefault((case.target, case.what), []).append(case)
     return [f"{len(cases)} x {target}: {what}, as {keep(cases[0], settings, folder)}"
-            for (target, what), cases in kinds.items()]
+            for (target, what), cases in list(kinds.items())[:KEPT]]
 
 
 def keep(case: Unclean, settings: Settings, folder: Path) -> Path:
@@ -30,32 +39,50 @@ def keep(case: Unclean, settings: Settings, folder: Path) -> Path:
     data = bytes_of(case.target, settings.seed, case.number)
     path = folder / f"{case.target}-{settings.seed}-{case.number}"
     path.write_bytes(data)
-    apart = case.what.startswith(IN_THIS_PROCESS)
-    with tempfile.TemporaryDirectory(prefix="portpart-fuzz-") as scratch:
-        def fails(shorter: bytes) -> bool:
-            if apart:
-                return _outcome_apart(case.target, shorter, settings) == case.what
-            return outcome(case.target, shorter, Path(scratch), settings.seconds) == case.what
-
-        small = shortest(data, fails)
-    path.with_suffix(".min").write_bytes(small)
+    shorter = [told for told in _received(_shorten, (case, data, settings), SECONDS + GRACE)
+               if isinstance(told, bytes)]
+    path.with_suffix(".min").write_bytes(shorter[-1] if shorter else data)
     path.with_suffix(".txt").write_text(
         f"{case.what}\npython -m tests.fuzz --target {case.target} --file {path}.min\n")
     return path.with_suffix(".min")
 
 
+def _shorten(case: Unclean, data: bytes, settings: Settings, found: Connection) -> None:
+    """Send ever shorter inputs that go wrong in the same way."""
+    apart = case.what.startswith(ENDS_A_PROCESS)
+    with tempfile.TemporaryDirectory(prefix="portpart-fuzz-") as scratch:
+        def fails(shorter: bytes) -> bool:
+            told = (_outcome_apart(case.target, shorter, settings) if apart else
+                    outcome(case.target, shorter, Path(scratch), settings.seconds))
+            if told == case.what:
+                found.send(shorter)
+            return told == case.what
+
+        shortest(data, fails, SECONDS)
+
+
 def _outcome_apart(target: str, data: bytes, settings: Settings) -> str:
     """The outcome in a process of its own."""
+    told = _received(alone, (target, data, settings), settings.seconds + GRACE)
+    return str(told[-1])
+
+
+def _received(task: Any, arguments: tuple[Any, ...], seconds: float) -> list[Any]:
+    """What a process running `task` sends; at the end how it ended, if not by itself."""
     context = multiprocessing.get_context("spawn")
     inbox, outbox = context.Pipe(duplex=False)
-    process = context.Process(target=same_outcome, args=(target, data, settings, outbox))
+    process = context.Process(target=task, args=(*arguments, outbox))
     process.start()
     outbox.close()
-    process.join(settings.seconds + GRACE)
-    if process.is_alive():
-        process.kill()
+    deadline, told = time.monotonic() + seconds, []
+    try:
+        while inbox.poll(max(0.0, deadline - time.monotonic())):
+            told.append(inbox.recv())
+        told.append(HANGS)
+    except EOFError:
         process.join()
-        return "hangs in compiled code"
-    if process.exitcode:
-        return f"the process ended with code {process.exitcode}"
-    return str(inbox.recv())
+        if process.exitcode:
+            told.append(crashes(process.exitcode))
+    process.kill()
+    process.join()
+    return told

@@ -60,7 +60,7 @@ def work(spans: list[Span], settings: Settings, position: Any, found: Connection
             found.send((span.target, None, counts))
 
 
-def same_outcome(target: str, data: bytes, settings: Settings, found: Connection) -> None:
+def alone(target: str, data: bytes, settings: Settings, found: Connection) -> None:
     """Run one case alone; for those that end the process."""
     _quiet()
     with tempfile.TemporaryDirectory(prefix="portpart-fuzz-") as name:
