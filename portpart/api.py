@@ -31,6 +31,7 @@ from portpart.check_blocks import (
     start_with_fixed,
 )
 from portpart.errors import InputError
+from portpart.exact import number_of_blocks, shown
 from portpart.graph import MAX_TOTAL_WEIGHT, Graph
 from portpart.metrics.balance import block_weight_limits, imbalance_of
 from portpart.presets import lookup
@@ -160,7 +161,7 @@ def partition(
     least = 0 if min_block_weight is None else checked_integer(
         "min_block_weight", min_block_weight, 0, MAX_TOTAL_WEIGHT)
     if progress is not None and not callable(progress):
-        raise InputError(f"progress is {progress!r}; it must be callable")
+        raise InputError(f"progress is {shown(progress)}; it must be callable")
     deadline = start + seconds(time_limit)
     # refuses a bad imbalance or target before any work
     block_weight_limits(0, 1 if target is None else k, imbalance, target)
@@ -169,6 +170,7 @@ def partition(
                               edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
                               weight_scale=weight_scale)
     space, n = working.space, working.num_vertices
+    number_of_blocks(k, n)
     fixed = block_array(space, fixed, n, k, "fixed", FREE)
     initial = start_with_fixed(space, block_array(space, initial, n, k, "initial", 0), fixed)
     bounds = bounds_for(working, k, imbalance, target, fixed, least)

@@ -9,6 +9,7 @@ import numpy as np
 from portpart import backends
 from portpart.check_weights import integral
 from portpart.errors import InputError
+from portpart.exact import shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
@@ -75,11 +76,21 @@ def host_array(values: Any) -> np.ndarray:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
         raise InputError(f"a masked array has no value in {place}; fill or drop masked entries")
-    array = np.asarray(values)
-    if array.dtype == object and array.ndim == 1:  # numbers of pandas' nullable types
-        plain = np.array(array.tolist())
+    try:
+        array = np.asarray(values)
+        listed = array.dtype == object and array.ndim == 1
+        plain = np.array(array.tolist()) if listed else array
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise InputError(f"{shown(values)}: {problem}") from problem
+    if listed:  # numbers of pandas' nullable types
         array = plain if plain.dtype.kind in "biuf" and plain.ndim == 1 else array
     return array
+
+
+def host_integers(values: Any) -> np.ndarray:
+    """:func:`host_array`, of integers if it is empty: an empty list has no type of its own."""
+    array = host_array(values)
+    return array if array.size else np.zeros(array.shape, np.int64)
 
 
 def item_of(space: ExecutionSpace, array: Array, place: int) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from portpart.backends.language import atomic_min, int64, kernel
 from portpart.check_weights import total_of
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import MAX_INT32_ARCS
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def directions_of(symmetrize: Any) -> str | None:
             return symmetrize
     elif isinstance(symmetrize, (bool, np.bool_)):
         return AGREE if symmetrize else None
-    raise InputError(f"symmetrize is {symmetrize!r}; it must be True, False, 'sum' or 'max'")
+    raise InputError(f"symmetrize is {shown(symmetrize)}; it must be True, False, 'sum' or 'max'")
 
 
 def undirected_rows(

@@ -13,9 +13,9 @@ from portpart import backends
 from portpart.backends.interface import ExecutionSpace
 from portpart.check_blocks import Bounds
 from portpart.errors import InputError
+from portpart.exact import MAX_BLOCKS as MAX_BLOCKS
 from portpart.exact import exact_fraction, shown
 from portpart.graph import Graph, as_graph
-from portpart.metrics.balance import MAX_BLOCKS as MAX_BLOCKS
 from portpart.metrics.balance import exact_imbalance
 from portpart.primitives.reduce import argmax_of, max_of
 
@@ -46,7 +46,8 @@ def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any
     `reading` are keywords of `as_graph`.  Nothing is copied: the graph lives as long as the call.
     """
     if not isinstance(device, str):
-        raise InputError(f"device is {device!r}; it must be 'auto', 'cpu', 'cuda' or 'cuda:N'")
+        raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
+                         "'cuda:N'")
     if device == "auto":
         device = "cuda" if _is_on_device(graph) else "cpu"
         space = None if device == "cuda" else backends.space(device, threads=threads)
@@ -60,6 +61,8 @@ def _is_on_device(graph: Any) -> bool:
     """Whether the arrays of `graph` lie in a GPU's memory."""
     if isinstance(graph, Graph):
         return graph.space.kind == "cuda"
+    if isinstance(graph, np.ndarray):
+        return False  # asking some for their `data` is an error
     holders = graph if isinstance(graph, tuple) else (graph, getattr(graph, "data", None))
     return any(hasattr(holder, "__cuda_array_interface__") for holder in holders)
 

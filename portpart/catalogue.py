@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from portpart.errors import InputError
+from portpart.exact import shown
 
 _ENTRY = re.compile(r"(?P<names>\w+(?:, \w+)*) : ")
 
@@ -89,7 +90,7 @@ class Entry:
             If there is none.
         """
         if name not in self.presets:
-            raise InputError(f"preset is {name!r}; it must be one of {_names(self.presets)}")
+            raise InputError(f"preset is {shown(name)}; it must be one of {_names(self.presets)}")
         return self.presets[name]
 
 
@@ -105,7 +106,7 @@ def by_name(table: Mapping[str, Kind], name: Any) -> Kind:
         If there is none.
     """
     if not isinstance(name, str) or name not in table:
-        raise InputError(f"algorithm is {name!r}; it must be one of {_names(table)}")
+        raise InputError(f"algorithm is {shown(name)}; it must be one of {_names(table)}")
     return table[name]
 
 
@@ -121,7 +122,7 @@ def chosen(table: Mapping[str, Kind], name: Any, preset: Any) -> tuple[Kind, Any
     if isinstance(preset, str):
         return found, found.preset(preset)
     if not isinstance(preset, found.kind):
-        raise InputError(f"preset must be a name or a {found.kind.__name__}, not {preset!r}")
+        raise InputError(f"preset must be a name or a {found.kind.__name__}, not {shown(preset)}")
     return found, preset
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from portpart.backends.language import atomic_min, float64, int64, kernel
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import MAX_TOTAL_WEIGHT
 
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ def checked_mode(weights: Any, weight_scale: Any = None) -> str:
         raise InputError(f"weights is of type {type(weights).__name__}; it must be one of "
                          f"{', '.join(MODES)} (an array goes to edge_weights)")
     if mode not in MODES:
-        raise InputError(f"weights is {weights!r}; it must be one of {', '.join(MODES)}")
+        raise InputError(f"weights is {shown(weights)}; it must be one of {', '.join(MODES)}")
     if weight_scale is not None:
         if mode not in (ABS, ROUND):
-            raise InputError(f'weight_scale goes with weights="round" or "abs", not {mode!r}')
+            raise InputError(f'weight_scale goes with weights="round" or "abs", not {shown(mode)}')
         _checked_scale(weight_scale)
     return mode
 
@@ -52,7 +53,7 @@ def _checked_scale(scale: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 < number < math.inf:
-        raise InputError(f"weight_scale is {scale!r}; it must be a positive number")
+        raise InputError(f"weight_scale is {shown(scale)}; it must be a positive number")
     return number
 
 
@@ -148,13 +149,15 @@ def integral(space: ExecutionSpace, values: Array, what: str) -> Array:
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind == "f":
         return _integers_of_floats(space, values, what)
-    if kind not in "iub" and len(values):
-        raise InputError(f"{what} are of type {values.dtype}; they must be integers")
+    if kind not in "iub":
+        if len(values):
+            raise InputError(f"{what} are of type {values.dtype}; they must be integers")
+        return space.empty(0, np.int64)
     if kind == "u" and size == 8 and len(values) and int(values.max()) > MAX_TOTAL_WEIGHT:
         raise InputError(f"{what} hold {int(values.max())}, above the limit of 2**62")
     if (kind, size) in (("i", 4), ("i", 8)):
         return values
-    return values.astype(np.int32 if size < 4 and kind in "iub" else np.int64)
+    return values.astype(np.int32 if size < 4 else np.int64)
 
 
 def _integers_of_floats(space: ExecutionSpace, values: Array, what: str) -> Array:

@@ -6,6 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.ingest import MAX_VERTICES
 from portpart.inputs import reading_of
@@ -107,7 +108,7 @@ def _checked_count(num_vertices: Any) -> int | None:
     try:
         count = operator.index(num_vertices)
     except TypeError:
-        raise InputError(f"num_vertices is {num_vertices!r}; it must be an integer") from None
+        raise InputError(f"num_vertices is {shown(num_vertices)}; it must be an integer") from None
     if not 0 <= count <= MAX_VERTICES:
         raise InputError(f"num_vertices is {count}; it must be between 0 and {MAX_VERTICES}")
     return count

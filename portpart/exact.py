@@ -7,6 +7,13 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from portpart.errors import InputError
+
+MAX_BLOCKS = 2**31 - 1
+
+MANY_BLOCKS = 2**24
+"""More than these, and more than a graph has vertices, are taken for a mistake."""
+
 MAX_DIGITS = 1000
 MAX_EXPONENT = 400
 """What a number may have at most: ``1e99999999`` is ten characters, and 40 MB as an integer."""
@@ -46,12 +53,35 @@ def exact_fraction(value: Any) -> Fraction:
         raise ValueError("it must be a finite number") from None
 
 
+def whole_number(name: str, value: Any) -> int:
+    """An integer, however it is written; `name` is what an error calls it."""
+    try:
+        number = exact_fraction(value)
+    except ValueError as problem:
+        raise InputError(f"{name} is {shown(value)}; {problem}") from problem
+    if number.denominator != 1:
+        raise InputError(f"{name} is {shown(value)}; it must be an integer")
+    return int(number)
+
+
+def number_of_blocks(k: Any, num_vertices: int | None = None) -> int:
+    """A number of blocks, from 1 to `MAX_BLOCKS`; of a graph's, not thousands of times as many."""
+    blocks = whole_number("k", k)
+    if not 1 <= blocks <= MAX_BLOCKS:
+        raise InputError(f"k is {shown(k)}; it must be at least 1 and at most {MAX_BLOCKS}")
+    if num_vertices is not None and blocks > max(num_vertices, MANY_BLOCKS):
+        raise InputError(f"k is {blocks} for a graph of {num_vertices} vertices; at most "
+                         f"{max(num_vertices, MANY_BLOCKS)} blocks")
+    return blocks
+
+
 def shown(value: Any) -> str:
     """`value` for an error message, whatever it is: its repr, cut off where that is long."""
     try:
         text = repr(value)
     except ValueError:  # Python refuses to write integers of thousands of digits
         text = f"{type(value).__name__} of thousands of digits"
+    text = " ".join(text.split())
     return text if len(text) <= FEW_CHARACTERS else f"{text[: FEW_CHARACTERS - 3]}..."
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.ingest import Reading
 from portpart.networks import NamedEdges, graph_of_edges
@@ -33,8 +34,8 @@ def graph_of_frame(
 ) -> Graph:
     """The undirected graph of a frame with one edge a row."""
     if isinstance(vertex_weights, str):
-        raise InputError(f"vertex_weights={vertex_weights!r}: a frame of edges has no attributes "
-                         "of vertices; pass an array")
+        raise InputError(f"vertex_weights={shown(vertex_weights)}: a frame of edges has no "
+                         "attributes of vertices; pass an array")
     source, target, weight = _columns_of(frame, edge_weights)
     ends = [_values(frame, column) for column in (source, target)]
     weights = edge_weights
@@ -74,7 +75,7 @@ def _columns_of(frame: Any, edge_weights: Any) -> tuple[Any, Any, Any]:
         weights = [by_name[name] for name in WEIGHTS if name in by_name]
     if isinstance(edge_weights, str):
         if edge_weights not in columns:
-            raise InputError(f"edge_weights={edge_weights!r} is no column; there are "
+            raise InputError(f"edge_weights={shown(edge_weights)} is no column; there are "
                              f"{', '.join(map(repr, columns))}")
         weights = [edge_weights]
     elif edge_weights is not None:
@@ -93,7 +94,7 @@ def _values(frame: Any, column: Any) -> np.ndarray:
                         for value in values.tolist()], bool) if values.dtype.kind == "O" else (
                             values != values)
     if missing.any():
-        raise InputError(f"column {column!r} has no value in row {int(missing.argmax())}")
+        raise InputError(f"column {shown(column)} has no value in row {int(missing.argmax())}")
     if values.dtype.kind == "O":
         plain = np.array(values.tolist())
         values = plain if plain.ndim == 1 and plain.dtype.kind in "iuf" else values
@@ -106,7 +107,7 @@ def _numbers(ends: list[np.ndarray], columns: tuple[Any, Any]) -> np.ndarray:
         wrong = (side != np.rint(side)) | (side < 0)
         if wrong.any():
             row = int(wrong.argmax())
-            raise InputError(f"column {column!r} holds {side[row]} in row {row}; vertices are "
+            raise InputError(f"column {shown(column)} holds {side[row]} in row {row}; vertices are "
                              "names, or numbers from 0")
     return np.stack([side.astype(np.int64) for side in ends], axis=1)
 

@@ -12,6 +12,7 @@ from portpart.arrays import owned
 from portpart.build_graph import directions_of
 from portpart.check_weights import IGNORE, ROUND, checked_mode, converted, total_of
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.frames import graph_of_frame, is_frame
 from portpart.graph import Graph
 from portpart.ingest import Reading, checked_again, csr_graph, with_vertex_weights
@@ -55,8 +56,9 @@ def graph_from(
         raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
     for name, value in (("vertex_weights", vertex_weights), ("edge_weights", edge_weights)):
         if isinstance(value, str):
-            raise InputError(f"{name}={value!r} names an attribute, but a {type(obj).__name__} "
-                             "has none (NetworkX and igraph graphs and frames do); pass an array")
+            raise InputError(f"{name}={shown(value)} names an attribute, but a "
+                             f"{type(obj).__name__} has none (NetworkX and igraph graphs and "
+                             "frames do); pass an array")
     if hasattr(obj, "tocsr"):
         parts = _parts_of_sparse(obj)
     elif isinstance(obj, tuple):

@@ -24,6 +24,7 @@ from portpart.backends.interface import Array
 from portpart.calls import MAX_BLOCKS, checked_integer
 from portpart.catalogue import Entry, chosen
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.presets import lookup
 from portpart.primitives.histogram import histogram
@@ -93,9 +94,9 @@ class MultisectionConfig:
         checked_integer("least_coarsest", self.least_coarsest, 0, MAX_BLOCKS)
         checked_integer("cycles", self.cycles, 0, MAX_BLOCKS)
         if self.runs is not None and not _all(self.runs, Integral, 1, MAX_BLOCKS):
-            raise InputError(f"runs is {self.runs!r}; it must be integers of at least 1")
+            raise InputError(f"runs is {shown(self.runs)}; it must be integers of at least 1")
         if not _all(self.rooms, Real, 0, 1):
-            raise InputError(f"rooms is {self.rooms!r}; it must be numbers between 0 and 1")
+            raise InputError(f"rooms is {shown(self.rooms)}; it must be numbers between 0 and 1")
 
     @property
     def is_one_walk(self) -> bool:

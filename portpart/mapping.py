@@ -24,6 +24,7 @@ from portpart.calls import (
 )
 from portpart.check_blocks import bounds_for
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.mappers import Mapper, Task, mapper_of
 from portpart.mapping_memory import check_memory
 from portpart.metrics.balance import block_weight_limit, imbalance_of
@@ -130,9 +131,9 @@ def map_processes(
     if threads is not None:
         threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
     if progress is not None and not callable(progress):
-        raise InputError(f"progress is {progress!r}; it must be callable")
+        raise InputError(f"progress is {shown(progress)}; it must be callable")
     if swaps is not None and not isinstance(swaps, (bool, np.bool_)):
-        raise InputError(f"swaps is {swaps!r}; it must be True, False or None")
+        raise InputError(f"swaps is {shown(swaps)}; it must be True, False or None")
     block_weight_limit(0, 1, imbalance)
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)

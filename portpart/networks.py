@@ -12,6 +12,7 @@ from portpart import backends
 from portpart.arrays import index_array
 from portpart.build_graph import directed_rows
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.ingest import Reading, csr_graph, edges_graph, integer_weights
 
@@ -107,7 +108,7 @@ def _column(option: str, name: str, items: Any, of_what: str) -> list[Any]:
 
 def _refuse_attribute(option: str, name: str, known: list[str], of_what: str) -> None:
     there = f"there are {', '.join(map(repr, known))}" if known else "there are no attributes"
-    raise InputError(f"{option}={name!r}: no {of_what} has an attribute of that name; {there}")
+    raise InputError(f"{option}={shown(name)}: no {of_what} has an attribute of that name; {there}")
 
 
 def graph_of_edges(
@@ -125,7 +126,7 @@ def graph_of_edges(
         if problem.edge is None or edges.names is None:
             raise
         u, v = (edges.names[end] for end in problem.edge)
-        named = InputError(f"{problem} (the vertices are {u!r} and {v!r})")
+        named = InputError(f"{problem} (the vertices are {shown(u)} and {shown(v)})")
         named.edge = problem.edge
         raise named from problem
     return replace(made, names=edges.names)

@@ -15,6 +15,7 @@ from portpart.build_graph import tails, undirected_rows
 from portpart.check_graph import survey
 from portpart.check_weights import integral
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.ingest import Reading, csr_graph, edges_graph
 
@@ -188,8 +189,8 @@ def _numbered(rows: Mapping[Any, Any]) -> tuple[list[Any], list[Any] | None]:
     for name, row in rows.items():
         for other in row:
             if other not in number:
-                raise InputError(f"{other!r}, a neighbour of {name!r}, is no key: each vertex "
-                                 "needs its own neighbours")
+                raise InputError(f"{shown(other)}, a neighbour of {shown(name)}, is no key: "
+                                 "each vertex needs its own neighbours")
         numbers = [number[other] for other in row]
         numbered.append(dict(zip(numbers, row.values())) if isinstance(row, Mapping) else numbers)
     return numbered, names

@@ -142,3 +142,38 @@ def test_a_target_without_a_common_denominator_is_refused() -> None:
 def test_what_cannot_be_shown_is_described() -> None:
     assert shown(HUGE) == "int of thousands of digits"
     assert shown("x" * 100) == "'" + "x" * 56 + "..."
+
+
+HUGE_FRACTION = Fraction(1, HUGE)
+
+
+@pytest.mark.parametrize(("name", "odd"), [
+    ("symmetrize", HUGE_FRACTION), ("weights", HUGE_FRACTION), ("weight_scale", HUGE_FRACTION),
+    ("device", HUGE_FRACTION), ("algorithm", HUGE_FRACTION), ("preset", HUGE_FRACTION),
+    ("progress", HUGE_FRACTION), ("fixed", [0, [1]]), ("initial", [[0], [1, 0]]),
+    ("vertex_weights", [HUGE, [1]]), ("fixed", ["x", "y"]),
+])
+def test_odd_options_are_refused_in_one_line(name: str, odd: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        portpart.partition([(0, 1)], 2, **{name: odd})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("k", ["x", 2.5, len, 0, HUGE, 2**31 - 1], ids=shown)
+def test_numbers_of_blocks_that_cannot_be_are_refused(k: Any) -> None:
+    with pytest.raises(InputError, match="k is "):
+        portpart.metrics.evaluate([(0, 1)], [0, 1], k)
+    with pytest.raises(InputError, match="k is "):
+        portpart.partition([(0, 1)], k)
+
+
+def test_dates_are_no_graph() -> None:
+    with pytest.raises(InputError):
+        portpart.partition(np.array([[1, 2]], "M8[s]"), 2)
+
+
+def test_empty_partitions_of_any_type_are_written(tmp_path: Any) -> None:
+    for empty in ([], np.zeros(0, "c16"), np.zeros(0, "U3"), np.zeros(0, object)):
+        portpart.io.write_partition(empty, tmp_path / "part")
+        portpart.io.write_rankfile(empty, Topology("2", "1"), tmp_path / "ranks")
+        assert (tmp_path / "part").read_bytes() == (tmp_path / "ranks").read_bytes() == b""

@@ -16,7 +16,6 @@ MODULES = sorted((ROOT / "portpart").rglob("*.py"))
 # Longest prefix wins.  A module imports its own unit and units of lower layers.
 LAYERS = {
     "portpart.errors": 0,
-    "portpart.exact": 0,
     "portpart.backends": 1,
     "portpart.primitives": 2,
     "portpart.graph": 2,
@@ -34,6 +33,7 @@ LAYERS = {
 }
 # modules that belong to the unit of another one
 PART_OF = {
+    "portpart.exact": "portpart.errors",
     "portpart.arrays": "portpart.graph",
     "portpart.constructors": "portpart.graph",
     "portpart.frames": "portpart.graph",

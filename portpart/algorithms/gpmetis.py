@@ -24,6 +24,7 @@ from portpart.algorithms.request import NOTHING_MORE, Request
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 
 
@@ -82,7 +83,7 @@ class GpmetisConfig(MultilevelConfig):
         if self.runs != 1:
             raise InputError(f"runs is {self.runs}; with GP-metis it must be 1")
         if self.contraction not in WAYS:
-            raise InputError(f"contraction is {self.contraction!r}; it must be one of {WAYS}")
+            raise InputError(f"contraction is {shown(self.contraction)}; it must be one of {WAYS}")
 
     def refiner(self, graph: Graph, balance: Balance, seed: int) -> TwoDirectionRefiner:
         """Refinement in two directions."""

@@ -30,6 +30,7 @@ from portpart.algorithms.starts import StartOptions, levels_below, start_from_be
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.topology import Topology
 
@@ -109,7 +110,8 @@ class IntegratedConfig(ClusteredConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.coarsening not in COARSENINGS:
-            raise InputError(f"coarsening is {self.coarsening!r}; it must be one of {COARSENINGS}")
+            raise InputError(f"coarsening is {shown(self.coarsening)}; it must be one of "
+                             f"{COARSENINGS}")
 
 
 STRONG = IntegratedConfig(

@@ -29,6 +29,7 @@ from portpart.algorithms.starts import (
 from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 
 
@@ -80,7 +81,7 @@ class MultilevelConfig(ABC):
         self.check_least(coarsest_per_block=0, least_coarsest=0, most_coarsest=0, starts=1,
                          start_blocks=0, runs=1, cycles=0)
         if self.start not in STARTERS:
-            raise InputError(f"start is {self.start!r}; it must be one of {STARTERS}")
+            raise InputError(f"start is {shown(self.start)}; it must be one of {STARTERS}")
         if not 0 < self.least_shrink < 1:  # at 1 coarsening would go on for ever
             raise InputError(f"least_shrink is {self.least_shrink}; it must be between 0 and 1")
 
@@ -172,8 +173,8 @@ class JetRefinedConfig(MultilevelConfig):
         for name in ("temperatures", "finest_temperatures"):
             values = getattr(self, name)
             if not isinstance(values, tuple) or not values or not all(0 <= c <= 1 for c in values):
-                raise InputError(f"{name} are {values!r}; a tuple of one or more numbers from 0 to "
-                                 "1 is needed")
+                raise InputError(f"{name} are {shown(values)}; a tuple of one or more numbers "
+                                 "from 0 to 1 is needed")
 
     def passes(self, depth: int, graph: Graph) -> tuple[float, ...]:
         """The temperatures of a level."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError
+from portpart.exact import shown
 
 __all__ = ["ExecutionSpace", "host_of", "space"]
 
@@ -31,7 +32,7 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     """
     kind, _, number = str(device).partition(":")
     if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
-        raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {device!r}")
+        raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {shown(device)}")
     if kind == "cpu":
         with late_interrupts():
             from portpart.backends.cpu import CpuSpace

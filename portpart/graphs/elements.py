@@ -14,6 +14,7 @@ from portpart import backends
 from portpart.check_graph import check_offsets
 from portpart.check_weights import checked_vertex_weights, integral
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graphs.mesh import Mesh, sealed_mesh
 from portpart.ingest import as_array, index_array
 
@@ -79,7 +80,7 @@ def _number_of_nodes(offsets: np.ndarray, nodes: np.ndarray, given: int | None) 
         try:
             most = operator.index(given)
         except TypeError:
-            raise InputError(f"num_nodes is {given!r}; it must be an integer") from None
+            raise InputError(f"num_nodes is {shown(given)}; it must be an integer") from None
         if not 0 <= most <= MAX_NODES:
             raise InputError(f"num_nodes is {given}; it must be between 0 and {MAX_NODES}")
     outside = (nodes < 0) | (nodes >= most)
@@ -158,7 +159,7 @@ def _rows_of_lists(elements: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     offsets = np.zeros(len(elements) + 1, np.int64)
     for at, element in enumerate(elements):
         if isinstance(element, (str, bytes, Mapping)) or not hasattr(element, "__len__"):
-            raise at_element(at, f"is {element!r}; a sequence of nodes is needed")
+            raise at_element(at, f"is {shown(element)}; a sequence of nodes is needed")
         offsets[at + 1] = len(element)
     np.cumsum(offsets, out=offsets)
     flat = list(chain.from_iterable(elements))
@@ -166,7 +167,7 @@ def _rows_of_lists(elements: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     if nodes is None:
         place = next(i for i, node in enumerate(flat) if _integers([node]) is None)
         raise at_element(int(np.searchsorted(offsets, place, side="right")) - 1,
-                         f"has node {flat[place]!r}; nodes must be integers below 2**63")
+                         f"has node {shown(flat[place])}; nodes must be integers below 2**63")
     return offsets, nodes
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import Graph, read_only
 from portpart.graphs.incidence import Incidence, joined_rows
 from portpart.graphs.other_side import part_of_other_side
@@ -104,7 +105,7 @@ class Mesh:
         <Graph: 3 vertices, 1 edges, on cpu>
         """
         if not isinstance(common_nodes, (int, np.integer)) or common_nodes < 1:
-            raise InputError(f"common_nodes is {common_nodes!r}; it must be an integer of at "
+            raise InputError(f"common_nodes is {shown(common_nodes)}; it must be an integer of at "
                              "least 1")
         rows = joined_rows(self.by_element, self.by_node, int(common_nodes), weights,
                            ("node", "elements"))

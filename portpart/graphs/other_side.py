@@ -12,10 +12,9 @@ import numpy as np
 from portpart import backends
 from portpart.backends.language import device, int64, kernel
 from portpart.errors import InputError
+from portpart.exact import MAX_BLOCKS, shown
 from portpart.graphs.incidence import Incidence
 from portpart.ingest import index_array
-
-MAX_BLOCKS = 2**31 - 1
 
 NOWHERE, UNDECIDED = -1, -2
 
@@ -50,7 +49,7 @@ def _limits(num_rows: int, part: np.ndarray, k: int | None, target: Any) -> np.n
     if k is None:
         k = int(part.max(initial=0)) + 1 if shares is None else len(shares)
     if not isinstance(k, (int, np.integer)) or not 1 <= k <= MAX_BLOCKS:
-        raise InputError(f"k is {k!r}; it must be an integer from 1 to {MAX_BLOCKS}")
+        raise InputError(f"k is {shown(k)}; it must be an integer from 1 to {MAX_BLOCKS}")
     k = int(k)
     if shares is None:
         return np.full(k, 1 + num_rows // k, np.int64)

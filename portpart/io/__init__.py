@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError, OutOfMemory
+from portpart.exact import shown
 from portpart.graph import Graph, as_graph
 from portpart.io.edge_list import NamedGraph, read_edge_list
 from portpart.io.edge_rows import UnequalRows
@@ -161,7 +162,7 @@ def _parsed(
 ) -> tuple[str, Graph | NamedGraph]:
     """Name of the format of a file, and what its reader makes of it."""
     if format is not None and format not in FORMATS:
-        raise InputError(f"unknown format {format!r}; known are {', '.join(FORMATS)}")
+        raise InputError(f"unknown format {shown(format)}; known are {', '.join(FORMATS)}")
     source = read_source(path, _checked_limit(given.pop("max_vertices", None)), GRAPH_SUFFIXES)
     options = {key: value for key, value in given.items() if value is not None}
     name = format or recognised(source, format_of_name(source.name))
@@ -180,7 +181,7 @@ def _checked_limit(max_vertices: Any) -> int | None:
         return None
     if isinstance(max_vertices, Integral) and int(max_vertices) >= 0:
         return int(max_vertices)
-    raise InputError(f"max_vertices is {max_vertices!r}; a number of vertices is needed")
+    raise InputError(f"max_vertices is {shown(max_vertices)}; a number of vertices is needed")
 
 
 def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | NamedGraph:
@@ -223,7 +224,8 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     writable = {key: entry for key, entry in FORMATS.items() if entry.is_writable}
     if name not in writable:
         if format is not None:
-            raise InputError(f"unknown format to write {format!r}; known are {', '.join(writable)}")
+            raise InputError(f"unknown format to write {shown(format)}; known are "
+                             f"{', '.join(writable)}")
         suffixes = ", ".join(entry.suffixes[0] for entry in writable.values())
         raise InputError(f"no format to write is known for {os.fspath(path)!r}; end it with one of "
                          f"{suffixes}, or name the format")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
+from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.graphs.mesh import Mesh, as_mesh
 from portpart.io.files import PathLike, Source, read_source, write_chunks
@@ -37,8 +38,8 @@ def parse(source: Source, mesh: str = "dual", common_nodes: int | None = None) -
         If there is no such graph.
     """
     if mesh not in GRAPHS:
-        raise InputError(f"mesh is {mesh!r}; it must be 'dual' (vertices are elements) or 'nodal' "
-                         "(vertices are nodes)")
+        raise InputError(f"mesh is {shown(mesh)}; it must be 'dual' (vertices are elements) or "
+                         "'nodal' (vertices are nodes)")
     if mesh == "nodal" and common_nodes is not None:
         raise InputError("common_nodes applies to dual graphs only (mesh='dual')")
     read = mesh_of(source)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graph import MAX_INT32, Graph
 from portpart.ingest import edges_graph
 
@@ -159,7 +160,7 @@ class Netlist:
         cliques.
         """
         if model not in MODELS:
-            raise InputError(f"unknown model {model!r}; known are {', '.join(MODELS)}")
+            raise InputError(f"unknown model {shown(model)}; known are {', '.join(MODELS)}")
         nets, vertices, drives = self._pins(ports, max_fanout)
         if model == "star":
             tails, heads = self._star(nets, vertices, drives, ports)

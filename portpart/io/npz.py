@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
+from portpart.exact import shown
 from portpart.graph import Graph, as_graph
 from portpart.ingest import csr_graph
 from portpart.io.arrays import read_array
@@ -121,5 +122,5 @@ def _matrix(source: Source, arrays: dict[str, np.ndarray]) -> Any:
     except (ValueError, TypeError, IndexError, OverflowError) as problem:
         raise GraphFormatError(f"{source.name}: no matrix saved by scipy.sparse.save_npz: "
                                f"{problem}") from problem
-    raise GraphFormatError(f"{source.name}: a sparse matrix of format {kind!r}; known are "
+    raise GraphFormatError(f"{source.name}: a sparse matrix of format {shown(kind)}; known are "
                            f"{', '.join(LAYOUTS)}")

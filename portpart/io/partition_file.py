@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.arrays import host_array
+from portpart.arrays import host_integers
 from portpart.errors import GraphFormatError, InputError
 from portpart.io.files import PathLike, read_source, write_chunks
 from portpart.io.render import rendered_rows
@@ -160,7 +160,7 @@ def _shown(word: bytes) -> str:
 
 def _checked_blocks(part: Any) -> np.ndarray:
     """Blocks in host memory, int64."""
-    blocks = host_array(part)
+    blocks = host_integers(part)
     if blocks.ndim != 1 or (len(blocks) and blocks.dtype.kind not in "iub"):
         raise InputError(f"part is an array of {blocks.dtype} and shape {blocks.shape}; a "
                          "one-dimensional array of integers is needed")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.arrays import host_array
+from portpart.arrays import host_integers
 from portpart.errors import InputError
 from portpart.exact import shown
 from portpart.io.files import PathLike, write_chunks
@@ -58,7 +58,7 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     A slot is ``socket:core`` with two levels in a node, else the number of the core in the node.
     """
     nodes = nodes_of(topology, hosts, node_levels)
-    elements = host_array(part)
+    elements = host_integers(part)
     if elements.ndim != 1 or (elements.dtype.kind not in "iu" and len(elements)):
         raise InputError(f"part has shape {elements.shape} and type {elements.dtype}; one integer "
                          "for each rank is needed")

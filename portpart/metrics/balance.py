@@ -10,10 +10,8 @@ import numpy as np
 
 from portpart.arrays import host_array
 from portpart.errors import InputError
-from portpart.exact import exact_fraction, shown
+from portpart.exact import exact_fraction, number_of_blocks, shown, whole_number
 from portpart.metrics.view import PartitionView
-
-MAX_BLOCKS = 2**31 - 1
 
 MAX_COMMON_BITS = 1 << 14
 """Of the common denominator of a target; decimals of 1,000 digits need 4,650."""
@@ -43,7 +41,7 @@ def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
     >>> block_weight_limit(1000, 10, 0.03), block_weight_limit(1001, 10, 0)
     (103, 101)
     """
-    total, blocks = _whole("total_weight", total_weight), _number_of_blocks(k)
+    total, blocks = whole_number("total_weight", total_weight), number_of_blocks(k)
     return math.floor((1 + _excess(imbalance)) * -(-total // blocks))
 
 
@@ -91,7 +89,7 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
     >>> target_weights(1000, 3, [0.2, 0.2, 0.4])
     [250, 250, 500]
     """
-    total, blocks = _whole("total_weight", total_weight), _number_of_blocks(k)
+    total, blocks = whole_number("total_weight", total_weight), number_of_blocks(k)
     if target is None:
         return [-(-total // blocks)] * blocks
     shares = target_shares(blocks, target)
@@ -136,23 +134,6 @@ def _excess(imbalance: Any) -> Fraction:
     if excess < 0:
         raise InputError(f"imbalance is {shown(imbalance)}; it must be >= 0")
     return excess
-
-
-def _number_of_blocks(k: Any) -> int:
-    blocks = _whole("k", k)
-    if not 1 <= blocks <= MAX_BLOCKS:
-        raise InputError(f"k is {shown(k)}; it must be at least 1 and at most {MAX_BLOCKS}")
-    return blocks
-
-
-def _whole(name: str, value: Any) -> int:
-    try:
-        number = exact_fraction(value)
-    except ValueError as problem:
-        raise InputError(f"{name} is {shown(value)}; {problem}") from problem
-    if number.denominator != 1:
-        raise InputError(f"{name} is {shown(value)}; it must be an integer")
-    return int(number)
 
 
 def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart.arrays import host_array
+from portpart.arrays import host_integers
 from portpart.errors import InputError
+from portpart.exact import MANY_BLOCKS, number_of_blocks
 from portpart.graph import as_graph
-
-MANY_BLOCKS = 2**24
-"""A block number from here on, and from n on, is taken for a mistake unless k is given."""
 
 
 class PartitionView:
@@ -34,8 +32,9 @@ class PartitionView:
 
     def __init__(self, graph: Any, part: Any, k: int | None = None) -> None:
         self.graph = as_graph(graph, copy=False)
+        k = None if k is None else number_of_blocks(k, self.graph.num_vertices)
         self.part = checked_part(part, self.graph.num_vertices, k)
-        self.k = int(self.part.max(initial=-1)) + 1 if k is None else int(k)
+        self.k = int(self.part.max(initial=-1)) + 1 if k is None else k
         to_host = self.graph.space.to_host
         self.offsets: np.ndarray = to_host(self.graph.offsets)
         self.targets: np.ndarray = to_host(self.graph.targets)
@@ -78,7 +77,7 @@ class PartitionView:
 
 def checked_part(part: Any, n: int, k: int | None) -> np.ndarray:
     """`part` as a host array of integers, after checking its length and range."""
-    array = host_array(part)
+    array = host_integers(part)
     if array.ndim != 1 or len(array) != n:
         raise InputError(
             f"part has shape {tuple(array.shape)} for a graph of {n} vertices; shape ({n},) is "
@@ -86,8 +85,6 @@ def checked_part(part: Any, n: int, k: int | None) -> np.ndarray:
         )
     if array.dtype.kind not in "iub" and n:
         raise InputError(f"part is of type {array.dtype}; block numbers must be integers")
-    if k is not None and k < 1:
-        raise InputError(f"k is {k}; it must be at least 1")
     bad = array < 0 if k is None else (array < 0) | (array >= k)
     if bad.any():
         vertex = int(bad.argmax())

@@ -100,7 +100,10 @@ def _write(decisions: Tape, folder: Path) -> None:
 def _part_graph(decisions: Tape, folder: Path) -> None:
     sample = [[v for v, _ in row] for row in decisions.pick(objects.graphs()).rows()]
     adjacency = objects.graph(decisions) if decisions.chance(3) else sample
-    cut, blocks = pymetis.part_graph(_some(decisions, [2, 3]), adjacency)[:2]
+    try:
+        cut, blocks = pymetis.part_graph(_some(decisions, [2, 3]), adjacency)[:2]
+    except (TypeError, ValueError, LookupError, RuntimeError):  # PyMETIS's own, of many kinds
+        return
     require(cut >= 0 and min(blocks, default=0) >= 0, "part_graph")
 
 

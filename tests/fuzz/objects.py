@@ -31,6 +31,7 @@ OTHERS: list[Any] = [
     np.zeros((2, 2, 2)), np.zeros(0), np.array(None), np.array(["1", "2"]), np.zeros((0, 2)),
     np.array([1, 2], "M8[s]"), np.zeros(3, "i4,f8"), np.ma.masked_array([1, 2])]
 DTYPES = ["i8", "i4", "f8", "u4", "i1", "u8", "f4", "f2", ">i8", "O", "?", "c16", "S2", "U3", "g"]
+UNFIT = (ValueError, TypeError, OverflowError, RuntimeWarning, np.ma.MaskError)
 
 
 def number(tape: Tape) -> Any:
@@ -55,7 +56,7 @@ def container(tape: Tape, numbers: list[Any]) -> Any:
         return tuple(numbers)
     try:
         made = np.array(numbers, "i8" if kind == 2 else tape.pick(DTYPES))
-    except (ValueError, TypeError, OverflowError):
+    except UNFIT:
         return numbers
     shapes: list[Callable[[Any], Any]] = [
         lambda a: a, lambda a: a[::-1], lambda a: a.reshape(-1, 1), lambda a: a.reshape(1, -1),
@@ -100,7 +101,7 @@ def _triples(tape: Tape, sample: Any) -> Any:
 def _table(tape: Tape, rows: list[Any]) -> Any:
     try:
         table = np.array(rows, tape.pick(["i8", None, *DTYPES]))
-    except (ValueError, TypeError, OverflowError):
+    except UNFIT:
         return rows
     return tape.pick([table, table, table.T, np.asfortranarray(table), table[:, ::-1] if
                       table.ndim == 2 else table, np.ma.masked_array(table, table == 1)])
@@ -145,7 +146,7 @@ def _networkx(tape: Tape, sample: Any) -> Any:
     for u, v, weight in sample.edges:
         made.add_edge(u, v, **({"weight": weight} if sample.weighted else {}))
     if tape.chance(2):
-        made.add_edge(tape.pick(["a", 0, None, (1, 2)] if tape.chance(2) else [0]), "b",
+        made.add_edge(tape.pick(["a", 0, 1.5, (1, 2)] if tape.chance(2) else [0]), "b",
                       weight=number(tape))
     if tape.chance(4):
         made.add_node(0, size=number(tape))

@@ -18,6 +18,7 @@ from portpart.compat.pymetis.options import (
 )
 from portpart.compat.pymetis.results import part_as_there, refuse_pieces
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.graphs.mesh import Mesh, as_mesh
 
 
@@ -82,7 +83,7 @@ def part_mesh(
     connected = must_connect(options, None)
     gtype = GType.NODAL if gtype is None else gtype
     if gtype not in (GType.NODAL, GType.DUAL):
-        raise InputError(f"gtype is {gtype!r}; it must be GType.NODAL or GType.DUAL")
+        raise InputError(f"gtype is {shown(gtype)}; it must be GType.NODAL or GType.DUAL")
     mesh = _mesh(connectivity)
     dual = gtype == GType.DUAL
     graph = mesh.dual_graph(ncommon) if dual else mesh.nodal_graph()
