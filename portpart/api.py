@@ -15,10 +15,11 @@ from portpart.algorithms.tracing import Progress, Trace
 from portpart.backends.interface import Array
 from portpart.calls import (
     MAX_BLOCKS,
-    MAX_SEED,
     as_float,
     checked_integer,
+    checked_seed,
     graph_on_device,
+    warn_of_percents,
     where_the_graph_was,
     why_infeasible,
 )
@@ -30,20 +31,23 @@ from portpart.check_blocks import (
     seconds,
     start_with_fixed,
 )
-from portpart.errors import InputError
+from portpart.errors import InputError, typed_memory_errors
 from portpart.exact import number_of_blocks, shown
 from portpart.graph import MAX_TOTAL_WEIGHT, Graph
+from portpart.memory import check_room
 from portpart.metrics.balance import block_weight_limits, imbalance_of
 from portpart.presets import lookup
 from portpart.primitives.histogram import histogram
 from portpart.result import PartitionResult
+from portpart.vertex_names import blocks_by_vertex, refuse_partial
 
 
+@typed_memory_errors
 def partition(
     graph: Any,
     k: int,
     *,
-    imbalance: float = 0.03,
+    imbalance: float | str = 0.03,
     vertex_weights: Any = None,
     edge_weights: Any = None,
     target: Any = None,
@@ -53,7 +57,7 @@ def partition(
     algorithm: str | None = None,
     preset: Any = "default",
     device: str = "auto",
-    seed: int = 0,
+    seed: int | None = 0,
     threads: int | None = None,
     starts: int | None = None,
     time_limit: float | None = None,
@@ -66,7 +70,7 @@ def partition(
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, tuple, edge list, NetworkX graph or path
+    graph : Graph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
         Anything :func:`portpart.as_graph` takes.
     k : int
         Number of blocks, at least 1.  No block stays empty if there are as many vertices of
@@ -80,9 +84,11 @@ def partition(
         Share of the weight that each block is to have: positive integers or fractions, of which
         only the ratios count.  Block b weighs at most ``floor((1 + imbalance) * ceil(target_b))``
         with ``target_b = W * target[b] / sum(target)``, in exact arithmetic.
-    fixed : array_like of int, shape (n,), optional
-        The block that a vertex has to be in, -1 where that is free.
-    initial : array_like of int, shape (n,), optional
+    fixed : array_like of int, shape (n,), or dict, optional
+        The block that a vertex has to be in, -1 where that is free.  A dict gives blocks for
+        names of vertices (nodes of NetworkX, text of a frame), or for numbers where there are
+        none.
+    initial : array_like of int, shape (n,), dict or PartitionResult, optional
         A partition to improve.  The result is never worse: balance counts first, then the cut.
     min_block_weight : int, optional
         What every block weighs at least.
@@ -95,6 +101,7 @@ def partition(
     device : str, default "auto"
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
     seed : int, default 0
+        None is 0: there is no call whose result cannot be repeated.
     threads : int, optional
         CPU threads at most; all by default.
     starts : int, optional
@@ -127,10 +134,12 @@ def partition(
     DeviceUnavailable
         The device cannot be used; the message says why.
     OutOfMemory
-        The device's memory does not suffice.
+        The memory of the device or of the host does not suffice.
 
     Warns
     -----
+    UserWarning
+        If `imbalance` is above 1, which reads like a percentage.
     UserWarning
         If a limit or the least weight cannot be kept; names the vertex if a single one is too
         heavy, and the block if what is fixed there is.
@@ -153,7 +162,7 @@ def partition(
     """
     start = time.perf_counter()
     k = checked_integer("k", k, 1, MAX_BLOCKS)
-    seed = checked_integer("seed", seed, 0, MAX_SEED)
+    seed = checked_seed(seed)
     if threads is not None:
         threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
     if starts is not None:
@@ -165,14 +174,18 @@ def partition(
     deadline = start + seconds(time_limit)
     # refuses a bad imbalance or target before any work
     block_weight_limits(0, 1 if target is None else k, imbalance, target)
+    warn_of_percents(imbalance)
     run, config = lookup(algorithm, preset, starts, k)
     working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
                               edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
                               weight_scale=weight_scale)
     space, n = working.space, working.num_vertices
     number_of_blocks(k, n)
-    fixed = block_array(space, fixed, n, k, "fixed", FREE)
-    initial = start_with_fixed(space, block_array(space, initial, n, k, "initial", 0), fixed)
+    check_room(space, k)
+    fixed = block_array(space, blocks_by_vertex(fixed, "fixed", working), n, k, "fixed", FREE)
+    refuse_partial(initial, "initial", working)
+    initial = block_array(space, blocks_by_vertex(initial, "initial", working), n, k, "initial", 0)
+    initial = start_with_fixed(space, initial, fixed)
     bounds = bounds_for(working, k, imbalance, target, fixed, least)
     trace = Trace(space, working, progress)
     request = Request(fixed, initial, late_after(space, deadline))
@@ -182,7 +195,7 @@ def partition(
     feasible = bounds.kept_by(block_weights)
     if not feasible:
         warnings.warn(why_infeasible(working, block_weights, bounds, target), UserWarning,
-                      stacklevel=2)
+                      stacklevel=3)
     return PartitionResult(
         part=where_the_graph_was(part, graph, space),
         cut=cut, imbalance=imbalance_of(block_weights, target),
@@ -190,7 +203,7 @@ def partition(
         max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
         feasible=feasible, k=k,
         seconds=time.perf_counter() - start,
-        stats={**trace.summary(), "weight_scale": working.weight_scale},
+        stats={**trace.summary(), "weight_scale": working.weight_scale}, labels=working.names,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -25,14 +26,29 @@ MAX_IMBALANCE = 2**31
 
 
 def checked_integer(name: str, value: Any, low: int, high: int) -> int:
-    """An option as an integer from `low` to `high`."""
+    """An option as an integer from `low` to `high`; 3.0 is one."""
     try:
-        number = operator.index(value)
+        whole = isinstance(value, (float, np.floating)) and value.is_integer()
+        number = int(value) if whole else operator.index(value)
     except TypeError:
         raise InputError(f"{name} is {shown(value)}; it must be an integer") from None
     if not low <= number <= high:
         raise InputError(f"{name} is {shown(number)}; it must be between {low} and {high}")
     return number
+
+
+def checked_seed(seed: Any) -> int:
+    """The seed; None is 0."""
+    return 0 if seed is None else checked_integer("seed", seed, 0, MAX_SEED)
+
+
+def warn_of_percents(imbalance: Any) -> None:
+    """Warn the caller of a public function if its imbalance, which is a valid one, is above 1."""
+    excess = exact_fraction(imbalance)
+    if excess > 1:
+        times = float(min(1 + excess, Fraction(10**9)))
+        warnings.warn(f"imbalance={imbalance} lets blocks weigh {times:g} "
+                      'times their share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=4)
 
 
 def as_float(imbalance: Any) -> float:
@@ -48,6 +64,7 @@ def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any
     if not isinstance(device, str):
         raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
                          "'cuda:N'")
+    device = "cpu" if device == "cpu:0" else device
     if device == "auto":
         device = "cuda" if _is_on_device(graph) else "cpu"
         space = None if device == "cuda" else backends.space(device, threads=threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import InputError
+from portpart.errors import InputError, typed_memory_errors
 from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.ingest import MAX_VERTICES
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
 
 
+@typed_memory_errors
 def from_edges(
     edges: Any,
     *,
@@ -58,6 +59,7 @@ def from_edges(
                          _checked_count(num_vertices), is_sure=True)
 
 
+@typed_memory_errors
 def from_adjacency(
     rows: Any,
     *,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
 
 class PortpartError(Exception):
     """Base class of all errors that portpart raises on purpose."""
@@ -47,3 +51,22 @@ class OutOfMemory(PortpartError, MemoryError):
 
 class InternalError(PortpartError, RuntimeError):
     """A promise of the library was broken: a defect in portpart, not in the input."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def typed_memory_errors(function: Callable[P, R]) -> Callable[P, R]:
+    """A public function whose memory errors, of whatever library, are `OutOfMemory`."""
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            return function(*args, **options)
+        except OutOfMemory:
+            raise
+        except MemoryError as problem:
+            raise OutOfMemory(f"main memory does not suffice: {problem}".rstrip(": ")) from problem
+
+    return call

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.errors import typed_memory_errors
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -195,6 +197,7 @@ def read_only(arrays: Iterable[Array | None]) -> None:
             array.flags.writeable = False
 
 
+@typed_memory_errors
 def as_graph(
     obj: Any,
     *,

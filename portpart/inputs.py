@@ -47,6 +47,7 @@ def graph_from(
 
         obj = io.read(obj, space=space)
     if isinstance(obj, Graph):
+        _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
         return _changed(obj, vertex_weights, edge_weights, how, space)
     for is_kind, made in ((is_networkx, graph_of_networkx), (is_igraph, graph_of_igraph),
                           (is_frame, graph_of_frame)):
@@ -54,11 +55,7 @@ def graph_from(
             return made(obj, vertex_weights, edge_weights, how, space)
     if is_networkit(obj):
         raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
-    for name, value in (("vertex_weights", vertex_weights), ("edge_weights", edge_weights)):
-        if isinstance(value, str):
-            raise InputError(f"{name}={shown(value)} names an attribute, but a "
-                             f"{type(obj).__name__} has none (NetworkX and igraph graphs and "
-                             "frames do); pass an array")
+    _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
     if hasattr(obj, "tocsr"):
         parts = _parts_of_sparse(obj)
     elif isinstance(obj, tuple):
@@ -68,6 +65,15 @@ def graph_from(
     offsets, targets, values = parts
     values = values if edge_weights is None else edge_weights
     return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
+
+
+def _refuse_attributes(obj: Any, **options: Any) -> None:
+    """Raise if an option names an attribute, which `obj` has not."""
+    for name, value in options.items():
+        if isinstance(value, str):
+            raise InputError(f"{name}={shown(value)} names an attribute, but a "
+                             f"{type(obj).__name__} has none (NetworkX and igraph graphs and "
+                             "frames do); pass an array")
 
 
 def reading_of(symmetrize: Any, weights: Any, weight_scale: Any, copy: bool,

@@ -15,15 +15,16 @@ from portpart.algorithms.refinement.finish import bounded
 from portpart.algorithms.tracing import Progress, Trace
 from portpart.calls import (
     MAX_BLOCKS,
-    MAX_SEED,
     as_float,
     checked_integer,
+    checked_seed,
     graph_on_device,
+    warn_of_percents,
     where_the_graph_was,
     why_infeasible,
 )
 from portpart.check_blocks import bounds_for
-from portpart.errors import InputError
+from portpart.errors import InputError, typed_memory_errors
 from portpart.exact import shown
 from portpart.mappers import Mapper, Task, mapper_of
 from portpart.mapping_memory import check_memory
@@ -39,20 +40,21 @@ if TYPE_CHECKING:
     from portpart.backends.interface import Array
 
 
+@typed_memory_errors
 def map_processes(
     graph: Any,
     hierarchy: Any = None,
     distances: Any = None,
     *,
     topology: Topology | None = None,
-    imbalance: float = 0.03,
+    imbalance: float | str = 0.03,
     vertex_weights: Any = None,
     edge_weights: Any = None,
     algorithm: str | None = None,
     preset: Any = "default",
     swaps: bool | None = None,
     device: str = "auto",
-    seed: int = 0,
+    seed: int | None = 0,
     threads: int | None = None,
     symmetrize: bool | str = False,
     weights: bool | str | None = None,
@@ -66,7 +68,7 @@ def map_processes(
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, tuple, edge list, NetworkX graph or path
+    graph : Graph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
         Anything :func:`portpart.as_graph` takes; edge weights are volumes of communication.
     hierarchy, distances : str or sequence of int
         ``"4:8:6"`` and ``"1:10:100"``: see :class:`portpart.Topology`.
@@ -110,7 +112,7 @@ def map_processes(
     Warns
     -----
     UserWarning
-        If the limit of weight cannot be kept.
+        If the limit of weight cannot be kept, or `imbalance` is above 1.
 
     Notes
     -----
@@ -127,7 +129,7 @@ def map_processes(
     start = time.perf_counter()
     machine = _machine(hierarchy, distances, topology)
     k = machine.num_elements
-    seed = checked_integer("seed", seed, 0, MAX_SEED)
+    seed = checked_seed(seed)
     if threads is not None:
         threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
     if progress is not None and not callable(progress):
@@ -135,6 +137,7 @@ def map_processes(
     if swaps is not None and not isinstance(swaps, (bool, np.bool_)):
         raise InputError(f"swaps is {shown(swaps)}; it must be True, False or None")
     block_weight_limit(0, 1, imbalance)
+    warn_of_percents(imbalance)
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
     working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
@@ -155,7 +158,7 @@ def map_processes(
     part, block_weights, traffic = mapped_by(mapper, task, config, swapped)
     feasible = bounds.kept_by(block_weights)
     if not feasible:
-        warnings.warn(why_infeasible(working, block_weights, bounds), UserWarning, stacklevel=2)
+        warnings.warn(why_infeasible(working, block_weights, bounds), UserWarning, stacklevel=3)
     pairs = traffic.tocoo()
     costs = level_costs_of(machine, pairs.row, pairs.col, pairs.data)
     return MappingResult(
@@ -164,7 +167,7 @@ def map_processes(
         block_weights=block_weights,
         max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
         feasible=feasible, k=k, seconds=time.perf_counter() - start,
-        stats={**trace.summary(), "weight_scale": working.weight_scale},
+        stats={**trace.summary(), "weight_scale": working.weight_scale}, labels=working.names,
         cost=int(costs.sum()), level_costs=costs, traffic=traffic, topology=machine,
     )
 

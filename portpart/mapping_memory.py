@@ -21,6 +21,7 @@ from portpart.errors import OutOfMemory
 from portpart.graph import Graph
 from portpart.mappers import MultisectionConfig, mapper_of
 from portpart.memory import (
+    ASKED_FROM,
     CLUSTER,
     CONTRACTION,
     MARGIN,
@@ -38,9 +39,6 @@ from portpart.topology import Topology
 
 OF_BLOCK = 8 + 4 + 4 + 4 + 8 + 4 + 8 + 4
 """Bytes per block of swaps, but for the table: rows of traffic, places, and what is proposed."""
-
-ASKED_FROM = 2**28
-"""Less than so many bytes are taken without asking what is free."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.destinations import most_arcs
 from portpart.algorithms.refinement.jet_refinement import WEIGHT_COPIES
 from portpart.algorithms.refinement.outcomes import ROOM, WORDS
-from portpart.errors import InputError
+from portpart.backends.interface import ExecutionSpace
+from portpart.errors import InputError, OutOfMemory
 from portpart.graph import MAX_INT32_ARCS
 from portpart.presets import find
 from portpart.primitives.scan import TILE
@@ -54,6 +55,9 @@ LEGAL_MOVES = 4 + 8 + 2
 
 BLOCK = 9 * 8 + 4 + 8 * leaving.BUCKETS
 """Bytes per block of refinement, but for the striped weights and the sub-buckets."""
+
+ASKED_FROM = 2**28
+"""Less than so many bytes are taken without asking what is free."""
 
 SORTING = 8 + 4 + 3 * 8
 """Bytes per key that is sorted: key, place in the order, words of both halves and spare ones."""
@@ -336,6 +340,14 @@ def _start_bytes(sizes: list[tuple[int, int]], k: int, config: MultilevelConfig,
     blocks = 8 * (attempts * TALLY * k + 3 * (k + 1) * growing.candidates_on(depth) + 8 * k)
     of_vertex = 8 * 4 + 13 * growing.trials + SORTING * labelled
     return below + of_vertex * of_candidates + 8 * growing.trials * groups + blocks
+
+
+def check_room(space: ExecutionSpace, k: int) -> None:
+    """Raise if the arrays that every call has for k blocks exceed all memory."""
+    needed, free = BLOCK * k, space.free_bytes()
+    if free is not None and needed > max(free, ASKED_FROM):
+        raise OutOfMemory(f"{k} blocks take {_readable(needed)}, whatever the graph, and "
+                          f"{space.name} has {_readable(free)}")
 
 
 def _refinement_bytes(n: int, arcs: int, k: int, needs: Needs) -> int:

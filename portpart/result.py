@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from portpart.arrays import host_array
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -47,8 +50,12 @@ class PartitionResult:
         A program counts as one launch, however many kernels it runs; a CUDA space whose
         ``program_mode`` is ``"walk"`` counts each kernel, and each test of a flag as a
         synchronisation.  The CPU space never waits: it counts no synchronisations.
+        ``weight_scale`` is what edge weights were multiplied by before they were rounded.
     block_weight_limits : numpy.ndarray of int64, shape (k,)
         The limit of each block, or the weight of all vertices if that is less.
+    labels : sequence or None
+        Names of the vertices in the order of `part`: nodes of NetworkX, text of a frame or file.
+        None if vertices have no names.
     """
 
     part: Any
@@ -61,6 +68,18 @@ class PartitionResult:
     seconds: float
     stats: dict[str, Any] = field(default_factory=dict)
     block_weight_limits: np.ndarray | None = None
+    labels: Sequence[Any] | None = None
+
+    def blocks(self) -> list[Any]:
+        """The vertices of each block: k lists of names, or k arrays of numbers without names."""
+        part = host_array(self.part)
+        order = np.argsort(part, kind="stable")
+        ends = np.searchsorted(part[order], np.arange(self.k + 1))
+        members = [order[begin:end] for begin, end in pairwise(ends)]
+        names = self.labels
+        if names is None:
+            return members
+        return [[names[vertex] for vertex in each.tolist()] for each in members]
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.cut, self.part))
