@@ -17,7 +17,7 @@ import pytest
 
 import portpart
 from portpart import metrics
-from portpart.api import MAX_SEED
+from portpart.calls import MAX_SEED
 from portpart.errors import DeviceUnavailable, InputError, PortpartError
 from portpart.generators import delaunay, grid_2d
 from portpart.graph import Graph
@@ -228,7 +228,7 @@ def test_calls_from_several_threads_give_the_same_results() -> None:
 BAD_OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "k zero": ({"k": 0}, ["k is 0", "between 1 and"]),
     "k negative": ({"k": -3}, ["k is -3"]),
-    "k float": ({"k": 2.0}, ["k is 2.0", "integer"]),
+    "k float": ({"k": 2.5}, ["k is 2.5", "integer"]),
     "k text": ({"k": "4"}, ["k is '4'", "integer"]),
     "k None": ({"k": None}, ["k is None"]),
     "k too large": ({"k": 2**31}, ["2147483647"]),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart import metrics
-from portpart.api import MAX_SEED
+from portpart.calls import MAX_SEED
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graph import Graph, as_graph
 from tests import oracles
