@@ -45,8 +45,8 @@ def checked_seed(seed: Any) -> int:
 def warn_of_percents(imbalance: Any) -> None:
     """Warn the caller of a public function if its imbalance, which is a valid one, is above 1."""
     if exact_fraction(imbalance) > 1:
-        warnings.warn(f"imbalance={shown(imbalance)} lets blocks weigh more than twice their share: 3 % is "
-                      '0.03 or "3%"', UserWarning, stacklevel=4)
+        warnings.warn(f"imbalance={shown(imbalance)} lets blocks weigh more than twice their "
+                      'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=4)
 
 
 def as_float(imbalance: Any) -> float:
