@@ -67,7 +67,7 @@ def build(kind: str, folder: Path, output: Path) -> Path:
     done = subprocess.run([sys.executable, "-W", "default", "-c", BUILD.format(kind=kind), output],
                           cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "Deprecat" not in done.stdout + done.stderr
+    assert "SetuptoolsDeprecationWarning" not in done.stdout + done.stderr
     (file,) = output.iterdir()
     return file
 
