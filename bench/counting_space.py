@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.recipes import copied, run
 from portpart.algorithms.tracing import Trace
-from portpart.backends.cpu import CpuSpace
+from portpart.backends.cpu.space import CpuSpace
 from portpart.graph import Graph
 
 

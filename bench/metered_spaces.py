@@ -18,7 +18,7 @@ import numpy as np
 
 from bench.touching import COUNTS, SECTOR, UNTRACED, place_of
 from bench.traced_kernels import order_is_free, traced
-from portpart.backends.cpu import CpuSpace
+from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.packing import address_of
@@ -203,7 +203,7 @@ class ProfiledExecutable:
 
 def profiled_cuda_space(name: str) -> tuple[ExecutionSpace, Meter]:
     """A new space on the device `name` that tells a meter what each launch takes."""
-    from portpart.backends.cuda import CudaSpace
+    from portpart.backends.cuda.space import CudaSpace
 
     number = name.partition(":")[2]
     space, meter = CudaSpace(int(number) if number else None), Meter()

@@ -15,8 +15,7 @@ from functools import cache
 from typing import Any
 
 from bench import touching
-from portpart.backends import evaluation_order
-from portpart.backends.language import DeviceFunction, Kernel, Word
+from portpart.backends.language import DeviceFunction, Kernel, Word, evaluation_order
 
 TOUCHED, MARKS = "_touched", ("_marks", "_listed", "_counts")
 """Names that no kernel uses."""

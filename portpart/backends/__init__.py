@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
 
 from portpart.backends.interface import ExecutionSpace
@@ -35,10 +36,10 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
         raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {shown(device)}")
     if kind == "cpu":
         with late_interrupts():
-            from portpart.backends.cpu import CpuSpace
+            from portpart.backends.cpu.space import CpuSpace
 
         return _known("cpu", threads, lambda: CpuSpace(threads))
-    from portpart.backends.cuda import CudaSpace, usable_device
+    from portpart.backends.cuda.space import CudaSpace, usable_device
 
     chosen = usable_device(int(number) if number else None)
     return _known(f"cuda:{chosen}", None, lambda: CudaSpace(chosen))
@@ -52,5 +53,14 @@ def host_of(here: ExecutionSpace) -> ExecutionSpace:
 def _known(name: str, threads: int | None, make: Callable[[], ExecutionSpace]) -> ExecutionSpace:
     """One space per device (and number of threads), so that what it compiled is found again."""
     if (name, threads) not in _spaces:
-        _spaces[name, threads] = make()
+        _spaces[name, threads] = made = make()
+        copyreg.pickle(type(made), _by_name)
     return _spaces[name, threads]
+
+
+def _by_name(made: ExecutionSpace) -> tuple[Callable[..., ExecutionSpace], tuple[str]]:
+    """Pickle a space as a name: loading gives the one that the other process has for it.
+
+    Compiled code stays behind, and so does a choice of threads, on which no result depends.
+    """
+    return space, (made.name,)

@@ -138,15 +138,6 @@ class ExecutionSpace(ABC):
         """Programs and kernels that are ready: a call after which there are more had to compile."""
         return len(self._executables)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as a name: loading gives the space that the other process has for it.
-
-        Compiled code stays behind, and so does a choice of threads, on which no result depends.
-        """
-        from portpart.backends import space
-
-        return space, (self.name,)
-
     def __deepcopy__(self, memo: dict[int, Any]) -> ExecutionSpace:
         """The space itself: a copy of a graph lives where the graph lives."""
         return self

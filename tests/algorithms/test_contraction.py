@@ -16,8 +16,8 @@ from portpart.algorithms.coarsening.contraction import (
     contract,
 )
 from portpart.algorithms.coarsening.merged_rows import way_for
+from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.team_arrays import check_program, check_width
 from portpart.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import (

@@ -15,9 +15,9 @@ from portpart.algorithms.refinement.independent_refinement import (
 )
 from portpart.algorithms.refinement.jet_program import Widths, record_refinement
 from portpart.algorithms.refinement.touched_blocks import most_of_few
+from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
-from portpart.backends.team_arrays import check_program
 from portpart.generators import delaunay
 from portpart.graph import Graph
 from tests import oracles

@@ -17,9 +17,9 @@ from portpart.algorithms.refinement.two_direction_refinement import (
     TwoDirectionOptions,
     TwoDirectionRefiner,
 )
+from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
-from portpart.backends.team_arrays import check_program
 from portpart.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of, part_of

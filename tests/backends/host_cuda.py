@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.cuda_compile import Key
-from portpart.backends.host_words import HOST_PRELUDE
+from portpart.backends.cuda.compile import Key
+from portpart.backends.cuda.resident import ResidentWriter
+from portpart.backends.cuda.translate import PACKED, STEP, Translation, translate
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
+from portpart.backends.language.types import type_of
 from portpart.backends.packing import Table, address_of, tag_of, word_of
 from portpart.backends.program import Branch, Element, Program, Step, While
-from portpart.backends.resident import ResidentWriter
-from portpart.backends.result_types import type_of
-from portpart.backends.translate import PACKED, STEP, Translation, translate
+from tests.backends.host_words import HOST_PRELUDE
 
 COMPILER = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
 FLAGS = ("-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-shared", "-fPIC")

@@ -9,7 +9,7 @@ from numba import types
 from numba.core.registry import cpu_target
 from numba.np.numpy_support import as_dtype, from_dtype
 
-from portpart.backends.result_types import SCALARS
+from portpart.backends.language.types import SCALARS
 
 _context = cpu_target.typing_context
 _context.refresh()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from portpart.backends.cuda_compile import OPTIONS
+from portpart.backends.cuda.compile import OPTIONS
 
 OLDEST = 70
 """The oldest compute capability that the library supports."""

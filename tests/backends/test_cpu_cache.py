@@ -20,12 +20,12 @@ from tests.backends.test_cpu_space import ROOT, run_python
 
 COMPILES = """
     from portpart import backends
-    from portpart.backends import cpu_compile
+    from portpart.backends.cpu import compile as cpu_compile
     from portpart.primitives.basic import iota
     texts, compile = [], cpu_compile.object_code
     cpu_compile.object_code = lambda text: texts.append(text) or compile(text)
     assert iota(backends.space("cpu"), 5).tolist() == [0, 1, 2, 3, 4]
-    from portpart.backends.cpu_driver import drive, launch, launch_objects, walk
+    from portpart.backends.cpu.driver import drive, launch, launch_objects, walk
     driver = (drive, launch, launch_objects, walk)
     print(len(texts), sum(sum(each.stats.cache_hits.values()) for each in driver))
 """

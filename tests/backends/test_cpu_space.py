@@ -17,8 +17,8 @@ import pytest
 
 import portpart
 from portpart import backends
-from portpart.backends import cpu_memory
-from portpart.backends.cpu import CpuSpace
+from portpart.backends.cpu import memory as cpu_memory
+from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.language import (
     atomic_add,
     atomic_cas,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from portpart import backends
-from portpart.backends.cuda import CudaSpace, usable_device
+from portpart.backends.cuda.space import CudaSpace, usable_device
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
@@ -70,7 +70,7 @@ def test_a_missing_driver_is_not_called_an_old_one(monkeypatch, driver, message)
 
     runtime = SimpleNamespace(getDeviceCount=refuse)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
-    monkeypatch.setattr("portpart.backends.cuda.DRIVER", driver)
+    monkeypatch.setattr("portpart.backends.cuda.space.DRIVER", driver)
     with pytest.raises(DeviceUnavailable, match=message):
         usable_device(None)
 

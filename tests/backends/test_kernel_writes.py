@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.backends.kernel_writes import ANY, may_set, written
+from portpart.backends.cuda.effects import ANY, may_set, written
+from portpart.backends.cuda.resident import before_barrier
 from portpart.backends.language import atomic_add, atomic_next, device, kernel
 from portpart.backends.program import Program
-from portpart.backends.resident import before_barrier
 
 FLAG, COUNT, OTHER = 0, 1, 2
 
@@ -86,9 +86,9 @@ def test_launches_before_the_first_barrier() -> None:
 
 
 def test_a_loop_whose_first_launch_leaves_the_flag_alone_waits_for_nothing() -> None:
-    from portpart.backends.resident import ResidentWriter
-    from portpart.backends.result_types import type_of
-    from portpart.backends.translate import STEP, translate
+    from portpart.backends.cuda.resident import ResidentWriter
+    from portpart.backends.cuda.translate import STEP, translate
+    from portpart.backends.language.types import type_of
 
     texts = {}
     for first in (step, reset):
@@ -112,7 +112,7 @@ def test_a_loop_whose_first_launch_leaves_the_flag_alone_waits_for_nothing() -> 
 
 
 def test_the_compiler_leaves_room_for_as_many_blocks_as_are_asked_for() -> None:
-    from portpart.backends.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
+    from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
 
     assert BLOCKS < SWEEPING_BLOCKS
     for given, blocks in (({}, BLOCKS), ({"blocks": SWEEPING_BLOCKS}, SWEEPING_BLOCKS)):

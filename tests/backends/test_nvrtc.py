@@ -8,13 +8,13 @@ import pytest
 
 import portpart
 from portpart import backends
-from portpart.backends.cpp_words import TYPES
-from portpart.backends.cuda_compile import module_text
-from portpart.backends.cuda_words import BLOCK, CUDA_PRELUDE, SET_CONDITION
+from portpart.backends.cuda.compile import module_text
+from portpart.backends.cuda.cpp_words import TYPES
+from portpart.backends.cuda.translate import DIRECT, PACKED, Translation, translate
+from portpart.backends.cuda.words import CUDA_PRELUDE, SET_CONDITION
+from portpart.backends.language.team_arrays import BLOCK, bytes_of, room_of
+from portpart.backends.language.types import type_of
 from portpart.backends.program import TEAM_WIDTHS
-from portpart.backends.result_types import type_of
-from portpart.backends.team_arrays import bytes_of, room_of
-from portpart.backends.translate import DIRECT, PACKED, Translation, translate
 from portpart.generators import grid_2d
 from tests.backends import host_cuda, nvrtc
 from tests.backends.sample_kernels import SAMPLES

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from portpart import backends
+from portpart.backends import cuda
+from portpart.backends.cuda.room import check_program
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -22,7 +24,6 @@ from portpart.backends.language import (
     uint8,
 )
 from portpart.backends.program import TEAM_WIDTHS, Program
-from portpart.backends.team_arrays import check_program
 from portpart.errors import KernelTypeError
 from tests.backends.test_check import assert_refused, load, refusal
 from tests.backends.test_cpu_space import run_python
@@ -92,7 +93,7 @@ def test_plain_python_runs_it_too():
 COMPILES = """
     import numpy as np
     from portpart import backends
-    from portpart.backends import cpu_compile
+    from portpart.backends.cpu import compile as cpu_compile
     from tests.backends.test_team_arrays import turned_by
     result = np.zeros(5, np.int64)
     texts, compile = [], cpu_compile.object_code
@@ -115,12 +116,12 @@ def test_a_second_process_finds_the_compiled_kernel(tmp_path):
 @pytest.mark.parametrize("team", TEAM_WIDTHS)
 def test_the_teams_of_a_block_share_what_there_is(team):
     most = (MOST if team == 256 else 44 * 1024) // (256 // team)
-    assert f"<TEAM, uint8, {most}, 0>" in bytes_of_size(most).cuda_source("*uint8", team=team)
+    assert f"<TEAM, uint8, {most}, 0>" in cuda.source(bytes_of_size(most), "*uint8", team=team)
     if team == 256:
         return
     needed = (most + 1) * (256 // team)
     with pytest.raises(KernelTypeError, match=f"keep_bytes take {needed} bytes at team={team} "):
-        bytes_of_size(most + 1).cuda_source("*uint8", team=team)
+        cuda.source(bytes_of_size(most + 1), "*uint8", team=team)
 
 
 def test_the_kernels_of_a_program_share_what_there_is():
@@ -174,10 +175,10 @@ def test_only_items_with_arrays_end_with_a_barrier():
     kernels = turned_by(22), bytes_of_size(10)
     for team in TEAM_WIDTHS:
         for made, *types in ((kernels[0], "int64", "*int64"), (kernels[1], "*uint8")):
-            loops = made.cuda_source(*types, team=team).split('extern "C"')[1:]
+            loops = cuda.source(made, *types, team=team).split('extern "C"')[1:]
             barriers = [loop.count("_::TEAM>();\n    }") for loop in loops]
             assert barriers == [1, 1] if team > 1 else [0, 0]
-    plain = leave_alone.cuda_source("*int64", team=32).split('extern "C"')[1:]
+    plain = cuda.source(leave_alone, "*int64", team=32).split('extern "C"')[1:]
     assert not any("team_sync" in loop for loop in plain)
 
 

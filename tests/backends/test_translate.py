@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from portpart.backends.result_types import SCALARS
+from portpart.backends.language.types import SCALARS
 from tests.backends import host_cuda
 from tests.backends.expressions_in_both import OPERANDS, assert_same_in_both
 

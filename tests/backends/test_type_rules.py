@@ -23,7 +23,8 @@ from portpart.backends.language import (
     uint64,
     value_or,
 )
-from portpart.backends.result_types import (
+from portpart.backends.language.infer import infer
+from portpart.backends.language.types import (
     ABSENT,
     BOOL,
     FLOAT32,
@@ -41,7 +42,6 @@ from portpart.backends.result_types import (
     unary_type,
     unified_type,
 )
-from portpart.backends.type_rules import infer
 from portpart.errors import KernelTypeError
 from tests.backends.numba_types import dtype_of, numba_type, result_of, unified
 

@@ -9,11 +9,11 @@ import pytest
 
 import portpart
 from portpart import Topology, backends
-from portpart.backends.cuda_compile import module_text
-from portpart.backends.cuda_words import BLOCK, CUDA_PRELUDE
-from portpart.backends.result_types import type_of
-from portpart.backends.team_arrays import bytes_of, room_of
-from portpart.backends.translate import PACKED, translate
+from portpart.backends.cuda.compile import module_text
+from portpart.backends.cuda.translate import PACKED, translate
+from portpart.backends.cuda.words import CUDA_PRELUDE
+from portpart.backends.language.team_arrays import BLOCK, bytes_of, room_of
+from portpart.backends.language.types import type_of
 from portpart.generators import grid_2d, rmat
 from tests.backends import host_cuda, nvrtc
 

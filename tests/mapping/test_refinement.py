@@ -19,9 +19,9 @@ from portpart.algorithms.refinement import buckets, lists
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.jet_program import Widths
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
+from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
-from portpart.backends.team_arrays import check_program
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graph import Graph
 from tests import oracles

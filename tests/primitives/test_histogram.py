@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from portpart.backends import cuda
 from portpart.backends.language import int32, int64
 from portpart.primitives.histogram import (
     COUNTERS,
@@ -87,5 +88,5 @@ def test_many_keys_give_enough_shares_for_a_gpu_and_few_counters():
 def test_a_team_has_room_for_its_counters(room):
     for counter in (int32, int64):
         types = ("*int32", "*int64", *["int64"] * 4, f"*{counter.name}")
-        text = count_share_in(room, counter).cuda_source(*types, team=256)
+        text = cuda.source(count_share_in(room, counter), *types, team=256)
         assert f"<TEAM, {counter.name}, {room}, 0>" in text

@@ -1,0 +1,1 @@
+"""The CPU space: kernels compiled by LLVM, on one thread or many."""

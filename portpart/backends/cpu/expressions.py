@@ -1,0 +1,225 @@
+"""Expressions of a typed function as LLVM instructions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from portpart.backends.cpu.values import (
+    BYTE,
+    COMPARISONS,
+    Arithmetic,
+    literal,
+)
+from portpart.backends.language import CASTS, Word
+from portpart.backends.language.typed import TypedFunction
+from portpart.backends.language.types import ABSENT, BOOL, INT64, ArrayType, compared_type
+
+ORDER = "seq_cst"
+_FETCH = {"atomic_add": ("add", "add"), "atomic_next": ("add", "add"),
+          "atomic_min": ("min", "umin"), "atomic_max": ("max", "umax")}
+"""LLVM's operation on signed and on unsigned integers."""
+
+
+class ExpressionWriter:
+    """Writes the expressions of one typed function.
+
+    Parameters
+    ----------
+    typed : TypedFunction
+    builder : llvmlite.ir.IRBuilder
+    devices : mapping
+        The LLVM function of each specialised device function.
+    """
+
+    def __init__(self, typed: TypedFunction, builder: Any,
+                 devices: Mapping[TypedFunction, Any]) -> None:
+        self.typed, self.builder, self.devices = typed, builder, devices
+        self.arithmetic = Arithmetic(builder)
+        self.parameters: dict[str, Any] = {}
+        """Values of parameters; of arrays, team arrays too, the address of the first element."""
+        self.variables: dict[str, Any] = {}
+        """Address of each variable."""
+
+    def type_of(self, node: ast.expr) -> np.dtype:
+        """Type of an expression."""
+        return self.typed.types[node]
+
+    def write(self, node: ast.expr) -> Any:
+        """`node` as a value of its own type."""
+        if node in self.typed.constants:
+            return literal(self.typed.constants[node], self.type_of(node))
+        return getattr(self, type(node).__name__.lower())(node)
+
+    def converted(self, node: ast.expr, dtype: np.dtype) -> Any:
+        """`node` as a value of the type `dtype`."""
+        constant = self.typed.constants.get(node)
+        if isinstance(constant, int):
+            return literal(constant, dtype)
+        return self.arithmetic.convert(self.write(node), self.type_of(node), dtype)
+
+    def name(self, node: ast.Name) -> Any:
+        if node.id in self.variables:
+            return self.builder.load(self.variables[node.id])
+        return self.parameters[node.id]
+
+    # arrays -------------------------------------------------------------------------------
+
+    def place(self, array: ast.expr, index: ast.expr) -> tuple[Any, np.dtype]:
+        """Address of an element, and its type."""
+        assert isinstance(array, ast.Name)
+        kind = self.typed.kind(array.id)
+        assert isinstance(kind, ArrayType)
+        at = self.converted(index, INT64)
+        return self.builder.gep(self.parameters[array.id], [at]), kind.dtype
+
+    def load(self, address: Any, dtype: np.dtype) -> Any:
+        """The element at `address`."""
+        value = self.builder.load(address)
+        if dtype == BOOL:
+            return self.builder.icmp_unsigned("!=", value, ir.Constant(BYTE, 0))
+        return value
+
+    def store(self, value: Any, address: Any, dtype: np.dtype) -> None:
+        """Write `value`, of type `dtype`, to `address`."""
+        self.builder.store(self.builder.zext(value, BYTE) if dtype == BOOL else value, address)
+
+    def subscript(self, node: ast.Subscript) -> Any:
+        return self.load(*self.place(node.value, node.slice))
+
+    # operators ----------------------------------------------------------------------------
+
+    def binop(self, node: ast.BinOp) -> Any:
+        left, right = self.write(node.left), self.write(node.right)
+        return self.arithmetic.binary(
+            node.op, left, self.type_of(node.left), right, self.type_of(node.right))[0]
+
+    def unaryop(self, node: ast.UnaryOp) -> Any:
+        return self.arithmetic.unary(
+            node.op, self.write(node.operand), self.type_of(node.operand), self.type_of(node))
+
+    def compare(self, node: ast.Compare) -> Any:
+        left, right = node.left, node.comparators[0]
+        known = self.typed.constants
+        common = compared_type(
+            self.type_of(left), self.type_of(right), known.get(left), known.get(right))
+        symbol = COMPARISONS[type(node.ops[0])]
+        first = self.converted(left, common)
+        return self.arithmetic.compare(symbol, first, self.converted(right, common), common)
+
+    def boolop(self, node: ast.BoolOp) -> Any:
+        """Operands from left to right, until one decides."""
+        return self.until_decided(node.values, isinstance(node.op, ast.Or))
+
+    def until_decided(self, operands: list[ast.expr], decides: bool) -> Any:
+        """`decides` if one of the operands is that."""
+        value = self.write(operands[0])
+        if len(operands) == 1:
+            return value
+        sides: list[Callable[[], Any]] = [
+            lambda: literal(decides, BOOL),
+            lambda: self.until_decided(operands[1:], decides),
+        ]
+        return self.choice(value, *(sides if decides else reversed(sides)))
+
+    def ifexp(self, node: ast.IfExp) -> Any:
+        if node.test in self.typed.constants:
+            return self.write(node.body if self.typed.constants[node.test] else node.orelse)
+        dtype = self.type_of(node)
+        return self.choice(self.write(node.test), lambda: self.converted(node.body, dtype),
+                           lambda: self.converted(node.orelse, dtype))
+
+    def choice(self, test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+        """One of two values, of which only one is computed."""
+        builder, ends = self.builder, []
+        blocks = builder.append_basic_block(), builder.append_basic_block()
+        after = builder.append_basic_block()
+        builder.cbranch(test, *blocks)
+        for block, side in zip(blocks, (then, orelse), strict=True):
+            builder.position_at_end(block)
+            value = side()
+            ends.append((value, builder.block))
+            builder.branch(after)
+        builder.position_at_end(after)
+        result = builder.phi(ends[0][0].type)
+        for end in ends:
+            result.add_incoming(*end)
+        return result
+
+    # calls --------------------------------------------------------------------------------
+
+    def call(self, node: ast.Call) -> Any:
+        assert isinstance(node.func, ast.Name)
+        target = self.typed.function.references[node.func.id]
+        if isinstance(target, Word):
+            return self.word(target.name, node)
+        callee = self.typed.calls[node]
+        given = [self.write(argument)
+                 for argument, kind in zip(node.args, callee.arguments.values(), strict=True)
+                 if kind is not ABSENT]
+        return self.builder.call(self.devices[callee], given)
+
+    def word(self, name: str, node: ast.Call) -> Any:
+        if name in CASTS:
+            return self.converted(node.args[0], np.dtype(name))
+        if "atomic" in name:
+            return self.atomic(name, node)
+        if name in ("lane", "team_size"):
+            return literal(name == "team_size", INT64)
+        if name == "team_sync":
+            return None
+        if name.startswith("team_"):  # of one lane
+            return self.write(node.args[0])
+        if name == "value_or":
+            return self.value_or(*node.args)
+        if name in ("popcount", "ctz"):
+            return self.bit_count(name, self.converted(node.args[0], INT64))
+        return self.extreme(name, node)
+
+    def value_or(self, array: ast.expr, index: ast.expr, default: ast.expr) -> Any:
+        assert isinstance(array, ast.Name)
+        if self.typed.kind(array.id) is ABSENT:
+            return self.converted(default, INT64)
+        address, dtype = self.place(array, index)
+        return self.arithmetic.convert(self.load(address, dtype), dtype, INT64)
+
+    def bit_count(self, name: str, value: Any) -> Any:
+        if name == "popcount":
+            return self.builder.ctpop(value)
+        return self.builder.cttz(value, literal(False, BOOL))
+
+    def extreme(self, name: str, node: ast.Call) -> Any:
+        """min, max and abs; more than two operands are taken from left to right."""
+        dtype = self.type_of(node)
+        value = self.converted(node.args[0], dtype)
+        if name == "abs":
+            return self.arithmetic.magnitude(value, dtype)
+        for argument in node.args[1:]:
+            other = self.converted(argument, dtype)
+            value = self.arithmetic.extreme("<" if name == "min" else ">", value, other, dtype)
+        return value
+
+    def atomic(self, name: str, node: ast.Call) -> Any:
+        """The element before the change; a team of one lane competes with nobody."""
+        address, dtype = self.place(node.args[0], node.args[1])
+        builder = self.builder
+        values = [self.converted(value, dtype) for value in node.args[2:]]
+        if name == "atomic_load":
+            return builder.load_atomic(address, ORDER, dtype.itemsize)
+        if name == "atomic_cas":
+            pair = builder.cmpxchg(address, *values, ORDER, ORDER)
+            return builder.extract_value(pair, 0)
+        if name in _FETCH:
+            operation = _FETCH[name][dtype.kind == "u"]
+            return builder.atomic_rmw(operation, address, *(values or [literal(1, dtype)]), ORDER)
+        old = builder.load(address)
+        if name == "team_atomic_add":
+            builder.store(builder.add(old, values[0]), address)
+        else:
+            same = builder.icmp_unsigned("==", old, values[0])
+            builder.store(builder.select(same, values[1], old), address)
+        return old

@@ -1,0 +1,81 @@
+"""From a kernel to the LLVM module that a processor's core runs.
+
+The module holds the device functions, the kernel's body, and one C function
+``name(start, stop, row)`` that runs the body for a range of work items.  ``row`` is the address of
+the packed arguments (`packing`): word 0 is the address of the work size, which the driver reads,
+the others are addresses of arrays or the bits of scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from portpart.backends.cpu.statements import StatementWriter
+from portpart.backends.cpu.values import BIT, BYTE, WORD, literal, memory_type, value_type
+from portpart.backends.language.typed import TypedFunction
+from portpart.backends.language.types import ABSENT, BOOL, INT64, ArgumentType, ArrayType
+
+
+def module_text(typed: TypedFunction, name: str) -> str:
+    """The module with the C function `name` for the kernel `typed`."""
+    module = ir.Module(name)
+    devices: dict[TypedFunction, Any] = {}
+    for number, device in enumerate(typed.devices):
+        devices[device] = _function(module, device, f"{device.function.name}.{number}", devices)
+    _chunk(module, typed, name, _function(module, typed, "body", devices))
+    return str(module)
+
+
+def _function(module: Any, typed: TypedFunction, name: str,
+              devices: Mapping[TypedFunction, Any]) -> Any:
+    given = [_type(kind) for kind in typed.arguments.values() if kind is not ABSENT]
+    returns = ir.VoidType() if typed.returns is None else value_type(typed.returns)
+    function = ir.Function(module, ir.FunctionType(returns, given), name)
+    function.linkage = "internal"
+    function.attributes.add("alwaysinline")
+    StatementWriter(typed, function, devices).write()
+    return function
+
+
+def _chunk(module: Any, typed: TypedFunction, name: str, body: Any) -> None:
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [WORD] * 3), name)
+    start, stop, row = function.args
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    _, *kinds = typed.arguments.values()
+    given = [_argument(builder, row, position, kind)
+             for position, kind in enumerate(kinds, start=1) if kind is not ABSENT]
+    entry = builder.block
+    test, loop, after = (builder.append_basic_block() for _ in range(3))
+    builder.branch(test)
+    builder.position_at_end(test)
+    item = builder.phi(WORD)
+    item.add_incoming(start, entry)
+    builder.cbranch(builder.icmp_signed("<", item, stop), loop, after)
+    builder.position_at_end(loop)
+    builder.call(body, [item, *given])
+    item.add_incoming(builder.add(item, literal(1, INT64), flags=("nsw",)), loop)
+    builder.branch(test)
+    builder.position_at_end(after)
+    builder.ret_void()
+
+
+def _argument(builder: Any, row: Any, position: int, kind: ArgumentType) -> Any:
+    """The argument at the word `position` of a row."""
+    address = builder.add(row, literal(8 * position, INT64))
+    if isinstance(kind, ArrayType):
+        word = builder.load(builder.inttoptr(address, WORD.as_pointer()))
+        return builder.inttoptr(word, _type(kind))
+    memory = BYTE if kind == BOOL else _type(kind)
+    value = builder.load(builder.inttoptr(address, memory.as_pointer()))
+    return builder.trunc(value, BIT) if kind == BOOL else value
+
+
+def _type(kind: ArgumentType) -> Any:
+    if isinstance(kind, ArrayType):
+        return memory_type(kind.dtype).as_pointer()
+    assert isinstance(kind, np.dtype)
+    return value_type(kind)

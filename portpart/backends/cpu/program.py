@@ -1,0 +1,85 @@
+"""Programs on the CPU: a list of instructions that a compiled loop walks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.cpu.compile import compiled
+from portpart.backends.cpu.driver import (
+    FIELDS,
+    ITEM_WEIGHT,
+    JUMP,
+    JUMP_IF_ZERO,
+    LAUNCH,
+    walk,
+)
+from portpart.backends.cpu.threads import run_with_threads
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.packing import Table, address_of, tag_of
+from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+
+TARGET = 5
+"""Field of an instruction that holds a jump's target."""
+
+
+class CpuExecutable:
+    """A program as instructions with one row of packed arguments per launch."""
+
+    def __init__(self, space: ExecutionSpace, threads: int, program: Program) -> None:
+        self.space, self.threads = space, threads
+        self.table = Table(program.slots)
+        self.code: list[list[int]] = []
+        self._emit(program.steps)
+        self._instructions = np.array(self.code, np.int64).reshape(-1)
+
+    def run(self, bindings: dict[str, Any], size: int) -> None:
+        """Run with `bindings`; the size needs no preparation here."""
+        scratch = self.space.empty(self.table.scratch_bytes(bindings), np.uint8)
+        table = np.empty(len(self.table), np.int64)
+        base = address_of(table)
+        table[:] = self.table.fill(bindings, base, address_of(scratch))
+        self.space.counters.launches += 1
+        run_with_threads(self.threads, walk, self._instructions, base)
+
+    def _emit(self, steps: list[Step]) -> None:
+        for step in steps:
+            if isinstance(step, Launch):
+                self._emit_launch(step)
+            elif isinstance(step, While):
+                self._emit_loop(step)
+            else:
+                self._emit_branch(step)
+
+    def _emit_launch(self, step: Launch) -> None:
+        function = compiled(step.kernel, tuple(map(tag_of, step.args)))
+        row = self.table.add_row(step)
+        weight = step.work or ITEM_WEIGHT[step.team]
+        self.code.append([LAUNCH, function, row, weight, 0, 0])
+
+    def _emit_loop(self, step: While) -> None:
+        start = FIELDS * len(self.code)
+        test = self._emit_test(step.flag)
+        self._emit(step.steps)
+        self._emit_jump()[TARGET] = start
+        test[TARGET] = FIELDS * len(self.code)
+
+    def _emit_branch(self, step: Branch) -> None:
+        test = self._emit_test(step.flag)
+        self._emit(step.then)
+        if not step.orelse:
+            test[TARGET] = FIELDS * len(self.code)
+            return
+        jump = self._emit_jump()
+        test[TARGET] = FIELDS * len(self.code)
+        self._emit(step.orelse)
+        jump[TARGET] = FIELDS * len(self.code)
+
+    def _emit_test(self, flag: Element) -> list[int]:
+        self.code.append([JUMP_IF_ZERO, 0, 0, 0, self.table.add_address(flag), 0])
+        return self.code[-1]
+
+    def _emit_jump(self) -> list[int]:
+        self.code.append([JUMP, 0, 0, 0, 0, 0])
+        return self.code[-1]

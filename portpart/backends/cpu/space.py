@@ -1,0 +1,142 @@
+"""The CPU space: NumPy arrays, kernels compiled by LLVM, one thread or many.
+
+Results never depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numba
+import numpy as np
+
+from portpart.backends.cpu.compile import compiled
+from portpart.backends.cpu.driver import ITEM_WEIGHT, MOST_ARGUMENTS, PARALLEL_WORK, launch_objects
+from portpart.backends.cpu.memory import allocate, main_memory
+from portpart.backends.cpu.program import CpuExecutable
+from portpart.backends.cpu.threads import run_with_threads
+from portpart.backends.interface import Array, Executable, ExecutionSpace
+from portpart.backends.language import Kernel
+from portpart.backends.packing import DATA_POINTER, tag_of, word_of
+from portpart.backends.program import Program
+from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
+
+
+class CpuSpace(ExecutionSpace):
+    """Execution on the cores of this machine.
+
+    Parameters
+    ----------
+    threads : int or None
+        Threads for parallel loops; None, and a number above that, takes all that Numba offers: as
+        many as there are cores, or as the environment variable ``NUMBA_NUM_THREADS`` says.
+    """
+
+    kind = "cpu"
+    widest_team = 1
+    name = "cpu"
+
+    def __init__(self, threads: int | None = None) -> None:
+        super().__init__()
+        if numba.config.DISABLE_JIT:
+            raise DeviceUnavailable("kernels need Numba's compiler: unset NUMBA_DISABLE_JIT")
+        available = numba.config.NUMBA_NUM_THREADS
+        if threads is not None and threads < 1:
+            raise InputError(f"threads is {threads}; it must be at least 1")
+        self.threads = min(threads or available, available)
+
+    def empty(self, n: int, dtype: Any) -> Array:
+        try:
+            return allocate(n, dtype)
+        except MemoryError as error:
+            needed = n * np.dtype(dtype).itemsize / 2**20
+            raise OutOfMemory(f"{needed:.0f} MiB of main memory are not to be had") from error
+
+    def full(self, n: int, value: Any, dtype: Any) -> Array:
+        result = self.empty(n, dtype)
+        result.fill(value)
+        return result
+
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        if hasattr(values, "__cuda_array_interface__"):
+            values = values.get() if hasattr(values, "get") else values.cpu()
+        return np.ascontiguousarray(values, dtype)
+
+    def to_host(self, array: Array) -> np.ndarray:
+        return np.asarray(array)
+
+    def owns(self, array: Any) -> bool:
+        return isinstance(array, np.ndarray)
+
+    def synchronize(self) -> None:
+        """All launches have finished when they return."""
+
+    def sort_keys(self, keys: Array) -> tuple[Array, Array]:
+        from portpart.primitives.sort import radix_sort_keys
+
+        return radix_sort_keys(self, keys)
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        if n <= 0:
+            return
+        weight = ITEM_WEIGHT[team]
+        self.counters.launches += 1
+        if self.threads == 1 or n * weight < PARALLEL_WORK:
+            _launch(n, kernel, args, weight, 1)
+        else:
+            run_with_threads(self.threads, _launch, n, kernel, args, weight)
+
+    def free_bytes(self) -> int | None:
+        return main_memory()
+
+    @property
+    def num_compiled(self) -> int:
+        return super().num_compiled + len(_functions)
+
+    def executable(self, program: Program) -> Executable:
+        return CpuExecutable(self, self.threads, program)
+
+
+_pack = [struct.Struct(f"{n}q").pack for n in range(MOST_ARGUMENTS + 1)]
+_WORDS_IN_BYTES = bytes.__basicsize__ - 1
+"""Where a bytes object keeps its bytes (it ends with one byte of them, the closing zero)."""
+
+_functions: dict[tuple[Any, ...], int] = {}
+"""Address of the compiled function by kernel and types of arguments."""
+
+
+def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers: int) -> None:
+    """One launch; every step here is paid by each of the many small ones."""
+    key: list[Any] = [kernel]
+    words: list[int] = []
+    arrays = 0
+    for argument in args:
+        kind = type(argument)
+        if kind is np.ndarray and DATA_POINTER:
+            if argument.ndim != 1 or not argument.flags.c_contiguous:
+                tag_of(argument)  # says what is wrong
+            arrays |= 1 << len(words)
+            key.append(argument.dtype)
+            words.append(id(argument))
+        elif kind is int:
+            key.append(int)
+            words.append(argument)
+        else:
+            key.append(tag_of(argument))
+            words.append(word_of(argument))
+    function = _functions.get(tuple(key)) or _compiled(kernel, key, args)
+    try:
+        packed = _pack[len(words)](*words)
+    except struct.error as error:
+        raise InputError(f"kernel {kernel.name}: an integer argument is beyond 64 bits") from error
+    address = id(packed) + _WORDS_IN_BYTES
+    launch_objects(function, address, len(words), arrays, DATA_POINTER, n, weight, workers)
+
+
+def _compiled(kernel: Kernel, key: list[Any], args: tuple[Any, ...]) -> int:
+    if len(args) > MOST_ARGUMENTS:
+        raise InputError(f"kernel {kernel.name}: more than {MOST_ARGUMENTS} arguments")
+    function = compiled(kernel, tuple(map(tag_of, args)))
+    _functions[tuple(key)] = function
+    return function

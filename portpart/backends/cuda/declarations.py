@@ -1,0 +1,91 @@
+"""Where the C++ declaration of each variable goes: into the innermost block that can hold it.
+
+Python's variables belong to the function, C++'s to a block.  A block can hold a variable if it is
+given a value there before anything else mentions it; several blocks may each hold their own.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from portpart.backends.language.typed import TypedFunction
+
+
+class Places:
+    """Declares the variables of one function."""
+
+    def __init__(self, typed: TypedFunction) -> None:
+        self.typed = typed
+        self._cache: dict[ast.AST, frozenset[str]] = {}
+
+    def split(
+        self, live: list[ast.stmt], pending: set[str]
+    ) -> tuple[list[list[str]], list[set[str]]]:
+        """For each statement: what to declare in front of it, and what it can hold inside.
+
+        `live` are the statements of one block, `pending` the variables that only they mention.
+        """
+        front: list[list[str]] = [[] for _ in live]
+        inner: list[set[str]] = [set() for _ in live]
+        for name in self.typed.variables:
+            users = [i for i, node in enumerate(live) if name in pending & self.mentioned(node)]
+            if not users:
+                continue
+            if self._inside(name, [live[i] for i in users]):
+                for i in users:
+                    inner[i].add(name)
+            else:
+                front[users[0]].append(name)
+        return front, inner
+
+    def _inside(self, name: str, users: list[ast.stmt]) -> bool:
+        """True if `name` can be declared inside the statements that mention it."""
+        if len(users) == 1:
+            return self._passes_on(users[0], name)
+        return not assigns(users[0], name) and all(self._holds(node, name) for node in users)
+
+    def mentioned(self, node: ast.AST) -> frozenset[str]:
+        """Names that occur in `node`."""
+        if node not in self._cache:
+            self._cache[node] = frozenset(
+                child.id for child in ast.walk(node) if isinstance(child, ast.Name)
+            )
+        return self._cache[node]
+
+    def _passes_on(self, node: ast.stmt, name: str) -> bool:
+        """True if only blocks inside `node` mention `name`, or it is a loop over `name`."""
+        if isinstance(node, ast.For):
+            if name in self.mentioned(node.target):
+                stored = any(_stores(child, name) for child in node.body)
+                return not stored and name not in self.mentioned(node.iter)
+            return name not in self.mentioned(node.iter)
+        return isinstance(node, (ast.If, ast.While)) and name not in self.mentioned(node.test)
+
+    def _holds(self, node: ast.stmt, name: str) -> bool:
+        """True if, besides, each of these blocks gives `name` a value of its own first."""
+        if not self._passes_on(node, name):
+            return False
+        if isinstance(node, ast.For) and name in self.mentioned(node.target):
+            return True
+        assert isinstance(node, (ast.For, ast.If, ast.While))
+        return self._block_holds(node.body, name) and self._block_holds(node.orelse, name)
+
+    def _block_holds(self, statements: list[ast.stmt], name: str) -> bool:
+        users = [node for node in self.typed.live(statements) if name in self.mentioned(node)]
+        if users and assigns(users[0], name):
+            return True
+        return all(self._holds(node, name) for node in users)
+
+
+def assigns(node: ast.stmt, name: str) -> bool:
+    """True if `node` is the plain assignment ``name = ...``."""
+    if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+        return False
+    return node.targets[0].id == name
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Store)
+        for child in ast.walk(node)
+    )

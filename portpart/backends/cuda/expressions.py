@@ -1,0 +1,251 @@
+"""Expressions of a typed function as CUDA C++.
+
+Integer results are always 64 bits wide, as in Numba.  Signed sums and products go through words
+that wrap (signed overflow is undefined in C++), `//` and `%` through words that floor; everything
+else is an infix operator whose operands have been brought to one type.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.language import CASTS, Word
+from portpart.backends.language.typed import TypedFunction
+from portpart.backends.language.types import (
+    ABSENT,
+    BOOL,
+    FLOAT64,
+    INT64,
+    UINT64,
+    ArrayType,
+    binary_type,
+    compared_type,
+)
+
+NameOf = Callable[[str], str]
+DeviceName = Callable[[TypedFunction], str]
+
+TEAM_TEMPLATES = frozenset((
+    "lane", "team_size", "team_sum", "team_max", "team_min", "team_scan", "team_last", "team_sync",
+    "team_atomic_add", "team_atomic_cas",
+))
+"""Words that are templates of the team's width in C++."""
+
+_INFIX: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|",
+    ast.BitXor: "^", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">",
+    ast.GtE: ">=", ast.And: "&&", ast.Or: "||",
+}
+_WRAPPING: dict[type, str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply"}
+_TEMPLATES: dict[type, str] = {
+    ast.FloorDiv: "floor_divide", ast.Mod: "floor_modulo", ast.LShift: "shift_left",
+    ast.RShift: "shift_right",
+}
+
+
+def type_name(dtype: np.dtype | None) -> str:
+    """C++ name of a scalar type; the prelude defines these names."""
+    return "void" if dtype is None else str(dtype)
+
+
+def literal(value: bool | int | float, dtype: np.dtype) -> str:
+    """The constant `value` as an expression of type `dtype`."""
+    if dtype == BOOL:
+        return "true" if value else "false"
+    if dtype.kind == "f":
+        return _float_literal(dtype.type(value), dtype)
+    wrapped = int(np.array(int(value) & (2**64 - 1), np.uint64).astype(dtype))
+    if dtype == UINT64:
+        return f"{wrapped}ULL"
+    if dtype != INT64:
+        return f"{dtype}({wrapped})"
+    if wrapped == -(2**63):
+        return "(-9223372036854775807LL - 1)"
+    return f"{wrapped}LL"
+
+
+def _float_literal(value: Any, dtype: np.dtype) -> str:
+    if not math.isfinite(value):
+        sign = "-" if value < 0 else ""
+        return f"{sign}pp::{'not_a_number' if math.isnan(value) else 'infinity'}<{dtype}>()"
+    text = repr(float(value))
+    return text if dtype == FLOAT64 else f"float32({text})"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A piece of C++ with its type and, if it is known, its value."""
+
+    text: str
+    dtype: np.dtype
+    constant: bool | int | float | None = None
+
+    def converted(self, dtype: np.dtype) -> str:
+        """The value as an expression of exactly the type `dtype`."""
+        if isinstance(self.constant, int) or (self.constant is not None and dtype.kind == "f"):
+            return literal(self.constant, dtype)
+        return self.text if self.dtype == dtype else f"{dtype}({self.text})"
+
+
+class ExpressionWriter:
+    """Writes the expressions of one typed function.
+
+    Parameters
+    ----------
+    typed : TypedFunction
+    name_of
+        C++ name of a parameter or variable.
+    device_name
+        C++ name of a specialised device function.
+    """
+
+    def __init__(self, typed: TypedFunction, name_of: NameOf, device_name: DeviceName) -> None:
+        self.typed = typed
+        self.name_of = name_of
+        self.device_name = device_name
+
+    def type_of(self, node: ast.expr) -> np.dtype:
+        """Type of an expression."""
+        return self.typed.types[node]
+
+    def write(self, node: ast.expr) -> str:
+        """`node` as C++, of its own type."""
+        if node in self.typed.constants:
+            return literal(self.typed.constants[node], self.type_of(node))
+        return str(getattr(self, type(node).__name__.lower())(node))
+
+    def value(self, node: ast.expr) -> Value:
+        """`node` with what is known of it."""
+        return Value(self.write(node), self.type_of(node), self.typed.constants.get(node))
+
+    def converted(self, node: ast.expr, dtype: np.dtype) -> str:
+        """`node` as an expression of exactly the type `dtype`."""
+        return self.value(node).converted(dtype)
+
+    def operand(self, node: ast.expr) -> str:
+        """`node` as an operand of an infix operator."""
+        return grouped(self.write(node))
+
+    def name(self, node: ast.Name) -> str:
+        return self.name_of(node.id)
+
+    def subscript(self, node: ast.Subscript) -> str:
+        return f"{self.write(node.value)}[{self.write(node.slice)}]"
+
+    def binop(self, node: ast.BinOp) -> str:
+        return binary(node.op, self.value(node.left), self.value(node.right)).text
+
+    def unaryop(self, node: ast.UnaryOp) -> str:
+        operand, dtype = self.value(node.operand), self.type_of(node)
+        if isinstance(node.op, ast.Not):
+            return f"!{grouped(operand.text)}"
+        if isinstance(node.op, ast.UAdd):
+            return operand.converted(dtype)
+        if dtype.kind == "f":
+            return f"-({operand.text})"
+        word = "negate" if isinstance(node.op, ast.USub) else "invert"
+        narrow = f"pp::{word}<{operand.dtype}>({operand.text})"
+        return Value(narrow, operand.dtype).converted(dtype)
+
+    def boolop(self, node: ast.BoolOp) -> str:
+        return f" {_INFIX[type(node.op)]} ".join(self.operand(value) for value in node.values)
+
+    def compare(self, node: ast.Compare) -> str:
+        left, right = self.value(node.left), self.value(node.comparators[0])
+        common = compared_type(left.dtype, right.dtype, left.constant, right.constant)
+        return _infix(_INFIX[type(node.ops[0])], left, right, common)
+
+    def ifexp(self, node: ast.IfExp) -> str:
+        if node.test in self.typed.constants:
+            return self.write(node.body if self.typed.constants[node.test] else node.orelse)
+        dtype = self.type_of(node)
+        sides = (grouped(self.converted(side, dtype)) for side in (node.body, node.orelse))
+        return f"{self.operand(node.test)} ? {' : '.join(sides)}"
+
+    # calls --------------------------------------------------------------------------------
+
+    def call(self, node: ast.Call) -> str:
+        assert isinstance(node.func, ast.Name)
+        target = self.typed.function.references[node.func.id]
+        if isinstance(target, Word):
+            return self.word(target.name, node)
+        callee = self.typed.calls[node]
+        given = []
+        for argument, kind in zip(node.args, callee.arguments.values(), strict=True):
+            if kind is not ABSENT:
+                given.append(self.write(argument))
+        return f"{self.device_name(callee)}({', '.join(given)})"
+
+    def word(self, name: str, node: ast.Call) -> str:
+        if name in CASTS:
+            return self.converted(node.args[0], np.dtype(name))
+        if name == "value_or":
+            return self.value_or(*node.args)
+        if name in ("min", "max", "abs"):
+            return self.folded(name, node)
+        given = [self.write(argument) for argument in node.args]
+        if "atomic" in name:
+            given[2:] = [self.converted(value, self.element_of(node)) for value in node.args[2:]]
+        template = "<TEAM>" if name in TEAM_TEMPLATES else ""
+        return f"pp::{name}{template}({', '.join(given)})"
+
+    def element_of(self, node: ast.Call) -> np.dtype:
+        assert isinstance(node.args[0], ast.Name)
+        array = self.typed.kind(node.args[0].id)
+        assert isinstance(array, ArrayType)
+        return array.dtype
+
+    def folded(self, name: str, node: ast.Call) -> str:
+        """min, max and abs; more than two operands are taken from left to right."""
+        dtype = self.type_of(node)
+        text = self.converted(node.args[0], dtype)
+        if name == "abs":
+            return f"pp::abs<{dtype}>({text})"
+        for argument in node.args[1:]:
+            text = f"pp::{name}<{dtype}>({text}, {self.converted(argument, dtype)})"
+        return text
+
+    def value_or(self, array: ast.expr, index: ast.expr, default: ast.expr) -> str:
+        assert isinstance(array, ast.Name)
+        if self.typed.kind(array.id) is ABSENT:
+            return self.converted(default, INT64)
+        return f"int64({self.name_of(array.id)}[{self.write(index)}])"
+
+
+def grouped(text: str) -> str:
+    """`text` in parentheses if it has an operator outside of all brackets."""
+    depth = 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == " " and depth == 0:
+            return f"({text})"
+    return text
+
+
+def binary(op: ast.operator, left: Value, right: Value) -> Value:
+    """``left op right`` in the type Numba gives it."""
+    dtype, kind = binary_type(op, left.dtype, right.dtype), type(op)
+    if kind in _WRAPPING and dtype == INT64:
+        return Value(f"pp::{_WRAPPING[kind]}({left.text}, {right.text})", dtype)
+    if kind in _TEMPLATES:
+        return Value(f"pp::{_TEMPLATES[kind]}<{dtype}>({left.text}, {right.text})", dtype)
+    text = _infix(_INFIX[kind], left, right, dtype)
+    return Value(f"bool({text})" if dtype == BOOL else text, dtype)
+
+
+def _infix(symbol: str, left: Value, right: Value, common: np.dtype) -> str:
+    """Both operands brought to the type `common`; C++ converts one if the other has it."""
+    first, second = left.text, right.text
+    if left.constant is not None:
+        first = left.converted(common)
+    elif right.constant is not None:
+        second = right.converted(common)
+    elif common not in (left.dtype, right.dtype):
+        first = left.converted(common)
+    return f"{grouped(first)} {symbol} {grouped(second)}"

@@ -1,0 +1,189 @@
+"""Programs on CUDA: a resident kernel, a graph, or a walk that launches step by step.
+
+All read the arguments of every launch from one table in device memory, which `run` rewrites; so one
+kernel or captured graph serves any arrays.  The number of blocks is fixed for work sizes of a kind:
+small and large ones, and of a resident kernel those between.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.cuda.compile import blocks_for
+from portpart.backends.cuda.cooperative import Cooperative
+from portpart.backends.cuda.graph import capture
+from portpart.backends.cuda.modes import GRAPH, WALK, Device
+from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
+from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.translate import STEP, translate
+from portpart.backends.language.team_arrays import BLOCK
+from portpart.backends.language.types import type_of
+from portpart.backends.packing import Table, address_of, tag_of
+from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+
+SMALL_SIZE = 1 << 15
+"""Largest work size that runs with the small grid."""
+
+SMALL_WAVES, FULL_WAVES = 1, 8
+"""Blocks per multiprocessor at most of a launch, in the small and the full grid."""
+
+
+def resident_blocks(size: int, most: int) -> int:
+    """Blocks per multiprocessor of a resident kernel: more take longer to meet at a barrier."""
+    return 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else most
+
+
+class CudaExecutable:
+    """A program compiled for one device."""
+
+    def __init__(self, space: Device, program: Program) -> None:
+        self.space = space
+        self.program = program
+        self.layout = Table(program.slots)
+        self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
+        self.flags: dict[Element, int] = {}
+        self._place_flags(program.steps)
+        self.arrivals = self.layout.add_constant(0)
+        self.laps = space.cupy.zeros((len(self.rows), 2), np.int64) if space.profiling else None
+        self._laps_at = None
+        if self.laps is not None:
+            self._laps_at = self.layout.add_constant(self.laps.data.ptr)
+        self.table = space.cupy.empty(len(self.layout), np.int64)
+        self._base = int(self.table.data.ptr)
+        self._arrays = [slot.name for slot in program.slots.values()
+                        if slot.is_array and not slot.scratch and not slot.words]
+        self.functions: dict[int, Any] = {}
+        self._most_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
+        self._resident: Any = None
+        self._graphs: dict[bool, Any] = {}
+        self._lock = threading.RLock()
+        self._done = space.cupy.cuda.Event(disable_timing=True)
+        self._last: Any = None
+
+    def run(self, bindings: dict[str, Any], size: int) -> None:
+        """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
+        for name in self._arrays:
+            array = bindings.get(name)
+            if array is not None:
+                self.space.check_array(array)
+        small = size <= SMALL_SIZE
+        # The allocator gives the scratch to what comes later on this stream only.
+        scratch = self.space.empty(self.layout.scratch_bytes(bindings), np.uint8)
+        with self._lock, self.space.active():
+            stream = self.space.cupy.cuda.get_current_stream()
+            self._wait_for_last(stream)
+            words = self.layout.fill(bindings, self._base, scratch.data.ptr)
+            # From pageable memory the call returns when the words have been read.
+            self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
+            if self.space.program_mode == WALK:
+                self._load()
+                self._walk(self.program.steps, bindings, small)
+            else:
+                self.space.counters.launches += 1
+                self._start(stream, size)
+            stream.record(self._done)
+            self._last = stream
+
+    def launch_step(self, step: Launch, small: bool) -> None:
+        """Launch one step on the current stream; it reads its row when it starts."""
+        address = np.uint64(self.table.data.ptr + 8 * self.rows[id(step)])
+        self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
+
+    def _start(self, stream: Any, size: int) -> None:
+        if self.space.program_mode == GRAPH:
+            self._graph(size <= SMALL_SIZE).launch(stream)
+            return
+        if self._resident is None:
+            self._resident = self._compile_resident()
+        blocks = resident_blocks(size, self._most_blocks)
+        self._resident.launch(self.table.data.ptr, stream, blocks)
+
+    def _load(self) -> None:
+        """Compile the launches one by one."""
+        if not self.functions:
+            launches = self.program.launches()
+            functions = self.space.kernels.packed(
+                (step.kernel, tuple(map(tag_of, step.args)), step.team) for step in launches
+            )
+            self.functions = dict(zip(map(id, launches), functions, strict=True))
+
+    def _compile_resident(self) -> Any:
+        launches = self.program.launches()
+        check_program(self.program)
+        translations = {
+            id(step): translate(step.kernel, tuple(type_of(tag_of(a)) for a in step.args),
+                                step.team, (STEP,))
+            for step in launches
+        }
+        writer = ResidentWriter(translations, self.rows, self.flags,
+                                self.layout.length_of_rows, self.arrivals, self._laps_at,
+                                self._most_blocks)
+        symbol, text = writer.write(self.program.steps)
+        function = self.space.kernels.resident(text, symbol)
+        return Cooperative(function, self.space.multiprocessors)
+
+    def profile(self) -> list[tuple[str, int, float]]:
+        """Kernel, launches and milliseconds of each recorded launch, summed over all runs.
+
+        Of a program that ran resident and was made while the space's `profiling` was on.  Launches
+        side by side end at one barrier, whose time counts for the last of them.
+        """
+        if self.laps is None:
+            return []
+        clock = self.space.cupy.cuda.Device(self.space.device_id).attributes["ClockRate"]  # kHz
+        return [
+            (f"{step.kernel.name} ({step.team})", int(count), float(cycles) / clock)
+            for step, (cycles, count) in zip(self.program.launches(), self.laps.get(), strict=True)
+        ]
+
+    def _place_flags(self, steps: list[Step]) -> None:
+        for step in steps:
+            if isinstance(step, Launch):
+                continue
+            if step.flag not in self.flags:
+                self.flags[step.flag] = self.layout.add_address(step.flag)
+            if isinstance(step, While):
+                self._place_flags(step.steps)
+            else:
+                self._place_flags(step.then + step.orelse)
+
+    def _blocks(self, step: Launch, small: bool) -> int:
+        waves = SMALL_WAVES if small else FULL_WAVES
+        limit = waves * self.space.multiprocessors
+        if isinstance(step.count, Element):
+            return blocks_for(SMALL_SIZE, step.team, limit) if small else limit
+        return blocks_for(int(step.count), step.team, limit)
+
+    def _wait_for_last(self, stream: Any) -> None:
+        """The table must not change under a run on another stream."""
+        if self._last is not None and self._last != stream:
+            stream.wait_event(self._done)
+
+    def _graph(self, small: bool) -> Any:
+        if small not in self._graphs:
+            self._load()
+            self._graphs[small] = capture(self, small)
+        return self._graphs[small]
+
+    # walking on the host ------------------------------------------------------------------
+
+    def _walk(self, steps: list[Step], bindings: dict[str, Any], small: bool) -> None:
+        for step in steps:
+            if isinstance(step, Launch):
+                self.space.counters.launches += 1
+                self.launch_step(step, small)
+            elif isinstance(step, While):
+                while self._is_set(step.flag, bindings):
+                    self._walk(step.steps, bindings, small)
+            elif isinstance(step, Branch):
+                side = step.then if self._is_set(step.flag, bindings) else step.orelse
+                self._walk(side, bindings, small)
+
+    def _is_set(self, flag: Element, bindings: dict[str, Any]) -> bool:
+        self.space.counters.synchronizations += 1
+        if flag.slot.words:
+            return int(self.table[self.layout.place_of(flag)]) != 0
+        return int(bindings[flag.slot.name][flag.index]) != 0

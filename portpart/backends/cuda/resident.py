@@ -1,0 +1,144 @@
+"""A program as one kernel that stays on the device until it is done.
+
+Its launches become device functions, called one after the other with a barrier of all blocks
+between them; its loops and branches become those of C++.  A barrier costs less than the launch of a
+node of a graph, and a test of a flag a small part of a conditional node.  All blocks must run at
+the same time, which a cooperative launch sees to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from portpart.backends.cuda.effects import may_set
+from portpart.backends.cuda.translate import Translation
+from portpart.backends.program import Branch, Element, Launch, Step, While
+
+BLOCKS, SWEEPING_BLOCKS = 3, 4
+"""Blocks per multiprocessor that the compiler must leave room for, the latter for programs that
+sweep; with more, threads have too few registers."""
+
+Steps = tuple[Step, ...]
+
+_SYMBOL = "@program@"
+
+
+class ResidentWriter:
+    """Writes the kernel of a program.
+
+    Parameters
+    ----------
+    translations : mapping
+        The translation of each launch, by its identity.
+    rows : mapping
+        First word of the row of each launch in the program's table, by its identity.
+    flags : mapping
+        Position of each flag's address in the table.
+    words, arrivals : int
+        Length of the table, and the position of the word that counts arrivals at barriers.
+    laps : int, optional
+        Position of the address where the time of each launch is added up.
+    blocks : int
+        Blocks per multiprocessor that the compiler must leave room for.
+    """
+
+    def __init__(self, translations: Mapping[int, Translation], rows: Mapping[int, int],
+                 flags: Mapping[Element, int], words: int, arrivals: int,
+                 laps: int | None = None, blocks: int = BLOCKS) -> None:
+        self.blocks = blocks
+        self.translations, self.rows, self.flags = translations, rows, flags
+        self.words, self.arrivals, self.laps = words, arrivals, laps
+        self._numbers = {launch: number for number, launch in enumerate(rows)}
+
+    def write(self, steps: Sequence[Step]) -> tuple[str, str]:
+        """Name of the kernel, and its text with the device functions that it calls."""
+        texts = self._texts()
+        entry = "\n".join([
+            'extern "C" __global__ void '
+            f"__launch_bounds__(256, {self.blocks}) {_SYMBOL}(const int64* rows)",
+            "{",
+            f"    __shared__ int64 table[{self.words}];",
+            f"    pp::copy_words(rows, table, {self.words});",
+            f"    pp::Grid grid(int64(rows + {self.arrivals}));",
+            *([] if self.laps is None else [f"    pp::Stopwatch watch(rows[{self.laps}]);"]),
+            *self._block(steps, "    "),
+            "}",
+        ])
+        text = "\n\n".join([*texts, entry]) + "\n"
+        symbol = f"program_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        return symbol, text.replace(_SYMBOL, symbol)
+
+    def _texts(self) -> list[str]:
+        """The text of each kernel once; what is launched several times is called, not inlined.
+
+        A call takes no measurable time beside the barriers between launches, and the compiler is
+        done a fifth to a third sooner.
+        """
+        launches = Counter(self.translations.values())
+        return [_called(translation) if count > 1 else translation.text
+                for translation, count in launches.items()]
+
+    def _block(self, steps: Sequence[Step], margin: str, after: Steps = ()) -> list[str]:
+        lines = []
+        for place, step in enumerate(steps, 1):
+            if isinstance(step, Launch):
+                called = self.translations[id(step)].step_symbol
+                lines.append(f"{margin}{called}(table + {self.rows[id(step)]});")
+                lines += [f"{margin}grid.wait();"] if step.awaited else []
+                if self.laps is not None:
+                    lines.append(f"{margin}watch.lap({self._numbers[id(step)]});")
+                continue
+            rest = (*steps[place:], *after)
+            sides, follow = _sides(step, rest)
+            settled = not any(may_set(launch, step.flag)
+                              for side in sides for launch in before_barrier((*side, *follow)))
+            reads = "reads" if settled else "sees"
+            word = "while" if isinstance(step, While) else "if"
+            lines.append(f"{margin}{word} (grid.{reads}(table[{self.flags[step.flag]}])) {{")
+            lines += self._block(sides[0], margin + "    ", follow)
+            if not isinstance(step, While) and step.orelse:
+                lines += [f"{margin}}} else {{", *self._block(step.orelse, margin + "    ", follow)]
+            lines.append(f"{margin}}}")
+        return lines
+
+
+def _called(translation: Translation) -> str:
+    """The text of a kernel whose device function is not inlined."""
+    head = f"void {translation.step_symbol}("
+    return translation.text.replace(f"__device__ __forceinline__ {head}",
+                                    f"__device__ __noinline__ {head}")
+
+
+def _sides(step: While | Branch, rest: Steps) -> tuple[list[Steps], Steps]:
+    """What may come next after the flag of `step` is read, and what comes after either."""
+    if isinstance(step, While):
+        return [tuple(step.steps), ()], (step, *rest)
+    return [tuple(step.then), tuple(step.orelse)], rest
+
+
+def before_barrier(steps: Iterable[Step]) -> list[Launch]:
+    """Launches that may begin before all blocks have met, if a block goes on with `steps`."""
+    found: list[Launch] = []
+    for step in steps:
+        if isinstance(step, Launch):
+            found.append(step)
+            if step.awaited:
+                break
+        elif isinstance(step, While):
+            found += before_barrier(step.steps)
+        else:
+            found += before_barrier(step.then) + before_barrier(step.orelse)
+            if _always_meets(step.then) and _always_meets(step.orelse):
+                break
+    return found
+
+
+def _always_meets(steps: Iterable[Step]) -> bool:
+    """Whether blocks that go through `steps` surely meet at a barrier."""
+    return any(
+        step.awaited if isinstance(step, Launch)
+        else isinstance(step, Branch) and _always_meets(step.then) and _always_meets(step.orelse)
+        for step in steps
+    )

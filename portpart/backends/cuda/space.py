@@ -1,0 +1,280 @@
+"""The CUDA space: CuPy arrays, kernels translated to CUDA C++ and compiled by NVRTC.
+
+All work goes to CuPy's current stream of the calling thread, so it is ordered with whatever else
+that thread does with CuPy: arrays handed in are complete when a kernel reads them, and results can
+be used at once.  A thread that wants to overlap work enters a stream of its own (``with stream:``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.cuda.compile import KernelCache, blocks_for
+from portpart.backends.cuda.cooperative import missing_for_cooperation
+from portpart.backends.cuda.graph import missing_for_graphs
+from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK
+from portpart.backends.cuda.program import CudaExecutable
+from portpart.backends.interface import Array, Executable, ExecutionSpace
+from portpart.backends.language import Kernel
+from portpart.backends.language.team_arrays import BLOCK
+from portpart.backends.packing import address_of, tag_of
+from portpart.backends.program import Program
+from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
+
+OLDEST_CAPABILITY = 70
+"""Teams within a warp need the independent thread scheduling of compute capability 7.0."""
+
+MAX_BLOCKS = 1 << 16
+"""Blocks of a launch from Python; more items than that are taken in strides."""
+
+
+LARGEST_TRAVELLER = 1 << 16
+"""Bytes of a host array up to which the driver takes a copy at once: CuPy's way takes 40 us."""
+
+DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+"""The driver's library; CUDA calls a driver that is missing one that is too old."""
+
+NO_DRIVER = (f"there is no CUDA driver here ({DRIVER} cannot be loaded): a GPU needs NVIDIA's "
+             "driver, a container to be started with its GPUs")
+
+_NOTHING = contextlib.nullcontext()
+
+
+class CudaSpace(ExecutionSpace):
+    """Execution on one CUDA device.
+
+    Parameters
+    ----------
+    device : int or None
+        Number of the device; None takes CuPy's current one.
+
+    Attributes
+    ----------
+    program_mode : str
+        How programs run: ``"resident"``, as one kernel; ``"graph"``, as a CUDA graph with
+        conditional nodes; ``"walk"``, launch by launch from the host.  The results are the same.
+        The first of them that device, driver and packages support, unless it is set.
+    profiling : bool
+        Whether resident programs made from now on measure what each launch takes.
+
+    Raises
+    ------
+    DeviceUnavailable
+        If CuPy, the driver or the device is missing; the message says which.
+    """
+
+    kind = "cuda"
+    widest_team = BLOCK
+
+    def __init__(self, device: int | None = None) -> None:
+        super().__init__()
+        self.cupy = import_cupy()
+        self.device_id = usable_device(device)
+        self.name = f"cuda:{self.device_id}"
+        with self.cupy.cuda.Device(self.device_id) as current:
+            self.multiprocessors = int(current.attributes["MultiProcessorCount"])
+        self.kernels = KernelCache(self.cupy)
+        self._current_device = self.cupy.cuda.runtime.getDevice
+        self._no_memory = self.cupy.cuda.memory.OutOfMemoryError
+        self._functions: dict[tuple[Any, ...], Any] = {}
+        self.program_mode = self.program_modes()[0]
+        self.profiling = False
+
+    def program_modes(self) -> list[str]:
+        """The ways to run programs that work here, fastest first."""
+        modes = [RESIDENT] if missing_for_cooperation(self.cupy, self.device_id) is None else []
+        modes += [GRAPH] if missing_for_graphs(self.cupy) is None else []
+        return [*modes, WALK]
+
+    def empty(self, n: int, dtype: Any) -> Array:
+        try:
+            with self.active():
+                return self.cupy.empty(n, dtype)
+        except self._no_memory as error:
+            raise self._out_of_memory(n, dtype) from error
+
+    def full(self, n: int, value: Any, dtype: Any) -> Array:
+        with self.active(), self._allocating(n, dtype):
+            return self.cupy.full(n, value, dtype)
+
+    def zeros(self, n: int, dtype: Any) -> Array:
+        with self.active(), self._allocating(n, dtype):
+            return self.cupy.zeros(n, dtype)  # sets memory, which takes half of a kernel's launch
+
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        if isinstance(values, np.ndarray) and _travels(values, dtype):
+            result = self.empty(len(values), values.dtype)
+            # From pageable memory the call returns when the numbers have been read.
+            with self.active():
+                stream = self.cupy.cuda.get_current_stream()
+                result.data.copy_from_host_async(address_of(values), values.nbytes, stream)
+            return result
+        elsewhere = getattr(getattr(values, "device", None), "id", self.device_id)
+        size = getattr(values, "size", 0)
+        with self.active(), self._allocating(size if isinstance(size, int) else 0, dtype):
+            if elsewhere != self.device_id:
+                values = self.cupy.array(values, dtype)
+            return self.cupy.ascontiguousarray(self.cupy.asarray(values, dtype))
+
+    def to_host(self, array: Array) -> np.ndarray:
+        if isinstance(array, np.ndarray):
+            return array
+        self.counters.synchronizations += 1
+        with self.active():
+            return self.cupy.asnumpy(array)
+
+    def owns(self, array: Any) -> bool:
+        return isinstance(array, self.cupy.ndarray)
+
+    def synchronize(self) -> None:
+        self.counters.synchronizations += 1
+        with self.active():
+            self.cupy.cuda.get_current_stream().synchronize()
+
+    def mark(self) -> Any:
+        with self.active():
+            event = self.cupy.cuda.Event()
+            event.record(self.cupy.cuda.get_current_stream())
+        return event
+
+    def seconds_between(self, mark: Any, later: Any) -> float:
+        later.synchronize()
+        return float(self.cupy.cuda.get_elapsed_time(mark, later)) / 1000
+
+    def sort_keys(self, keys: Array) -> tuple[Array, Array]:
+        with self.active(), self._allocating(2 * len(keys), np.int64):
+            order = self.cupy.argsort(keys, kind="stable").astype(np.int32)
+            return keys[order], order
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        if n <= 0:
+            return
+        key: list[Any] = [kernel, team]
+        given: list[Any] = [n]
+        for argument in args:
+            kind = type(argument)
+            if kind is self.cupy.ndarray:
+                if argument.ndim != 1 or not argument.flags.c_contiguous:
+                    tag_of(argument)  # says what is wrong
+                key.append(argument.dtype)
+                given.append(argument)
+            elif kind is int or kind is float:
+                key.append(kind)
+                given.append(argument)
+            elif argument is None:
+                key.append(None)
+            else:
+                key.append(tag_of(argument))
+                given.append(self._scalar(argument))
+        self.counters.launches += 1
+        with self.active():
+            function = self._functions.get(tuple(key)) or self._direct(kernel, team, key, args)
+            function((blocks_for(n, team, MAX_BLOCKS),), (BLOCK,), tuple(given))
+
+    def _direct(self, kernel: Kernel, team: int, key: list[Any], args: tuple[Any, ...]) -> Any:
+        """Compile what is launched for the first time with such arguments."""
+        function = self.kernels.direct(kernel, tuple(map(tag_of, args)), team)
+        self._functions[tuple(key)] = function
+        return function
+
+    def _scalar(self, argument: Any) -> Any:
+        tag = tag_of(argument)
+        if tag.startswith("*"):
+            self.check_array(argument)
+        return np.dtype(tag).type(argument)
+
+    @property
+    def num_compiled(self) -> int:
+        return super().num_compiled + len(self._functions)
+
+    def executable(self, program: Program) -> Executable:
+        with self.active():
+            return CudaExecutable(self, program)
+
+    def check_array(self, array: Any) -> None:
+        """Refuse an array that a kernel on this device cannot read."""
+        if not self.owns(array):
+            raise InputError(
+                f"an array of the host was given to a kernel on {self.name}; "
+                "bring it there with space.asarray"
+            )
+
+    def active(self) -> Any:
+        """Context in which this space's device is CuPy's current one."""
+        if self._current_device() == self.device_id:
+            return _NOTHING
+        return self.cupy.cuda.Device(self.device_id)
+
+    @contextlib.contextmanager
+    def _allocating(self, n: int, dtype: Any) -> Iterator[None]:
+        try:
+            yield
+        except self._no_memory as error:
+            raise self._out_of_memory(n, dtype) from error
+
+    def free_bytes(self) -> int | None:
+        with self.active():
+            free = self.cupy.cuda.runtime.memGetInfo()[0]
+            return int(free + self.cupy.get_default_memory_pool().free_bytes())
+
+    def _out_of_memory(self, n: int, dtype: Any) -> OutOfMemory:
+        needed = n * np.dtype(dtype or np.float64).itemsize
+        return OutOfMemory(f"{needed / 2**20:.0f} MiB of memory on {self.name} were needed and "
+                           f"{(self.free_bytes() or 0) / 2**20:.0f} MiB were free")
+
+
+def _travels(values: np.ndarray, dtype: Any) -> bool:
+    """Whether an array of the host may be copied as it is, without pinned memory."""
+    return (0 < values.nbytes <= LARGEST_TRAVELLER and values.ndim == 1
+            and values.flags.c_contiguous and values.dtype.isnative and values.dtype.kind in "biuf"
+            and (dtype is None or values.dtype == dtype))
+
+
+def import_cupy() -> ModuleType:
+    """CuPy, or an error that says how to get it."""
+    try:
+        import cupy
+    except Exception as error:
+        raise DeviceUnavailable(
+            f"CuPy cannot be imported ({error}); install cupy-cuda13x or cupy-cuda12x, "
+            "whichever fits the driver"
+        ) from error
+    return cupy
+
+
+def has_driver() -> bool:
+    """Whether the driver's library is on this machine, of whatever version."""
+    try:
+        ctypes.CDLL(DRIVER)
+    except OSError:
+        return False
+    return True
+
+
+def usable_device(device: int | None) -> int:
+    """The number of a device that portpart can use; None asks for CuPy's current one."""
+    cupy = import_cupy()
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+        current = cupy.cuda.runtime.getDevice() if count else 0
+    except Exception as error:
+        reason = f"the CUDA driver cannot be used: {error}" if has_driver() else NO_DRIVER
+        raise DeviceUnavailable(reason) from error
+    if count == 0:
+        raise DeviceUnavailable("this machine has no CUDA device")
+    number = current if device is None else device
+    if number >= count:
+        raise DeviceUnavailable(f"there is no device cuda:{number}; the last is cuda:{count - 1}")
+    capability = int(cupy.cuda.Device(number).compute_capability)
+    if capability < OLDEST_CAPABILITY:
+        raise DeviceUnavailable(
+            f"cuda:{number} has compute capability {capability / 10}; 7.0 or newer is needed"
+        )
+    return int(number)

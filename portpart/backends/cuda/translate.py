@@ -1,0 +1,152 @@
+"""From a kernel to CUDA C++.
+
+Each kernel, for one set of argument types and one width of team, becomes a namespace with its
+device functions and its body, and entry points: the direct one, whose parameters are the work size
+and the arguments; the packed one of programs, which reads both from a row of 8-byte words in memory
+(`packing`); and the step of a resident program (`resident`), a device function that does the same.
+The text compiles behind either prelude: `words` for NVRTC, or one of the tests for the host's
+compiler in the tests.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from dataclasses import dataclass
+
+from portpart.backends.cuda.expressions import ExpressionWriter, type_name
+from portpart.backends.cuda.names import NameTable
+from portpart.backends.cuda.room import check_width
+from portpart.backends.cuda.statements import StatementWriter
+from portpart.backends.language import Kernel
+from portpart.backends.language.infer import infer
+from portpart.backends.language.typed import TypedFunction
+from portpart.backends.language.types import ABSENT, ArgumentType, ArrayType
+
+_SYMBOL = "@symbol@"
+DIRECT, PACKED, STEP = "direct", "packed", "step"
+
+
+@dataclass(frozen=True)
+class Translation:
+    """CUDA C++ of one kernel for one set of argument types.
+
+    Attributes
+    ----------
+    symbol : str
+        Name of the direct entry point.
+    text : str
+        The source; needs the prelude in front.
+    """
+
+    symbol: str
+    text: str
+
+    @property
+    def packed_symbol(self) -> str:
+        """Name of the entry point that reads its arguments from a row."""
+        return f"{self.symbol}_packed"
+
+    @property
+    def step_symbol(self) -> str:
+        """Name of the device function that reads its arguments from a row."""
+        return f"{self.symbol}_step"
+
+
+@functools.lru_cache(maxsize=4096)
+def translate(
+    kernel: Kernel, arguments: tuple[ArgumentType, ...], team: int, entries: tuple[str, ...]
+) -> Translation:
+    """Translate `kernel` for `arguments` and teams of `team` lanes, with the entry points asked.
+
+    Raises
+    ------
+    KernelTypeError
+        If the types do not fit the kernel language, or the team arrays not a block.
+    """
+    check_width(kernel, team)
+    typed = infer(kernel, arguments)
+    parts = [_namespace(typed, team)]
+    if DIRECT in entries:
+        parts.append(_direct_entry(typed, team))
+    if PACKED in entries:
+        head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}_packed'
+        parts.append(_from_row(typed, team, head))
+    if STEP in entries:
+        parts.append(_from_row(typed, team, f"__device__ __forceinline__ void {_SYMBOL}_step"))
+    text = "\n\n".join(parts) + "\n"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    symbol = f"{NameTable()(kernel.name)}_{digest}"
+    return Translation(symbol, text.replace(_SYMBOL, symbol))
+
+
+def _namespace(typed: TypedFunction, team: int) -> str:
+    names = NameTable()
+    devices = {device: names.fresh(device.function.name) for device in typed.devices}
+    parts = [f"namespace {_SYMBOL}_ {{\n\nconstexpr int TEAM = {team};"]
+    for device, name in devices.items():
+        parts.append(_function(device, name, devices))
+    parts.append(_function(typed, "body", devices))
+    return "\n\n".join([*parts, f"}}  // namespace {_SYMBOL}_"])
+
+
+def _function(typed: TypedFunction, name: str, devices: dict[TypedFunction, str]) -> str:
+    names = NameTable(frozenset(devices.values()))
+    expressions = ExpressionWriter(typed, names, devices.__getitem__)
+    lines = StatementWriter(expressions, names).body()
+    where = f"{os.path.basename(typed.function.filename)}:{typed.function.first_line}"
+    head = f"__device__ __forceinline__ {type_name(typed.returns)} {name}"
+    body = "".join(f"\n    {line}" for line in lines)
+    parameters = ", ".join(_parameters(typed, names))
+    return f"// {typed.function.name} in {where}\n{head}({parameters})\n{{{body}\n}}"
+
+
+def _parameters(typed: TypedFunction, names: NameTable) -> list[str]:
+    return [
+        f"{_declared(kind)} {names(name)}"
+        for name, kind in typed.arguments.items() if kind is not ABSENT
+    ]
+
+
+def _declared(kind: ArgumentType) -> str:
+    return f"{kind.dtype}*" if isinstance(kind, ArrayType) else str(kind)
+
+
+def _direct_entry(typed: TypedFunction, team: int) -> str:
+    names = NameTable()
+    _, *parameters = _parameters(typed, names)
+    head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}'
+    given = ", ".join(["int64 count", *parameters])
+    return f"{head}({given})\n{{\n{_items(typed, names, team)}\n}}"
+
+
+def _from_row(typed: TypedFunction, team: int, head: str) -> str:
+    """An entry point that reads the work size and the arguments from a row."""
+    names = NameTable()
+    lines = ["    const int64 count = *pp::argument<int64*>(row, 0);"]
+    for position, (name, kind) in enumerate(typed.arguments.items()):
+        if position > 0 and kind is not ABSENT:
+            value = f"pp::argument<{_declared(kind)}>(row, {position})"
+            lines.append(f"    const {_declared(kind)} {names(name)} = {value};"
+                         if not isinstance(kind, ArrayType) else
+                         f"    {_declared(kind)} const {names(name)} = {value};")
+    return "\n".join([f"{head}(const int64* row)", "{", *lines, _items(typed, names, team), "}"])
+
+
+def _items(typed: TypedFunction, names: NameTable, own: int) -> str:
+    """The loop of a team of `own` lanes over its work items.
+
+    A barrier keeps the lanes that are done with an item from the arrays that others still read.
+    """
+    _, *rest = typed.arguments.items()
+    passed = ", ".join(["item", *(names(name) for name, kind in rest if kind is not ABSENT)])
+    team = f"{_SYMBOL}_::TEAM"
+    reuses = own > 1 and typed.function.team_arrays
+    barrier = f"        pp::team_sync<{team}>();\n" if reuses else ""
+    return (
+        f"    for (int64 item = pp::first_item<{team}>(); item < count;"
+        f" item += pp::item_stride<{team}>()) {{\n"
+        f"        {_SYMBOL}_::body({passed});\n{barrier}"
+        "    }"
+    )

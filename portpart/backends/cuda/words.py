@@ -1,0 +1,294 @@
+"""The kernel words for NVRTC: bit counts, atomics, teams of 1, 8, 32 and 256 lanes.
+
+A block has 256 threads; a team is one thread, a quarter of a warp, a warp or the block.
+"""
+
+from __future__ import annotations
+
+from portpart.backends.cuda.cpp_words import ARITHMETIC, TYPES
+
+_DEVICE_FUNCTIONS = """
+namespace pp {
+
+__device__ __forceinline__ float32 float_rest(float32 a, float32 b) { return ::fmodf(a, b); }
+__device__ __forceinline__ float64 float_rest(float64 a, float64 b) { return ::fmod(a, b); }
+__device__ __forceinline__ float32 float_floor(float32 a) { return ::floorf(a); }
+__device__ __forceinline__ float64 float_floor(float64 a) { return ::floor(a); }
+__device__ __forceinline__ float32 float_abs(float32 a) { return ::fabsf(a); }
+__device__ __forceinline__ float64 float_abs(float64 a) { return ::fabs(a); }
+__device__ __forceinline__ int64 popcount(uint64 x) { return __popcll(x); }
+__device__ __forceinline__ int64 ctz(uint64 x) { return x == 0 ? 64 : __ffsll(int64(x)) - 1; }
+
+}  // namespace pp
+"""
+
+_DEVICE_ATOMICS = """
+namespace pp {
+
+// CUDA's atomics know no signed 64-bit sum and no signed 64-bit exchange; the bits are the same.
+template <class T> struct AtomicWord { typedef T type; };
+template <> struct AtomicWord<int64> { typedef uint64 type; };
+
+template <class T> __device__ __forceinline__ T atomic_load(T* array, int64 index)
+{
+    return *const_cast<volatile T*>(array + index);
+}
+template <class T>
+__device__ __forceinline__ T atomic_add(T* array, int64 index, typename Same<T>::type value)
+{
+    typedef typename AtomicWord<T>::type U;
+    return T(atomicAdd(reinterpret_cast<U*>(array + index), U(value)));
+}
+// Threads of a warp that come together to the same element share one atomic.
+template <class T> __device__ __forceinline__ T atomic_next(T* array, int64 index)
+{
+    const uint32 together = __match_any_sync(__activemask(), uint64(array + index));
+    const uint32 before = together & ((1u << (threadIdx.x % 32)) - 1u);
+    T first = 0;
+    if (before == 0) first = atomic_add(array, index, T(__popc(together)));
+    return __shfl_sync(together, first, __ffs(together) - 1) + T(__popc(before));
+}
+template <class T>
+__device__ __forceinline__ T atomic_min(T* array, int64 index, typename Same<T>::type value)
+{
+    return atomicMin(array + index, value);
+}
+template <class T>
+__device__ __forceinline__ T atomic_max(T* array, int64 index, typename Same<T>::type value)
+{
+    return atomicMax(array + index, value);
+}
+template <class T>
+__device__ __forceinline__ T atomic_cas(T* array, int64 index, typename Same<T>::type expected,
+                                        typename Same<T>::type desired)
+{
+    typedef typename AtomicWord<T>::type U;
+    return T(atomicCAS(reinterpret_cast<U*>(array + index), U(expected), U(desired)));
+}
+
+// Only the lanes of one team compete, so a team of one needs no atomic.
+template <int TEAM, class T>
+__device__ __forceinline__ T team_atomic_add(T* array, int64 index, typename Same<T>::type value)
+{
+    if (TEAM > 1) return atomic_add(array, index, value);
+    const T old = array[index];
+    array[index] = wrapped_sum<T>(old, value);
+    return old;
+}
+template <int TEAM, class T>
+__device__ __forceinline__ T team_atomic_cas(T* array, int64 index,
+                                             typename Same<T>::type expected,
+                                             typename Same<T>::type desired)
+{
+    if (TEAM > 1) return atomic_cas(array, index, expected, desired);
+    const T old = array[index];
+    if (old == expected) array[index] = desired;
+    return old;
+}
+
+}  // namespace pp
+"""
+
+_DEVICE_TEAM = """
+namespace pp {
+
+const int WARP = 32;
+const int BLOCK = 256;
+
+template <int TEAM> __device__ __forceinline__ int64 first_item()
+{
+    return (int64(blockIdx.x) * BLOCK + threadIdx.x) / TEAM;
+}
+template <int TEAM> __device__ __forceinline__ int64 item_stride()
+{
+    return int64(gridDim.x) * (BLOCK / TEAM);
+}
+template <int TEAM> __device__ __forceinline__ int64 lane() { return threadIdx.x % TEAM; }
+template <int TEAM> __device__ __forceinline__ int64 team_size() { return TEAM; }
+// Scratch memory of the own team.  Kernels that follow each other in one launch share it.
+template <int TEAM, class T, int SIZE, int NUMBER> __device__ __forceinline__ T* team_array()
+{
+    __shared__ T of_teams[BLOCK / TEAM][SIZE];
+    return of_teams[TEAM == BLOCK ? 0 : threadIdx.x / TEAM];
+}
+
+// The lanes of the own team within the warp: teams of one warp may be at different places.
+template <int TEAM> __device__ __forceinline__ uint32 members()
+{
+    return TEAM >= WARP ? 0xffffffffu
+                        : ((1u << (TEAM % WARP)) - 1u) << (threadIdx.x % WARP / TEAM * TEAM);
+}
+// Both barriers order shared and global memory among the threads that meet there.
+template <int TEAM> __device__ __forceinline__ void team_sync()
+{
+    if (TEAM > WARP) __syncthreads();
+    if (TEAM > 1 && TEAM <= WARP) __syncwarp(members<TEAM>());
+}
+
+// Shuffles move 32 and 64 bits; narrower values travel as int.
+template <class T> struct Shuffled { typedef T type; };
+template <> struct Shuffled<bool> { typedef int type; };
+template <> struct Shuffled<int8> { typedef int type; };
+template <> struct Shuffled<uint8> { typedef int type; };
+
+struct Sum { template <class T> __device__ __forceinline__ T operator()(T a, T b) const
+    { return wrapped_sum<T>(a, b); } };
+struct Min { template <class T> __device__ __forceinline__ T operator()(T a, T b) const
+    { return min<T>(a, b); } };
+struct Max { template <class T> __device__ __forceinline__ T operator()(T a, T b) const
+    { return max<T>(a, b); } };
+
+template <int WIDTH, class T, class Op> __device__ __forceinline__ T warp_reduce(T value, Op op)
+{
+    typedef typename Shuffled<T>::type S;
+    for (int distance = WIDTH / 2; distance > 0; distance /= 2)
+        value = op(value, T(__shfl_xor_sync(members<WIDTH>(), S(value), distance, WIDTH)));
+    return value;
+}
+template <int WIDTH, class T> __device__ __forceinline__ T warp_scan(T value)
+{
+    const int own = threadIdx.x % WIDTH;
+    for (int distance = 1; distance < WIDTH; distance *= 2) {
+        const T before = __shfl_up_sync(members<WIDTH>(), value, distance, WIDTH);
+        if (own >= distance) value = wrapped_sum<T>(value, before);
+    }
+    return value;
+}
+
+// One value per warp of a block, seen by all; the first barrier waits for earlier readers.
+template <class T> __device__ __forceinline__ const T* shared_by_warps(T value, bool writes)
+{
+    __shared__ T shared[BLOCK / WARP];
+    __syncthreads();
+    if (writes) shared[threadIdx.x / WARP] = value;
+    __syncthreads();
+    return shared;
+}
+template <int TEAM, class T, class Op> __device__ __forceinline__ T team_reduce(T value, Op op)
+{
+    value = warp_reduce<(TEAM < WARP ? TEAM : WARP)>(value, op);
+    if constexpr (TEAM > WARP) {
+        const T* shared = shared_by_warps(value, threadIdx.x % WARP == 0);
+        value = shared[0];
+        for (int warp = 1; warp < BLOCK / WARP; ++warp) value = op(value, shared[warp]);
+    }
+    return value;
+}
+template <int TEAM, class T> __device__ __forceinline__ T team_sum(T value)
+{
+    return team_reduce<TEAM>(value, Sum());
+}
+template <int TEAM, class T> __device__ __forceinline__ T team_min(T value)
+{
+    return team_reduce<TEAM>(value, Min());
+}
+template <int TEAM, class T> __device__ __forceinline__ T team_max(T value)
+{
+    return team_reduce<TEAM>(value, Max());
+}
+template <int TEAM, class T> __device__ __forceinline__ T team_scan(T value)
+{
+    typedef typename Shuffled<T>::type S;
+    value = T(warp_scan<(TEAM < WARP ? TEAM : WARP)>(S(value)));
+    if constexpr (TEAM > WARP) {
+        const T* shared = shared_by_warps(value, threadIdx.x % WARP == WARP - 1);
+        for (int warp = 0; warp < int(threadIdx.x) / WARP; ++warp)
+            value = wrapped_sum<T>(value, shared[warp]);
+    }
+    return value;
+}
+template <int TEAM, class T> __device__ __forceinline__ T team_last(T value)
+{
+    typedef typename Shuffled<T>::type S;
+    if constexpr (TEAM == 1) return value;
+    else if constexpr (TEAM <= WARP)
+        return T(__shfl_sync(members<TEAM>(), S(value), TEAM - 1, TEAM));
+    else
+        return shared_by_warps(value, threadIdx.x == BLOCK - 1)[BLOCK / WARP - 1];
+}
+
+}  // namespace pp
+"""
+
+_DEVICE_GRID = """
+namespace pp {
+
+// A barrier of all blocks, which must all be running.  Each adds one to the count of arrivals,
+// which only grows, and waits for a multiple of their number.  The fences make what any thread
+// wrote before visible to all threads behind.
+struct Grid {
+    unsigned long long* const arrivals;
+    unsigned long long awaited;
+
+    __device__ __forceinline__ explicit Grid(int64 address)
+        : arrivals(reinterpret_cast<unsigned long long*>(address)), awaited(0) {}
+
+    __device__ __forceinline__ void wait()
+    {
+        __syncthreads();
+        awaited += gridDim.x;
+        if (threadIdx.x == 0) {
+            __threadfence();
+            atomicAdd(arrivals, 1ull);
+            while (*const_cast<volatile unsigned long long*>(arrivals) < awaited) {}
+            __threadfence();
+        }
+        __syncthreads();
+    }
+    // Reads a flag that nobody changes before all have met again.
+    __device__ __forceinline__ bool reads(int64 address)
+    {
+        return *reinterpret_cast<volatile int64*>(address) != 0;
+    }
+    // Reads a flag; nobody goes on before all have read it.
+    __device__ __forceinline__ bool sees(int64 address)
+    {
+        const bool value = reads(address);
+        wait();
+        return value;
+    }
+};
+// Adds up the cycles between laps, as the first thread of the grid sees them.
+struct Stopwatch {
+    int64* const laps;
+    int64 last;
+
+    __device__ __forceinline__ explicit Stopwatch(int64 address)
+        : laps(reinterpret_cast<int64*>(address)), last(clock64()) {}
+
+    __device__ __forceinline__ void lap(int number)
+    {
+        if (blockIdx.x > 0 || threadIdx.x > 0) return;
+        const int64 now = clock64();
+        laps[2 * number] += now - last;
+        laps[2 * number + 1] += 1;
+        last = now;
+    }
+};
+__device__ __forceinline__ void copy_words(const int64* from, int64* to, int count)
+{
+    for (int i = threadIdx.x; i < count; i += BLOCK) to[i] = from[i];
+    __syncthreads();
+}
+
+}  // namespace pp
+"""
+
+CUDA_PRELUDE = (TYPES + _DEVICE_FUNCTIONS + ARITHMETIC + _DEVICE_ATOMICS + _DEVICE_TEAM
+                + _DEVICE_GRID)
+"""What stands before generated kernels in the source that NVRTC gets."""
+
+SET_CONDITION = """
+extern "C" __device__ __cudart_builtin__ void cudaGraphSetConditional(
+    unsigned long long handle, unsigned int value);
+
+// Sets the condition of a loop from a flag, or of both sides of a branch.
+extern "C" __global__ void set_condition(
+    const int64* entry, unsigned long long handle, unsigned long long other, unsigned int sides)
+{
+    const unsigned int value = *reinterpret_cast<const int64*>(*entry) != 0;
+    cudaGraphSetConditional(handle, value);
+    if (sides == 2) cudaGraphSetConditional(other, 1 - value);
+}
+"""
+"""Kernel behind the conditional nodes of a graph; `entry` holds the address of the flag."""

@@ -1,0 +1,103 @@
+"""The kernel language: ordinary Python functions whose first parameter is the work index.
+
+A kernel is checked when it is decorated, compiled when it is first launched, and runs on every
+execution space:
+
+>>> from portpart.backends.language import kernel
+>>> @kernel
+... def add_one(i, values):
+...     values[i] += 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from portpart.backends.language.check import check_function
+from portpart.backends.language.kernels import DeviceFunction, Kernel
+from portpart.backends.language.words import (
+    CASTS,
+    Word,
+    atomic_add,
+    atomic_cas,
+    atomic_load,
+    atomic_max,
+    atomic_min,
+    atomic_next,
+    ctz,
+    float32,
+    float64,
+    int8,
+    int32,
+    int64,
+    lane,
+    popcount,
+    team_array,
+    team_atomic_add,
+    team_atomic_cas,
+    team_last,
+    team_max,
+    team_min,
+    team_scan,
+    team_size,
+    team_sum,
+    team_sync,
+    uint8,
+    uint32,
+    uint64,
+    value_or,
+)
+
+__all__ = [
+    "CASTS",
+    "DeviceFunction",
+    "Kernel",
+    "Word",
+    "atomic_add",
+    "atomic_cas",
+    "atomic_load",
+    "atomic_max",
+    "atomic_min",
+    "atomic_next",
+    "ctz",
+    "device",
+    "float32",
+    "float64",
+    "int8",
+    "int32",
+    "int64",
+    "kernel",
+    "lane",
+    "popcount",
+    "team_array",
+    "team_atomic_add",
+    "team_atomic_cas",
+    "team_last",
+    "team_max",
+    "team_min",
+    "team_scan",
+    "team_size",
+    "team_sum",
+    "team_sync",
+    "uint8",
+    "uint32",
+    "uint64",
+    "value_or",
+]
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Check `function` against the kernel language and make it launchable.
+
+    Raises
+    ------
+    KernelSyntaxError
+        At decoration, naming file, line and the allowed form.
+    """
+    return check_function(function, Kernel, is_kernel=True)
+
+
+def device(function: Callable[..., Any]) -> DeviceFunction:
+    """Check `function` and make it callable from kernels and other device functions."""
+    return check_function(function, DeviceFunction, is_kernel=False)

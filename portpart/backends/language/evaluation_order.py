@@ -1,0 +1,70 @@
+"""Refuses expressions whose value depends on the order in which their parts are evaluated.
+
+Python and Numba evaluate operands from left to right, C++ in any order.  The two agree unless
+one operand has an effect that another can see: two calls with effects, or such a call beside a
+load from an array that was passed to it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+from portpart.backends.language.types import Refusal
+
+HasEffects = Callable[[ast.Call], bool]
+
+
+def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> None:
+    """Refuse `statement` if evaluating an expression of its own in C++ could differ.
+
+    Statements inside it are not looked at.  `arrays` names the parameters that are arrays and the
+    team arrays; two of them are taken to be different arrays.
+    """
+    for operands in _unordered_parts(statement):
+        for operand in operands:
+            for call in _calls_with_effects(operand, has_effects):
+                touched = arrays.intersection(_names(call.args))
+                for other in operands:
+                    if other is not operand and _depends(other, touched, has_effects):
+                        raise Refusal("the order of evaluation matters here",
+                                      "assign the first value to a name of its own")
+
+
+def _unordered_parts(statement: ast.stmt) -> Iterator[list[ast.expr]]:
+    """Lists of expressions that C++ may evaluate in any order."""
+    if isinstance(statement, ast.AugAssign):
+        yield [statement.target, statement.value]
+    for expression in ast.iter_child_nodes(statement):
+        if not isinstance(expression, ast.expr):
+            continue
+        for node in ast.walk(expression):
+            if isinstance(node, ast.BinOp):
+                yield [node.left, node.right]
+            elif isinstance(node, ast.Compare):
+                yield [node.left, *node.comparators]
+            elif isinstance(node, ast.Call):
+                yield node.args
+
+
+def _calls_with_effects(node: ast.expr, has_effects: HasEffects) -> Iterator[ast.Call]:
+    for child in ast.walk(node):
+        if isinstance(child, ast.Call) and has_effects(child):
+            yield child
+
+
+def _depends(node: ast.expr, touched: set[str], has_effects: HasEffects) -> bool:
+    """True if `node` has an effect of its own or reads one of the arrays `touched`."""
+    if any(True for _ in _calls_with_effects(node, has_effects)):
+        return True
+    for child in ast.walk(node):
+        read: Sequence[ast.expr] = child.args if isinstance(child, ast.Call) else []
+        if isinstance(child, ast.Subscript):
+            read = [child.value]
+        if touched.intersection(_names(read)):
+            return True
+    return False
+
+
+def _names(nodes: Sequence[ast.expr]) -> list[str]:
+    return [node.id for node in nodes if isinstance(node, ast.Name)]

@@ -1,0 +1,80 @@
+"""Scratch memory of teams: how a kernel asks for it, and how much there is.
+
+``counts = team_array(int64, 256)`` gives the team an array of its own while it works on one item:
+shared memory of the block on CUDA, a thread's stack on the CPU.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.language.definite_assignment import Refuse
+from portpart.backends.language.words import CASTS, Word
+
+BLOCK = 256
+"""Lanes of the widest team, which is a whole block on CUDA."""
+
+FORM = "write name = team_array(int64, 256) at the top level of a kernel"
+
+SHARED_BYTES = 48 * 1024
+"""Shared memory of a block on any GPU."""
+
+BLOCK_BYTES = 44 * 1024
+"""What a kernel may have of it; a resident program keeps its table there too."""
+
+WORD_BYTES = 512
+"""What the words of a team that is a whole block, and alignment, may take of it."""
+
+Constant = Callable[[ast.expr], Any]
+"""What an expression stands for that names a word or a number: its value, else None."""
+
+
+@dataclass(frozen=True)
+class TeamArray:
+    """Element type and number of elements of one array."""
+
+    dtype: np.dtype
+    size: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one team's copy."""
+        return self.size * self.dtype.itemsize
+
+
+def team_array(call: ast.Call, constant: Constant, refuse: Refuse) -> TeamArray:
+    """The array that the word with the arguments of `call` makes."""
+    if len(call.args) != 2 or call.keywords:
+        refuse(call, "a team array takes an element type and a size", FORM)
+    element, size = map(constant, call.args)
+    if not (isinstance(element, Word) and element.name in CASTS):
+        refuse(call.args[0], "this is not the element type of a team array",
+               f"use one of {', '.join(CASTS)}")
+    if not isinstance(size, int) or isinstance(size, bool):
+        refuse(call.args[1], "the size of a team array must be a constant",
+               "write an integer, or the name of one in the enclosing module or function")
+    if size < 1:
+        refuse(call.args[1], f"a team array of {size} elements", "give it one or more")
+    return TeamArray(np.dtype(element.name), size)
+
+
+def taken_by(callee: Any, position: int) -> bool:
+    """True if `callee`, a word or a device function, may be given an array as this argument."""
+    if not isinstance(callee, Word):
+        return True
+    return position == 0 and ("atomic" in callee.name or callee.name == "value_or")
+
+
+def bytes_of(arrays: dict[str, TeamArray]) -> int:
+    """Bytes that one team needs for `arrays`."""
+    return sum(array.nbytes for array in arrays.values())
+
+
+def room_of(team: int) -> int:
+    """Bytes that the teams of a block, of `team` lanes each, have together."""
+    return BLOCK_BYTES - (WORD_BYTES if team == BLOCK else 0)
