@@ -45,7 +45,12 @@ def graph_from(
     if isinstance(obj, (str, os.PathLike)):
         from portpart import io  # upwards on purpose: a path is one more thing that holds a graph
 
-        obj = io.read(obj, space=space)
+        if edge_weights is None:
+            obj = io.read(obj, symmetrize=symmetrize or None, weights=weights,
+                          weight_scale=weight_scale, space=space)
+            how = Reading()
+        else:  # those are what the options are about
+            obj = io.read(obj, symmetrize=symmetrize or None, space=space)
     if isinstance(obj, Graph):
         _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
         return _changed(obj, vertex_weights, edge_weights, how, space)

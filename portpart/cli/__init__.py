@@ -58,6 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        from portpart.cli.options import with_values
+
+        return super().parse_args(ctx, with_values(args))
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 

@@ -21,7 +21,10 @@ STREAM_FORMAT = "metis"
 class Reading:
     """How a graph is to be read; None goes by the name, then by the content."""
 
-    symmetrize: bool = False
+    symmetrize: bool | str | None = None
+    weights: str | None = None
+    weight_scale: float | None = None
+    relabel: bool | None = None
     file_format: str | None = None
     top: str | None = None
     model: str | None = None
@@ -64,9 +67,7 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
 
 def _options(reading: Reading) -> dict[str, Any]:
     """Options for `portpart.io.read`."""
-    return {"symmetrize": reading.symmetrize or None, "top": reading.top, "model": reading.model,
-            "max_fanout": reading.max_fanout, "max_vertices": reading.max_vertices,
-            "mesh": reading.mesh, "common_nodes": reading.common_nodes}
+    return {name: value for name, value in vars(reading).items() if name != "file_format"}
 
 
 def write_graph(graph: Graph, name: str, file_format: str | None = None) -> None:

@@ -74,9 +74,27 @@ def presets(task: str) -> str:
                      if each.task == task) + "."  # fmt: skip
 
 
+SYMMETRIZE_WORDS = {"true": True, "sum": "sum", "max": "max"}
+"""Values of --symmetrize; without one it stands for the first."""
+
+
+def with_values(arguments: list[str]) -> list[str]:
+    """Arguments in which a bare --symmetrize has its value: an optional one follows after =."""
+    return ["--symmetrize=true" if word == "--symmetrize" else word for word in arguments]
+
+
 _READING = (
-    click.option("--symmetrize", is_flag=True,
-                 help="Take the arcs of a directed graph without direction."),
+    click.option("--symmetrize", type=click.Choice([*SYMMETRIZE_WORDS]), metavar="[=sum|max]",
+                 callback=lambda _ctx, _param, word: SYMMETRIZE_WORDS.get(word),
+                 help="Take arcs without direction; where both stand their weights agree, add up "
+                      "or the larger counts."),
+    click.option("--weights", type=click.Choice(["keep", "ignore", "abs", "round"]),
+                 help="Edge weights: as they are, none, absolute values, scaled and rounded; "
+                      "default: keep, but not values of real matrices."),
+    click.option("--weight-scale", type=float, metavar="FACTOR",
+                 help="For --weights round; default: a power of ten, as large as may be."),
+    click.option("--relabel/--no-relabel", default=None,
+                 help="Edge list: number the vertices that occur; or names are numbers from 0."),
     click.option("--format", "file_format", metavar="NAME",
                  help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
                       "verilog, metis-mesh); default: by its content and name."),

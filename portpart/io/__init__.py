@@ -56,8 +56,9 @@ def read(
     path: PathLike,
     format: str | None = None,
     *,
-    symmetrize: bool | None = None,
-    weights: bool | None = None,
+    symmetrize: bool | str | None = None,
+    weights: bool | str | None = None,
+    weight_scale: float | None = None,
     relabel: bool | None = None,
     top: str | None = None,
     model: str | None = None,
@@ -78,12 +79,15 @@ def read(
         Default: what the content shows, where it allows several what the suffix says (``.graph``,
         ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.npy``, ``.v`` ..., before ``.gz``, ``.xz``,
         ``.bz2`` or ``.zst``).
-    symmetrize : bool, optional
-        METIS, npz and dense: accept edges that stand in one direction only.  The other formats
-        list edges without direction.
-    weights : bool, optional
-        Matrix Market, edge list and DIMACS: whether the third number of a line is the edge's
-        weight.  Default: if there is one, but not in a real matrix.
+    symmetrize : bool, "sum" or "max", optional
+        As in :func:`portpart.as_graph`.  Matrix Market files, edge lists and DIMACS files list
+        edges without direction: they are read as with True unless it says "sum" or "max".
+    weights : {"keep", "ignore", "abs", "round"} or bool, optional
+        What becomes of edge weights, as in :func:`portpart.as_graph`.  Default: those that are
+        there are kept, but not the values of a real or complex matrix.  Of an edge list the third
+        column holds them.
+    weight_scale : float, optional
+        As in :func:`portpart.as_graph`.
     relabel : bool, optional
         Edge list: number the vertices that occur in ascending order (default), instead of
         taking names as numbers from 0.  :func:`read_edge_list` also returns the names.
@@ -108,8 +112,9 @@ def read(
     Returns
     -------
     Graph
-        Self loops are left out.  METIS files keep parallel edges, the others merge them (weights
-        of a repeated pair add up; of the two directions of an edge the larger weight counts).
+        Self loops are left out.  METIS and npz files keep parallel edges, the others merge them:
+        weights of a repeated pair add up, the two directions of an edge must agree unless
+        `symmetrize` says otherwise.
 
     Raises
     ------
@@ -124,8 +129,9 @@ def read(
     Text is read by compiled code in parallel, O(bytes); memory is about the size of the text plus
     16 bytes per arc.  Verilog is read in Python: see :func:`read_netlist`.
     """
-    given = {"symmetrize": symmetrize, "weights": weights, "relabel": relabel, "top": top,
-             "model": model, "max_fanout": max_fanout, "max_vertices": max_vertices, "mesh": mesh,
+    given = {"symmetrize": symmetrize, "weights": weights, "weight_scale": weight_scale,
+             "relabel": relabel, "top": top, "model": model,
+             "max_fanout": max_fanout, "max_vertices": max_vertices, "mesh": mesh,
              "common_nodes": common_nodes}
     result = _parsed(path, format, given)[1]
     graph: Graph = result.graph if isinstance(result, NamedGraph) else result
@@ -189,7 +195,7 @@ def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | Na
     for option in options:
         if option not in entry.options:
             raise InputError(f"{option} does not apply to {name} files")
-    result: Graph | NamedGraph = entry.module.parse(source, **options)
+    result = entry.parse(source, options)
     if source.max_vertices is not None:
         graph = result.graph if isinstance(result, NamedGraph) else result
         source.refuse_size(None, graph.num_vertices)

@@ -21,39 +21,31 @@ from portpart.graph import Graph
 from portpart.io.edge_rows import WEIGHTED_WIDTH, WIDTHS, graph_of_rows, lower_edges, read_rows
 from portpart.io.files import Source, is_count
 from portpart.io.render import rendered_rows
+from portpart.io.rules import STRICT, Rules
 from portpart.io.tokens import LineSyntax
 
 COMMENTS, WORDS = b"cpn", b"ae"
 
 
-def parse(source: Source, weights: bool | None = None, symmetrize: bool = True) -> Graph:
-    """The graph of a ``.gr`` file.
-
-    Parameters
-    ----------
-    source : Source
-    weights : bool, optional
-        Whether the third number of a line is the edge's weight; default: if there is one.  Of the
-        weights of an edge's two arcs the larger counts.
-    """
+def parse(source: Source, rules: Rules = STRICT) -> Graph:
+    """The graph of a ``.gr`` file; the third number of a line, if there is one, is the weight."""
     head = _head(source)
-    weighted = head.width >= WEIGHTED_WIDTH if weights is None else weights
+    weighted = rules.wants_weights(head.width >= WEIGHTED_WIDTH)
     if head.width not in WIDTHS or (weighted and head.width < WEIGHTED_WIDTH):
         source.refuse(head.line, f"{head.width} numbers, expected "
                       + ("two ends and a weight" if weighted else "two ends, perhaps a weight"))
-    rows = read_rows(source, LineSyntax(COMMENTS, words=WORDS), 0, head.width, weighted)
+    rows = read_rows(source, LineSyntax(COMMENTS, words=WORDS), 0, head.width, weighted, rules)
     if head.size is None:
-        ends = (rows.sources, rows.targets)
-        first = 0 if any(side.min(initial=1) <= 0 for side in ends) else 1
+        first = 0 if int(rows.ends.min(initial=1)) <= 0 else 1
         n = 1 - first + rows.largest
         source.refuse_size(head.line, n)
-        return graph_of_rows(source, rows, n, first)
+        return graph_of_rows(source, rows, n, first, rules)
     n, m = head.size
     if rows.count != m:
         source.refuse(head.problem_line,
                       f"the p line promises {m} lines of edges, {rows.count} follow")
     source.refuse_size(head.problem_line, n)
-    return graph_of_rows(source, rows, n, first=1)
+    return graph_of_rows(source, rows, n, 1, rules)
 
 
 def text(graph: Graph) -> Iterator[Any]:

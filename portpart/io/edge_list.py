@@ -7,14 +7,14 @@ first line of words (column names) is left out.  Edges have no direction here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
-from portpart.graph import Graph
+from portpart.graph import MAX_INT32, Graph
 from portpart.io.edge_rows import (
     WEIGHTED_WIDTH,
     WIDTHS,
@@ -25,6 +25,7 @@ from portpart.io.edge_rows import (
 )
 from portpart.io.files import SEPARATORS, PathLike, Source, is_count, read_source
 from portpart.io.render import rendered_rows
+from portpart.io.rules import STRICT, Rules, rules_of
 from portpart.io.tokens import LineSyntax
 
 COMMENTS = b"#%"
@@ -52,7 +53,9 @@ class NamedGraph(NamedTuple):
 
 
 def read_edge_list(
-    path: PathLike, *, relabel: bool | None = None, weights: bool | None = None
+    path: PathLike, *, relabel: bool | None = None, weights: bool | str | None = None,
+    symmetrize: bool | str | None = None, weight_scale: float | None = None,
+    max_vertices: int | None = None,
 ) -> NamedGraph:
     """Read an edge list and keep the names of the vertices.
 
@@ -64,15 +67,16 @@ def read_edge_list(
         True: vertices are the names that occur, in ascending order (any integers).  False: names
         are the vertex numbers, counted from 0.  Default: True, unless the file was written by
         portpart.
-    weights : bool, optional
-        Whether the third column holds edge weights; default: if there is one.
+    weights, symmetrize, weight_scale, max_vertices : optional
+        As in :func:`portpart.io.read`; the third column, if there is one, holds the weights.
 
     Returns
     -------
     NamedGraph
         ``graph`` and ``names``, int64, shape (n,): the name of each vertex.
     """
-    return parse(read_source(path), relabel=relabel, weights=weights)
+    rules = rules_of(symmetrize, weights, weight_scale)
+    return parse(read_source(path, max_vertices), rules, relabel)
 
 
 @dataclass(frozen=True)
@@ -104,34 +108,32 @@ class Head:
     konect: bytes = b""
 
 
-def parse(
-    source: Source, relabel: bool | None = None, weights: bool | None = None,
-    symmetrize: bool = True,
-) -> NamedGraph:
+def parse(source: Source, rules: Rules = STRICT, relabel: bool | None = None) -> NamedGraph:
     """The graph of an edge list, whose edges have no direction, and its vertex names."""
     head = _head(source)
     _check_columns(source, head)
     if head.num_vertices is not None:
         source.refuse_size(head.vertices_line, head.num_vertices)
-    weighted = head.width >= WEIGHTED_WIDTH if weights is None else weights
-    rows = _rows(source, head, weighted)
+    rows = _rows(source, head, rules)
     relabel = head.num_vertices is None if relabel is None else relabel
     if relabel:
-        names, ends = distinct(np.concatenate([rows.sources, rows.targets]))
-        rows = replace(rows, sources=ends[: rows.count], targets=ends[rows.count :])
-        return NamedGraph(graph_of_rows(source, rows, len(names), first=0), names)
+        names, rows.ends = distinct(rows.ends)
+        graph = graph_of_rows(source, rows, len(names), 0, rules, names)
+        return NamedGraph(replace(graph, names=cast(Sequence[Any], names)), names)
     num_vertices = head.num_vertices
     if num_vertices is None:
         num_vertices = 1 + rows.largest
         source.refuse_size(head.line, num_vertices)
-    graph = graph_of_rows(source, rows, num_vertices, first=0)
+    graph = graph_of_rows(source, rows, num_vertices, 0, rules)
     return NamedGraph(graph, np.arange(num_vertices))
 
 
-def _rows(source: Source, head: Head, weighted: bool) -> EdgeRows:
+def _rows(source: Source, head: Head, rules: Rules) -> EdgeRows:
+    weighted = rules.wants_weights(head.width >= WEIGHTED_WIDTH)
     if weighted and head.width == min(WIDTHS):
         source.refuse(head.line, "expected two ends and a weight")
-    return read_rows(source, LineSyntax(COMMENTS), head.begin, head.width or min(WIDTHS), weighted)
+    width = head.width or min(WIDTHS)
+    return read_rows(source, LineSyntax(COMMENTS), head.begin, width, weighted, rules)
 
 
 def _check_columns(source: Source, head: Head) -> None:
@@ -150,17 +152,21 @@ def _check_columns(source: Source, head: Head) -> None:
 
 
 def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct integers in ascending order, and the place of each element among them."""
-    if len(names) == 0:
-        return names, names
+    """The distinct integers in ascending order, and the place of each element among them.
+
+    `names` is used up.
+    """
+    if names.size == 0:
+        return names.reshape(-1), names
     low, high = int(names.min()), int(names.max())
-    if high - low >= TABLE_SLACK * len(names):
+    if high - low >= TABLE_SLACK * names.size:
         values, places = np.unique(names, return_inverse=True)
-        return values, places
+        return values, places.reshape(names.shape)
+    np.subtract(names, low, out=names)
     occurs = np.zeros(high - low + 1, bool)
-    occurs[names - low] = True
-    place = np.cumsum(occurs) - 1
-    return np.flatnonzero(occurs) + low, place[names - low]
+    occurs[names] = True
+    place = np.cumsum(occurs, dtype=np.int32 if len(occurs) <= MAX_INT32 else np.int64) - 1
+    return np.flatnonzero(occurs) + low, place[names]
 
 
 def text(graph: Graph) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -9,18 +10,33 @@ import numpy as np
 
 from portpart.build_graph import tails
 from portpart.errors import GraphFormatError, InputError
-from portpart.graph import Graph
+from portpart.graph import MAX_INT32, Graph
 from portpart.ingest import edges_graph
 from portpart.io.files import Source
+from portpart.io.fractions import FRACTION, fractions_at
+from portpart.io.rules import Rules
 from portpart.io.tokens import LineSyntax, read_table
 
+WIDTHS = (2, 3)
+WEIGHTED_WIDTH = 3
+"""Columns of edges, of edges with weights."""
 
-@dataclass(frozen=True)
+ENDS, WEIGHT = (0, 1), 2
+
+NUMBERED_EDGE = re.compile(r"edge \((\d+), (\d+)\)")
+
+
+@dataclass
 class EdgeRows:
-    """Ends and weights of the edges of a file, numbered as there."""
+    """Ends and weights of the edges of a file, numbered as there.
 
-    sources: np.ndarray
-    targets: np.ndarray
+    Attributes
+    ----------
+    ends : ndarray of int, shape (2, rows)
+    weights : ndarray of int64 or float64, shape (rows,), or None
+    """
+
+    ends: np.ndarray
     weights: np.ndarray | None
     syntax: LineSyntax
     begin: int
@@ -28,40 +44,51 @@ class EdgeRows:
     @property
     def largest(self) -> int:
         """The largest end; -1 without rows."""
-        return max(int(self.sources.max(initial=-1)), int(self.targets.max(initial=-1)))
+        return int(self.ends.max(initial=-1))
 
     @property
     def count(self) -> int:
         """Number of rows."""
-        return len(self.sources)
+        return self.ends.shape[1]
 
     def line(self, source: Source, row: int) -> int:
         """Line of the file that holds a row."""
         return source.line_of_row(self.syntax, self.begin, row)
 
 
-WIDTHS = (2, 3)
-WEIGHTED_WIDTH = 3
-"""Columns of edges, of edges with weights."""
-
-
 class UnequalRows(GraphFormatError):
     """Lines of a file hold different numbers of words, where each was to be an edge."""
 
 
-def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int,
-              weighted: bool) -> EdgeRows:
+def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int, weighted: bool,
+              rules: Rules) -> EdgeRows:
     """Rows from byte `begin` on: two ends and, if `weighted`, a weight, then what is left out.
 
-    Every line must have `width` words.
+    Every line must have `width` words.  Weights are integers, unless the rules take fractions and
+    there are some.
     """
-    table = read_table(source.data, syntax, begin, width, (0, 1, 2)[: 2 + weighted])
+    columns = (*ENDS, WEIGHT) if weighted else ENDS
+    table = read_table(source.data, syntax, begin, width, columns)
     if table.odd_byte is not None:
         _refuse_row(source, syntax, table.odd_byte, width)
+    if table.bad_byte is not None and weighted and rules.takes_fractions:
+        table = read_table(source.data, syntax, begin, width, columns, located=(WEIGHT,))
+        if table.bad_byte is None:
+            return EdgeRows(table.columns[: len(ENDS)], fractions_at(source, table.columns[WEIGHT]),
+                            syntax, begin)
     if table.bad_byte is not None:
-        source.refuse_word(table.bad_byte)
-    sources, targets, *weights = table.columns
-    return EdgeRows(sources, targets, weights[0] if weighted else None, syntax, begin)
+        refuse_number(source, table.bad_byte)
+    weights = table.columns[WEIGHT].copy() if weighted else None  # the table need not be kept
+    return EdgeRows(table.columns[: len(ENDS)], weights, syntax, begin)
+
+
+def refuse_number(source: Source, position: int) -> NoReturn:
+    """Raise for a word that is no integer; what it is told depends on whether it is a number."""
+    word = source.word_at(position)
+    if FRACTION.fullmatch(word.encode()):
+        source.refuse(source.line_at(position), f"{word!r} is not an integer (or above 2**62); "
+                      'weights="round" scales and rounds weights, weights="ignore" leaves them out')
+    source.refuse_word(position)
 
 
 def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -> NoReturn:
@@ -75,23 +102,41 @@ def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -
         "as one edge a line")
 
 
-def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int) -> Graph:
-    """The undirected graph of rows whose vertices are numbered first ... first + n - 1."""
-    for ends in (rows.sources, rows.targets):
-        if rows.count and (int(ends.min()) < first or int(ends.max()) >= first + n):
-            row = int(((ends < first) | (ends >= first + n)).argmax())
-            source.refuse(rows.line(source, row), f"{ends[row]} is no vertex; vertices are "
-                                                  f"{first} ... {first + n - 1}")
-    weights = rows.weights
-    if weights is not None and rows.count and int(weights.min()) < 0:
-        row = int((weights < 0).argmax())
-        source.refuse(rows.line(source, row), f"weight {weights[row]}; edge weights must be >= 0 "
-                                              "(weights=False leaves them out)")
+def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: Rules,
+                  names: np.ndarray | None = None) -> Graph:
+    """The undirected graph of rows whose vertices are numbered first ... first + n - 1.
+
+    The ends are used up: they are renumbered in place.  `names` are what messages call vertices.
+    """
+    if rows.count and (int(rows.ends.min()) < first or rows.largest >= first + n):
+        wrong = (rows.ends < first) | (rows.ends >= first + n)
+        row = int(wrong.any(axis=0).argmax())
+        end = rows.ends[int(wrong[:, row].argmax()), row]
+        source.refuse(rows.line(source, row),
+                      f"{end} is no vertex; vertices are {first} ... {first + n - 1}")
+    if first:
+        rows.ends -= first
+    if n <= MAX_INT32 and rows.ends.dtype != np.int32:
+        rows.ends = rows.ends.astype(np.int32)
     try:
-        return edges_graph(n, rows.sources - first, rows.targets - first, weights,
-                           symmetrize="max")
+        return edges_graph(n, rows.ends[0], rows.ends[1], rows.weights, **rules.of_edges())
     except InputError as problem:
-        raise GraphFormatError(f"{source.name}: {problem}") from problem
+        _refuse_edge(source, rows, problem, np.arange(first, n + first) if names is None else names)
+
+
+def _refuse_edge(source: Source, rows: EdgeRows, problem: InputError,
+                 names: np.ndarray) -> NoReturn:
+    """Raise with the line of what is wrong, and the names of vertices as in the file."""
+    if problem.entry is not None and rows.weights is not None:
+        row = problem.entry % rows.count
+        reason = str(problem).partition("; ")[2]
+        source.refuse(rows.line(source, row), f"weight {rows.weights[row]}; {reason}")
+    if problem.edge is not None:
+        ends = np.sort(np.array(problem.edge))
+        row = int((np.sort(rows.ends, axis=0) == ends[:, None]).all(axis=0).argmax())
+        source.refuse(rows.line(source, row), NUMBERED_EDGE.sub(
+            lambda edge: f"edge ({names[int(edge[1])]}, {names[int(edge[2])]})", str(problem)))
+    raise GraphFormatError(f"{source.name}: {problem}") from problem
 
 
 def lower_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

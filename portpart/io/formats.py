@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
+from portpart.graph import Graph
 from portpart.io import dense, dimacs, edge_list, matrix_market, mesh, metis, npz, verilog
+from portpart.io.edge_list import NamedGraph
+from portpart.io.files import Source
 from portpart.io.packed import bare_name
+from portpart.io.rules import RULES, rules_of
 
 
 @dataclass(frozen=True)
@@ -18,6 +23,7 @@ class Format:
     ----------
     module : module
         Its function ``parse(source, **options)`` reads; ``text(graph)``, if there is one, writes.
+        Where `options` has those of rules, ``parse`` takes ``rules`` instead of them.
     suffixes : tuple of str
         What file names end in.
     options : tuple of str
@@ -28,6 +34,14 @@ class Format:
     suffixes: tuple[str, ...]
     options: tuple[str, ...]
 
+    def parse(self, source: Source, given: dict[str, Any]) -> Graph | NamedGraph:
+        """What the format's reader makes of a file; all options that are `given` must apply."""
+        options = dict(given)
+        if RULES[0] in self.options:
+            options["rules"] = rules_of(**{name: options.pop(name, None) for name in RULES})
+        result: Graph | NamedGraph = self.module.parse(source, **options)
+        return result
+
     @property
     def is_writable(self) -> bool:
         """Whether graphs can be written so."""
@@ -35,13 +49,13 @@ class Format:
 
 
 FORMATS = {
-    "metis": Format(metis, (".graph", ".metis", ".chaco"), ("symmetrize",)),
-    "matrix-market": Format(matrix_market, (".mtx", ".mm"), ("weights", "symmetrize")),
+    "metis": Format(metis, (".graph", ".metis", ".chaco"), RULES),
+    "matrix-market": Format(matrix_market, (".mtx", ".mm"), RULES),
     "edge-list": Format(edge_list, (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
-                        ("weights", "symmetrize", "relabel")),
-    "dimacs": Format(dimacs, (".gr", ".dimacs", ".col"), ("weights", "symmetrize")),
-    "npz": Format(npz, (".npz",), ("symmetrize",)),
-    "dense": Format(dense, (".npy",), ("symmetrize",)),
+                        (*RULES, "relabel")),
+    "dimacs": Format(dimacs, (".gr", ".dimacs", ".col"), RULES),
+    "npz": Format(npz, (".npz",), RULES),
+    "dense": Format(dense, (".npy",), RULES),
     "verilog": Format(verilog, (".v", ".vg"), ("top", "model", "max_fanout")),
     "metis-mesh": Format(mesh, (".mesh",), ("mesh", "common_nodes")),
 }

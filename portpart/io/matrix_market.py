@@ -1,17 +1,21 @@
-"""Matrix Market coordinate files, read as the graph of the pattern of A + transpose(A)."""
+"""Matrix Market coordinate files: the graph of the entries beside the diagonal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from portpart.build_graph import SUM
+from portpart.check_weights import ABS
 from portpart.errors import InputError
 from portpart.graph import Graph
-from portpart.io.edge_rows import graph_of_rows, lower_edges, read_rows
+from portpart.io.edge_rows import EdgeRows, graph_of_rows, lower_edges, read_rows
 from portpart.io.files import Source, is_count
 from portpart.io.render import rendered_rows
+from portpart.io.rules import STRICT, Rules
 from portpart.io.tokens import LineSyntax
 
 BANNER = b"%%matrixmarket"
@@ -24,27 +28,39 @@ MAX_SHOWN = 40
 SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 
 
-def parse(source: Source, weights: bool | None = None, symmetrize: bool = True) -> Graph:
+def parse(source: Source, rules: Rules = STRICT) -> Graph:
     """The graph of a square matrix: vertices are rows, off-diagonal entries are edges.
 
-    Parameters
-    ----------
-    source : Source
-    weights : bool, optional
-        Whether the values are edge weights (of two values a_ij and a_ji the larger); default:
-        those of an integer matrix are, real ones are left out.
+    Values are weights if the matrix is one of integers, or if the rules want them.  A general
+    matrix may hold both directions of an edge, a symmetric one stands for both.
     """
-    field, begin, size_line = _head(source)
+    (field, symmetry), begin, size_line = _head(source)
     n, entries = _size(source, *size_line)
-    if weights is None:
-        weights = field == b"integer"
-    if weights and field in (b"pattern", b"complex"):
-        source.refuse(1, f"a {field.decode()} matrix has no values to use as weights")
-    rows = read_rows(source, LineSyntax(comments=b"%"), begin, WIDTHS[field], weights)
+    weighted = rules.wants_weights(field == b"integer")
+    if weighted:
+        _check_values(source, field, symmetry, rules)
+    rows = read_rows(source, LineSyntax(comments=b"%"), begin, WIDTHS[field], weighted, rules)
     source.refuse_size(size_line[0], n)
     if rows.count != entries:
         source.refuse(size_line[0], f"{entries} entries promised, {rows.count} found")
-    return graph_of_rows(source, rows, n, first=1)
+    if symmetry != b"general" and rules.symmetrize == SUM:
+        rows = _with_transpose(rows)
+    return graph_of_rows(source, rows, n, 1, rules)
+
+
+def _check_values(source: Source, field: bytes, symmetry: bytes, rules: Rules) -> None:
+    """Raise if values cannot be weights."""
+    if field in (b"pattern", b"complex"):
+        source.refuse(1, f"a {field.decode()} matrix has no values to use as weights")
+    if symmetry == b"skew-symmetric" and rules.weights != ABS:
+        source.refuse(1, "a skew-symmetric matrix holds each value and its negative: "
+                         'weights="abs" takes absolute values, weights="ignore" leaves them out')
+
+
+def _with_transpose(rows: EdgeRows) -> EdgeRows:
+    """The entries above the diagonal too, which a symmetric matrix does not list."""
+    weights = None if rows.weights is None else np.tile(rows.weights, 2)
+    return replace(rows, ends=np.hstack([rows.ends, rows.ends[::-1]]), weights=weights)
 
 
 def text(graph: Graph) -> Iterator[Any]:
@@ -60,20 +76,20 @@ def text(graph: Graph) -> Iterator[Any]:
     yield rendered_rows(values, np.arange(len(sources) + 1) * len(columns))
 
 
-def _head(source: Source) -> tuple[bytes, int, tuple[int, list[bytes]]]:
-    """Field of the banner, position after the size line, and the size line with its number."""
-    field = b""
+def _head(source: Source) -> tuple[tuple[bytes, bytes], int, tuple[int, list[bytes]]]:
+    """Field and symmetry of the banner, position after the size line, that line and its number."""
+    kind = None
     for number, after, line in source.lines():
-        if not field:
-            field = _field(source, line)
+        if kind is None:
+            kind = _kind(source, line)
         elif not line.startswith(b"%"):
-            return field, after, (number, line.split())
-    if not field:
-        _field(source, b"")
+            return kind, after, (number, line.split())
+    if kind is None:
+        _kind(source, b"")
     source.refuse(source.data.count(b"\n") + 1, "the line 'rows columns entries' is missing")
 
 
-def _field(source: Source, banner: bytes) -> bytes:
+def _kind(source: Source, banner: bytes) -> tuple[bytes, bytes]:
     words = banner.lower().split()
     if len(words) != 5 or words[0] != BANNER or words[1] != b"matrix":
         source.refuse(1, "the first line must be '%%MatrixMarket matrix coordinate "
@@ -84,7 +100,7 @@ def _field(source: Source, banner: bytes) -> bytes:
     if words[3] not in WIDTHS or words[4] not in SYMMETRIES:
         source.refuse(1, f"unknown kind '{_shown(words[3])} {_shown(words[4])}'; known are "
                          f"{b', '.join(WIDTHS).decode()} and {b', '.join(SYMMETRIES).decode()}")
-    return words[3]
+    return words[3], words[4]
 
 
 def _shown(word: bytes) -> str:

@@ -19,6 +19,7 @@ from portpart.graph import Graph
 from portpart.ingest import csr_graph
 from portpart.io.files import Source
 from portpart.io.render import rendered_rows
+from portpart.io.rules import STRICT, Rules
 from portpart.io.tokens import Lines, LineSyntax, read_lines
 
 SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
@@ -45,14 +46,14 @@ class Header:
         return 1 + self.edge_weights
 
 
-def parse(source: Source, symmetrize: bool = False) -> Graph:
+def parse(source: Source, rules: Rules = STRICT) -> Graph:
     """The graph of a METIS file.
 
     Raises
     ------
     GraphFormatError
         Naming file and line of the first deviation from the format, an edge that stands on the
-        line of one end only included (unless `symmetrize`).
+        line of one end only included (unless the rules symmetrize).
     """
     lines = read_lines(source.data, SYNTAX)
     if lines.bad_byte is not None:
@@ -61,12 +62,12 @@ def parse(source: Source, symmetrize: bool = False) -> Graph:
     _check_line_count(source, lines, header)
     offsets, targets, weights, vertex_weights = _rows(source, lines, header)
     try:
-        graph = csr_graph(offsets, targets, weights, vertex_weights, symmetrize)
+        graph = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
     except InputError as problem:
         if problem.vertex is None:
             raise GraphFormatError(f"{source.name}: {problem}") from problem
         source.refuse(_line_of(source, problem.vertex), f"{problem} (vertices numbered from 0)")
-    if not symmetrize and 2 * header.num_edges not in (len(targets), graph.num_arcs):
+    if not rules.symmetrize and 2 * header.num_edges not in (len(targets), graph.num_arcs):
         line = source.line_of_row(SYNTAX, 0, 0)
         source.refuse(line, f"the header promises {header.num_edges} edges, the lines below hold "
                             f"{len(targets) / 2:g} (each edge stands on two lines)")

@@ -16,6 +16,7 @@ from portpart.ingest import csr_graph
 from portpart.io.arrays import read_array
 from portpart.io.files import Source
 from portpart.io.packed import DAMAGE, LARGEST_RATIO, UNCHECKED_BYTES
+from portpart.io.rules import STRICT, Rules
 
 OWN_NAMES = ("offsets", "targets", "weights", "vertex_weights")
 SCIPY_NAMES = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords")
@@ -28,13 +29,13 @@ BARE_NAMES = ("indptr", "indices", "weights", "vertex_weights")
 KNOWN = {*OWN_NAMES, *BARE_NAMES, *SCIPY_NAMES}
 
 
-def parse(source: Source, symmetrize: bool = False) -> Graph:
+def parse(source: Source, rules: Rules = STRICT) -> Graph:
     """The graph of an archive: arrays offsets, targets[, weights][, vertex_weights]; the same with
     the names indptr, indices; or a sparse matrix that SciPy saved.
     """
     arrays = _arrays(source)
     try:
-        return _graph_of(source, arrays, symmetrize)
+        return _graph_of(source, arrays, rules)
     except GraphFormatError:
         raise
     except InputError as problem:
@@ -82,13 +83,14 @@ def refuse_bomb(source: Source, entry: zipfile.ZipInfo) -> None:
                 "(--max-vertices)")
 
 
-def _graph_of(source: Source, arrays: dict[str, np.ndarray], symmetrize: bool) -> Graph:
+def _graph_of(source: Source, arrays: dict[str, np.ndarray], rules: Rules) -> Graph:
     if "format" in arrays and "shape" in arrays:
-        return as_graph(_matrix(source, arrays), symmetrize=symmetrize)
+        return as_graph(_matrix(source, arrays), symmetrize=rules.symmetrize or False,
+                        weights=rules.weights, weight_scale=rules.scale)
     for names in (OWN_NAMES, BARE_NAMES):
         if names[0] in arrays and names[1] in arrays:
             offsets, targets, weights, vertex_weights = map(arrays.get, names)
-            return csr_graph(offsets, targets, weights, vertex_weights, symmetrize)
+            return csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
     raise GraphFormatError(
         f"{source.name}: holds {', '.join(arrays) or 'nothing'}; expected offsets and targets, "
         "indptr and indices, or a matrix saved by scipy.sparse.save_npz"

@@ -97,12 +97,13 @@ def read_lines(data: bytes, syntax: LineSyntax, begin: int = 0) -> Lines:
 
 
 def read_table(data: bytes, syntax: LineSyntax, begin: int, width: int,
-               columns: tuple[int, ...]) -> Table:
+               columns: tuple[int, ...], located: tuple[int, ...] = ()) -> Table:
     """Some columns of the lines from byte `begin` on, which must hold `width` words each.
 
-    Words of other columns are not looked at.  Memory 8 bytes per line and column.
+    Words of other columns are not looked at.  Of those in `located` the positions are told, where
+    the words begin, instead of their values.  Memory 8 bytes per line and column.
     """
-    passes = _Passes(data, syntax, begin, width, columns)
+    passes = _Passes(data, syntax, begin, width, columns, located)
     num_lines, _ = passes.count()
     if passes.first_odd is not None:
         return Table(np.empty((len(columns), 0), np.int64), passes.first_odd, None)
@@ -127,15 +128,17 @@ class _Passes:
     """The two passes over a text."""
 
     def __init__(self, data: bytes, syntax: LineSyntax, begin: int, width: int = ANY_WIDTH,
-                 columns: tuple[int, ...] = ()) -> None:
+                 columns: tuple[int, ...] = (), located: tuple[int, ...] = ()) -> None:
         self.space = space = backends.space("cpu")
         self.size = len(data)
         self.items = -(-(self.size - begin) // BYTES_PER_ITEM)
         slots = np.full(max(1, width), LEFT_OUT, np.int64)
         slots[list(columns)] = np.arange(len(columns))
+        is_located = np.zeros(max(1, width), bool)
+        is_located[list(located)] = True
         self._text = (np.frombuffer(data, np.uint8), begin, self.size,
                       _padded(syntax.comments, 3), _padded(syntax.words, 2), syntax.keep_blank)
-        self._shape = (width, slots)
+        self._shape = (width, slots, is_located)
         self._bases = (space.zeros(self.items + 1, np.int64), space.zeros(self.items + 1, np.int64))
         self._firsts = space.full(2, self.size, np.int64)
         self.nothing = space.empty(1, np.int64)
@@ -242,8 +245,8 @@ def number_at(text, start, stop, first_bad):
 
 
 @kernel
-def read_chunk(item, text, begin, size, comments, words, keep_blank, width, slots, line_base,
-               number_base, fill, num_lines, values, starts, first_bad):
+def read_chunk(item, text, begin, size, comments, words, keep_blank, width, slots, located,
+               line_base, number_base, fill, num_lines, values, starts, first_bad):
     """Count (fill false) or write the lines and numbers of the lines that begin in this item.
 
     Counting leaves the counts in line_base and number_base, and in first_bad[1] the begin of the
@@ -268,7 +271,11 @@ def read_chunk(item, text, begin, size, comments, words, keep_blank, width, slot
                 if fill and width == ANY_WIDTH:
                     values[number] = number_at(text, here, end, first_bad)
                 elif fill and slots[column] != LEFT_OUT:
-                    values[slots[column] * num_lines + line] = number_at(text, here, end, first_bad)
+                    place = slots[column] * num_lines + line
+                    if located[column]:
+                        values[place] = here
+                    else:
+                        values[place] = number_at(text, here, end, first_bad)
                 number += 1
                 column += 1
                 here = gap_end(text, end, size)

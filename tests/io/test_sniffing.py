@@ -130,7 +130,7 @@ ODD_ROWS = {
     "gr flow": ("gr", "p min 3 1\nn 1 4\na 1 2 0 4 7\n", "g.gr:3: 5 numbers, expected two ends"),
     "gr word": ("gr", "p sp 3 1\nx 1 2 5\n", "g.gr:2: 'x' begins no line of edges"),
     "bipartite": ("txt", "% bip unweighted\n1 1\n1 2\n2 3\n", "g.txt:1: a bipartite network"),
-    "dense": ("npy", "1 2\n3\n", "g.npy:1: 2 numbers in one of 2|g.npy:2: 1 numbers in one of 2"),
+    "dense": ("npy", "1 2\n3\n", "g.npy:2: 1 numbers, where the first line has 2"),
 }
 
 
