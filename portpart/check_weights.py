@@ -96,7 +96,8 @@ def _finite(space: ExecutionSpace, values: Array) -> Array:
     """Numbers as int64 or finite float64."""
     if values.dtype.kind not in "iubf" and len(values):
         raise InputError(f"edge_weights are of type {values.dtype}; they must be numbers")
-    if values.dtype.kind != "f":
+    if values.dtype.kind != "f" and not (
+            values.dtype == np.uint64 and len(values) and values.max() > MAX_TOTAL_WEIGHT):
         return integral(space, values, "edge_weights").astype(np.int64, copy=False)
     with np.errstate(over="ignore"):
         values = values.astype(np.float64, copy=False)
@@ -130,6 +131,8 @@ def _scaled_by_default(values: Array) -> tuple[Array, float]:
             rounded = (values * scale).round().astype(np.int32)
             if int(rounded.sum(dtype=np.int64)) < SUM_BELOW:
                 break
+    if not bool(rounded.any()):
+        raise InputError(f"the largest edge weight, {largest:g}, is too small to be scaled")
     return rounded, scale
 
 

@@ -11,6 +11,7 @@ from portpart.exact import shown
 from portpart.graph import Graph
 from portpart.ingest import Reading
 from portpart.networks import NamedEdges, graph_of_edges
+from portpart.rows import graph_of_rows
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -36,7 +37,10 @@ def graph_of_frame(
     if isinstance(vertex_weights, str):
         raise InputError(f"vertex_weights={shown(vertex_weights)}: a frame of edges has no "
                          "attributes of vertices; pass an array")
-    source, target, weight = _columns_of(frame, edge_weights)
+    columns = list(getattr(frame, "column_names", None) or frame.columns)
+    if columns == list(range(len(columns))):  # an array that was made a frame
+        return graph_of_rows(np.asarray(frame.to_numpy()), vertex_weights, edge_weights, how, space)
+    source, target, weight = _columns_of(columns, edge_weights)
     ends = [_values(frame, column) for column in (source, target)]
     weights = edge_weights
     if weight is not None:
@@ -57,22 +61,18 @@ def graph_of_frame(
     return graph_of_edges(found, vertex_weights, how, space)
 
 
-def _columns_of(frame: Any, edge_weights: Any) -> tuple[Any, Any, Any]:
+def _columns_of(columns: list[Any], edge_weights: Any) -> tuple[Any, Any, Any]:
     """The columns of both ends and of the weights (None if there are none)."""
-    columns = list(getattr(frame, "column_names", None) or frame.columns)
-    if columns == list(range(len(columns))) and len(columns) in (2, 3):  # an array made a frame
-        ends, weights = columns[:2], columns[2:]
-    else:
-        by_name = {str(column).strip().lower(): column for column in columns}
-        pairs = [pair for pair in ENDS if set(pair) <= set(by_name)]
-        if len(pairs) != 1 or len(by_name) < len(columns):
-            known = ", ".join(f"{a}/{b}" for a, b in ENDS)
-            raise InputError(
-                f"the frame has the columns {', '.join(map(repr, columns))}; the two ends of an "
-                f"edge must be named in one of these ways: {known} (frame.rename, or pass "
-                "frame[[one, other]].to_numpy())")
-        ends = [by_name[name] for name in pairs[0]]
-        weights = [by_name[name] for name in WEIGHTS if name in by_name]
+    by_name = {str(column).strip().lower(): column for column in columns}
+    pairs = [pair for pair in ENDS if set(pair) <= set(by_name)]
+    if len(pairs) != 1 or len(by_name) < len(columns):
+        known = ", ".join(f"{a}/{b}" for a, b in ENDS)
+        raise InputError(
+            f"the frame has the columns {', '.join(map(repr, columns))}; the two ends of an edge "
+            f"must be named in one of these ways: {known} (frame.rename, or pass "
+            "frame[[one, other]].to_numpy())")
+    ends = [by_name[name] for name in pairs[0]]
+    weights = [by_name[name] for name in WEIGHTS if name in by_name]
     if isinstance(edge_weights, str):
         if edge_weights not in columns:
             raise InputError(f"edge_weights={shown(edge_weights)} is no column; there are "

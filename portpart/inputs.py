@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart.arrays import owned
 from portpart.build_graph import directions_of
-from portpart.check_weights import IGNORE, ROUND, checked_mode, converted, total_of
+from portpart.check_weights import ABS, IGNORE, ROUND, checked_mode, converted, total_of
 from portpart.errors import InputError
 from portpart.exact import shown
 from portpart.frames import graph_of_frame, is_frame
@@ -62,7 +62,7 @@ def graph_from(
         raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
     _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
     if hasattr(obj, "tocsr"):
-        parts = _parts_of_sparse(obj)
+        parts = _parts_of_sparse(obj, how.mode)
     elif isinstance(obj, tuple):
         parts = _parts_of_tuple(obj)
     else:
@@ -85,6 +85,8 @@ def reading_of(symmetrize: Any, weights: Any, weight_scale: Any, copy: bool,
                edge_weights: Any) -> Reading:
     """The options of `as_graph` that say how to read arcs, checked."""
     directions_of(symmetrize)
+    if not isinstance(copy, (bool, np.bool_)):
+        raise InputError(f"copy is {shown(copy)}; it must be True or False")
     how = Reading(symmetrize, checked_mode(weights, weight_scale), weight_scale, copy)
     if how.mode == IGNORE and edge_weights is not None:
         raise InputError("edge_weights are given, and weights says to ignore them; pass one of "
@@ -124,20 +126,22 @@ def _rescaled(graph: Graph, how: Reading) -> Graph:
                    weight_scale=scale * graph.weight_scale)
 
 
-def _parts_of_sparse(matrix: Any) -> tuple[Any, Any, Any]:
+def _parts_of_sparse(matrix: Any, mode: str) -> tuple[Any, Any, Any]:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the matrix has shape {tuple(matrix.shape)}; an adjacency matrix is "
                          "square")
     rows = matrix.tocsr()
     values = rows.data
     if values.dtype.kind == "c":
-        raise InputError("the matrix is complex; pass (matrix.indptr, matrix.indices) to use its "
-                         "pattern alone")
+        if mode not in (ABS, IGNORE):
+            raise InputError('the matrix is complex: weights="abs" takes absolute values, '
+                             'weights="ignore" the pattern alone')
+        values = abs(values)
     return rows.indptr, rows.indices, values
 
 
 def _parts_of_tuple(parts: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     if len(parts) not in (2, 3):
         raise InputError(f"a tuple of {len(parts)} items is no graph; (indptr, indices) or "
-                         "(indptr, indices, weights) is expected")
+                         "(indptr, indices, weights) is expected, or edges as a list or array")
     return parts[0], parts[1], parts[2] if len(parts) == 3 else None

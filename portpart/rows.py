@@ -74,6 +74,9 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
     if rows.ndim == 1 and len(rows) == 0:
         rows = rows.reshape(0, 2)
     if rows.ndim == 2 and rows.shape[1] in (2, 3):
+        if rows.dtype.kind in "USO":
+            raise InputError(f"the edge list is of type {rows.dtype}; names of vertices go through "
+                             "networkx.Graph(rows) or a frame")
         return rows
     hint = NEIGHBOURS
     if rows.ndim == 2 and rows.shape[0] == rows.shape[1]:
@@ -158,17 +161,18 @@ def adjacency_graph(
     rows: Any, vertex_weights: Any, edge_weights: Any, how: Reading, space: ExecutionSpace | None
 ) -> Graph:
     """The graph of the neighbours of each vertex."""
-    names = None
-    if isinstance(rows, Mapping):
-        rows, names = _numbered(rows)
     try:
+        rows, names = _numbered(rows) if isinstance(rows, Mapping) else (list(rows), None)
         lists = [list(row) for row in rows]
     except TypeError as problem:
         raise InputError(f"neighbours cannot be read: {problem}; a sequence or mapping of "
                          "sequences is needed") from problem
-    if any(isinstance(row, Mapping) for row in rows):
-        if edge_weights is None:
-            edge_weights = list(chain.from_iterable(row.values() for row in rows))
+    are_weighted = {isinstance(row, Mapping) for row in rows}
+    if are_weighted == {True} and edge_weights is None:
+        edge_weights = list(chain.from_iterable(row.values() for row in rows))
+    elif len(are_weighted) > 1:
+        raise InputError("some vertices have a mapping of neighbours to weights and others have "
+                         "not; all need one")
     offsets = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(row) for row in lists], out=offsets[1:])
     host = backends.space("cpu")

@@ -124,10 +124,20 @@ def test_keys_of_a_mapping_name_the_vertices() -> None:
     ([[1], [0, 5]], "5, a neighbour of vertex 1"),
     ([1, 2], "sequences is needed"),
     (7, "sequences is needed"),
+    ([{1: 2}, [0]], "some vertices have a mapping"),
+    ({0: [[1]], 5: [[0]]}, "unhashable type"),
+    ([["b"], ["a"]], "they must be integers"),
 ])
 def test_bad_neighbours_are_refused(rows: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         portpart.from_adjacency(rows)
+
+
+def test_names_in_rows_are_told_the_way() -> None:
+    with pytest.raises(InputError, match=r"names of vertices go through networkx\.Graph"):
+        as_graph([("a", "b"), ("b", "c")])
+    with pytest.raises(InputError, match="edges as a list or array"):
+        as_graph(((0, 1), (1, 2), (2, 3), (3, 0)))
 
 
 def test_number_of_vertices_can_be_said() -> None:

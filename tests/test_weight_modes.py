@@ -23,7 +23,8 @@ from tests.graphs import random_graph
 
 CPU = backends.space("cpu")
 LAPLACIAN = sp.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(8, 8))
-numbers = st.floats(0, 1e300) | st.floats(0, 100) | st.integers(0, 10**6).map(float)
+numbers = (st.just(0.0) | st.floats(1e-250, 1e300) | st.floats(1e-6, 100)
+           | st.integers(0, 10**6).map(float))
 
 
 def half_to_even(value: float, scale: float) -> int:
@@ -57,7 +58,8 @@ def test_default_scale_keeps_the_sum_below_two_to_53() -> None:
     assert converted(CPU, values, "round")[1] == 0.1
 
 
-@given(st.lists(st.floats(-(2.0**62), 2.0**62) | st.sampled_from([math.nan, math.inf, -math.inf])
+@given(st.lists(st.floats(-(2.0**62), 2.0**62, allow_subnormal=False)
+                | st.sampled_from([math.nan, math.inf, -math.inf])
                 | st.integers(-9, 9).map(float), min_size=1, max_size=8))
 def test_nothing_negative_becomes_positive_unless_abs_is_asked_for(values: list[float]) -> None:
     array = np.array(values)
@@ -150,6 +152,19 @@ def test_loops_do_not_count(loop: float) -> None:
     assert as_graph([(0, 0, loop), (0, 1, 2)]).total_arc_weight == 4
 
 
+def test_values_of_any_size_and_complex_ones_have_a_way() -> None:
+    def two(value: Any) -> sp.csr_array:
+        return sp.csr_array(np.array([[0, value], [value, 0]]))
+
+    assert as_graph(two(3 + 4j), weights="abs").total_arc_weight == 10
+    assert as_graph(two(3 + 4j), weights="ignore").weights is None
+    largest = as_graph(two(np.uint64(2**64 - 1)), weights="round")
+    assert (largest.total_arc_weight, largest.weight_scale) == (2 * 1844674407, 1e-10)
+    assert as_graph(two(1e308), weights="round").weight_scale == 1e-299
+    with pytest.raises(InputError, match="e-324, is too small"):
+        as_graph(two(5e-324), weights="round")
+
+
 def test_every_kind_of_input_takes_the_option() -> None:
     edges = [(0, 1, 0.5), (1, 2, 0.25)]
     networkx = nx.Graph()
@@ -180,6 +195,7 @@ def test_scale_stays_with_the_graph() -> None:
     ({"weights": "round", "weight_scale": 0}, "positive"),
     ({"weights": "round", "weight_scale": "many"}, "positive"),
     ({"weights": "abs", "weight_scale": math.inf}, "positive"),
+    ({"copy": "never"}, "copy is 'never'"),
     ({"weights": "ignore", "edge_weights": [1, 2]}, "ignore"),
     ({"weights": "round", "weight_scale": 1e-3}, "rounds every weight to 0; the largest is 0.5"),
     ({"weights": "round", "weight_scale": 1e20}, r"\[0\] is 0.5; times 1e\+20 .*2\*\*62"),

@@ -117,6 +117,8 @@ def _as_facts(result: PartitionResult, report: dict[str, Any]) -> dict[str, str]
         "imbalance": f"{result.imbalance:.4f} (at most {report['imbalance']:g})",
         "time": timings(result.seconds, result.stats.get("phases", {})),
     }
+    if result.stats.get("weight_scale", 1) != 1:
+        facts["weights"] = f"times {result.stats['weight_scale']:g}, rounded"
     if not result.feasible:
         facts["balance"] = "NOT KEPT: see the warning"
     if report["output"]:
