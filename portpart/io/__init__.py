@@ -221,8 +221,9 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     Notes
     -----
     The file is written under a temporary name in the same folder and then renamed: it is complete
-    or not there.  METIS and npz files keep parallel edges; the other formats list them, but reading
-    merges them.
+    or not there.  METIS and npz files keep parallel edges.  The other formats merge them when they
+    are read, weights adding up: parallel edges without weights are written as one whose weight is
+    their number, so every partition keeps its cut.
     """
     from portpart import backends
 

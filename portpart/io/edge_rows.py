@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from portpart.build_graph import tails
+from portpart.build_graph import LOW_HALF, tails
 from portpart.errors import GraphFormatError, InputError
 from portpart.graph import MAX_INT32, Graph
 from portpart.ingest import edges_graph
@@ -140,8 +140,21 @@ def _refuse_edge(source: Source, rows: EdgeRows, problem: InputError,
 
 
 def lower_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Each undirected edge of a host graph once, the larger end first."""
+    """Each undirected edge of a host graph once, the larger end first.
+
+    Readers merge rows of the same ends, and without weights count them once.  So that no cut
+    changes, parallel edges without weights become one whose weight is their number.
+    """
     sources = tails(graph.space, graph.offsets, graph.num_arcs)
     lower = sources > graph.targets
-    weights = None if graph.weights is None else graph.weights[lower]
-    return sources[lower], graph.targets[lower], weights
+    sources, targets = sources[lower], graph.targets[lower]
+    if graph.weights is not None:
+        return sources, targets, graph.weights[lower]
+    keys = sources.astype(np.int64) << 32 | targets
+    if (keys[1:] > keys[:-1]).all():
+        return sources, targets, None
+    distinct, counts = np.unique(keys, return_counts=True)
+    if len(distinct) == len(keys):
+        return sources, targets, None
+    return ((distinct >> 32).astype(np.int32), (distinct & LOW_HALF).astype(np.int32),
+            counts.astype(np.int64))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import random
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,8 +12,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from portpart import io as graph_io
+from portpart import metrics
 from portpart.errors import GraphFormatError, InputError
 from portpart.graph import Graph
 from tests import oracles
@@ -38,6 +41,23 @@ def test_edge_formats_keep_simple_graphs(graph: Graph) -> None:
     bare = Graph(graph.offsets, graph.targets, graph.weights, None, graph.space)
     for suffix in ("mtx", "txt", "gr", "csv.bz2"):
         oracles.assert_same_graph(round_trip(bare, suffix), bare)
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_every_format_keeps_every_cut(graph: Graph, draw: random.Random) -> None:
+    part = np.array([draw.randrange(3) for _ in range(graph.num_vertices)])
+    bare = Graph(graph.offsets, graph.targets, graph.weights, None, graph.space)
+    for suffix in ("mtx", "txt", "gr", "graph", "npz"):
+        again = round_trip(round_trip(bare, suffix), "graph")
+        assert again.num_vertices == bare.num_vertices
+        assert metrics.cut(again, part) == metrics.cut(bare, part)
+
+
+def test_parallel_edges_without_weights_become_their_number(tmp_path: Path) -> None:
+    (tmp_path / "g.graph").write_text("3 4\n2 3 2\n1 3 1\n1 2\n")
+    graph_io.write(graph_io.read(tmp_path / "g.graph"), tmp_path / "g.mtx")
+    assert (tmp_path / "g.mtx").read_text().split("\n", 1)[1] == "3 3 3\n2 1 2\n3 1 1\n3 2 1\n"
+    assert graph_io.read(tmp_path / "g.mtx", weights="ignore").weights is None
 
 
 @pytest.mark.parametrize("suffix", ["graph.xz", "mtx.gz", "txt.bz2", "gr.xz"])
