@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
+VARIABLE = "PORTPART_CACHE_DIR"
+
 SUFFIX, UNFINISHED = ".kernel", "portpart-"
 """How the name of a file ends, and how it begins while it is written."""
 
@@ -42,7 +44,7 @@ def cache_folder() -> Path:
     OSError
         If no folder is named and the user has no home.
     """
-    chosen = os.environ.get("PORTPART_CACHE_DIR")
+    chosen = os.environ.get(VARIABLE)
     return (_expanded(chosen) if chosen else _user_cache() / "portpart").absolute()
 
 
@@ -85,13 +87,13 @@ def write(name: str, code: bytes) -> None:
     try:
         folder = cache_folder()
     except OSError as problem:
-        _warn("", problem)
+        warn_once("kernels", VARIABLE, "", problem)
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder / name, hashlib.sha256(code).digest() + code)
     except OSError as problem:
-        _warn(f" in {folder}", problem)
+        warn_once("kernels", VARIABLE, str(folder), problem)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -126,16 +128,16 @@ def clear() -> tuple[int, int]:
     return count, size
 
 
-def _warn(place: str, problem: OSError) -> None:
-    """Say once that compiled kernels are not kept, at the line that called the library."""
+def warn_once(what: str, variable: str, folder: str, problem: OSError) -> None:
+    """Say once that `what` is compiled is not kept, at the line that called the library."""
     with _warning:
-        if _warned:
+        if what in _warned:
             return
-        _warned.append(place)
-    caller = _caller()
+        _warned.append(what)
+    caller, place = _caller(), f" in {folder}" if folder else ""
     warnings.warn_explicit(
-        f"compiled kernels cannot be kept{place} ({problem.strerror or problem}), so every process "
-        "compiles them anew; PORTPART_CACHE_DIR names another folder",
+        f"compiled {what} cannot be kept{place} ({problem.strerror or problem}), so every process "
+        f"compiles them anew; {variable} names another folder",
         UserWarning, caller.f_code.co_filename, caller.f_lineno,
         caller.f_globals.get("__name__"), caller.f_globals.setdefault("__warningregistry__", {}))
 

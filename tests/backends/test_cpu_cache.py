@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from portpart.backends import cache_folder
+from portpart.backends.cuda.cache import do_without_folder
 from portpart.backends.language import device, int64, kernel, team_array
 from portpart.cli import main
 from tests.backends.test_cpu_space import ROOT, run_python
@@ -172,7 +173,6 @@ def test_an_identity_that_the_system_does_not_know_can_work(tmp_path):
 FULL = """
     import errno, os
     import portpart
-    from portpart.backends import cache_folder
     class Full:
         def __init__(self, *_): ...
         def __enter__(self): return self
@@ -270,3 +270,49 @@ def test_the_cache_is_shown_and_its_own_files_are_cleared(here, capsys):
         "folder": str(here), "files": 3, "bytes": 15, "cleared": True}
     assert sorted(here.iterdir()) == sorted(others)
     assert main(["cache", "--show", "--clear"]) == 2
+
+
+# CuPy's ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cupys(monkeypatch):
+    """No choice of the user's, and what the library chooses is taken back."""
+    monkeypatch.delenv("CUPY_CACHE_DIR", raising=False)
+    monkeypatch.setenv("CUPY_CACHE_IN_MEMORY", "")
+    monkeypatch.setattr(cache_folder, "_warned", [])
+    return monkeypatch
+
+
+def in_memory() -> bool:
+    do_without_folder()
+    return bool(os.environ["CUPY_CACHE_IN_MEMORY"])
+
+
+def test_cupy_keeps_kernels_in_its_folder_if_it_can(cupys, tmp_path):
+    cupys.setenv("HOME", str(tmp_path))
+    cupys.setenv("USERPROFILE", str(tmp_path))
+    assert not in_memory()
+    assert list((tmp_path / ".cupy" / "kernel_cache").iterdir()) == []
+
+
+@needs_posix
+@pytest.mark.parametrize("case", ["no folder", "full"])
+def test_cupy_keeps_kernels_in_memory_if_its_folder_cannot_be_written(cupys, tmp_path, case):
+    (tmp_path / "file").write_text("not a folder")
+    folder = tmp_path / "file" / "cache" if case == "no folder" else tmp_path
+    cupys.setenv("CUPY_CACHE_DIR", str(folder))
+    if case == "full":
+        cupys.setattr("tempfile.TemporaryFile", lambda **_: open("/dev/full", "wb"))
+    with pytest.warns(UserWarning, match="CUDA kernels cannot be kept in .*CUPY_CACHE_DIR") as told:
+        assert in_memory()
+    assert len(told) == 1
+
+
+@needs_posix
+def test_cupy_makes_no_folder_for_a_user_without_home(cupys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    with pytest.warns(UserWarning, match=r"CUDA kernels cannot be kept \(no home folder is known"):
+        assert in_memory()
+    assert not list(tmp_path.iterdir())

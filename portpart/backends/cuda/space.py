@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends.cuda.cache import do_without_folder
 from portpart.backends.cuda.compile import KernelCache, blocks_for
 from portpart.backends.cuda.cooperative import missing_for_cooperation
 from portpart.backends.cuda.graph import missing_for_graphs
@@ -76,6 +77,7 @@ class CudaSpace(ExecutionSpace):
     def __init__(self, device: int | None = None) -> None:
         super().__init__()
         self.cupy = import_cupy()
+        do_without_folder()
         self.device_id = usable_device(device)
         self.name = f"cuda:{self.device_id}"
         with self.cupy.cuda.Device(self.device_id) as current:
