@@ -41,11 +41,14 @@ class _Team:
     def run(self, lane: int, items: list[int], kernel: Kernel, args: tuple[Any, ...]) -> None:
         """Do what one lane does, for all items one after the other."""
         self.local.lane = lane
+        # integers have 64 bits: those of Python would take the width of whatever they are added to
+        numbers = [np.int64(a) if isinstance(a, int) else a for a in args]
         try:
-            for item in items:
-                self.local.made = 0
-                kernel.function(item, *args)
-                self.barrier.wait()
+            with np.errstate(over="ignore"):
+                for item in items:
+                    self.local.made = 0
+                    kernel.function(np.int64(item), *numbers)
+                    self.barrier.wait()
         except threading.BrokenBarrierError:
             pass
         except Exception as error:
@@ -132,11 +135,12 @@ class LanesSpace(HostCudaSpace):
         items = list(range(n))
         self.random.shuffle(items)
         crew = _Team(1 if team == 1 else self.lanes)
-        with _speaking(crew.words()), np.errstate(over="ignore"):
+        with _speaking(crew.words()):
             threads = [threading.Thread(target=crew.run, args=(lane, items, kernel, args))
-                       for lane in range(crew.size)]
+                       for lane in range(1, crew.size)]
             for thread in threads:
                 thread.start()
+            crew.run(0, items, kernel, args)
             for thread in threads:
                 thread.join()
         if crew.error is not None:

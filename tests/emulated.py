@@ -1,0 +1,172 @@
+"""Whole partitions and mappings of small graphs on emulated lanes, with work items in any order."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import portpart.algorithms
+import portpart.primitives
+from portpart import Topology, generators
+from portpart.algorithms.coarsening.clustering import ClusteringOptions
+from portpart.algorithms.initial.candidates import GrowingOptions
+from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.refinement import jet_refinement, lists
+from portpart.algorithms.request import Request
+from portpart.algorithms.starts import StartOptions
+from portpart.algorithms.tracing import Trace
+from portpart.api import _finished
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Kernel
+from portpart.check_blocks import bounds_for
+from portpart.graph import Graph
+from portpart.mappers import Task, mapper_of
+from portpart.mapping import mapped_by
+from portpart.presets import lookup
+from tests import oracles
+from tests.algorithms.refining import balance_of
+from tests.algorithms.spaces import reference
+from tests.backends.lanes import LanesSpace
+from tests.golden.cases import weighted
+
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    "mesh": lambda: generators.delaunay(48),
+    "weighted": lambda: weighted(generators.random_geometric(44), 2, vertices=20, edges=9),
+    "skewed": lambda: generators.rmat(5, 4),
+}
+SMALL = {"coarsest_per_block": 2, "least_coarsest": 8}
+"""Coarsening goes on for small graphs too."""
+
+SECTIONS = {"preset": replace(lookup("portpart", "default")[1], starts=2, **SMALL),
+            "least_coarsest": 4}
+"""The same for multisection."""
+
+INHERITING = StartOptions(growing=GrowingOptions(
+    candidates=2, most_candidates=4, trials=3, refined_trials=2, least_vertices=8,
+    split_vertices=4))
+"""Starts grow on coarser graphs first."""
+
+IMPROVED = ClusteringOptions(improve_rounds=1)
+
+SIZES: dict[str, list[tuple[Any, str, Any]]] = {
+    "long lists": [(lists, "LONG", 10), (lists, "MANY", 0), (lists, "FEW", 0)],
+    "hubs": [(jet_refinement, "most_arcs", lambda team: 6)],
+}
+"""Sizes from which on work is done in another way, made small."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One partition, or a mapping if there is a machine; `changes` are to the default preset."""
+
+    graph: str
+    algorithm: str
+    wish: str = ""
+    changes: tuple[tuple[str, Any], ...] = ()
+    machine: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self.graph, self.algorithm, self.wish, self.machine,
+                                      *(name for name, _ in self.changes)]))
+
+
+def cases() -> dict[Case, int]:
+    """Each with a number of lanes: every algorithm has one, two and three."""
+    found = {Case(graph, algorithm): (i + j) % 3 + 1 for i, graph in enumerate(GRAPHS)
+             for j, algorithm in enumerate(("portpart", "jet", "gkway", "gpmetis"))}
+    sections, integrated = tuple(SECTIONS.items()), tuple(SMALL.items())
+    inheriting = ("grown", INHERITING), ("clustering", IMPROVED)
+    found.update({
+        Case("mesh", "portpart", "fixed"): 2, Case("weighted", "portpart", "initial"): 3,
+        Case("mesh", "jet", "fixed initial"): 1, Case("skewed", "portpart", "target"): 1,
+        Case("mesh", "portpart", "", (("runs", 2), ("cycles", 1))): 2,
+        Case("mesh", "hm", "", sections, "tree"): 2,
+        Case("weighted", "hm", "", (*sections, ("rooms", (0.0, 0.5)), ("cycles", 1)), "tree"): 1,
+        Case("weighted", "im", "", integrated, "tree"): 3,
+        Case("skewed", "im", "", integrated, "line"): 2,
+        Case("mesh", "two-phase", "", (), "line"): 1,
+        Case("mesh", "im", "paper", integrated, "line"): 2,
+        Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
+        Case("mesh", "portpart", "inheriting", inheriting): 3,
+        Case("mesh", "jet", "long lists"): 3,
+        Case("skewed", "jet", "hubs"): 2, Case("skewed", "gkway", "hubs"): 3,
+    })
+    return found
+
+
+@functools.cache
+def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
+    """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
+    run = _mapped if case.machine else _partitioned
+    if lanes == 0:
+        return run(reference(), case), {}
+    space = Recording(lanes)
+    with ExitStack() as changed:
+        for module, name, value in SIZES.get(case.wish, []):
+            changed.enter_context(mock.patch.object(module, name, value))
+        return run(space, case), space.kernels
+
+
+class Recording(LanesSpace):
+    """Emulated lanes that remember the kernels that have run.
+
+    The space is taken for one that has teams, so what such spaces alone do is done.
+    """
+
+    widest_team = 256
+
+    def __init__(self, lanes: int) -> None:
+        super().__init__(lanes, seed=lanes)
+        self.kernels: dict[Kernel, int] = {}
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        lanes = self.lanes if team > 1 else 1
+        self.kernels[kernel] = max(lanes, self.kernels.get(kernel, 0))
+        super().parallel_for(n, kernel, *args, team=team)
+
+
+def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
+    graph = GRAPHS[case.graph]().to(space)
+    random = np.random.default_rng(1)
+    some = space.asarray(random.integers(0, k, graph.num_vertices), np.int32)
+    few = space.asarray(np.where(random.random(graph.num_vertices) < 0.1, 1, -1), np.int32)
+    request = Request(few if "fixed" in case.wish else None,
+                      some if "initial" in case.wish else None)
+    target = [1, 2, 2] if "target" in case.wish else None
+    bounds = bounds_for(graph, k, 0.03, target, request.fixed, 0)
+    run, config = lookup(case.algorithm, "default")
+    config = replace(config, **SMALL, **dict(case.changes))
+    part = run(graph, bounds.balance, 0.03, config, 4, Trace(space, graph, None), request)
+    return oracles.host(_finished(graph, part, bounds, request)[0])
+
+
+MACHINES = {"tree": Topology("2:3", "1:10"),
+            "line": Topology.from_matrix(abs(np.subtract.outer(np.arange(4), np.arange(4))))}
+
+
+def _mapped(space: ExecutionSpace, case: Case) -> np.ndarray:
+    graph, machine = GRAPHS[case.graph]().to(space), MACHINES[case.machine]
+    mapper, config = mapper_of(case.algorithm, case.wish or "default", machine.is_hierarchy)
+    config = replace(config, **dict(case.changes))
+    task = Task(graph, machine, distances_on(space, machine),
+                balance_of(graph, machine.num_elements), 0.03, 4, Trace(space, graph, None))
+    return oracles.host(mapped_by(mapper, task, config, swapped=True)[0])
+
+
+def all_kernels() -> dict[Kernel, str]:
+    """Every kernel of algorithms and primitives that a module gives a name, by this name."""
+    found = {}
+    for package in (portpart.algorithms, portpart.primitives):
+        for place in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            for name, value in vars(importlib.import_module(place.name)).items():
+                if isinstance(value, Kernel):
+                    found[value] = f"{value.function.__module__}.{name}"
+    return found
