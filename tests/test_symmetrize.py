@@ -69,6 +69,19 @@ def test_rows_are_the_same_on_every_space(space: ExecutionSpace) -> None:
         undirected_rows(space, 40, sources, targets, weights, "agree")
 
 
+def test_graphs_are_the_same_on_every_space(space: ExecutionSpace) -> None:
+    matrix = random_traffic(6)
+    for symmetrize, weights in (("sum", None), ("max", "round"), ("sum", "abs"), (True, "ignore")):
+        here = as_graph(matrix * 0.5 if weights else matrix, symmetrize=symmetrize,
+                        weights=weights, space=space)
+        there = as_graph(matrix * 0.5 if weights else matrix, symmetrize=symmetrize,
+                         weights=weights)
+        assert (here.to_scipy() != there.to_scipy()).nnz == 0
+        assert here.weight_scale == there.weight_scale
+    with pytest.raises(InputError, match=r"\(0, 1\) has weight 3 "):
+        as_graph(BYTES, symmetrize=True, space=space)
+
+
 @pytest.mark.parametrize("obj", [
     BYTES, [(0, 1, 3), (1, 0, 5), (1, 2, 2)], nx.DiGraph([(0, 1, {"weight": 3}),
                                                           (1, 0, {"weight": 5})])],
