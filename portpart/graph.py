@@ -168,7 +168,12 @@ class Graph:
         return csr_array((weights, targets, offsets), shape=(self.num_vertices,) * 2)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restored, tuple(getattr(self, each.name) for each in fields(self))
+        from portpart.arrays import owned
+
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        for name, array in self.arrays.items():
+            values[name] = None if array is None else owned(array, [array], copy=True)
+        return restored, tuple(values.values())
 
     def __repr__(self) -> str:
         weighted = [

@@ -361,3 +361,18 @@ def test_commands_work_where_a_stream_is_closed(cycle: str, tmp_path: Path, clos
     run = subprocess.run(f"{command} {closed}", shell=True, stdout=subprocess.PIPE, check=True)
     assert sorted(part.read_text().split()) == ["0", "0", "1", "1"]
     assert (b"cut" in run.stdout) == (closed == "2>&-")
+
+
+@pytest.mark.parametrize("command", [["partition", "-k", "2"], ["map", "-H", "2:2", "-D", "1:10"]])
+def test_the_scale_of_rounded_weights_is_told(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    path = tmp_path / "ring.txt"
+    path.write_text("".join(f"{v} {(v + 1) % 8} 0.25\n" for v in range(8)))
+    rounded = [*command, str(path), "-q", "--weights", "round", "--weight-scale", "8"]
+    assert main([*rounded, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["weight_scale"] == 8
+    assert report["cut"] % 2 == 0
+    assert main(rounded) == 0
+    assert "times 8, rounded" in capsys.readouterr().out

@@ -181,6 +181,20 @@ def test_arrays_of_a_device_are_checked_again(space: ExecutionSpace) -> None:
         checked_again(graph, True)
 
 
+@pytest.mark.parametrize("duplicate", [
+    copy.copy, copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))],
+    ids=["copy", "deepcopy", "pickle"])
+def test_copies_of_a_sharing_graph_share_nothing(duplicate: Any) -> None:
+    matrix = grid_matrix()
+    graph = as_graph(matrix, copy=False)
+    again = duplicate(graph)
+    held, copied = duplicate([matrix, graph])
+    for made in (again, copied) if duplicate is not copy.copy else (again,):
+        assert not any(np.shares_memory(made.targets, other.indices) for other in (matrix, held))
+        assert not any(map(is_changeable, arrays_of(made)))
+    assert all(each.flags.writeable for each in (matrix.indices, held.indices, held.data))
+
+
 def _cut_of(graph: Graph) -> int:
     return portpart.partition(graph, 4).cut
 

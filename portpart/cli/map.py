@@ -141,6 +141,7 @@ def _as_object(result: MappingResult, report: dict[str, Any]) -> dict[str, Any]:
         "seconds": result.seconds,
         "phases": result.stats.get("phases", {}),
         "block_weights": result.block_weights,
+        "weight_scale": result.stats.get("weight_scale", 1),
         **requested,
     }
 
@@ -160,6 +161,8 @@ def _as_facts(result: MappingResult, report: dict[str, Any]) -> dict[str, str]:
         "imbalance": f"{result.imbalance:.4f} (at most {report['imbalance']:g})",
         "time": timings(result.seconds, result.stats.get("phases", {})),
     }
+    if result.stats.get("weight_scale", 1) != 1:
+        facts["weights"] = f"times {result.stats['weight_scale']:g}, rounded"
     if not result.feasible:
         facts["balance"] = "NOT KEPT: see the warning"
     written = [report[name] for name in ("output", "rankfile") if report[name]]
