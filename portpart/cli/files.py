@@ -25,6 +25,8 @@ class Reading:
     weights: str | None = None
     weight_scale: float | None = None
     relabel: bool | None = None
+    columns: str | None = None
+    header: bool | None = None
     file_format: str | None = None
     top: str | None = None
     model: str | None = None

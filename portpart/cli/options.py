@@ -95,6 +95,10 @@ _READING = (
                  help="For --weights round; default: a power of ten, as large as may be."),
     click.option("--relabel/--no-relabel", default=None,
                  help="Edge list: number the vertices that occur; or names are numbers from 0."),
+    click.option("--columns", metavar="ENDS[,WEIGHT]",
+                 help="Edge list: columns to read, by title or number: source,target or 1,2,4."),
+    click.option("--header/--no-header", default=None,
+                 help="Edge list: the first line holds titles, or an edge; default: if it shows."),
     click.option("--format", "file_format", metavar="NAME",
                  help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
                       "verilog, metis-mesh); default: by its content and name."),

@@ -5,6 +5,7 @@ netlists in gate-level Verilog.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,8 @@ def read(
     weights: bool | str | None = None,
     weight_scale: float | None = None,
     relabel: bool | None = None,
+    columns: str | Sequence[str | int] | None = None,
+    header: bool | None = None,
     top: str | None = None,
     model: str | None = None,
     max_fanout: int | None = None,
@@ -89,8 +92,15 @@ def read(
     weight_scale : float, optional
         As in :func:`portpart.as_graph`.
     relabel : bool, optional
-        Edge list: number the vertices that occur in ascending order (default), instead of
-        taking names as numbers from 0.  :func:`read_edge_list` also returns the names.
+        Edge list: number the vertices that occur, integers in ascending order, text in the order
+        in which it occurs (default), instead of taking names as numbers from 0.  The names are the
+        graph's ``names``.
+    columns : str or sequence, optional
+        Edge list: the columns of the two ends and perhaps of the weight, by their titles or by
+        numbers from 1, as in ``"source,target,weight"`` or ``"1,2"``.  Default: those with such
+        titles, else the first ones; more than three are refused.
+    header : bool, optional
+        Edge list: whether the first line holds titles; default: if that shows.
     top : str, optional
         Verilog: the module to take; default: the one that no other instantiates.
     model : {"star", "clique"}, optional
@@ -130,7 +140,7 @@ def read(
     16 bytes per arc.  Verilog is read in Python: see :func:`read_netlist`.
     """
     given = {"symmetrize": symmetrize, "weights": weights, "weight_scale": weight_scale,
-             "relabel": relabel, "top": top, "model": model,
+             "relabel": relabel, "columns": columns, "header": header, "top": top, "model": model,
              "max_fanout": max_fanout, "max_vertices": max_vertices, "mesh": mesh,
              "common_nodes": common_nodes}
     result = _parsed(path, format, given)[1]

@@ -18,7 +18,8 @@ import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
 from portpart.graph import Graph
-from portpart.io.edge_rows import WEIGHTED_WIDTH, WIDTHS, graph_of_rows, lower_edges, read_rows
+from portpart.io.columns import WEIGHTED_WIDTH, WIDTHS
+from portpart.io.edge_rows import BY_PLACE, graph_of_rows, lower_edges, read_rows
 from portpart.io.files import Source, is_count
 from portpart.io.render import rendered_rows
 from portpart.io.rules import STRICT, Rules
@@ -34,7 +35,8 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     if head.width not in WIDTHS or (weighted and head.width < WEIGHTED_WIDTH):
         source.refuse(head.line, f"{head.width} numbers, expected "
                       + ("two ends and a weight" if weighted else "two ends, perhaps a weight"))
-    rows = read_rows(source, LineSyntax(COMMENTS, words=WORDS), 0, head.width, weighted, rules)
+    rows = read_rows(source, LineSyntax(COMMENTS, words=WORDS), 0, head.width, BY_PLACE,
+                     weighted, rules)
     if head.size is None:
         first = 0 if int(rows.ends.min(initial=1)) <= 0 else 1
         n = 1 - first + rows.largest

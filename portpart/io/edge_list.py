@@ -1,7 +1,7 @@
 """Edge lists, as SNAP publishes them: two vertex names per line, perhaps a weight.
 
-Numbers are separated by blanks, tabs, commas or semicolons; ``#`` and ``%`` begin comments, and a
-first line of words (column names) is left out.  Edges have no direction here.
+Words are separated by blanks, tabs, commas or semicolons; ``#`` and ``%`` begin comments, and
+titles of columns may stand above.  Edges have no direction here.
 """
 
 from __future__ import annotations
@@ -9,21 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
 from portpart.graph import MAX_INT32, Graph
-from portpart.io.edge_rows import (
-    WEIGHTED_WIDTH,
-    WIDTHS,
-    EdgeRows,
-    graph_of_rows,
-    lower_edges,
-    read_rows,
-)
+from portpart.io.columns import WIDTHS, columns_of
+from portpart.io.edge_rows import BY_PLACE, EdgeRows, graph_of_rows, lower_edges, read_rows
 from portpart.io.files import SEPARATORS, PathLike, Source, is_count, read_source
+from portpart.io.fractions import FRACTION
+from portpart.io.named_rows import read_named_rows
 from portpart.io.render import rendered_rows
 from portpart.io.rules import STRICT, Rules, rules_of
 from portpart.io.tokens import LineSyntax
@@ -35,8 +31,6 @@ VERTICES_COMMENT = re.compile(rb"#\s*portpart: vertices (\d+)")
 
 KONECT_COMMENT = re.compile(rb"%\s*(sym|asym|bip)\s+[a-z]+\s*$")
 """First line of a network of konect.cc, whose fourth column is a time."""
-
-HEADER_WORD = re.compile(rb"[A-Za-z_]{2}")
 
 KONECT_WIDTH = 4
 
@@ -55,6 +49,7 @@ class NamedGraph(NamedTuple):
 def read_edge_list(
     path: PathLike, *, relabel: bool | None = None, weights: bool | str | None = None,
     symmetrize: bool | str | None = None, weight_scale: float | None = None,
+    columns: str | Sequence[str | int] | None = None, header: bool | None = None,
     max_vertices: int | None = None,
 ) -> NamedGraph:
     """Read an edge list and keep the names of the vertices.
@@ -64,19 +59,19 @@ def read_edge_list(
     path : str or PathLike
         ``-`` reads standard input.
     relabel : bool, optional
-        True: vertices are the names that occur, in ascending order (any integers).  False: names
-        are the vertex numbers, counted from 0.  Default: True, unless the file was written by
-        portpart.
-    weights, symmetrize, weight_scale, max_vertices : optional
-        As in :func:`portpart.io.read`; the third column, if there is one, holds the weights.
+        True: vertices are the names that occur, integers in ascending order, text in the order in
+        which it occurs.  False: names are the vertex numbers, counted from 0.  Default: True,
+        unless the file was written by portpart.
+    weights, symmetrize, weight_scale, columns, header, max_vertices : optional
+        As in :func:`portpart.io.read`.
 
     Returns
     -------
     NamedGraph
-        ``graph`` and ``names``, int64, shape (n,): the name of each vertex.
+        ``graph`` and ``names``, shape (n,): the name of each vertex, int64 or text.
     """
     rules = rules_of(symmetrize, weights, weight_scale)
-    return parse(read_source(path, max_vertices), rules, relabel)
+    return parse(read_source(path, max_vertices), rules, relabel, columns, header)
 
 
 @dataclass(frozen=True)
@@ -93,8 +88,10 @@ class Head:
         Number of that line.
     num_vertices, vertices_line : int or None
         How many vertices we wrote ourselves, and the line that says so.
-    titles : list of bytes
+    titles : tuple of str
         Column names.
+    named : bool
+        Whether there are words that are no numbers below the titles, or quotes.
     konect : bytes
         The kind of a network of konect.cc.
     """
@@ -104,22 +101,32 @@ class Head:
     line: int = 1
     num_vertices: int | None = None
     vertices_line: int = 1
-    titles: tuple[bytes, ...] = ()
+    titles: tuple[str, ...] = ()
+    named: bool = False
     konect: bytes = b""
 
 
-def parse(source: Source, rules: Rules = STRICT, relabel: bool | None = None) -> NamedGraph:
+def parse(source: Source, rules: Rules = STRICT, relabel: bool | None = None,
+          columns: Any = None, header: bool | None = None) -> NamedGraph:
     """The graph of an edge list, whose edges have no direction, and its vertex names."""
-    head = _head(source)
-    _check_columns(source, head)
+    head = _head(source, header)
     if head.num_vertices is not None:
         source.refuse_size(head.vertices_line, head.num_vertices)
-    rows = _rows(source, head, rules)
-    relabel = head.num_vertices is None if relabel is None else relabel
-    if relabel:
+    names: Any = None
+    if head.named:
+        read = read_named_rows(source, rules, columns, header)
+        rows = EdgeRows(read.ends, read.weights, lambda _, row: read.lines[row])
+        names = read.names
+    else:
+        rows = _rows(source, head, rules, columns)
+    if names is not None and relabel is False:
+        raise InputError(f"{source.name}: relabel=False takes names as numbers, but these are text")
+    if names is None and (head.num_vertices is None if relabel is None else relabel):
         names, rows.ends = distinct(rows.ends)
+    if names is not None:
         graph = graph_of_rows(source, rows, len(names), 0, rules, names)
-        return NamedGraph(replace(graph, names=cast(Sequence[Any], names)), names)
+        array = names if isinstance(names, np.ndarray) else np.array(names, object)
+        return NamedGraph(replace(graph, names=names), array)
     num_vertices = head.num_vertices
     if num_vertices is None:
         num_vertices = 1 + rows.largest
@@ -128,27 +135,23 @@ def parse(source: Source, rules: Rules = STRICT, relabel: bool | None = None) ->
     return NamedGraph(graph, np.arange(num_vertices))
 
 
-def _rows(source: Source, head: Head, rules: Rules) -> EdgeRows:
-    weighted = rules.wants_weights(head.width >= WEIGHTED_WIDTH)
-    if weighted and head.width == min(WIDTHS):
-        source.refuse(head.line, "expected two ends and a weight")
-    width = head.width or min(WIDTHS)
-    return read_rows(source, LineSyntax(COMMENTS), head.begin, width, weighted, rules)
-
-
-def _check_columns(source: Source, head: Head) -> None:
-    """Raise unless lines are two ends and perhaps a weight, and a time where that is known."""
+def _rows(source: Source, head: Head, rules: Rules, asked: Any) -> EdgeRows:
+    """Rows of plain numbers."""
     if head.konect == b"bip":
         source.refuse(1, "a bipartite network numbers its two sides apart; add the number of the "
                          "left ones to the right ones")
     if head.width == 0 and head.num_vertices is None:
         raise GraphFormatError(f"{source.name}: holds no edges")
-    if head.width in (0, *WIDTHS) or (head.konect and head.width == KONECT_WIDTH):
-        return
-    shown = b", ".join(head.titles).decode("utf-8", "replace")
-    columns = f"{head.width} columns" + (f" ({shown})" if shown else "")
-    source.refuse(head.line, f"{columns}; an edge list has two, or three with weights: keep "
-                             "those (a matrix has as many lines as columns: --format dense)")
+    width = head.width or min(WIDTHS)
+    if head.konect and width == KONECT_WIDTH and asked is None:
+        columns = BY_PLACE
+    else:
+        columns = columns_of(source, head.line, head.titles, width, asked,
+                             not rules.wants_weights(True))
+    weighted = rules.wants_weights(columns.weight is not None)
+    if weighted and columns.weight is None:
+        source.refuse(head.line, "expected two ends and a weight")
+    return read_rows(source, LineSyntax(COMMENTS), head.begin, width, columns, weighted, rules)
 
 
 def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -180,21 +183,29 @@ def text(graph: Graph) -> Iterator[Any]:
     yield rendered_rows(values, np.arange(len(sources) + 1) * len(columns))
 
 
-def _head(source: Source) -> Head:
+def _head(source: Source, header: bool | None) -> Head:
     """Look at the lines up to the first edge."""
     head = Head()
     for number, after, line in source.lines():
-        if line[:1] in (b"#", b"%", b""):
-            if note := VERTICES_COMMENT.match(line):
-                if not is_count(note[1]):
-                    source.refuse(number, f"a number of {len(note[1])} digits is no number of "
-                                          "vertices")
-                head = replace(head, num_vertices=int(note[1]), vertices_line=number)
-            if number == 1 and (note := KONECT_COMMENT.match(line)):
-                head = replace(head, konect=note[1])
+        if line[:1] in (b"#", b"%"):
+            head = _with_comment(source, head, number, line)
             continue
-        words = tuple(word for word in SEPARATORS.split(line) if word)
-        if head.titles or not HEADER_WORD.search(line):
-            return replace(head, width=len(words), line=number)
-        head = replace(head, begin=after, titles=words)
+        words = [word for word in SEPARATORS.split(line) if word]
+        plain = all(map(FRACTION.fullmatch, words))
+        if not head.titles and header is not False and (header or not plain) and b'"' not in line:
+            titles = tuple(word.decode("utf-8", "surrogateescape") for word in words)
+            head = replace(head, begin=after, line=number, titles=titles)
+        else:
+            return replace(head, width=len(words), line=number, named=not plain)
+    return replace(head, named=bool(head.titles))
+
+
+def _with_comment(source: Source, head: Head, number: int, line: bytes) -> Head:
+    """What a comment adds to what is known."""
+    if note := VERTICES_COMMENT.match(line):
+        if not is_count(note[1]):
+            source.refuse(number, f"a number of {len(note[1])} digits is no number of vertices")
+        return replace(head, num_vertices=int(note[1]), vertices_line=number)
+    if number == 1 and (note := KONECT_COMMENT.match(line)):
+        return replace(head, konect=note[1])
     return head

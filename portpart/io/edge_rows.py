@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -12,16 +13,14 @@ from portpart.build_graph import LOW_HALF, tails
 from portpart.errors import GraphFormatError, InputError
 from portpart.graph import MAX_INT32, Graph
 from portpart.ingest import edges_graph
+from portpart.io.columns import Columns
 from portpart.io.files import Source
 from portpart.io.fractions import FRACTION, fractions_at
 from portpart.io.rules import Rules
 from portpart.io.tokens import LineSyntax, read_table
 
-WIDTHS = (2, 3)
-WEIGHTED_WIDTH = 3
-"""Columns of edges, of edges with weights."""
-
-ENDS, WEIGHT = (0, 1), 2
+BY_PLACE = Columns((0, 1), 2)
+"""Columns of formats that have no titles."""
 
 NUMBERED_EDGE = re.compile(r"edge \((\d+), (\d+)\)")
 
@@ -34,12 +33,13 @@ class EdgeRows:
     ----------
     ends : ndarray of int, shape (2, rows)
     weights : ndarray of int64 or float64, shape (rows,), or None
+    line_of : callable
+        Line of a file that holds a row.
     """
 
     ends: np.ndarray
     weights: np.ndarray | None
-    syntax: LineSyntax
-    begin: int
+    line_of: Callable[[Source, int], int]
 
     @property
     def largest(self) -> int:
@@ -51,35 +51,33 @@ class EdgeRows:
         """Number of rows."""
         return self.ends.shape[1]
 
-    def line(self, source: Source, row: int) -> int:
-        """Line of the file that holds a row."""
-        return source.line_of_row(self.syntax, self.begin, row)
-
 
 class UnequalRows(GraphFormatError):
     """Lines of a file hold different numbers of words, where each was to be an edge."""
 
 
-def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int, weighted: bool,
-              rules: Rules) -> EdgeRows:
-    """Rows from byte `begin` on: two ends and, if `weighted`, a weight, then what is left out.
+def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int, columns: Columns,
+              weighted: bool, rules: Rules) -> EdgeRows:
+    """Rows from byte `begin` on, all of which must have `width` words.
 
-    Every line must have `width` words.  Weights are integers, unless the rules take fractions and
-    there are some.
+    Weights are integers, unless the rules take fractions and there are some.
     """
-    columns = (*ENDS, WEIGHT) if weighted else ENDS
-    table = read_table(source.data, syntax, begin, width, columns)
+    places = columns.places(weighted)
+
+    def line_of(source: Source, row: int) -> int:
+        return source.line_of_row(syntax, begin, row)
+
+    table = read_table(source.data, syntax, begin, width, places)
     if table.odd_byte is not None:
         _refuse_row(source, syntax, table.odd_byte, width)
     if table.bad_byte is not None and weighted and rules.takes_fractions:
-        table = read_table(source.data, syntax, begin, width, columns, located=(WEIGHT,))
+        table = read_table(source.data, syntax, begin, width, places, located=places[2:])
         if table.bad_byte is None:
-            return EdgeRows(table.columns[: len(ENDS)], fractions_at(source, table.columns[WEIGHT]),
-                            syntax, begin)
+            return EdgeRows(table.columns[:2], fractions_at(source, table.columns[2]), line_of)
     if table.bad_byte is not None:
         refuse_number(source, table.bad_byte)
-    weights = table.columns[WEIGHT].copy() if weighted else None  # the table need not be kept
-    return EdgeRows(table.columns[: len(ENDS)], weights, syntax, begin)
+    weights = table.columns[2].copy() if weighted else None  # the table need not be kept
+    return EdgeRows(table.columns[:2], weights, line_of)
 
 
 def refuse_number(source: Source, position: int) -> NoReturn:
@@ -103,7 +101,7 @@ def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -
 
 
 def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: Rules,
-                  names: np.ndarray | None = None) -> Graph:
+                  names: Sequence[Any] | None = None) -> Graph:
     """The undirected graph of rows whose vertices are numbered first ... first + n - 1.
 
     The ends are used up: they are renumbered in place.  `names` are what messages call vertices.
@@ -112,7 +110,7 @@ def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: Rul
         wrong = (rows.ends < first) | (rows.ends >= first + n)
         row = int(wrong.any(axis=0).argmax())
         end = rows.ends[int(wrong[:, row].argmax()), row]
-        source.refuse(rows.line(source, row),
+        source.refuse(rows.line_of(source, row),
                       f"{end} is no vertex; vertices are {first} ... {first + n - 1}")
     if first:
         rows.ends -= first
@@ -121,20 +119,20 @@ def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: Rul
     try:
         return edges_graph(n, rows.ends[0], rows.ends[1], rows.weights, **rules.of_edges())
     except InputError as problem:
-        _refuse_edge(source, rows, problem, np.arange(first, n + first) if names is None else names)
+        _refuse_edge(source, rows, problem, range(first, n + first) if names is None else names)
 
 
 def _refuse_edge(source: Source, rows: EdgeRows, problem: InputError,
-                 names: np.ndarray) -> NoReturn:
+                 names: Sequence[Any]) -> NoReturn:
     """Raise with the line of what is wrong, and the names of vertices as in the file."""
     if problem.entry is not None and rows.weights is not None:
         row = problem.entry % rows.count
         reason = str(problem).partition("; ")[2]
-        source.refuse(rows.line(source, row), f"weight {rows.weights[row]}; {reason}")
+        source.refuse(rows.line_of(source, row), f"weight {rows.weights[row]}; {reason}")
     if problem.edge is not None:
         ends = np.sort(np.array(problem.edge))
         row = int((np.sort(rows.ends, axis=0) == ends[:, None]).all(axis=0).argmax())
-        source.refuse(rows.line(source, row), NUMBERED_EDGE.sub(
+        source.refuse(rows.line_of(source, row), NUMBERED_EDGE.sub(
             lambda edge: f"edge ({names[int(edge[1])]}, {names[int(edge[2])]})", str(problem)))
     raise GraphFormatError(f"{source.name}: {problem}") from problem
 

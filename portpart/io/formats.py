@@ -52,7 +52,7 @@ FORMATS = {
     "metis": Format(metis, (".graph", ".metis", ".chaco"), RULES),
     "matrix-market": Format(matrix_market, (".mtx", ".mm"), RULES),
     "edge-list": Format(edge_list, (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
-                        (*RULES, "relabel")),
+                        (*RULES, "relabel", "columns", "header")),
     "dimacs": Format(dimacs, (".gr", ".dimacs", ".col"), RULES),
     "npz": Format(npz, (".npz",), RULES),
     "dense": Format(dense, (".npy",), RULES),

@@ -12,7 +12,7 @@ from portpart.build_graph import SUM
 from portpart.check_weights import ABS
 from portpart.errors import InputError
 from portpart.graph import Graph
-from portpart.io.edge_rows import EdgeRows, graph_of_rows, lower_edges, read_rows
+from portpart.io.edge_rows import BY_PLACE, EdgeRows, graph_of_rows, lower_edges, read_rows
 from portpart.io.files import Source, is_count
 from portpart.io.render import rendered_rows
 from portpart.io.rules import STRICT, Rules
@@ -39,7 +39,8 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     weighted = rules.wants_weights(field == b"integer")
     if weighted:
         _check_values(source, field, symmetry, rules)
-    rows = read_rows(source, LineSyntax(comments=b"%"), begin, WIDTHS[field], weighted, rules)
+    rows = read_rows(source, LineSyntax(comments=b"%"), begin, WIDTHS[field], BY_PLACE,
+                     weighted, rules)
     source.refuse_size(size_line[0], n)
     if rows.count != entries:
         source.refuse(size_line[0], f"{entries} entries promised, {rows.count} found")

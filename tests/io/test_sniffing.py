@@ -117,7 +117,7 @@ ODD_ROWS = {
     "short": ("txt", "1 2\n\n3\n", "g.txt:3: 1 words, expected the two ends"),
     "weight missing": ("csv", "a_id,b_id,w\n1,2,5\n2,3\n", "g.csv:3: 2 words.* and a weight"),
     "far down": ("txt", "1 2\n" * 90_000 + "1 2 3\n", "g.txt:90001: 3 words"),
-    "four": ("txt", "1 2 3 4\n2 3 4 5\n", r"g.txt:1: 4 columns; an edge list has two, or three"),
+    "four": ("txt", "1 2 3 4\n2 3 4 5\n", r"g.txt:1: 4 columns; an edge has two ends and"),
     "four names": ("csv", "src,dst,kg,when\n1,2,3,4\n", r"g.csv:2: 4 columns \(src, dst, kg, when"),
     "partition": ("txt", "1\n0\n1\n1\n", "g.txt:1: 1 columns"),
     "mtx pattern": ("mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2 5\n",
