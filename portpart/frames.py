@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart import backends
+from portpart.arrays import as_array
 from portpart.errors import InputError
 from portpart.exact import shown
 from portpart.graph import Graph
-from portpart.ingest import Reading
+from portpart.ingest import MAX_VERTICES, Reading
 from portpart.networks import NamedEdges, graph_of_edges
 from portpart.rows import graph_of_rows
 
@@ -50,13 +52,14 @@ def graph_of_frame(
         raise InputError(f"one of the columns {source!r} and {target!r} holds numbers and the "
                          "other does not; both are to hold names or both numbers")
     if are_names[0]:
-        names, pairs = _named(ends, (source, target))
+        names, pairs = _named(ends)
         n = len(names)
     else:
         names, pairs = None, _numbers(ends, (source, target))
         n = 1 + int(pairs.max(initial=-1))
         if vertex_weights is not None:
-            n = max(n, len(vertex_weights))
+            vertex_weights = as_array(backends.space("cpu"), vertex_weights, "vertex_weights")
+            n = max(n, vertex_weights.size)
     found = NamedEdges(names, n, pairs, weights, is_directed=False)
     return graph_of_edges(found, vertex_weights, how, space)
 
@@ -104,15 +107,15 @@ def _values(frame: Any, column: Any) -> np.ndarray:
 def _numbers(ends: list[np.ndarray], columns: tuple[Any, Any]) -> np.ndarray:
     """Ends as integers: vertex numbers."""
     for side, column in zip(ends, columns):
-        wrong = (side != np.rint(side)) | (side < 0)
+        wrong = (side != np.rint(side)) | (side < 0) | (side > MAX_VERTICES)
         if wrong.any():
             row = int(wrong.argmax())
             raise InputError(f"column {shown(column)} holds {side[row]} in row {row}; vertices are "
-                             "names, or numbers from 0")
+                             f"names (text), or numbers from 0 to {MAX_VERTICES}")
     return np.stack([side.astype(np.int64) for side in ends], axis=1)
 
 
-def _named(ends: list[np.ndarray], columns: tuple[Any, Any]) -> tuple[list[Any], np.ndarray]:
+def _named(ends: list[np.ndarray]) -> tuple[list[Any], np.ndarray]:
     """The names of vertices in the order in which they occur, and ends as numbers."""
     number: dict[Any, int] = {}
     sides = [side.tolist() for side in ends]

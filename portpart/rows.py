@@ -45,10 +45,10 @@ def graph_of_rows(
     n = n if num_vertices is None else num_vertices
     if vertex_weights is not None:
         vertex_weights = as_array(here, vertex_weights, "vertex_weights")
-        n = max(n, len(vertex_weights)) if num_vertices is None else n
+        n = max(n, vertex_weights.size) if num_vertices is None else n
     weights = rows[:, 2] if edge_weights is None and rows.shape[1] == 3 else edge_weights
     may_be_other = not is_sure and edge_weights is None and (
-        vertex_weights is None or len(vertex_weights) == len(rows))
+        vertex_weights is None or vertex_weights.size == len(rows))
     others = _other_readings(here, obj, rows, how) if may_be_other else {}
     try:
         graph = edges_graph(n, ends[0], ends[1], weights, vertex_weights, here, **how.options())

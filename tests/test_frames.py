@@ -118,6 +118,13 @@ def test_ends_are_all_names_or_all_numbers(frame: Callable[..., Any]) -> None:
         as_graph(frame({"u": [0, 1], "v": [1.0, 0.5]}))
     with pytest.raises(InputError, match="column 'u' holds -1 in row 0"):
         as_graph(frame({"u": [-1, 1], "v": [1, 0]}))
+    for huge in (float("inf"), 1e12):
+        with pytest.raises(InputError, match=rf"column 'u' holds {huge} in row 1"):
+            as_graph(frame({"u": [0.0, huge], "v": [1.0, 0.0]}))
+    with pytest.raises(InputError, match="vertex_weights hold 1 values for 2 vertices"):
+        as_graph(frame({"u": [0], "v": [1]}), vertex_weights=7)
+    with pytest.raises(InputError, match="vertex_weights hold 1 values for 2 vertices"):
+        as_graph([(0, 1)], vertex_weights=7)
 
 
 def test_an_array_made_a_frame_is_an_edge_list() -> None:
