@@ -112,5 +112,5 @@ def _checked_count(num_vertices: Any) -> int | None:
     except TypeError:
         raise InputError(f"num_vertices is {shown(num_vertices)}; it must be an integer") from None
     if not 0 <= count <= MAX_VERTICES:
-        raise InputError(f"num_vertices is {count}; it must be between 0 and {MAX_VERTICES}")
+        raise InputError(f"num_vertices is {shown(count)}; it must be between 0 and {MAX_VERTICES}")
     return count

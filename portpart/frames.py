@@ -24,6 +24,9 @@ ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))
 WEIGHTS = ("weight", "w")
 """Names of a column of weights."""
 
+NO_VALUE = ("NAType", "NaTType")
+"""Types of what pandas puts where a value is missing."""
+
 
 def is_frame(obj: Any) -> bool:
     """Whether `obj` has columns with names, as pandas, polars and pyarrow have them."""
@@ -93,15 +96,29 @@ def _values(frame: Any, column: Any) -> np.ndarray:
     """A column as an array of numbers, or of objects; a missing value is refused."""
     series = frame[column]
     values = np.asarray(series.to_numpy())
-    missing = np.array([value is None or value != value or str(value) == "<NA>"
-                        for value in values.tolist()], bool) if values.dtype.kind == "O" else (
-                            values != values)
+    missing = np.array([_is_missing(value) for value in values.tolist()], bool) if (
+        values.dtype.kind == "O") else values != values
     if missing.any():
         raise InputError(f"column {shown(column)} has no value in row {int(missing.argmax())}")
     if values.dtype.kind == "O":
-        plain = np.array(values.tolist())
-        values = plain if plain.ndim == 1 and plain.dtype.kind in "iuf" else values
+        values = _numbers_if_they_are(values)
     return values
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether it is one of the ways to say that there is no value."""
+    if value is None or type(value).__name__ in NO_VALUE:
+        return True
+    return isinstance(value, (float, np.floating)) and bool(value != value)
+
+
+def _numbers_if_they_are(values: np.ndarray) -> np.ndarray:
+    """Objects as numbers where all of them are."""
+    try:
+        plain = np.array(values.tolist())
+    except (TypeError, ValueError, OverflowError):
+        return values
+    return plain if plain.ndim == 1 and plain.dtype.kind in "iuf" else values
 
 
 def _numbers(ends: list[np.ndarray], columns: tuple[Any, Any]) -> np.ndarray:

@@ -161,6 +161,8 @@ def adjacency_graph(
     rows: Any, vertex_weights: Any, edge_weights: Any, how: Reading, space: ExecutionSpace | None
 ) -> Graph:
     """The graph of the neighbours of each vertex."""
+    if hasattr(rows, "tocsr"):
+        raise InputError("a sparse matrix is no list of neighbours; as_graph(matrix) takes it")
     try:
         rows, names = _numbered(rows) if isinstance(rows, Mapping) else (list(rows), None)
         lists = [list(row) for row in rows]

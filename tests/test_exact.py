@@ -177,3 +177,32 @@ def test_empty_partitions_of_any_type_are_written(tmp_path: Any) -> None:
         portpart.io.write_partition(empty, tmp_path / "part")
         portpart.io.write_rankfile(empty, Topology("2", "1"), tmp_path / "ranks")
         assert (tmp_path / "part").read_bytes() == (tmp_path / "ranks").read_bytes() == b""
+
+
+ODD_ENTRIES = [HUGE, [1, 2], Decimal("1e99999999"), None, np.arange(3)]
+
+
+@pytest.mark.parametrize("odd", ODD_ENTRIES, ids=shown)
+def test_odd_entries_of_frames_are_refused_or_names(odd: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"source": [0, 1], "target": pandas.Series([odd, 2], dtype=object)})
+    with pytest.raises(InputError):
+        portpart.as_graph(frame)
+
+
+def test_a_huge_number_of_vertices_is_refused_in_one_line() -> None:
+    with pytest.raises(InputError, match="num_vertices is int of thousands of digits"):
+        portpart.from_edges([(0, 1)], num_vertices=HUGE)
+
+
+def test_a_sparse_matrix_is_no_list_of_neighbours() -> None:
+    for form in ("csr", "bsr"):
+        with pytest.raises(InputError, match=r"as_graph\(matrix\)"):
+            portpart.from_adjacency(portpart.generators.grid_2d(3).to_scipy().asformat(form))
+
+
+def test_places_in_a_saved_matrix_must_be_integers(tmp_path: Any) -> None:
+    path = tmp_path / "m.npz"
+    np.savez(path, format="coo", shape=(3, 3), data=[1, 1], row=[0, 1], col=[1.0, float("nan")])
+    with pytest.raises(InputError, match="col is of type float64; integers are needed"):
+        portpart.io.read(path)

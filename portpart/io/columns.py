@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from portpart.errors import InputError
+from portpart.exact import shown
 from portpart.frames import ENDS, WEIGHTS
 from portpart.io.files import Source
 
@@ -49,6 +50,8 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
     without_weights : bool
         Whether weights are to be left out anyway.
     """
+    if len(titles) != width:
+        titles = ()  # they are titles of something else
     if asked is not None:
         return _asked_for(asked, titles, width)
     lower = [title.strip().lower() for title in titles]
@@ -57,8 +60,8 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
     rest = [place for place in range(width) if place not in ends]
     weights = [place for place in rest if lower and lower[place] in WEIGHTS]
     if width not in WIDTHS:
-        shown = f" ({', '.join(titles)})" if titles else ""
-        source.refuse(line, f"{width} columns{shown}; an edge has two ends and perhaps a weight: "
+        named = f" ({', '.join(titles)})" if titles else ""
+        source.refuse(line, f"{width} columns{named}; an edge has two ends and perhaps a weight: "
                             f"{HOW}; a matrix has as many lines as columns: format='dense'")
     if rest and not weights and not without_weights and lower and lower[rest[0]] in TIMES:
         source.refuse(line, f"column {titles[rest[0]]!r} is no weight by its name: {HOW}")
@@ -68,10 +71,10 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
 def _asked_for(asked: Any, titles: tuple[str, ...], width: int) -> Columns:
     words = asked.split(",") if isinstance(asked, str) else list(asked)
     if len(words) not in WIDTHS:
-        raise InputError(f"columns is {asked!r}; two ends and perhaps a weight are needed")
+        raise InputError(f"columns is {shown(asked)}; two ends and perhaps a weight are needed")
     places = [_place_of(word, titles, width) for word in words]
     if len(set(places)) < len(places):
-        raise InputError(f"columns={asked!r} names a column twice")
+        raise InputError(f"columns={shown(asked)} names a column twice")
     return Columns((places[0], places[1]), places[2] if len(places) == WEIGHTED_WIDTH else None)
 
 
@@ -83,4 +86,4 @@ def _place_of(word: Any, titles: tuple[str, ...], width: int) -> int:
     if name.isdecimal() and 1 <= int(name[:9]) <= width:
         return int(name) - 1
     known = f"there are {', '.join(titles)}" if titles else f"columns are 1 ... {width}"
-    raise InputError(f"columns: {name!r} is no column; {known}")
+    raise InputError(f"columns: {shown(name)} is no column; {known}")

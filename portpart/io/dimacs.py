@@ -83,10 +83,10 @@ def _head(source: Source) -> Head:
         if not words or words[0][:1] in (b"c", b"n"):
             continue
         if words[0] != b"p":
-            word = words[0].isalpha()
+            word = words[0][:1].isalpha()
             if word and words[0] not in (b"a", b"e"):
-                source.refuse(number, f"{words[0][:40].decode()!r} begins no line of edges; 'a' "
-                                      "and 'e' do")
+                shown = words[0][:40].decode("ascii", "replace")
+                source.refuse(number, f"{shown!r} begins no line of edges; 'a' and 'e' do")
             return Head(number_of_p, size, len(words) - word, number)
         if size is not None:
             source.refuse(number, f"a second p line; the first is line {number_of_p}")

@@ -32,7 +32,7 @@ UNUSED = {"binding", "ifname", "user", "username", "user-name", "user_name", "po
 
 # Open MPI's relative names, or letters, digits, dots and dashes; a number alone is none
 NAME = re.compile(r"\+[en][0-9]{1,9}|(?![0-9]+$)[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?")
-COUNT = re.compile(r"0*[1-9][0-9]{0,8}")
+COUNT = re.compile(r"0{0,8}[1-9][0-9]{0,8}")
 RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 GROUP = re.compile(r"\[([^][]*)\]")
 # commas part names, but for those between brackets

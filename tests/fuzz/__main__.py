@@ -16,8 +16,6 @@ from tests.fuzz.keep import keep_all
 from tests.fuzz.targets import TARGETS
 from tests.fuzz.worker import Settings
 
-SHOWN = 40
-
 
 def main() -> int:
     options = _options()
@@ -28,10 +26,10 @@ def main() -> int:
     print(f"seed {settings.seed}", flush=True)
     begin = time.perf_counter()
     found = run(counts_of(options.cases, targets), settings, options.jobs)
-    print(report(found))
+    print(report(found), flush=True)
     print(f"{time.perf_counter() - begin:.0f} s in {options.jobs} processes, "
           f"{len(found.unclean)} unclean")
-    for line in keep_all(found.unclean, settings, options.keep)[:SHOWN]:
+    for line in keep_all(found.unclean, settings, options.keep):
         print(line, flush=True)
     return 1 if found.unclean else 0
 

@@ -39,7 +39,7 @@ def damaged_archive(random: Random, seeds: list[Arrays]) -> bytes:
     members = {f"{name}.npy": _npy(array) for name, array in arrays.items()}
     if members and random.random() < 0.3:
         name = random.choice(list(members))
-        members[name] = _other_header(random, members[name])
+        members[name] = other_header(random, members[name])
     return _zipped(random, members)
 
 
@@ -57,7 +57,7 @@ def change_type(random: Random, arrays: Arrays, seeds: list[Arrays]) -> None:
         warnings.simplefilter("ignore")
         try:
             arrays[name] = array.astype(random.choice(DTYPES))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, ArithmeticError, RuntimeError):
             arrays[name] = np.zeros(array.shape, random.choice(DTYPES))
 
 
@@ -118,7 +118,7 @@ def _npy(array: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-def _other_header(random: Random, member: bytes) -> bytes:
+def other_header(random: Random, member: bytes) -> bytes:
     header = random.choice(HEADERS).encode()
     begin = 10 + struct.unpack("<H", member[8:10])[0]
     version = random.choice([b"\x01\x00"] * 5 + [b"\x02\x00", b"\x09\x00"])

@@ -25,7 +25,8 @@ KNOWN = set(inspect.signature(portpart.partition).parameters)
 def check(data: bytes, folder: Path) -> None:
     """Make a call as the tape says."""
     decisions = Tape(data)
-    calls = [_as_graph] * 6 + [_partition] * 5 + [_map] * 3 + [_evaluate, _write, _part_graph]
+    calls = [_as_graph] * 5 + [_made] * 2 + [_partition] * 5 + [_map] * 3 + [
+        _evaluate, _write, _part_graph]
     decisions.pick(calls)(decisions, folder)
 
 
@@ -43,6 +44,15 @@ def warm() -> None:
 
 def _as_graph(decisions: Tape, folder: Path) -> None:
     check_graph(portpart.as_graph(objects.graph(decisions), **_building(decisions, 12)))
+
+
+def _made(decisions: Tape, folder: Path) -> None:
+    rows = objects.graph(decisions)
+    if decisions.chance(2):
+        check_graph(portpart.from_adjacency(rows, **_building(decisions, 12)))
+    else:
+        count = _some(decisions, [None, 20])
+        check_graph(portpart.from_edges(rows, num_vertices=count, **_building(decisions, 12)))
 
 
 def _partition(decisions: Tape, folder: Path) -> None:

@@ -50,9 +50,9 @@ class Process:
     """A process at work on a list of spans."""
 
     def __init__(self, spans: list[Span], settings: Settings) -> None:
-        context = multiprocessing.get_context("spawn")
+        context: Any = multiprocessing.get_context(settings.start)
         self.spans, self.settings = spans, settings
-        self.position = context.Array("d", 3, lock=False)
+        self.position = context.Array("d", 5, lock=False)
         self.inbox, outbox = context.Pipe(duplex=False)
         self.process = context.Process(target=work, args=(spans, settings, self.position, outbox),
                                        daemon=True)
@@ -75,6 +75,11 @@ class Process:
         self.process.kill()
         self.process.join()
         return True
+
+    def broken_counts(self) -> tuple[str, dict[str, int]]:
+        """Target and counts of the span that the process did not finish."""
+        span = self.spans[int(self.position[0])]
+        return span.target, dict(zip((ACCEPTED, REFUSED), map(int, self.position[3:])))
 
     def remaining(self) -> tuple[Unclean, list[Span]]:
         """The case that ended the process, and the spans after it."""
@@ -101,6 +106,8 @@ def run(cases: dict[str, int], settings: Settings, jobs: int) -> Outcome:
             crew.remove(process)
             if stuck or process.process.exitcode != 0:
                 unclean, rest = process.remaining()
+                target, counts = process.broken_counts()
+                outcome.add(target, None, counts)
                 outcome.add(unclean.target, unclean.number,
                             HANGS if stuck else unclean.what)
                 crew.append(Process(rest, settings))

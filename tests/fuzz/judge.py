@@ -76,7 +76,7 @@ def check_round_trip(graph: Graph, data: bytes, folder: Path) -> None:
 
 def _as_written(format_name: str, graph: Graph) -> dict[str, Any]:
     """Options that take the weights of a file for what they are."""
-    weighted = format_name not in ("metis", "npz") and graph.weights is not None
+    weighted = format_name not in ("metis", "npz") and graph.weights is not None and graph.num_arcs
     return {"weights": True} if weighted else {}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import tempfile
 import time
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,13 @@ KEPT = 30
 """Kinds of failures that are kept; more would take long and tell little."""
 
 
-def keep_all(unclean: list[Unclean], settings: Settings, folder: Path) -> list[str]:
-    """Keep one case of each kind; returns a line for each."""
+def keep_all(unclean: list[Unclean], settings: Settings, folder: Path) -> Iterator[str]:
+    """Keep one case of each kind; yields a line for each."""
     kinds: dict[tuple[str, str], list[Unclean]] = {}
     for case in unclean:
         kinds.setdefault((case.target, case.what), []).append(case)
-    return [f"{len(cases)} x {target}: {what}, as {keep(cases[0], settings, folder)}"
-            for (target, what), cases in list(kinds.items())[:KEPT]]
+    for (target, what), cases in list(kinds.items())[:KEPT]:
+        yield f"{len(cases)} x {target}: {what}, as {keep(cases[0], settings, folder)}"
 
 
 def keep(case: Unclean, settings: Settings, folder: Path) -> Path:
@@ -39,7 +40,8 @@ def keep(case: Unclean, settings: Settings, folder: Path) -> Path:
     data = bytes_of(case.target, settings.seed, case.number)
     path = folder / f"{case.target}-{settings.seed}-{case.number}"
     path.write_bytes(data)
-    shorter = [told for told in _received(_shorten, (case, data, settings), SECONDS + GRACE)
+    shorter = [told for told in _received(_shorten, (case, data, settings), settings.start,
+                                               SECONDS + GRACE)
                if isinstance(told, bytes)]
     path.with_suffix(".min").write_bytes(shorter[-1] if shorter else data)
     path.with_suffix(".txt").write_text(
@@ -63,13 +65,13 @@ def _shorten(case: Unclean, data: bytes, settings: Settings, found: Connection) 
 
 def _outcome_apart(target: str, data: bytes, settings: Settings) -> str:
     """The outcome in a process of its own."""
-    told = _received(alone, (target, data, settings), settings.seconds + GRACE)
+    told = _received(alone, (target, data, settings), settings.start, settings.seconds + GRACE)
     return str(told[-1])
 
 
-def _received(task: Any, arguments: tuple[Any, ...], seconds: float) -> list[Any]:
+def _received(task: Any, arguments: tuple[Any, ...], start: str, seconds: float) -> list[Any]:
     """What a process running `task` sends; at the end how it ended, if not by itself."""
-    context = multiprocessing.get_context("spawn")
+    context: Any = multiprocessing.get_context(start)
     inbox, outbox = context.Pipe(duplex=False)
     process = context.Process(target=task, args=(*arguments, outbox))
     process.start()

@@ -55,7 +55,7 @@ def container(tape: Tape, numbers: list[Any]) -> Any:
     if kind == 1:
         return tuple(numbers)
     try:
-        made = np.array(numbers, "i8" if kind == 2 else tape.pick(DTYPES))
+        made = np.array(numbers, _type(numbers, "i8" if kind == 2 else tape.pick(DTYPES)))
     except UNFIT:
         return numbers
     shapes: list[Callable[[Any], Any]] = [
@@ -63,6 +63,11 @@ def container(tape: Tape, numbers: list[Any]) -> Any:
         lambda a: np.ma.masked_array(a, np.arange(len(a)) == 1), lambda a: np.repeat(a, 2)[::2],
         _buffer]
     return tape.pick(shapes)(made)
+
+
+def _type(numbers: list[Any], wanted: str | None) -> str | None:
+    """Objects, where NumPy would make integers of endless decimals."""
+    return "O" if any(isinstance(number, Decimal) for number in numbers) else wanted
 
 
 def _buffer(numbers: Any) -> Any:
@@ -78,7 +83,7 @@ def graph(tape: Tape) -> Any:
         return tape.pick(OTHERS + NUMBERS)
     sample = tape.pick(graphs())
     kinds: list[Callable[[Tape, Any], Any]] = [_pairs, _triples, _csr, _sparse, _networkx, _made,
-                                               _rows, _dense]
+                                               _rows, _dense, _frame]
     return tape.pick(kinds)(tape, sample)
 
 
@@ -100,7 +105,8 @@ def _triples(tape: Tape, sample: Any) -> Any:
 
 def _table(tape: Tape, rows: list[Any]) -> Any:
     try:
-        table = np.array(rows, tape.pick(["i8", None, *DTYPES]))
+        table = np.array(rows, _type([each for row in rows if isinstance(row, list)
+                                      for each in row], tape.pick(["i8", None, *DTYPES])))
     except UNFIT:
         return rows
     return tape.pick([table, table, table.T, np.asfortranarray(table), table[:, ::-1] if
@@ -160,6 +166,21 @@ def _made(tape: Tape, sample: Any) -> Any:
 
 def _rows(tape: Tape, sample: Any) -> Any:
     return [[v for v, _ in row] for row in sample.rows()]
+
+
+def _frame(tape: Tape, sample: Any) -> Any:
+    try:
+        import pandas as pd
+    except ImportError:
+        return _rows(tape, sample)
+    names: list[Any] = ["source", "target", "weight"]
+    columns = {name: [edge[place] for edge in sample.edges] for place, name in enumerate(names)}
+    if sample.edges and tape.chance(2):
+        columns[tape.pick(names)][0] = number(tape)
+    made = pd.DataFrame(columns, columns=names[: tape.pick([3, 2])])
+    if tape.chance(3):
+        made.columns = [tape.pick(["a", 0, "weight", "target"]) for _ in made.columns]
+    return made
 
 
 def _dense(tape: Tape, sample: Any) -> Any:

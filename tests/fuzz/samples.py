@@ -195,5 +195,31 @@ def matrices() -> list[bytes]:
     return [b"0 1 2\n1 0 1\n2 1 0\n", b"0,5\n5,0\n", b"0 1e1 2.0\n10 0 3\n2 3 0\n", b"0\n"]
 
 
+def dense() -> list[bytes]:
+    """Square tables with blanks or commas."""
+    found = []
+    for number, table in enumerate(_tables()):
+        gap = (" ", ",", ", ", "\t")[number % 4]
+        found.append(_text([gap.join(map(str, row)) for row in table.tolist()]))
+    return [*found, b"0 1.5\n1.5 0\n", b"0\n"]
+
+
+def npy() -> list[bytes]:
+    found = []
+    for number, table in enumerate(_tables()):
+        buffer = io.BytesIO()
+        np.save(buffer, table.astype(("i8", "f8", ">i4", "u1", "?")[number % 5]))
+        found.append(buffer.getvalue())
+    return found
+
+
+def _tables() -> list[np.ndarray]:
+    found = []
+    for sample in graphs():
+        offsets, targets, weights = sample.csr()
+        found.append(sparse.csr_array((weights, targets, offsets), shape=(sample.n,) * 2).toarray())
+    return found
+
+
 def _text(lines: list[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +49,8 @@ def read_file(suffix: str, data: bytes, folder: Path) -> None:
     kind = zlib.crc32(data) >> 8
     given: list[dict[str, Any]] = [
         *[{}] * 12, {"symmetrize": True}, {"symmetrize": "sum"}, {"symmetrize": "max"},
-        {"weights": "abs"}, {"weights": "round"}, {"weights": "ignore"}, {"weights": "keep"}]
+        {"weights": "keep"}, {"weights": "ignore"}, {"weights": "abs"}, {"weights": "round"},
+        {"weights": "round", "weight_scale": 10}]
     chosen = given[kind % len(given)]
     graph = graph_io.read(path, **chosen)
     check_graph(graph)
@@ -159,13 +161,31 @@ def packed(random: Random) -> bytes:
     data = random.choice(samples.metis())
     early, late = random.random() < 0.3, random.random() < 0.8
     data = mutated(random, [data], OF_TEXT) if early else data
-    packing = random.choice([gzip.compress, lzma.compress, bz2.compress, zlib.compress, _in_tar])
+    packing = random.choice([gzip.compress, lzma.compress, bz2.compress, zlib.compress, _in_zip,
+                             partial(_in_tar, "w"), partial(_in_tar, "w:gz"), _zstd])
     return mutated(random, [packing(data)], OF_BYTES) if late else packing(data)
 
 
-def _in_tar(data: bytes) -> bytes:
+def _zstd(data: bytes) -> bytes:
+    try:
+        import zstandard
+    except ImportError:
+        return data
+    packed: bytes = zstandard.ZstdCompressor().compress(data)
+    return packed
+
+
+def _in_zip(data: bytes) -> bytes:
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("g/readme", b"about")
+        archive.writestr("g/g.graph", data)
+    return buffer.getvalue()
+
+
+def _in_tar(mode: Any, data: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
         for name in ("g/", "g/g.graph"):
             member = tarfile.TarInfo(name)
             member.type = tarfile.DIRTYPE if name.endswith("/") else tarfile.REGTYPE
@@ -179,13 +199,20 @@ def npz(random: Random) -> bytes:
     return mutated(random, [data], OF_BYTES) if random.random() < 0.3 else data
 
 
+def npy(random: Random) -> bytes:
+    data = random.choice(samples.npy())
+    if random.random() < 0.5:
+        data = archives.other_header(random, data)
+    return mutated(random, [data], OF_BYTES) if random.random() < 0.7 else data
+
+
 def _text(seeds: Callable[[], list[bytes]], random: Random) -> bytes:
     return mutated(random, seeds(), OF_TEXT)
 
 
 def _anything() -> list[bytes]:
     return [*samples.metis(), *samples.matrix_market(), *samples.edge_list(), *samples.dimacs(),
-            *samples.verilog()]
+            *samples.verilog(), *samples.dense(), *samples.metis_mesh()]
 
 
 def _file(seeds: Callable[[], list[bytes]], suffix: str, share: float = 1.0) -> Target:
@@ -202,6 +229,8 @@ TARGETS: dict[str, Target] = {
     "unknown-suffix": _file(_anything, ".data"),
     "wrong-suffix": _file(_anything, ".gr"),
     "packed": Target(packed, partial(read_file, ".graph.gz"), 1.5),
+    "dense": _file(samples.dense, ".txt"),
+    "npy": Target(npy, partial(read_file, ".npy")),
     "npz": Target(npz, partial(read_file, ".npz"), 3),
     "verilog": Target(partial(_text, samples.verilog), read_verilog, 1.5),
     "metis-mesh": Target(partial(_text, samples.metis_mesh), read_mesh),

@@ -37,10 +37,16 @@ class Settings:
     seconds: float
     memory: int
     """Bytes that a case may map besides what the process has when it begins."""
+    start: str = "spawn"
+    """How processes begin, as `multiprocessing` calls it."""
 
 
 def work(spans: list[Span], settings: Settings, position: Any, found: Connection) -> None:
-    """Run the cases; `position` holds span, case and time of its start (0: not yet)."""
+    """Run the cases.
+
+    `position` holds the span, the case, the time of its start (0: not yet) and how many cases of
+    the span were accepted and refused.
+    """
     _quiet()
     with tempfile.TemporaryDirectory(prefix="portpart-fuzz-") as name:
         folder = Path(name)
@@ -48,12 +54,14 @@ def work(spans: list[Span], settings: Settings, position: Any, found: Connection
         limit_memory(settings.memory)
         for place, span in enumerate(spans):
             counts = {ACCEPTED: 0, REFUSED: 0}
+            position[3:] = [0, 0]
             for number in range(span.first, span.last):
-                position[:] = [place, number, time.monotonic()]
+                position[:3] = [place, number, time.monotonic()]
                 data = bytes_of(span.target, settings.seed, number)
                 result = outcome(span.target, data, folder, settings.seconds)
                 if result in counts:
                     counts[result] += 1
+                    position[3:] = list(counts.values())
                 else:
                     found.send((span.target, number, result))
             position[2] = 0

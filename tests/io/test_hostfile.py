@@ -62,6 +62,7 @@ def test_every_kind_of_hostfile_gives_names_and_slots(name: str, tmp_path: Path)
     ("a:-1\n", "the slots of 'a' are '-1'"),
     ("a:\n", "the slots of 'a' are ''"),
     ("a slots=" + "9" * 5000, "the slots of 'a' are '999"),
+    ("a:" + "0" * 5000 + "1", "the slots of 'a' are '000"),
     ("a slots=4 slots=5\n", "a has 4 slots and 5"),
     ("a slots=4 max_slots=2\n", "a has 4 slots, more than its most, 2"),
     ("node01 4\n", "'4' is not the name of a node; slots are written node01:4"),

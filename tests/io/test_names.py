@@ -47,6 +47,8 @@ GOOD: dict[str, tuple[str, Named]] = {
     "weights in other clothes": ("a b 2.0\nb c 5e0\n", WEIGHED),
     "titles": ("source,target,weight\na,b,2\nb,c,5\n", WEIGHED),
     "titles in another order": ("weight,from,to\n2,a,b\n5,b,c\n", WEIGHED),
+    "titles of fewer columns": ("things\n1,2,2\n2,30,5\n", {frozenset((1, 2)): 2,
+                                                            frozenset((2, 30)): 5}),
     "titles above weights": ("person,friend,calls\na,b,2\nb,c,5\n", WEIGHED),
     "titles in capitals": ("Src;Dst\na;b\nb;c\n", ABC),
     "quotes": ('"a","b",2\n"b","c","5"\n', WEIGHED),

@@ -129,6 +129,8 @@ ODD_ROWS = {
     "gr": ("gr", "p sp 3 2\na 1 2 5\na 2 3\n", "g.gr:3: 2 words, expected two ends and a weight"),
     "gr flow": ("gr", "p min 3 1\nn 1 4\na 1 2 0 4 7\n", "g.gr:3: 5 numbers, expected two ends"),
     "gr word": ("gr", "p sp 3 1\nx 1 2 5\n", "g.gr:2: 'x' begins no line of edges"),
+    "gr p and more": ("gr", "p! 1\n", "g.gr:1: 'p!' begins no line of edges"),
+    "gr other letters": ("gr", "p sp 3 1\nm\xd4 1 2\n", "g.gr:2: 'm..' begins no line of edges"),
     "bipartite": ("txt", "% bip unweighted\n1 1\n1 2\n2 3\n", "g.txt:1: a bipartite network"),
     "dense": ("npy", "1 2\n3\n", "g.npy:2: 1 numbers, where the first line has 2"),
 }

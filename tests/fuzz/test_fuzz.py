@@ -1,0 +1,128 @@
+"""A minute of fuzzing, and that fuzzing notices what it has to notice."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from portpart import InputError, backends
+from portpart.graph import Graph
+from tests.fuzz import campaign, cases, judge, samples, targets
+from tests.fuzz.campaign import HANGS, counts_of, report, run
+from tests.fuzz.keep import keep_all
+from tests.fuzz.minimise import shortest
+from tests.fuzz.worker import Settings
+
+CASES = 2400
+SECONDS = 20.0
+MEMORY = 2 << 30
+JOBS = min(2, len(os.sched_getaffinity(0)))
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(random.randrange(10**6), id="another")])
+def test_no_mutated_input_has_an_unclean_outcome(seed: int, tmp_path: Path) -> None:
+    settings = Settings(seed, SECONDS, MEMORY)
+    found = run(counts_of(CASES // (1 if seed == 1 else 2), list(targets.TARGETS)), settings, JOBS)
+    print(f"seed {seed}\n{report(found)}")
+    assert not found.unclean, "\n".join(keep_all(found.unclean, settings, tmp_path))
+    assert all(found.counts[name][cases.ACCEPTED] for name in targets.TARGETS)
+
+
+def unclean(data: bytes, folder: Path) -> None:
+    """Go wrong in the way that the first of some letters tells."""
+    kind = next((letter for letter in data if letter in b"rcmsh"), 0)
+    if kind == ord("r"):
+        raise InputError("refused")
+    if kind == ord("c"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == ord("m"):
+        np.ones(1 << 34)
+    if kind == ord("s"):
+        time.sleep(60)
+    if kind == ord("h"):
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        time.sleep(60)
+    if b"x" in data and b"y" in data:
+        raise KeyError("both")
+
+
+@pytest.fixture
+def trial(monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings for a target of which the cases 0 to 6 are these."""
+    made = [b"fine", b"r", b"..c..", b"m", b"s", b"h", b"a-x-b-y-"]
+    target = targets.Target(lambda random: made[random.randrange(7)], unclean)
+    monkeypatch.setitem(targets.TARGETS, "trial", target)
+    monkeypatch.setattr(campaign, "GRACE", 1.0)
+    monkeypatch.setattr("tests.fuzz.worker._warm", lambda *_: None)
+    monkeypatch.setattr("tests.fuzz.worker.bytes_of", lambda _t, _s, number: made[number])
+    monkeypatch.setattr("tests.fuzz.keep.bytes_of", lambda _t, _s, number: made[number])
+    return Settings(1, 0.5, 1 << 30, start="fork")
+
+
+def test_every_kind_of_failure_is_told_and_attributed(trial: Settings, tmp_path: Path) -> None:
+    found = run({"trial": 7}, trial, 1)
+    told = {case.number: case.what for case in found.unclean}
+    assert "MemoryError" in told.pop(3)
+    assert told == {2: "crashes with exit code -9", 4: "too slow", 5: HANGS, 6: "KeyError"}
+    assert found.counts["trial"] == {cases.ACCEPTED: 1, cases.REFUSED: 1}
+    some = [case for case in found.unclean if case.number in (2, 6)]
+    kept = list(keep_all(some, trial, tmp_path))
+    assert len(kept) == 2
+    assert (tmp_path / "trial-1-2.min").read_bytes() == b"c"
+    assert (tmp_path / "trial-1-6.min").read_bytes() == b"xy"
+    assert (tmp_path / "trial-1-6").read_bytes() == b"a-x-b-y-"
+    assert "--target trial" in (tmp_path / "trial-1-6.txt").read_text()
+
+
+def test_a_case_is_the_same_each_time() -> None:
+    for name in targets.TARGETS:
+        assert cases.bytes_of(name, 5, 3) == cases.bytes_of(name, 5, 3)
+    assert len({cases.bytes_of("metis", 5, number) for number in range(50)}) > 40
+
+
+def test_the_shortest_failing_input_is_found() -> None:
+    data = bytes(range(200))
+    assert shortest(data, lambda some: 17 in some and 180 in some) == bytes([17, 180])
+    assert shortest(b"", lambda some: True) == b""
+
+
+def graph(offsets: list[int], targets: list[int], weights: list[int] | None = None) -> Graph:
+    return Graph(np.array(offsets, np.int32), np.array(targets, np.int32),
+                 None if weights is None else np.array(weights), None, backends.space("cpu"))
+
+
+@pytest.mark.parametrize(("wrong", "what"), [
+    (([0, 1, 1], [1], None), "not symmetric"),
+    (([0, 1, 2], [1, 0], [1, 2]), "not symmetric"),
+    (([0, 1, 2], [0, 1], None), "a loop"),
+    (([0, 1, 2], [1, 2], None), "no vertex"),
+    (([0, 2, 1, 2], [1, 0], None), "decrease"),
+    (([0, 1], [], None), "ends of the offsets"),
+    (([0, 1, 2], [1, 0], [-1, -1]), "weights"),
+    (([0, 1, 2], [1, 0], [2**62, 2**62]), "above 2"),
+])
+def test_graphs_that_are_none_are_noticed(wrong: tuple[list[int], list[int], list[int] | None],
+                                          what: str) -> None:
+    with pytest.raises(judge.Wrong, match=what):
+        judge.check_graph(graph(*wrong))
+    judge.check_graph(graph([0, 1, 2], [1, 0], [3, 3]))
+
+
+@pytest.mark.parametrize("name", ["metis", "matrix_market", "edge_list", "dimacs", "dense", "npy"])
+def test_the_samples_are_valid(name: str, tmp_path: Path) -> None:
+    suffix = {"metis": ".graph", "matrix_market": ".mtx", "edge_list": ".txt", "dimacs": ".gr",
+              "dense": ".txt", "npy": ".npy"}[name]
+    made = getattr(samples, name)()
+    outcomes = []
+    for data in made:
+        with contextlib.suppress(InputError):
+            targets.read_file(suffix, data, tmp_path)
+            outcomes.append(data)
+    assert len(outcomes) >= 0.5 * len(made)
