@@ -307,6 +307,7 @@ def test_cupy_keeps_kernels_in_memory_if_its_folder_cannot_be_written(cupys, tmp
     with pytest.warns(UserWarning, match="CUDA kernels cannot be kept in .*CUPY_CACHE_DIR") as told:
         assert in_memory()
     assert len(told) == 1
+    assert os.path.isdir(os.environ["CUPY_CACHE_DIR"])  # CuPy makes it when it is imported
 
 
 @needs_posix

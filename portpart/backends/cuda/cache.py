@@ -29,4 +29,6 @@ def do_without_folder() -> None:
             file.write(bytes(_ROOM))
     except OSError as problem:
         os.environ[IN_MEMORY] = "1"
+        # CuPy 14 makes its folder when it is imported, even if it keeps nothing there
+        os.environ[FOLDER] = os.path.abspath(os.sep)
         warn_once("CUDA kernels", FOLDER, "" if folder.startswith("~") else folder, problem)

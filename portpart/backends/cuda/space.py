@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -241,6 +242,8 @@ def _travels(values: np.ndarray, dtype: Any) -> bool:
 
 def import_cupy() -> ModuleType:
     """CuPy, or an error that says how to get it."""
+    if "cupy" not in sys.modules and find_spec("cupy") is not None:
+        do_without_folder()
     try:
         import cupy
     except Exception as error:
