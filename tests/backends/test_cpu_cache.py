@@ -278,7 +278,8 @@ def test_the_cache_is_shown_and_its_own_files_are_cleared(here, capsys):
 @pytest.fixture
 def cupys(monkeypatch):
     """No choice of the user's, and what the library chooses is taken back."""
-    monkeypatch.delenv("CUPY_CACHE_DIR", raising=False)
+    monkeypatch.setenv("CUPY_CACHE_DIR", "")  # so that it is put back
+    monkeypatch.delenv("CUPY_CACHE_DIR")
     monkeypatch.setenv("CUPY_CACHE_IN_MEMORY", "")
     monkeypatch.setattr(cache_folder, "_warned", [])
     return monkeypatch
