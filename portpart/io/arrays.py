@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from portpart.errors import GraphFormatError
+from portpart.io.packed import CHUNK
 
 ARRAY_BEGINS = b"\x93NUMPY"
 
@@ -28,16 +29,27 @@ def read_array(name: str, stream: Any, size: int) -> np.ndarray:
         count = math.prod(shape)
         if min(shape, default=0) < 0 or count * dtype.itemsize > size:
             raise GraphFormatError(f"{name}: promises an array of shape {shape} in {size} bytes")
-        data = stream.read(count * dtype.itemsize)
-        if len(data) < count * dtype.itemsize:
+        array = np.empty(shape, dtype, order="F" if fortran else "C")
+        if not _filled(array.T if fortran else array, stream):
             raise GraphFormatError(f"{name}: ends in the middle of an array")
     except (GraphFormatError, MemoryError):
         raise
     except Exception as problem:  # NumPy reads a header with Python's parser, which raises anything
         raise GraphFormatError(f"{name}: damaged, or no array of NumPy: "
                                f"{_first_line(problem)}") from problem
-    array = np.frombuffer(data, dtype, count)
-    return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
+    return array
+
+
+def _filled(array: np.ndarray, stream: Any) -> bool:
+    """Read an array's bytes in pieces, so that they are in memory once; whether all were there."""
+    room = array.reshape(-1).view(np.uint8)
+    while len(room):
+        piece = stream.read(min(CHUNK, len(room)))
+        if not piece:
+            return False
+        room[: len(piece)] = np.frombuffer(piece, np.uint8)
+        room = room[len(piece) :]
+    return True
 
 
 def _header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -42,7 +42,7 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
     source, line
         What to call the place of the first row.
     titles : tuple of str
-        Empty where there are none.
+        Empty where there are none; left alone where they are not as many as the columns.
     width : int
         Number of columns.
     asked : str or sequence of str or int, optional
@@ -54,7 +54,7 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
         titles = ()  # they are titles of something else
     if asked is not None:
         return _asked_for(asked, titles, width)
-    lower = [title.strip().lower() for title in titles]
+    lower = [title.strip().lower() for title in titles] if len(titles) == width else []
     known = [pair for pair in ENDS if all(lower.count(title) == 1 for title in pair)]
     ends = (lower.index(known[0][0]), lower.index(known[0][1])) if len(known) == 1 else (0, 1)
     rest = [place for place in range(width) if place not in ends]

@@ -61,6 +61,7 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     header = _header(source, lines)
     _check_line_count(source, lines, header)
     offsets, targets, weights, vertex_weights = _rows(source, lines, header)
+    del lines  # as large as the text; the graph is made without it
     try:
         graph = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
     except InputError as problem:
@@ -145,7 +146,8 @@ def _rows(source: Source, lines: Lines, header: Header) -> tuple[Any, ...]:
     targets = values[:: header.stride]
     _check_targets(source, offsets, targets)
     weights = narrowed(values[1::2]) if header.edge_weights else None
-    return offsets, (targets - 1).astype(np.int32), weights, vertex_weights
+    targets -= 1
+    return offsets, targets.astype(np.int32), weights, vertex_weights
 
 
 def _check_line_lengths(source: Source, lengths: np.ndarray, header: Header) -> None:

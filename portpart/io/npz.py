@@ -106,7 +106,10 @@ def _matrix(source: Source, arrays: dict[str, np.ndarray]) -> Any:
     try:
         kind = arrays["format"].item()
         kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
-        rows, columns = map(int, arrays["shape"])
+        shape = arrays["shape"]
+        if shape.dtype.kind not in "iu" or shape.shape != (2,):
+            raise ValueError(f"its shape is {shape.tolist()!r:.60}")
+        rows, columns = map(int, shape)
         if kind in LAYOUTS:
             size = sum(array.nbytes for array in arrays.values())
             for name in PLACES & arrays.keys():

@@ -89,6 +89,9 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "zip method": ("g.npz", with_method(WHOLE["own.npz"], 175, 20), "no .npz .*compression"),
     "scipy without data": ("g.npz", bytes_of(lambda file: np.savez(
         file, indptr=[0, 0], indices=[0], format=b"csr", shape=(1, 1))), "no matrix .*'data'"),
+    **{f"scipy shape {shape}": ("g.npz", bytes_of(lambda file, shape=shape: np.savez(
+        file, format=b"csr", shape=shape, indptr=[0, 0], indices=[0], data=[1])),
+        "no matrix saved .* its shape is") for shape in ((np.nan, 1.0), (1j, 2), (1,), 3)},
     "scipy format": ("g.npz", bytes_of(lambda file: np.savez(
         file, format=b"lil", shape=(1, 1))), "of format 'lil'; known are csr"),
     "scipy index": ("g.npz", bytes_of(lambda file: np.savez(

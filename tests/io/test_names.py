@@ -64,6 +64,8 @@ GOOD: dict[str, tuple[str, Named]] = {
                                                       frozenset((2, 30)): 1}),
     "numbers by titles": ("w,target,source\n5,1,2\n6,2,3\n", {frozenset((1, 2)): 5,
                                                              frozenset((2, 3)): 6}),
+    "titles of several words": ("from node,to node\n1,2\n2,30\n", {frozenset((1, 2)): 1,
+                                                                 frozenset((2, 30)): 1}),
     "twice": ("a,b,2\na,b,3\nc,c,9\nb,c,1\n", {frozenset("ab"): 5, frozenset("bc"): 1}),
 }
 
