@@ -24,6 +24,9 @@ MOST_OWN = 24
 PASSES = 8
 """Times that an exchange goes through all blocks, or through all sums."""
 
+MOST_PAIRS = 10_000
+"""Swaps made at once, of the heaviest with the lightest."""
+
 FEW = 9
 """Vertices of each of two blocks of which all sums are looked at."""
 
@@ -125,6 +128,7 @@ class _Exchange:
         for count, size in SWAPS:
             yield from self._best_swap(block, count, size)
         for other in self._partners(block, PARTNERS_OF_SUMS).tolist():
+            yield self._many_swaps(block, other)
             yield self._best_sums(block, other)
 
     def _partners(self, block: int, count: int) -> np.ndarray:
@@ -183,11 +187,27 @@ class _Exchange:
         self.work += PASSES * (len(out) + len(back))
         return Change(best[0], list(_members(own, best[2])), list(_members(others, best[3])), other)
 
+    def _many_swaps(self, block: int, other: int) -> Change:
+        """The heaviest of one for as many of the lightest of the other, no more than is ideal."""
+        wanted = self._ideal(block, other)
+        giver, taker = (block, other) if wanted > 0 else (other, block)
+        pairs = min(len(self.members[giver]), len(self.members[taker]), MOST_PAIRS)
+        out, back = self.members[giver][::-1][:pairs], self.members[taker][:pairs]
+        gains = self.weights[out] - self.weights[back]
+        change = np.append(0, np.cumsum(gains[gains > 0]))
+        count = int(np.searchsorted(change, abs(wanted), side="right")) - 1
+        moved = int(change[count]) * (1 if wanted > 0 else -1)
+        worse = max(float(self._broken(block, self.loads[block] - moved)),
+                    float(self._broken(other, self.loads[other] + moved)))
+        self.work += pairs
+        given, taken = out[:count].tolist(), back[:count].tolist()
+        return Change(worse, *((given, taken) if wanted > 0 else (taken, given)), other)
+
     def _ideal(self, block: int, other: int) -> int:
         """What the one should give the other so that both are equally far from their bounds."""
-        loads, least, most = self.loads.tolist(), self.least.tolist(), self.most.tolist()
-        lowest = max(loads[block] - most[block], least[other] - loads[other])
-        highest = min(loads[block] - least[block], most[other] - loads[other])
+        here, there = int(self.loads[block]), int(self.loads[other])
+        lowest = max(here - int(self.most[block]), int(self.least[other]) - there)
+        highest = min(here - int(self.least[block]), int(self.most[other]) - there)
         return (lowest + highest) // 2
 
     def _move(self, vertices: list[int], here: int, there: int) -> None:
@@ -196,6 +216,7 @@ class _Exchange:
             return
         moved = np.array(vertices)
         moved = moved[np.argsort(self.weights[moved], kind="stable")]
+        self.work += (len(self.members[here]) + len(self.members[there])) // 4
         self.members[here] = self.members[here][~np.isin(self.members[here], moved)]
         place = np.searchsorted(self.weights[self.members[there]], self.weights[moved])
         self.members[there] = np.insert(self.members[there], place, moved)
@@ -209,8 +230,9 @@ def _some(members: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
     """A few members, of many kinds of weight."""
     if len(members) <= count:
         return members
-    own = weights[members]
-    return _spread(members[np.append(True, own[1:] != own[:-1])], count)
+    several = _spread(members, 4 * count)
+    own = weights[several]
+    return _spread(several[np.append(True, own[1:] != own[:-1])], count)
 
 
 def _spread(members: np.ndarray, count: int) -> np.ndarray:

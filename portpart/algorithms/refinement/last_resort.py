@@ -21,6 +21,9 @@ from portpart.algorithms.refinement.repair import block_weights_on_host, move_ou
 MOST_PACKED = 100_000
 """Vertices packed anew at most, light ones: some tenths of a second."""
 
+WORTH_IT = 0.001
+"""Packing anew, which spoils the cut, has to bring an excess down by this share of the limit."""
+
 BEST_PACKED = 2
 """Partitions packed anew that exchanges try to make better."""
 
@@ -95,7 +98,9 @@ def _best(task: Movable, starts: list[np.ndarray]) -> np.ndarray:
     for candidates in (_near, _exact, _anew):
         for blocks in candidates(task, starts):
             broken = task.broken(blocks)
-            if broken < least_broken:
+            gain = least_broken[0] - broken[0]
+            if broken < least_broken and (candidates is not _anew or gain == 0
+                                          or gain > WORTH_IT or broken == (0, 0)):
                 best, least_broken = blocks, broken
             if broken == (0, 0):
                 return best
@@ -138,7 +143,8 @@ def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
         blocks[order] = found
         packed.append(blocks)
         yield blocks
-    for blocks in sorted(packed, key=task.broken)[:BEST_PACKED]:
+    tried = BEST_PACKED if len(rest) == 0 else 1
+    for blocks in sorted(packed, key=task.broken)[:tried]:
         yield _exchanged(task, blocks)
 
 
@@ -162,13 +168,14 @@ def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
     heavy = np.flatnonzero(free & (weights > rooms.max()))
     if len(heavy) > len(limits):
         return limits
-    limits, left = limits.copy(), np.argsort(-rooms, kind="stable").tolist()
+    limits, taken = limits.copy(), np.zeros(len(limits), bool)
+    widest_first = iter(np.argsort(-rooms, kind="stable").tolist())
     for v in heavy[np.argsort(-weights[heavy], kind="stable")]:
-        here = int(starts[0][v])
-        block = here if here in left and rooms[here] == rooms[left[0]] else left[0]
-        left.remove(block)
+        block = int(starts[0][v])
+        if taken[block] or rooms[block] < rooms.max():
+            block = next(wide for wide in widest_first if not taken[wide])
+        taken[block], free[v] = True, False
         for start in starts:
             start[v] = block
-        free[v] = False
         limits[block] = held[block] + weights[v]
     return limits

@@ -28,6 +28,8 @@ def packed_within(weights: Sequence[int], rooms: Sequence[int],
     once, and a branch ends when the rooms that are too small for the lightest weight add up to
     more than can be spared.  Deterministic.
     """
+    if len(weights) > most_steps:
+        return None
     search = _Search(weights, rooms)
     for _ in range(most_steps):
         if len(search.placed) == len(weights):
