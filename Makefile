@@ -54,7 +54,7 @@ OLDEST_PYTHON = $(firstword $(foreach python,$(PYTHON) python3.11 python3.10 pyt
 OLDEST_TESTS = tests/io tests/metrics tests/compat tests/test_graph.py tests/test_graph_errors.py \
     tests/test_cli.py tests/test_cli_answers.py tests/test_foreign_numbers.py \
     tests/test_packaging.py tests/algorithms/test_initial.py tests/algorithms/test_quiet.py \
-    tests/backends/test_cpu_cache.py
+    tests/backends/test_cpu_cache.py tests/test_frames.py tests/test_networks.py
 
 test-oldest: $(OLDEST_VENV)/.has-oldest
 	$(OLDEST_VENV)/bin/python -m pytest -m "not gpu and not slow" $(OLDEST_TESTS)

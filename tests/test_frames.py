@@ -143,6 +143,10 @@ def test_types_of_pandas_are_understood() -> None:
     edges.loc[1, "w"] = pandas.NA
     with pytest.raises(InputError, match="column 'w' has no value in row 1"):
         as_graph(edges)
+    texts = pandas.DataFrame({"u": pandas.array(["<NA>", None], "string"), "v": ["b", "c"]})
+    with pytest.raises(InputError, match="column 'u' has no value in row 1"):
+        as_graph(texts)
+    assert as_graph(texts[:1]).names == ["<NA>", "b"]
     named = pandas.DataFrame({"u": pandas.Categorical(["b", "a"]), "v": ["a", "c"], "w": [5, 7]})
     assert as_graph(named).names == ["b", "a", "c"]
     weights = pandas.Series(pandas.array([3, 4], "Int64"))
