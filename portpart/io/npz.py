@@ -20,6 +20,7 @@ from portpart.io.rules import STRICT, Rules
 
 OWN_NAMES = ("offsets", "targets", "weights", "vertex_weights")
 SCIPY_NAMES = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords")
+INDEX_NAMES = {"indices", "indptr", "row", "col", "coords", "offsets"}
 LAYOUTS = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "indptr"),
            "bsr": ("data", "indices", "indptr"), "coo": ("data", "coords"),
            "dia": ("data", "offsets")}
@@ -111,6 +112,9 @@ def _matrix(source: Source, arrays: dict[str, np.ndarray]) -> Any:
             raise ValueError(f"its shape is {shape.tolist()!r:.60}")
         rows, columns = map(int, shape)
         if kind in LAYOUTS:
+            for name in INDEX_NAMES & arrays.keys():
+                if arrays[name].dtype.kind not in "iu":
+                    raise ValueError(f"{name} is of type {arrays[name].dtype}")
             size = sum(array.nbytes for array in arrays.values())
             for name in PLACES & arrays.keys():
                 if arrays[name].dtype.kind not in "iu":

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
 from portpart.errors import GraphFormatError
-from portpart.io import metis
+from portpart.io import dense, metis
 from portpart.io.files import SEPARATORS, Source, is_count
 from portpart.io.foreign import refuse_foreign
 from portpart.io.tokens import LineSyntax, count_numbers, has_width
@@ -29,6 +29,9 @@ DIMACS_PROBLEM = re.compile(rb"p\s+\S+\s+\d+\s+\d+\s*$")
 DIMACS_EDGE = re.compile(rb"[ae]\s+\d+\s+\d+(\s|$)")
 
 LONGEST_METIS_HEADER = 4
+SMALLEST_TITLED = 3
+"""Lines of a titled table of two vertices."""
+
 MOST_BYTES_PER_WORD = 22
 WIDTHS_OF_EDGES = (2, 3)
 
@@ -92,6 +95,8 @@ def recognised(source: Source, hint: str | None) -> str:
         return "dimacs"
     if hint is None and sample.comments:
         hint = "edge-list"
+    if _is_titled_matrix(source, sample) and hint != "dimacs":
+        return "dense"
     return _of_numbers(source, sample, hint) if sample.all_numbers else hint or "metis"
 
 
@@ -157,6 +162,17 @@ def _of_numbers(source: Source, sample: Sample, hint: str | None) -> str:
     if width > max(WIDTHS_OF_EDGES) and count_numbers(source.data, TABLE_SYNTAX) == square:
         return "dense"
     return hint or "metis"
+
+
+def _is_titled_matrix(source: Source, sample: Sample) -> bool:
+    """Whether a text is a square table with names of its columns above."""
+    if len(sample.rows) < SMALLEST_TITLED:
+        return False
+    layout = dense.layout_of(sample.rows)
+    return (layout is not None and layout.titles != ()
+            and (layout.indexed or layout.size > max(WIDTHS_OF_EDGES))
+            and layout.counts == count_numbers(source.data, TABLE_SYNTAX)
+            and not fits_metis(source))
 
 
 def _of_pairs(source: Source, sample: Sample, width: int, hint: str | None) -> str:

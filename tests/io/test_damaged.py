@@ -92,6 +92,9 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     **{f"scipy shape {shape}": ("g.npz", bytes_of(lambda file, shape=shape: np.savez(
         file, format=b"csr", shape=shape, indptr=[0, 0], indices=[0], data=[1])),
         "no matrix saved .* its shape is") for shape in ((np.nan, 1.0), (1j, 2), (1,), 3)},
+    "scipy offsets": ("g.npz", bytes_of(lambda file: np.savez(
+        file, format=b"dia", shape=(2, 2), offsets=np.array([1j]), data=[[1, 2]])),
+        "no matrix saved .* offsets is of type complex128"),
     "scipy format": ("g.npz", bytes_of(lambda file: np.savez(
         file, format=b"lil", shape=(1, 1))), "of format 'lil'; known are csr"),
     "scipy index": ("g.npz", bytes_of(lambda file: np.savez(

@@ -75,6 +75,39 @@ def test_numbers_with_points_and_comments_are_a_matrix_too(tmp_path: Path) -> No
     oracles.assert_same_graph(graph_io.read(path), as_graph(sp.csr_array(TRAFFIC)))
 
 
+NAMES = [f"r{i}" for i in range(8)]
+TITLED = {
+    "names above": (NAMES, "", False),
+    "names above and in front": (NAMES, "", True),
+    "a corner": (NAMES, "rank", True),
+    "numbers above and in front": ([str(i) for i in range(8)], "", True),
+}
+
+
+@pytest.mark.parametrize("name", TITLED)
+@pytest.mark.parametrize("gap", [",", "\t", " "])
+def test_a_matrix_with_names_is_read_with_them(name: str, gap: str, tmp_path: Path) -> None:
+    names, corner, indexed = TITLED[name]
+    above = gap.join([corner] * indexed + names)
+    rows = [gap.join([names[i]] * indexed + list(map(str, row)))
+            for i, row in enumerate(TRAFFIC.tolist())]
+    path = written(tmp_path / "g.csv", "\n".join([above, *rows]) + "\n")
+    graph = graph_io.read(path)
+    oracles.assert_same_graph(graph, as_graph(sp.csr_array(TRAFFIC)))
+    assert graph.names == names
+    if indexed and gap != " ":
+        other = path.read_text().replace(f"\n{names[3]}{gap}", f"\nother{gap}")
+        with pytest.raises(GraphFormatError, match=r"g.csv:5: row 'other', where .* have '.*3'"):
+            graph_io.read(written(path, other), format="dense")
+
+
+def test_a_frame_of_pandas_is_read(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(TRAFFIC.astype(int), index=NAMES, columns=NAMES)
+    frame.to_csv(tmp_path / "g.csv")
+    assert graph_io.read(tmp_path / "g.csv").names == NAMES
+
+
 def test_an_asymmetric_matrix_is_refused_at_its_line(tmp_path: Path) -> None:
     table = TRAFFIC.copy()
     table[4, 5] += 1
@@ -132,7 +165,7 @@ ODD_ROWS = {
     "gr p and more": ("gr", "p! 1\n", "g.gr:1: 'p!' begins no line of edges"),
     "gr other letters": ("gr", "p sp 3 1\nm\xd4 1 2\n", "g.gr:2: 'm..' begins no line of edges"),
     "bipartite": ("txt", "% bip unweighted\n1 1\n1 2\n2 3\n", "g.txt:1: a bipartite network"),
-    "dense": ("npy", "1 2\n3\n", "g.npy:2: 1 numbers, where the first line has 2"),
+    "dense": ("npy", "1 2\n3\n", "g.npy:2: 1 words, where the lines above have 2"),
 }
 
 
