@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import InputError, OutOfMemory
+from portpart.errors import GraphFormatError, InputError, OutOfMemory
 from portpart.exact import shown
 from portpart.graph import Graph, as_graph
 from portpart.io.edge_list import NamedGraph, read_edge_list
@@ -26,7 +26,7 @@ from portpart.io.partition_file import (
     write_partition,
 )
 from portpart.io.rankfile import write_rankfile
-from portpart.io.sniff import fits_metis, recognised
+from portpart.io.sniff import fits_metis, looks_like_edges, recognised
 from portpart.io.verilog import read_netlist
 
 if TYPE_CHECKING:
@@ -187,9 +187,12 @@ def _parsed(
     except UnequalRows:
         if format is not None or not fits_metis(source):
             raise
-        return "metis", _parsed_as("metis", source, options)
-    except MemoryError as problem:
-        raise OutOfMemory(f"{source.name}: its graph does not fit into memory") from problem
+    except GraphFormatError as problem:
+        if format is None and name == "metis" and looks_like_edges(source):
+            raise GraphFormatError(f"{problem}; all lines are as in an edge list, which format="
+                                   "'edge-list' (--format edge-list) reads") from problem
+        raise
+    return "metis", _parsed_as("metis", source, options)
 
 
 def _checked_limit(max_vertices: Any) -> int | None:
@@ -205,7 +208,12 @@ def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | Na
     for option in options:
         if option not in entry.options:
             raise InputError(f"{option} does not apply to {name} files")
-    result = entry.parse(source, options)
+    try:
+        result = entry.parse(source, options)
+    except OutOfMemory:
+        raise
+    except MemoryError as problem:
+        raise OutOfMemory(f"{source.name}: its graph does not fit into memory") from problem
     if source.max_vertices is not None:
         graph = result.graph if isinstance(result, NamedGraph) else result
         source.refuse_size(None, graph.num_vertices)

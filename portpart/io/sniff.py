@@ -119,6 +119,12 @@ def sample_of(source: Source) -> Sample:
     return sample
 
 
+def looks_like_edges(source: Source) -> bool:
+    """Whether the first lines have two numbers each, or three each."""
+    sample = sample_of(source)
+    return sample.width in WIDTHS_OF_EDGES and sample.all_numbers and len(sample.rows) > 1
+
+
 def fits_metis(source: Source) -> bool:
     """Whether the numbers of lines and words are those that the first line promises in METIS."""
     header = next((words for _, _, line in source.lines()

@@ -107,7 +107,7 @@ def test_unpacking_stops_early(
     monkeypatch.setattr(packed, "UNCHECKED_BYTES", 1 << 16)
     monkeypatch.setattr(packed, "LARGEST_RATIO", 100)
     monkeypatch.setattr(packed, "CHUNK", 1 << 16)
-    data = pack(b"\n" * (1 << 23))
+    data = pack(b"\n" * (1 << 22))
     (tmp_path / "g.graph.x").write_bytes(data)
     graph_io.read_partition(written(tmp_path / "p", "0\n"))
     tracemalloc.start()
@@ -119,7 +119,7 @@ def test_unpacking_stops_early(
     finally:
         tracemalloc.stop()
     with pytest.raises(GraphFormatError, match="n m"):
-        graph_io.read(tmp_path / "g.graph.x", max_vertices=1 << 23)
+        graph_io.read(tmp_path / "g.graph.x", max_vertices=1 << 22)
 
 
 def test_what_packs_well_is_read_below_the_floor(tmp_path: Path) -> None:

@@ -181,6 +181,15 @@ def test_the_fourth_column_of_a_known_header_is_left_out(tmp_path: Path) -> None
     assert graph_io.read(path).total_arc_weight == 22
 
 
+def test_an_edge_list_named_as_metis_is_refused_with_the_format_that_reads_it(
+    tmp_path: Path
+) -> None:
+    path = written(tmp_path / "g.graph", "1 2\n2 3\n3 1\n")
+    with pytest.raises(GraphFormatError, match=r"g.graph:\d: .*--format edge-list\) reads"):
+        graph_io.read(path)
+    assert graph_io.read(path, format="edge-list").num_edges == 3
+
+
 @pytest.mark.parametrize("suffix", ["txt", "csv", "gr", "graph", "mtx", "npy", "npz", "data"])
 @pytest.mark.parametrize("text", ["", "\n\n", "# only this\n"])
 def test_an_empty_file_is_no_graph(suffix: str, text: str, tmp_path: Path) -> None:
