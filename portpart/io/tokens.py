@@ -19,6 +19,7 @@ BYTES_PER_ITEM = 1 << 16
 ANY_WIDTH = 0
 
 NEWLINE, SPACE, COMMA, SEMICOLON = ord("\n"), ord(" "), ord(","), ord(";")
+TAB, RETURN = ord("\t"), ord("\r")
 
 LEFT_OUT = -1
 """Slot of a column that is not read."""
@@ -185,8 +186,8 @@ def _scan_in_place(counts: np.ndarray) -> int:
 
 @device
 def is_gap(letter):
-    """Blank, tab, carriage return, comma or semicolon; not what holes in files are read as."""
-    blank = letter <= SPACE and letter != NEWLINE and letter != 0
+    """Blank, tab, carriage return, comma or semicolon; no control character is."""
+    blank = letter == SPACE or (letter >= TAB and letter <= RETURN and letter != NEWLINE)
     return blank or letter == COMMA or letter == SEMICOLON
 
 

@@ -22,8 +22,8 @@ from portpart import InputError, Topology
 from portpart import io as graph_io
 from portpart.cli import files, options
 from portpart.metrics import block_weight_limits, target_weights
-from tests.fuzz import archives, calls, commands, samples
-from tests.fuzz.judge import check_graph, check_round_trip, require
+from tests.fuzz import archives, calls, commands, samples, truth
+from tests.fuzz.judge import check_graph, check_round_trip, merged, require
 from tests.fuzz.mutations import OF_BYTES, OF_TEXT, mutated
 
 NAMES = ["a", "b", "c", "d", "e", "f f"]
@@ -55,6 +55,34 @@ def read_file(suffix: str, data: bytes, folder: Path) -> None:
     graph = graph_io.read(path, **chosen)
     check_graph(graph)
     check_round_trip(graph, data, folder)
+
+
+def read_as_metis(data: bytes, folder: Path) -> None:
+    """The graph is the one that a plain reader finds."""
+    path = folder / "case.graph"
+    path.write_bytes(data)
+    graph = graph_io.read(path, "metis")
+    require(merged(graph) == truth.metis(data), "another graph")
+
+
+def read_as_edge_list(data: bytes, folder: Path) -> None:
+    path = folder / "case.txt"
+    path.write_bytes(data)
+    graph, names = graph_io.read_named(path, "edge-list")
+    expected = truth.edge_list(data) if names.dtype.kind == "i" and b'"' not in data else None
+    if expected is None:
+        return  # names are read by other rules
+    name = dict(enumerate(map(int, names.tolist())))
+    found = {(name[u], name[v]): weight for (u, v), weight in merged(graph)[1].items()}
+    require(found == expected, "another graph")
+
+
+def read_as_matrix(data: bytes, folder: Path) -> None:
+    path = folder / "case.mtx"
+    path.write_bytes(data)
+    graph = graph_io.read(path, "matrix-market")
+    expected = truth.matrix_market(data)
+    require(expected is None or merged(graph)[:2] == expected, "another graph")
 
 
 def read_named(suffix: str, data: bytes, folder: Path) -> None:
@@ -228,6 +256,9 @@ TARGETS: dict[str, Target] = {
     "dimacs": _file(samples.dimacs, ".gr", 2),
     "unknown-suffix": _file(_anything, ".data"),
     "wrong-suffix": _file(_anything, ".gr"),
+    "metis-truth": Target(partial(_text, samples.metis), read_as_metis),
+    "edge-list-truth": Target(partial(_text, samples.edge_list), read_as_edge_list),
+    "matrix-market-truth": Target(partial(_text, samples.matrix_market), read_as_matrix),
     "packed": Target(packed, partial(read_file, ".graph.gz"), 1.5),
     "dense": _file(samples.dense, ".txt"),
     "npy": Target(npy, partial(read_file, ".npy")),

@@ -96,6 +96,8 @@ def test_one_known_letter_before_numbers_is_left_out() -> None:
 
 def test_zero_bytes_are_no_blanks() -> None:
     assert read_lines(b"1 2\n\0\0\0", LineSyntax(b"#")).bad_byte == 4
+    for letter in {*range(32)} - set(b"\t\n\v\f\r"):
+        assert read_lines(b"1 2\n3%c4\n" % letter, LineSyntax(b"#")).bad_byte == 4
 
 
 def test_reading_begins_in_the_middle() -> None:
