@@ -25,8 +25,6 @@ LAYOUTS = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "ind
            "bsr": ("data", "indices", "indptr"), "coo": ("data", "coords"),
            "dia": ("data", "offsets")}
 """Arrays of each of SciPy's formats."""
-PLACES = {"indices", "indptr", "row", "col", "coords", "offsets"}
-"""Those that hold places in the matrix."""
 
 BARE_NAMES = ("indptr", "indices", "weights", "vertex_weights")
 KNOWN = {*OWN_NAMES, *BARE_NAMES, *SCIPY_NAMES}
@@ -116,9 +114,6 @@ def _matrix(source: Source, arrays: dict[str, np.ndarray]) -> Any:
                 if arrays[name].dtype.kind not in "iu":
                     raise ValueError(f"{name} is of type {arrays[name].dtype}")
             size = sum(array.nbytes for array in arrays.values())
-            for name in PLACES & arrays.keys():
-                if arrays[name].dtype.kind not in "iu":
-                    raise TypeError(f"{name} is of type {arrays[name].dtype}; integers are needed")
             source.refuse_size(None, max(rows, columns), size)
             if kind == "coo":
                 ends = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
