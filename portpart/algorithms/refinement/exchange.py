@@ -85,18 +85,24 @@ class _Exchange:
         self.scale = np.maximum(most, 1).astype(np.float64)
         self.loads = held.copy()
         np.add.at(self.loads, blocks, weights)
-        order = np.lexsort((weights, blocks))
-        ends = np.cumsum(np.bincount(blocks, minlength=len(most)))
-        self.members = np.split(order, ends[:-1])
+        self.before, self.order = blocks, np.lexsort((weights, blocks))
+        self.ends = np.append(0, np.cumsum(np.bincount(blocks, minlength=len(most))))
+        self.changed: dict[int, np.ndarray] = {}
         self.stuck = np.zeros(len(most), bool)
         self.work = 0
 
     def result(self) -> np.ndarray:
         """The block of each weight."""
-        blocks = np.empty(len(self.weights), np.int64)
-        for block, members in enumerate(self.members):
+        blocks = self.before.astype(np.int64)
+        for block, members in self.changed.items():
             blocks[members] = block
         return blocks
+
+    def members(self, block: int) -> np.ndarray:
+        """Who is in a block."""
+        if block in self.changed:
+            return self.changed[block]
+        return self.order[self.ends[block] : self.ends[block + 1]]
 
     def worst(self) -> int | None:
         """The block that breaks its bounds most, of those that something may help."""
@@ -148,8 +154,8 @@ class _Exchange:
         partners = self._partners(block, count)
         if len(partners) == 0:
             return
-        own = _some(self.members[block], self.weights, MOST_OWN)
-        some = [_some(self.members[other], self.weights, size // len(partners))
+        own = _some(self.members(block), self.weights, MOST_OWN)
+        some = [_some(self.members(other), self.weights, size // len(partners))
                 for other in partners]
         others = np.concatenate([part for vertices in some for part in ([-1], vertices)])
         place = np.repeat(partners, [len(vertices) + 1 for vertices in some])
@@ -170,7 +176,7 @@ class _Exchange:
 
     def _best_sums(self, block: int, other: int) -> Change:
         """The best exchange with one partner of which a few vertices of either are all."""
-        own, others = (_spread(self.members[which], FEW) for which in (block, other))
+        own, others = (_spread(self.members(which), FEW) for which in (block, other))
         out, back = _sums(self.weights[own]), _sums(self.weights[others])
         order = np.argsort(back, kind="stable")
         wanted = np.searchsorted(back[order], out - self._ideal(block, other))
@@ -191,8 +197,8 @@ class _Exchange:
         """The heaviest of one for as many of the lightest of the other, no more than is ideal."""
         wanted = self._ideal(block, other)
         giver, taker = (block, other) if wanted > 0 else (other, block)
-        pairs = min(len(self.members[giver]), len(self.members[taker]), MOST_PAIRS)
-        out, back = self.members[giver][::-1][:pairs], self.members[taker][:pairs]
+        pairs = min(len(self.members(giver)), len(self.members(taker)), MOST_PAIRS)
+        out, back = self.members(giver)[::-1][:pairs], self.members(taker)[:pairs]
         gains = self.weights[out] - self.weights[back]
         change = np.append(0, np.cumsum(gains[gains > 0]))
         count = int(np.searchsorted(change, abs(wanted), side="right")) - 1
@@ -216,10 +222,11 @@ class _Exchange:
             return
         moved = np.array(vertices)
         moved = moved[np.argsort(self.weights[moved], kind="stable")]
-        self.work += (len(self.members[here]) + len(self.members[there])) // 4
-        self.members[here] = self.members[here][~np.isin(self.members[here], moved)]
-        place = np.searchsorted(self.weights[self.members[there]], self.weights[moved])
-        self.members[there] = np.insert(self.members[there], place, moved)
+        staying, others = self.members(here), self.members(there)
+        self.work += (len(staying) + len(others)) // 4
+        self.changed[here] = staying[~np.isin(staying, moved)]
+        place = np.searchsorted(self.weights[others], self.weights[moved])
+        self.changed[there] = np.insert(others, place, moved)
         weight = self.weights[moved].sum()
         self.loads[here] -= weight
         self.loads[there] += weight
