@@ -191,6 +191,16 @@ def test_results_have_the_names(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "4" in capsys.readouterr().out
 
 
+def test_integers_of_a_file_are_names_too(tmp_path: Path) -> None:
+    path = written(tmp_path / "g.txt", "".join(f"{10 * i} {10 * i + 10}\n" for i in range(1, 9)))
+    result = portpart.partition(path, 2, fixed={10: 1, 90: 0})
+    block = dict(zip(result.labels, result.part.tolist()))
+    assert (block[10], block[90]) == (1, 0)
+    assert sorted(name for members in result.blocks() for name in members) == sorted(block)
+    with pytest.raises(InputError, match="7"):
+        portpart.partition(path, 2, fixed={7: 0})
+
+
 def test_plain_numbers_are_read_by_compiled_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
