@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tests import oracles
-from tests.wanted import Case
+
+if TYPE_CHECKING:
+    from tests.wanted import Case
 
 NONE = 2**62
 """The score of what cannot be."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import numpy as np
 import pytest
 
-from tests.brute_force import run
+from tests import oracles
+from tests.brute_force import drawn_case, run
+from tests.exhaustive import possible
 
 
 @pytest.mark.parametrize("seed", [11, 12, 13, 14])
@@ -18,3 +23,16 @@ def test_no_verdict_is_wrong_with_more_vertices() -> None:
     tally = run(60, 15, most_vertices=16)
     assert tally["WRONG"] == 0
     assert tally["infeasible"] > 5
+
+
+def test_the_judge_knows_what_trying_every_partition_tells() -> None:
+    for number in range(60):
+        case = drawn_case(np.random.default_rng([9, number]), 5)
+        ways = (np.array(way) for way in product(range(case.k), repeat=case.graph.num_vertices))
+        kept = [(-case.filled(way), oracles.cut(case.graph, way)) for way in ways
+                if case.keeps_bounds(way)]
+        without, judged = possible(case), possible(case, with_cut=True)
+        assert without.any == judged.any == bool(kept)
+        if kept:
+            assert (-judged.most_filled, judged.least_cut) == min(kept)
+            assert without.most_filled == judged.most_filled

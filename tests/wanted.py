@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 
 from portpart.graph import Graph
 from tests import oracles
+from tests.exhaustive import possible
 from tests.graphs import graphs
 
 
@@ -71,24 +70,15 @@ class Case:
         filled = self.filled(part)
         if filled == self.k or self.positive < self.k:
             return 0
-        most = max((self.filled(other) for other in self.all_parts() if self.keeps_bounds(other)),
-                   default=filled)
-        return max(0, most - filled)
+        return max(0, possible(self).most_filled - filled)
 
     def filled(self, part: Any) -> int:
         """Number of blocks that weigh something."""
         return sum(weight > 0 for weight in oracles.block_weights(self.graph, part, self.k))
 
-    def all_parts(self) -> Iterator[np.ndarray]:
-        """Every partition that keeps fixed vertices."""
-        n = self.graph.num_vertices
-        choices = [range(self.k) if self.fixed is None or self.fixed[v] < 0 else
-                   [int(self.fixed[v])] for v in range(n)]
-        return (np.array(part, int) for part in product(*choices))
-
     def can_be_kept(self) -> bool:
-        """Whether any partition keeps all, by trying every one."""
-        return any(self.keeps_bounds(part) for part in self.all_parts())
+        """Whether any partition keeps all."""
+        return possible(self).any
 
 
 @st.composite
