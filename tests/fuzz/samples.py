@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import scipy.sparse as sparse
@@ -39,6 +40,7 @@ class Sample:
                 np.array([weight for _, weight in flat], np.int64))
 
 
+@cache
 def graphs() -> list[Sample]:
     """A ring, a grid, a star, two components, one random graph and degenerate ones."""
     chance = random.Random(1)
@@ -57,6 +59,7 @@ def graphs() -> list[Sample]:
     ]
 
 
+@cache
 def metis() -> list[bytes]:
     found = []
     for sample in graphs():
@@ -71,6 +74,7 @@ def metis() -> list[bytes]:
     return [*found, b"3 2 100\n1 2\n1 1 3\n9 2\n"]
 
 
+@cache
 def matrix_market() -> list[bytes]:
     found = []
     for number, sample in enumerate(graphs()):
@@ -87,6 +91,7 @@ def matrix_market() -> list[bytes]:
     return [*found, _text(array)]
 
 
+@cache
 def edge_list() -> list[bytes]:
     found = []
     for number, sample in enumerate(graphs()):
@@ -99,6 +104,7 @@ def edge_list() -> list[bytes]:
     return [*found, _text(quoted), b"1000000007 5\n5 -3\n-3 1000000007\n"]
 
 
+@cache
 def dimacs() -> list[bytes]:
     found = []
     for number, sample in enumerate(graphs()):
@@ -111,6 +117,7 @@ def dimacs() -> list[bytes]:
     return [*found, b"1 2\n2 3\n"]
 
 
+@cache
 def metis_mesh() -> list[bytes]:
     """Quadrilaterals, with and without weights, and elements of several kinds."""
     quads = [(5 * i + j, 5 * i + j + 1, 5 * i + j + 6, 5 * i + j + 5)
@@ -123,6 +130,7 @@ def metis_mesh() -> list[bytes]:
     ]
 
 
+@cache
 def own_npz() -> list[dict[str, np.ndarray]]:
     found = []
     for sample in graphs():
@@ -138,6 +146,7 @@ def own_npz() -> list[dict[str, np.ndarray]]:
     return found + bare
 
 
+@cache
 def scipy_npz() -> list[dict[str, np.ndarray]]:
     """What `scipy.sparse.save_npz` writes, for each of its formats."""
     found = []
@@ -153,6 +162,7 @@ def scipy_npz() -> list[dict[str, np.ndarray]]:
     return found
 
 
+@cache
 def verilog() -> list[bytes]:
     return [
         b"module m (a, b, z);\n  input a, b; output z; wire n1, n2;\n"
@@ -168,15 +178,18 @@ def verilog() -> list[bytes]:
     ]
 
 
+@cache
 def partitions() -> list[bytes]:
     return [b"0\n1\n2\n0\n1\n2\n", b"% blocks\n0\n-1\n1\n\n0\n1\n1\n", b"5\n4\n3\n2\n1\n0"]
 
 
+@cache
 def named_partitions() -> list[bytes]:
     return [b"a 0\nb 1\nc 0\nd 2\ne 1\nf f 0\n", b"f f 3\na 1\nb 0\nc 2\nd 1\ne 0\n",
             b"a 1\nb -1\n"]
 
 
+@cache
 def hostfiles() -> list[bytes]:
     return [
         b"node01 slots=4\nnode02 slots=4 max_slots=8\n",
@@ -186,15 +199,18 @@ def hostfiles() -> list[bytes]:
     ]
 
 
+@cache
 def numbers() -> list[bytes]:
     return [b"1,1,2", b"0.25 0.25\n0.5\n", b"3%", b"1/3,1/3,1/3", b"1e-3,2E5,7", b"4:8:6",
             b"1:10:100", b"0.03", b" 1 , 2 , 3 "]
 
 
+@cache
 def matrices() -> list[bytes]:
     return [b"0 1 2\n1 0 1\n2 1 0\n", b"0,5\n5,0\n", b"0 1e1 2.0\n10 0 3\n2 3 0\n", b"0\n"]
 
 
+@cache
 def dense() -> list[bytes]:
     """Square tables with blanks or commas."""
     found = []
@@ -204,6 +220,7 @@ def dense() -> list[bytes]:
     return [*found, b"0 1.5\n1.5 0\n", b"0\n"]
 
 
+@cache
 def npy() -> list[bytes]:
     found = []
     for number, table in enumerate(_tables()):
@@ -213,6 +230,7 @@ def npy() -> list[bytes]:
     return found
 
 
+@cache
 def _tables() -> list[np.ndarray]:
     found = []
     for sample in graphs():
