@@ -130,7 +130,11 @@ def _parts_of_sparse(matrix: Any, mode: str) -> tuple[Any, Any, Any]:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the matrix has shape {tuple(matrix.shape)}; an adjacency matrix is "
                          "square")
-    rows = matrix.tocsr()
+    try:
+        rows = matrix.tocsr()
+    except (TypeError, ValueError, IndexError, NotImplementedError) as problem:
+        raise InputError(f"the matrix of {matrix.dtype} has no compressed rows: "
+                         f"{problem}") from problem
     values = rows.data
     if values.dtype.kind == "c":
         if mode not in (ABS, IGNORE):

@@ -206,3 +206,10 @@ def test_places_in_a_saved_matrix_must_be_integers(tmp_path: Any) -> None:
     np.savez(path, format="coo", shape=(3, 3), data=[1, 1], row=[0, 1], col=[1.0, float("nan")])
     with pytest.raises(InputError, match="col is of type float64"):
         portpart.io.read(path)
+
+
+def test_a_matrix_that_scipy_cannot_turn_into_rows_is_refused() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    texts = sparse.dia_array((np.array([["1", "2"]]), [0]), shape=(2, 2))
+    with pytest.raises(InputError, match="has no compressed rows"):
+        portpart.as_graph(texts)

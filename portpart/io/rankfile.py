@@ -101,10 +101,11 @@ def nodes_of(topology: Topology, hosts: Sequence[str] | Sequence[Host] | None,
 
 def _names(hosts: Sequence[str] | Sequence[Host], count: int, size: int) -> list[str]:
     """Names of `count` nodes of `size` elements."""
-    if isinstance(hosts, str) or not hasattr(hosts, "__iter__"):
+    listed = None if isinstance(hosts, str) else _listed(hosts)
+    if listed is None:
         raise InputError(f"hosts is {shown(hosts)} of {type(hosts).__name__}; a sequence of names "
                          "is needed")
-    given = [host if isinstance(host, Host) else Host(host) for host in hosts]
+    given = [host if isinstance(host, Host) else Host(host) for host in listed]
     place_of: dict[str, int] = {}
     for place, (name, slots) in enumerate(given):
         if not isinstance(name, str) or len(name.split()) != 1:
@@ -121,6 +122,13 @@ def _names(hosts: Sequence[str] | Sequence[Host], count: int, size: int) -> list
         warnings.warn(f"hosts holds {len(given)} names for {count} nodes; {given[count].name} and "
                       "what follows gets no rank", UserWarning, stacklevel=4)
     return [host.name for host in given[:count]]
+
+
+def _listed(things: Any) -> list[Any] | None:
+    try:
+        return list(things)
+    except TypeError:
+        return None
 
 
 def _lines(elements: np.ndarray, nodes: Nodes) -> Iterator[bytes]:

@@ -110,7 +110,12 @@ def _table(tape: Tape, rows: list[Any]) -> Any:
     except UNFIT:
         return rows
     return tape.pick([table, table, table.T, np.asfortranarray(table), table[:, ::-1] if
-                      table.ndim == 2 else table, np.ma.masked_array(table, table == 1)])
+                      table.ndim == 2 else table, np.ma.masked_array(table, _first(table.shape))])
+
+
+def _first(shape: tuple[int, ...]) -> np.ndarray:
+    """A mask of the first element."""
+    return (np.arange(np.prod(shape, dtype=int)) == 0).reshape(shape)
 
 
 def _arrays(tape: Tape, sample: Any) -> list[Any]:

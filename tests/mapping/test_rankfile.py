@@ -79,6 +79,8 @@ def test_names_are_made_for_the_nodes_that_are_used(tmp_path: Path) -> None:
     (["a"], {}, "one integer for each rank"),
     ([0], {"node_levels": 1.5}, "node_levels is 1.5"),
     ([0], {"hosts": "ab"}, "of str; a sequence of names"),
+    ([0], {"hosts": np.array("ab")}, "of ndarray; a sequence of names"),
+    ([0], {"hosts": 5}, "of int; a sequence of names"),
     ([0], {"hosts": ["a b", "c"]}, r"hosts\[0\] is 'a b'"),
     ([0], {"hosts": [b"a", b"b"]}, r"hosts\[0\] is b'a'"),
 ])
