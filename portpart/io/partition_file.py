@@ -36,7 +36,8 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *,
     path : str or PathLike
         Plain, ``.gz``, ``.xz`` or ``.bz2``; ``-`` reads standard input.
     num_vertices : int, optional
-        Number of lines that must be there.
+        Number of lines that must be there.  Where it is known a packed file may unpack to more
+        than 1000 times its size, as those of few blocks do.
     free : bool, default False
         Accept -1, a vertex that is in no block, as in hMETIS's files of fixed vertices.
 
@@ -49,7 +50,7 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *,
     GraphFormatError
         Naming file and line of what is no block number, or the wrong number of lines.
     """
-    source = read_source(path)
+    source = read_source(path, num_vertices)
     lines = read_lines(source.data, SYNTAX)
     if lines.bad_byte is not None:
         source.refuse_word(lines.bad_byte)
@@ -98,7 +99,7 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
         Naming file and line of an unknown or repeated name or what is no block number; or a vertex
         that is missing.
     """
-    source = read_source(path)
+    source = read_source(path, len(names))
     vertex_of = {_as_bytes(name): vertex for vertex, name in enumerate(names)}
     part = np.full(len(names), FREE, np.int32)
     seen = np.zeros(len(names), bool)
