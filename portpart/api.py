@@ -74,7 +74,7 @@ def partition(
         Anything :func:`portpart.as_graph` takes.
     k : int
         Number of blocks, at least 1.  No block stays empty if there are as many vertices of
-        positive weight.
+        positive weight, unless `target` or `fixed` make it so.
     imbalance : float, default 0.03
         Every block weighs at most ``floor((1 + imbalance) * ceil(W / k))``.  ``"3%"``, ``"1/30"``,
         `Fraction` and `Decimal` are taken, too, each as the exact number that was written.

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart import generators
+from portpart.algorithms.refinement import filling
 from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.exchange import exchanged
 from portpart.algorithms.refinement.exhaustive import assigned_exactly
@@ -47,6 +48,22 @@ def test_a_block_too_small_for_any_vertex_may_be_empty() -> None:
                           imbalance=0.1)
     assert result.feasible
     assert result.block_weights.tolist() == [0, 15]
+
+
+def test_of_many_blocks_too_small_for_any_vertex_one_is_tried(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+    fill = filling._Filling.fill
+    monkeypatch.setattr(filling._Filling, "fill",
+                        lambda self, block: (tried.append(block), fill(self, block)))
+    weights = np.full(400, 1000)
+    weights[:5] = 5
+    result, _ = partition(generators.grid_2d(20), 60, vertex_weights=weights,
+                          target=[1] * 50 + [1000] * 10)
+    assert result.feasible
+    assert (result.block_weights == 0).sum() == 45
+    assert len(tried) <= 7
 
 
 def test_vertices_nearly_alike_are_divided_exactly() -> None:

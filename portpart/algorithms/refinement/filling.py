@@ -8,6 +8,7 @@ costs least cut and that its own block can spare.  Deterministic: ties go to the
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 
 import numpy as np
 
@@ -50,14 +51,12 @@ def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, leas
     for bound in (least_weight(graph, balance.num_blocks), least):
         if blocks.min() < bound:
             filling = _Filling(graph, host_part, free, blocks, balance.limits, bound)
-            for block in np.flatnonzero(blocks < bound):
-                filling.fill(int(block))
+            filling.fill_all(filling.fill)
             if blocks.min() < bound:
                 filling.spread()
     if blocks.min() == 0 and least_weight(graph, balance.num_blocks) > 0:
         filling = _Filling(graph, host_part, free, blocks, balance.limits, 1)
-        for block in np.flatnonzero(blocks == 0):
-            filling.pass_on(int(block))
+        filling.fill_all(filling.pass_on)
     return space.asarray(host_part), blocks
 
 
@@ -77,6 +76,15 @@ class _Filling:
         spare = np.flatnonzero(free & (self.weights > 0) & (blocks[part] > least))
         self.everywhere = list(zip(self.inside[spare].tolist(), spare.tolist()))
         heapq.heapify(self.everywhere)
+
+    def fill_all(self, fill: Callable[[int], None]) -> None:
+        """Fill blocks that weigh too little, but for empty ones that others have shown hopeless."""
+        hopeless = -1
+        for block in np.flatnonzero(self.blocks < self.least).tolist():
+            if self.least > 1 or self.limits[block] > hopeless:
+                fill(block)
+                if self.blocks[block] == 0:
+                    hopeless = max(hopeless, int(self.limits[block]))
 
     def fill(self, block: int) -> None:
         """Let `block` take vertices until it weighs enough or none can be had."""
