@@ -19,6 +19,8 @@ from tests.fuzz.tape import Tape, tape
 __all__ = ["check", "tape", "warm"]
 
 BUILDING = ["vertex_weights", "edge_weights", "symmetrize", "weights", "weight_scale"]
+METRICS = [metrics.block_weights, metrics.imbalance, metrics.is_balanced, metrics.max_block_weight,
+           metrics.components_per_block]
 KNOWN = set(inspect.signature(portpart.partition).parameters)
 
 
@@ -72,7 +74,12 @@ def _partition(decisions: Tape, folder: Path) -> None:
     if isinstance(options.get("starts"), int) and options["starts"] > 9:
         del options["starts"]
     result = portpart.partition(graph, k, **options, **building)
-    check_partition(portpart.as_graph(graph, **building), result, result.k)
+    made = portpart.as_graph(graph, **building)
+    check_partition(made, result, result.k)
+    if result.k < 1000:
+        blocks = result.blocks()
+        require(len(blocks) == result.k and sum(map(len, blocks)) == made.num_vertices, "blocks")
+        require((result.labels is None) == (made.names is None), "labels")
 
 
 def _map(decisions: Tape, folder: Path) -> None:
@@ -94,7 +101,9 @@ def _map(decisions: Tape, folder: Path) -> None:
 def _evaluate(decisions: Tape, folder: Path) -> None:
     graph, _, n = _graph(decisions)
     part = objects.values(decisions, n)
-    found = metrics.evaluate(graph, part, _some(decisions, [None, 4]))
+    k = _some(decisions, [None, 4])
+    require(np.min(decisions.pick(METRICS)(graph, part, k), initial=0) >= 0, "a metric")
+    found = metrics.evaluate(graph, part, k)
     require(0 <= found.cut and found.block_weights.sum() >= 0, "evaluation")
 
 

@@ -18,22 +18,25 @@ CODES = {0, 1, 2, 3}
 ODD = ["", "-", "x", "0", "-1", "1", "2", "nan", "inf", "1e99999999", "2147483648", "10" * 20, "3%",
        "a,b", "1,2", "\0", "@", "@x", "1:2", "/", "é", "part", "numbers", "g.mtx", "hosts",
        "9" * 5000]
-COMMANDS: dict[str, list[list[str]]] = {
-    "info": [["--format"], ["--symmetrize"], ["--top"], ["--model"], ["--json"], ["--max-fanout"]],
-    "evaluate": [["-k"], ["--imbalance"], ["--target"], ["--json"], ["--names"]],
-    "convert": [["--to"], ["--format"], ["--symmetrize"]],
-    "partition": [["-k"], ["--imbalance"], ["--target"], ["--fixed"], ["--initial"], ["--json"],
-                  ["--min-block-weight"], ["--preset"], ["--seed"], ["--time-limit"], ["--quiet"],
-                  ["--device"], ["--output"]],
-    "map": [["-H"], ["-D"], ["--matrix"], ["--hosts"], ["--nodelist"], ["--node-levels"],
-            ["--imbalance"], ["--json"], ["--rankfile"], ["--algorithm"]],
-    "algorithms": [["--json"]],
-    "nonsense": [[]],
+READING = ("--symmetrize=max --symmetrize --weights --weight-scale --no-relabel --columns --header "
+           "--format --top --model --max-fanout --mesh --common-nodes --max-vertices")
+COMMANDS = {
+    "info": f"{READING} --json",
+    "evaluate": f"{READING} -k --imbalance --target --json --names",
+    "convert": f"{READING} --to",
+    "partition": f"{READING} -k --imbalance --target --fixed --initial --json --min-block-weight "
+                 "--preset --seed --time-limit --quiet --device --threads --output --names",
+    "map": f"{READING} -H -D --matrix --hosts --nodelist --node-levels --imbalance --json "
+           "--rankfile --algorithm",
+    "algorithms": "--json",
+    "nonsense": "",
 }
-FLAGS = {"--symmetrize", "--json", "--names", "--quiet"}
+FLAGS = {"--symmetrize=max", "--symmetrize", "--json", "--names", "--quiet", "--no-relabel",
+         "--header"}
 USUAL = {"-k": "2", "-H": "2", "-D": "1", "--hosts": "hosts", "--fixed": "part",
          "--initial": "part", "--target": "1,1", "--matrix": "matrix",
-         "--rankfile": "ranks", "--output": "out", "--nodelist": "n[1-2]"}
+         "--rankfile": "ranks", "--output": "out", "--nodelist": "n[1-2]", "--json": ""}
+NEEDED = {"-k", "-H", "-D"}
 
 
 def make(random: Random) -> bytes:
@@ -60,8 +63,9 @@ def _arguments(decisions: tape.Tape) -> list[str]:
         arguments.append(decisions.pick(["g.graph", "g.graph", "g.mtx", "g.txt", *ODD]))
     if command in ("evaluate", "convert"):
         arguments.append(decisions.pick(["part", "out.mtx", "out.gr", *ODD]))
-    for option, *_ in filter(None, COMMANDS[command]):
-        if decisions.chance(2 if option in USUAL else 4):
+    for option in COMMANDS[command].split():
+        if decisions.chance(3 if option in USUAL else 12) or (
+                option in NEEDED and not decisions.chance(8)):
             usual = USUAL.get(option, "1")
             arguments += [option] if option in FLAGS else [
                 option, decisions.pick(ODD) if decisions.chance(3) else usual]

@@ -49,9 +49,11 @@ def values(tape: Tape, count: int) -> Any:
 
 def container(tape: Tape, numbers: list[Any]) -> Any:
     """A list, a tuple, an array of some type and shape ..."""
-    kind = tape.below(9)
+    kind = tape.below(10)
     if kind == 0:
         return numbers
+    if kind == 9:
+        return dict(enumerate(numbers))
     if kind == 1:
         return tuple(numbers)
     try:
