@@ -1,8 +1,9 @@
 """Exchange of vertices between two blocks at a time, until all weigh what they may: on the host.
 
 The block that breaks its bounds worst gives, takes or swaps a vertex with one of those that have
-most to offer; if that does not suffice, some vertices of the one for some of the other, found
-among all sums of a few of each.  Deterministic: ties go to the first.
+most to offer; if that does not suffice, many heavy vertices for as many light ones, or some of the
+one for some of the other, found among all sums of a few of each.  Deterministic: ties go to the
+first.
 """
 
 from __future__ import annotations
