@@ -33,7 +33,7 @@ COMMANDS = {
 }
 FLAGS = {"--symmetrize=max", "--symmetrize", "--json", "--names", "--quiet", "--no-relabel",
          "--header"}
-USUAL = {"-k": "2", "-H": "2", "-D": "1", "--hosts": "hosts", "--fixed": "part",
+USUAL = {"-k": "6", "-H": "2", "-D": "1", "--hosts": "hosts", "--fixed": "part",
          "--initial": "part", "--target": "1,1", "--matrix": "matrix",
          "--rankfile": "ranks", "--output": "out", "--nodelist": "n[1-2]", "--json": ""}
 NEEDED = {"-k", "-H", "-D"}
@@ -60,16 +60,19 @@ def _arguments(decisions: tape.Tape) -> list[str]:
     command = decisions.pick(["partition", "map", "info", "evaluate", "convert", *COMMANDS])
     arguments = [command]
     if command != "algorithms":
-        arguments.append(decisions.pick(["g.graph", "g.graph", "g.mtx", "g.txt", *ODD]))
+        arguments.append(_word(decisions, decisions.pick(["g.graph", "g.mtx", "g.txt"])))
     if command in ("evaluate", "convert"):
-        arguments.append(decisions.pick(["part", "out.mtx", "out.gr", *ODD]))
+        arguments.append(_word(decisions, "part" if command == "evaluate" else "out.mtx"))
     for option in COMMANDS[command].split():
-        if decisions.chance(3 if option in USUAL else 12) or (
+        if decisions.chance(8 if option in USUAL else 40) or (
                 option in NEEDED and not decisions.chance(8)):
-            usual = USUAL.get(option, "1")
             arguments += [option] if option in FLAGS else [
-                option, decisions.pick(ODD) if decisions.chance(3) else usual]
+                option, _word(decisions, USUAL.get(option, "1"))]
     return arguments
+
+
+def _word(decisions: tape.Tape, usual: str) -> str:
+    return decisions.pick(ODD) if decisions.chance(5) else usual
 
 
 def _prepare(random: Random, folder: Path) -> None:
@@ -79,7 +82,9 @@ def _prepare(random: Random, folder: Path) -> None:
         "part": samples.partitions(), "hosts": samples.hostfiles(), "numbers": samples.numbers(),
         "matrix": samples.matrices()}
     for name, seeds in made.items():
-        data = random.choice(seeds)
+        data = seeds[2 % len(seeds)]  # graphs of six vertices, as the partitions have
+        if random.random() < 0.3:
+            data = random.choice(seeds)
         if random.random() < 0.3:
             data = mutations.mutated(random, seeds, mutations.OF_TEXT)
         (folder / name).write_bytes(data)
