@@ -91,7 +91,9 @@ def read_named_rows(source: Source, rules: Rules, asked: Any, header: bool | Non
         Whether the first line holds titles; default: if it shows.
     """
     records = _records(source)
-    line, top = next(records)
+    line, top = next(records, (1, []))
+    if not top:
+        raise GraphFormatError(f"{source.name}: holds no edges")
     titles = () if header is False else tuple(top)
     columns = columns_of(source, line, titles, len(top), asked, not rules.wants_weights(True))
     weighted = columns.weight is not None and rules.wants_weights(True)
