@@ -18,6 +18,9 @@ MAX_DIGITS = 1000
 MAX_EXPONENT = 400
 """What a number may have at most: ``1e99999999`` is ten characters, and 40 MB as an integer."""
 
+MAX_BITS = MAX_DIGITS * 10 // 3
+"""A digit takes 3.33 bits."""
+
 FEW_CHARACTERS = 60
 """Of a bad value that an error message shows."""
 
@@ -77,16 +80,17 @@ def number_of_blocks(k: Any, num_vertices: int | None = None) -> int:
 
 def shown(value: Any) -> str:
     """`value` for an error message, whatever it is: its repr, cut off where that is long."""
+    endless = f"{type(value).__name__} of thousands of digits"
     try:
-        text = repr(value)
-    except ValueError:  # Python refuses to write integers of thousands of digits
-        text = f"{type(value).__name__} of thousands of digits"
+        is_endless = isinstance(value, int) and value.bit_length() > MAX_BITS
+        text = endless if is_endless else repr(value)
+    except ValueError:  # Python writes no integers of thousands of digits, whatever holds them
+        text = endless
     text = " ".join(text.split())
     return text if len(text) <= FEW_CHARACTERS else f"{text[: FEW_CHARACTERS - 3]}..."
 
 
 def _short_enough(value: Fraction) -> Fraction:
-    # a digit takes 3.33 bits
-    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_DIGITS * 10 // 3:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
         raise ValueError(TOO_LONG)
     return value

@@ -51,7 +51,7 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     Warns
     -----
     UserWarning
-        If there are more hosts than nodes.
+        If there are more hosts than nodes, or one has more slots than a node has elements.
 
     Notes
     -----
@@ -121,6 +121,10 @@ def _names(hosts: Sequence[str] | Sequence[Host], count: int, size: int) -> list
     if len(given) > count:
         warnings.warn(f"hosts holds {len(given)} names for {count} nodes; {given[count].name} and "
                       "what follows gets no rank", UserWarning, stacklevel=4)
+    roomy = next((host for host in given[:count] if (host.slots or 0) > size), None)
+    if roomy is not None:
+        warnings.warn(f"{roomy.name} has {roomy.slots} slots for the {size} elements of a node; "
+                      "the others stay idle", UserWarning, stacklevel=4)
     return [host.name for host in given[:count]]
 
 
