@@ -123,6 +123,8 @@ def _numbers_if_they_are(values: np.ndarray) -> np.ndarray:
 
 def _numbers(ends: list[np.ndarray], columns: tuple[Any, Any]) -> np.ndarray:
     """Ends as integers: vertex numbers."""
+    # half precision holds no limit to compare with
+    ends = [side.astype(np.float64) if side.dtype.kind == "f" else side for side in ends]
     for side, column in zip(ends, columns):
         wrong = (side != np.rint(side)) | (side < 0) | (side > MAX_VERTICES)
         if wrong.any():

@@ -211,3 +211,11 @@ def test_a_matrix_that_scipy_cannot_turn_into_rows_is_refused() -> None:
     texts = sparse.dia_array((np.array([["1", "2"]]), [0]), shape=(2, 2))
     with pytest.raises(InputError, match="has no compressed rows"):
         portpart.as_graph(texts)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u2"])
+def test_vertex_numbers_of_frames_are_of_any_type(dtype: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"source": np.array([0, 1], dtype), "target": np.array([1, 2], dtype)})
+    assert portpart.as_graph(frame).num_edges == 2
