@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bench.recipes import copied, run
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.cpu.space import CpuSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 
 def bytes_of_arrays(host: Graph, k: int, preset: Any, algorithm: str = "jet") -> int:

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from portpart.presets import ALGORITHMS as OURS
-from portpart.presets import DEFAULT
+from portpart.algorithms.partitioners import ALGORITHMS as OURS
+from portpart.algorithms.partitioners import DEFAULT
 
 INT32_LIMIT = 2**31
 

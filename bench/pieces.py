@@ -19,20 +19,20 @@ import portpart
 from bench.instances import by_name
 from bench.primitive_cases import CASES, touch
 from portpart import backends, metrics
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.jet import JetConfig
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.best import cut_of
-from portpart.algorithms.starts import StartOptions, grown_parts
+from portpart.algorithms.multilevel.pool import StartOptions, grown_parts
+from portpart.algorithms.partitioners import lookup
+from portpart.algorithms.refinement.incumbent import cut_of
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable
-from portpart.graph import Graph
-from portpart.presets import lookup
+from portpart.graphs.graph import Graph
 
 TINY_STEPS = 1000
 

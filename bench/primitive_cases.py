@@ -20,7 +20,7 @@ from portpart.primitives.reduce import argmax_of, sum_of
 from portpart.primitives.scan import exclusive_scan
 from portpart.primitives.segments import segment_scan, segment_sum, unique_of
 from portpart.primitives.select import positions_of
-from portpart.primitives.sort import sort_by_key
+from portpart.primitives.sort import sort_by_key, sort_keys
 
 Case = tuple[Callable[[], Any], int]
 """What to time, and the bytes that an ideal implementation moves."""
@@ -97,7 +97,7 @@ def segment_scan_case(space: ExecutionSpace, size: int) -> Case:
 
 
 def unique_case(space: ExecutionSpace, size: int) -> Case:
-    keys, _ = space.sort_keys(integers(space, size, size // 4 + 1))
+    keys, _ = sort_keys(space, integers(space, size, size // 4 + 1))
     return lambda: unique_of(space, keys), 6 * size
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from portpart import metrics
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.partitioners import lookup
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.graph import Graph
-from portpart.presets import lookup
+from portpart.graphs.graph import Graph
 
 IMBALANCE = 0.03
 

@@ -87,7 +87,7 @@ def kinds_of_graphs(n: int) -> Graphs:
 
 def wide(graph: Any) -> Any:
     """Return the same graph with 64-bit offsets, as graphs of more than 2**31 arcs have."""
-    from portpart.graph import Graph
+    from portpart.graphs.graph import Graph
 
     return Graph(graph.offsets.astype(np.int64), graph.targets, graph.weights,
                  graph.vertex_weights, graph.space)

@@ -21,7 +21,7 @@ from bench.device_runs import peak_memory
 from portpart import metrics
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64, kernel
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from portpart.primitives.scan import offsets_from_counts
 
 

@@ -43,9 +43,9 @@ from bench.metered_spaces import (
 )
 from bench.peers import algorithm_and_preset
 from bench.report import table
-from portpart.algorithms.tracing import WALK, Outcome, Trace
+from portpart.algorithms.multilevel.trace import WALK, Outcome, Trace
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 COPIED = {"cpu": 1 << 26, "cuda": 1 << 28}
 """Elements of int32 that are copied to measure the bandwidth."""

@@ -25,18 +25,21 @@ if TYPE_CHECKING:
     from portpart.algorithms.gpmetis import GpmetisConfig
     from portpart.algorithms.integrated_mapping import IntegratedConfig
     from portpart.algorithms.jet import JetConfig
+    from portpart.algorithms.mappers import MultisectionConfig, PartitionedConfig
     from portpart.algorithms.portpart import PortpartConfig
-    from portpart.api import partition
+    from portpart.api.listing import list_algorithms
+    from portpart.api.map_processes import map_processes
+    from portpart.api.memory import memory_estimate
+    from portpart.api.memory_model import MemoryEstimate
+    from portpart.api.partition import partition
+    from portpart.api.results import MappingResult, PartitionResult
     from portpart.backends import space
-    from portpart.constructors import from_adjacency, from_edges
-    from portpart.graph import Graph, as_graph
-    from portpart.graphs.mesh import Mesh, as_mesh
-    from portpart.listing import list_algorithms
-    from portpart.mappers import MultisectionConfig, PartitionedConfig
-    from portpart.mapping import map_processes
-    from portpart.memory import MemoryEstimate, memory_estimate
-    from portpart.result import MappingResult, PartitionResult
-    from portpart.topology import Topology
+    from portpart.graphs.constructors import from_adjacency, from_edges
+    from portpart.graphs.convert import as_graph
+    from portpart.graphs.convert_mesh import as_mesh
+    from portpart.graphs.graph import Graph
+    from portpart.graphs.mesh import Mesh
+    from portpart.graphs.topology import Topology
 
 __version__ = "0.1.0"
 
@@ -78,25 +81,25 @@ _MODULES = ("compat", "generators", "io", "metrics")
 _HOMES = {
     "GkwayConfig": "portpart.algorithms.gkway",
     "GpmetisConfig": "portpart.algorithms.gpmetis",
-    "Graph": "portpart.graph",
+    "Graph": "portpart.graphs.graph",
     "IntegratedConfig": "portpart.algorithms.integrated_mapping",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",
-    "MappingResult": "portpart.result",
-    "MultisectionConfig": "portpart.mappers",
-    "PartitionedConfig": "portpart.mappers",
-    "MemoryEstimate": "portpart.memory",
+    "MappingResult": "portpart.api.results",
+    "MultisectionConfig": "portpart.algorithms.mappers",
+    "PartitionedConfig": "portpart.algorithms.mappers",
+    "MemoryEstimate": "portpart.api.memory_model",
     "Mesh": "portpart.graphs.mesh",
-    "PartitionResult": "portpart.result",
-    "Topology": "portpart.topology",
-    "as_graph": "portpart.graph",
-    "as_mesh": "portpart.graphs.mesh",
-    "from_adjacency": "portpart.constructors",
-    "from_edges": "portpart.constructors",
-    "list_algorithms": "portpart.listing",
-    "map_processes": "portpart.mapping",
-    "memory_estimate": "portpart.memory",
-    "partition": "portpart.api",
+    "PartitionResult": "portpart.api.results",
+    "Topology": "portpart.graphs.topology",
+    "as_graph": "portpart.graphs.convert",
+    "as_mesh": "portpart.graphs.convert_mesh",
+    "from_adjacency": "portpart.graphs.constructors",
+    "from_edges": "portpart.graphs.constructors",
+    "list_algorithms": "portpart.api.listing",
+    "map_processes": "portpart.api.map_processes",
+    "memory_estimate": "portpart.api.memory",
+    "partition": "portpart.api.partition",
     "space": "portpart.backends",
 }
 

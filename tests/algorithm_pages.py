@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from portpart.catalogue import Entry, Parameter, written, written_difference
-from portpart.listing import DEFAULTS
-from portpart.mappers import MAPPERS
-from portpart.presets import ALGORITHMS
+from portpart.algorithms.catalogue import Entry, Parameter, written, written_difference
+from portpart.algorithms.mappers import MAPPERS
+from portpart.algorithms.partitioners import ALGORITHMS
+from portpart.api.listing import DEFAULTS
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "algorithms"
 OVERVIEW = FOLDER / "README.md"

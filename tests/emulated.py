@@ -17,20 +17,21 @@ import portpart.algorithms
 import portpart.primitives
 from portpart import Topology, generators
 from portpart.algorithms.coarsening.clustering import ClusteringOptions
-from portpart.algorithms.initial.candidates import GrowingOptions
+from portpart.algorithms.initial.deep_multilevel import GrowingOptions
+from portpart.algorithms.mappers import Task, mapper_of
 from portpart.algorithms.mapping.distances import distances_on
-from portpart.algorithms.refinement import jet_refinement, lists
-from portpart.algorithms.request import Request
-from portpart.algorithms.starts import StartOptions
-from portpart.algorithms.tracing import Trace
-from portpart.api import _finished
+from portpart.algorithms.multilevel.constraints import Request
+from portpart.algorithms.multilevel.pool import StartOptions
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.partitioners import lookup
+from portpart.algorithms.refinement import active_sets as lists
+from portpart.algorithms.refinement import jet_refinement
+from portpart.api.bounds import bounds_for
+from portpart.api.map_processes import mapped_by
+from portpart.api.partition import _finished
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
-from portpart.check_blocks import bounds_for
-from portpart.graph import Graph
-from portpart.mappers import Task, mapper_of
-from portpart.mapping import mapped_by
-from portpart.presets import lookup
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import reference

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from portpart import backends
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 # a kernel compiles on its first launch, which no deadline can foresee
 settings.register_profile("portpart", deadline=None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 
 def host(array: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from portpart.presets import ALGORITHMS, Algorithm
+from portpart.algorithms.partitioners import ALGORITHMS, Algorithm
 from tests.algorithm_pages import FOLDER, NOT_MEASURED, OVERVIEW, SECTIONS, pages
 
 

@@ -17,10 +17,10 @@ import pytest
 
 import portpart
 from portpart import metrics
-from portpart.calls import MAX_SEED
+from portpart.api.device import MAX_SEED
 from portpart.errors import DeviceUnavailable, InputError, PortpartError
 from portpart.generators import delaunay, grid_2d
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 
 MESH = delaunay(1500)

@@ -18,7 +18,7 @@ from bench import compare, first_call, gpu, gpu_checks, program_modes, report, s
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Worker
-from portpart import catalogue
+from portpart.algorithms import catalogue
 
 # Children that stand in for a peer: each answers like bench.worker until it misbehaves.
 DIES_AT_THE_SECOND_JOB = """

@@ -8,12 +8,19 @@ import json
 import pytest
 
 import portpart
-from portpart.catalogue import Entry, by_name, differences, meanings, parameters_of, written
+from portpart.algorithms.catalogue import (
+    Entry,
+    by_name,
+    differences,
+    meanings,
+    parameters_of,
+    written,
+)
+from portpart.algorithms.mappers import MAPPERS, mapper_of
+from portpart.algorithms.partitioners import ALGORITHMS, DEFAULT, lookup
+from portpart.api.listing import DEFAULTS, list_algorithms
 from portpart.cli import main
 from portpart.errors import InputError
-from portpart.listing import DEFAULTS, list_algorithms
-from portpart.mappers import MAPPERS, mapper_of
-from portpart.presets import ALGORITHMS, DEFAULT, lookup
 
 EVERYTHING = list_algorithms()
 PRESETS = [(algorithm, preset) for algorithm in EVERYTHING.values()

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-import portpart.api
+import portpart.api.partition
 from portpart import errors
 from portpart.cli import main
 from portpart.cli.progress import phase_display
@@ -48,7 +48,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             stats={"phases": {"coarsening": 0.125, "refinement": 0.125}, "levels": [{}, {}]},
         )  # fmt: skip
 
-    monkeypatch.setattr(portpart.api, "partition", partition)
+    monkeypatch.setattr(portpart.api.partition, "partition", partition)
     return made
 
 
@@ -188,7 +188,7 @@ def test_each_kind_of_error_has_its_exit_code_and_one_line(
     cycle: str, error: BaseException, code: int,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(portpart.api, "partition", raising(error))
+    monkeypatch.setattr(portpart.api.partition, "partition", raising(error))
     assert main(["partition", cycle, "-k", "2"]) == code
     lines = [line for line in capsys.readouterr().err.splitlines() if line]
     assert len(lines) == 1
@@ -197,7 +197,7 @@ def test_each_kind_of_error_has_its_exit_code_and_one_line(
 
 def test_traceback_is_shown_on_request(cycle: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PORTPART_TRACEBACK", "1")
-    monkeypatch.setattr(portpart.api, "partition", raising(ZeroDivisionError()))
+    monkeypatch.setattr(portpart.api.partition, "partition", raising(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         main(["partition", cycle, "-k", "2"])
 
@@ -224,7 +224,7 @@ def test_imbalance_must_be_a_finite_fraction(cycle: str, text: str) -> None:
 def test_infeasible_result_exits_with_one(
     cycle: str, calls: list, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    stand_in = portpart.api.partition
+    stand_in = portpart.api.partition.partition
 
     def infeasible(*arguments: Any, **options: Any) -> Any:
         warnings.warn("vertex 3 weighs 9, more than a block may", UserWarning, stacklevel=2)
@@ -232,7 +232,7 @@ def test_infeasible_result_exits_with_one(
         result.feasible = False
         return result
 
-    monkeypatch.setattr(portpart.api, "partition", infeasible)
+    monkeypatch.setattr(portpart.api.partition, "partition", infeasible)
     assert main(["partition", cycle, "-k", "2"]) == 1
     assert capsys.readouterr().err == (
         "portpart: warning: vertex 3 weighs 9, more than a block may\n"

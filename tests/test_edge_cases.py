@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart import metrics
-from portpart.calls import MAX_SEED
+from portpart.api.device import MAX_SEED
 from portpart.generators import delaunay, grid_2d, rmat
-from portpart.graph import Graph, as_graph
+from portpart.graphs.convert import as_graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.graphs import RawGraph, raw_graph, raw_graphs
 from tests.test_api import assert_result_is_true

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from portpart.algorithms.partitioners import ALGORITHMS
 from portpart.backends.language import Kernel
-from portpart.presets import ALGORITHMS
 from tests.emulated import Case, all_kernels, cases, outcome
 
 CASES = cases()

@@ -14,8 +14,8 @@ import pytest
 import portpart
 from portpart import InputError, Topology
 from portpart.cli import main
-from portpart.exact import exact_fraction, shown
 from portpart.metrics import block_weight_limit, block_weight_limits, target_weights
+from portpart.options import exact_fraction, shown
 
 SOON = 2.0
 """Seconds that a refusal may take; the numbers below once took minutes and gigabytes."""

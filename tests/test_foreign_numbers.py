@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from portpart.algorithms.initial.anchored import _best_names
+from portpart.algorithms.initial.fixed_vertices import _best_names
 
 
 @pytest.mark.parametrize(("seed", "order"), [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from portpart.presets import ALGORITHMS
+from portpart.algorithms.partitioners import ALGORITHMS
 from tests.conftest import cuda_space
 from tests.golden import cases
 from tests.golden.record import compared, load

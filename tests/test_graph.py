@@ -20,7 +20,8 @@ from hypothesis import given
 
 import portpart
 from portpart import backends
-from portpart.graph import Graph, as_graph
+from portpart.graphs.convert import as_graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.graphs import RawGraph, drawn_graphs, random_graph, raw_graph, raw_graphs
 
@@ -281,8 +282,8 @@ def test_large_random_edges_equal_scipy() -> None:
 
 
 def test_offsets_become_64_bit_only_for_many_arcs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("portpart.ingest.MAX_INT32_ARCS", 5)
-    monkeypatch.setattr("portpart.build_graph.MAX_INT32_ARCS", 5)
+    monkeypatch.setattr("portpart.graphs.from_arrays.MAX_INT32_ARCS", 5)
+    monkeypatch.setattr("portpart.graphs.csr.MAX_INT32_ARCS", 5)
     assert as_graph(TRIANGLE).offsets.dtype == np.int64
     assert as_graph([(0, 1), (1, 2), (2, 0)]).offsets.dtype == np.int64
     assert as_graph([(0, 1), (1, 2)]).offsets.dtype == np.int32

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portpart.errors import InputError
-from portpart.graph import as_graph
+from portpart.graphs.convert import as_graph
 from tests.graphs import RawGraph, raw_graphs
 
 OFFSETS, TARGETS = np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1])

@@ -1,125 +1,154 @@
-"""Imports go down only, and each compiler has one door.  See CONTRIBUTING.md for the layers."""
+"""Imports go down only, file by file, and each compiler has one door.
+
+Every folder has a layer; a file may stand apart from its folder.  A module imports its own unit and
+lower layers, and no modules import each other in a circle, not even for types or inside a function.
+"""
 
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = sorted((ROOT / "portpart").rglob("*.py"))
+PACKAGE = ROOT / "portpart"
+MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# Longest prefix wins.  A module imports its own unit and units of lower layers.
-LAYERS = {
-    "portpart.errors": 0,
-    "portpart.backends": 1,
-    "portpart.primitives": 2,
-    "portpart.graph": 2,
-    "portpart.topology": 2,
-    "portpart.algorithms.teams": 3,
-    "portpart.algorithms.tracing": 3,
-    "portpart.metrics": 3,
-    "portpart.io": 3,
-    "portpart.generators": 3,
-    "portpart.algorithms.coarsening": 4,
-    "portpart.algorithms.initial": 4,
-    "portpart.algorithms.refinement": 4,
-    "portpart.algorithms": 5,
-    "portpart": 6,
-}
-# modules that belong to the unit of another one
-PART_OF = {
-    "portpart.exact": "portpart.errors",
-    "portpart.arrays": "portpart.graph",
-    "portpart.constructors": "portpart.graph",
-    "portpart.frames": "portpart.graph",
-    "portpart.inputs": "portpart.graph",
-    "portpart.networks": "portpart.graph",
-    "portpart.rows": "portpart.graph",
-    "portpart.ingest": "portpart.graph",
-    "portpart.build_graph": "portpart.graph",
-    "portpart.check_graph": "portpart.graph",
-    "portpart.check_weights": "portpart.graph",
-    "portpart.graphs": "portpart.graph",
-    "portpart.graphs.elements": "portpart.graph",
-    "portpart.graphs.incidence": "portpart.graph",
-    "portpart.graphs.mesh": "portpart.graph",
-    "portpart.graphs.other_side": "portpart.graph",
-}
+# From the lowest layer to the highest.  An entry is a unit: one module, or with /* the modules of a
+# folder that have no entry of their own.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("options",),
+    ("backends/language/*",),
+    ("backends/*",),
+    ("backends/cpu/*", "backends/cuda/*"),
+    ("backends",),
+    ("primitives/*",),
+    ("graphs/*",),
+    ("io/text/*",),
+    ("io/formats/*",),
+    ("io/netlist/*",),
+    ("io/netlist/verilog/*",),
+    ("io/*",),
+    ("graphs/convert", "graphs/convert_mesh"),
+    ("graphs/constructors", "io/writing"),
+    ("io",),
+    ("metrics/*", "generators/*"),
+    ("algorithms/coarsening/*", "algorithms/balance/limits"),
+    ("algorithms/refinement/*",),
+    ("algorithms/balance/*", "algorithms/initial/*"),
+    ("algorithms/multilevel/*",),
+    ("algorithms/portpart", "algorithms/jet", "algorithms/gkway", "algorithms/gpmetis"),
+    ("algorithms/mapping/*",),
+    ("algorithms/placement/*",),
+    ("algorithms/integrated_mapping", "algorithms/multisection"),
+    ("algorithms/*",),
+    ("api/*",),
+    ("compat/*", "compat/pymetis/*"),
+    ("",),
+    ("cli/*",),
+    ("__main__",),
+)
+FLOOR = {unit: floor for floor, units in enumerate(LAYERS) for unit in units}
 
-# (importing unit, imported unit) that go sideways or up, each with its reason
-EXCEPTIONS = {
-    ("portpart.graph", "portpart.primitives"): "validation runs on the primitives",
-    ("portpart.graph", "portpart.io"): "a path is one more thing that holds a graph",
-    ("portpart.backends", "portpart.primitives"): "the CPU space sorts with the library's own sort",
-}
+RECIPES = ("portpart", "jet", "gkway", "gpmetis", "integrated_mapping", "multisection")
 
-# files of algorithms/ that are no recipes
-SHARED = {"__init__", "clustered", "multilevel", "population", "request", "starts", "teams",
-          "tracing"}
+TOP = {"__init__", "__main__", "errors", "options"}
+"""The only modules beside the folders."""
 
 DOORS = {
-    "numba": "portpart/backends/cpu",
-    "llvmlite": "portpart/backends/cpu",
-    "cupy": "portpart/backends/cuda",
-    "cupyx": "portpart/backends/cuda",
-    "cuda": "portpart/backends/cuda",
+    "numba": "portpart/backends/cpu/",
+    "llvmlite": "portpart/backends/cpu/",
+    "cupy": "portpart/backends/cuda/",
+    "cupyx": "portpart/backends/cuda/",
+    "cuda": "portpart/backends/cuda/",
 }
 
 
-def unit_of(module: str) -> str:
-    """Return the entry of LAYERS that `module` belongs to."""
-    module = PART_OF.get(module, module)
-    while module not in LAYERS:
-        module = module.rpartition(".")[0]
-    return module
+def place_of(path: Path) -> str:
+    """Return the place of a file in the package: ``io/text/tokens``, a folder for its __init__."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return "/".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def module_name(path: Path) -> str:
-    """Return the dotted name of a file of the package."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def unit_of(path: Path) -> str:
+    """Return the entry of LAYERS that a file belongs to."""
+    place = place_of(path)
+    folder = path.relative_to(PACKAGE).parent.as_posix()
+    return place if place in FLOOR else f"{folder}/*"
 
 
-def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield (module, line) of every import that runs, wherever it stands in the file."""
-    tree = ast.parse(path.read_text())
-    typing_only = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for inner in ast.walk(node)
-    }
+@functools.cache
+def file_of(module: str) -> Path | None:
+    """Return the file of a module of the package, None if there is no such module."""
+    path = ROOT / module.replace(".", "/")
+    for file in (path.with_suffix(".py"), path / "__init__.py"):
+        if file.exists():
+            return file
+    return None
+
+
+@functools.cache
+def imports(path: Path) -> tuple[tuple[str, int], ...]:
+    """Return (module, line) of every import, wherever it stands in the file and whatever for."""
+    return tuple(_imports(ast.parse(path.read_text())))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
-        if id(node) in typing_only:
-            continue
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            assert node.level == 0, f"line {node.lineno}: relative import"
             for alias in node.names:
-                submodule = f"{node.module}.{alias.name}"
-                is_module = (ROOT / submodule.replace(".", "/")).with_suffix(".py").exists()
-                is_package = (ROOT / submodule.replace(".", "/")).is_dir()
-                yield (submodule if is_module or is_package else str(node.module)), node.lineno
+                module = f"{node.module}.{alias.name}"
+                yield (module if file_of(module) else str(node.module)), node.lineno
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def own_imports(path: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the files of the package that a file imports, and the lines."""
+    for module, line in imports(path):
+        if module.split(".")[0] == "portpart":
+            file = file_of(module)
+            assert file is not None, f"{path}:{line}: {module} is no module"
+            yield file, line
+
+
+def test_every_module_has_a_layer() -> None:
+    units = {unit_of(path) for path in MODULES}
+    assert units <= FLOOR.keys(), f"no layer for {sorted(units - FLOOR.keys())}"
+    assert FLOOR.keys() <= units, f"nothing in {sorted(FLOOR.keys() - units)}"
+
+
+def test_only_these_modules_are_beside_the_folders() -> None:
+    assert {path.stem for path in PACKAGE.glob("*.py")} == TOP
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place_of)
 def test_module_imports_only_its_own_unit_and_lower_layers(path: Path) -> None:
-    own = unit_of(module_name(path))
-    for imported, line in imports(path):
-        if imported.split(".")[0] != "portpart":
-            continue
-        other = unit_of(imported)
-        allowed = LAYERS[other] < LAYERS[own] or other == own or (own, other) in EXCEPTIONS
-        assert allowed, f"{path}:{line}: {own} (layer {LAYERS[own]}) imports {imported}"
+    own = unit_of(path)
+    for file, line in own_imports(path):
+        other = unit_of(file)
+        allowed = FLOOR[other] < FLOOR[own] or other == own
+        assert allowed, f"{path}:{line}: {own} (layer {FLOOR[own]}) imports {place_of(file)}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {path: {file for file, _ in own_imports(path)} - {path} for path in MODULES}
+    graph[PACKAGE / "__init__.py"] = set()  # its names are found when they are asked for
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(place_of(path) for path in error.args[1]))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place_of)
 def test_compilers_are_imported_behind_their_door_only(path: Path) -> None:
     place = path.relative_to(ROOT).as_posix()
     for imported, line in imports(path):
@@ -128,11 +157,10 @@ def test_compilers_are_imported_behind_their_door_only(path: Path) -> None:
 
 
 def test_recipes_do_not_import_each_other() -> None:
-    files = (ROOT / "portpart" / "algorithms").glob("*.py")
-    recipes = {module_name(path): path for path in files if path.stem not in SHARED}
-    for name, path in recipes.items():
-        for imported, line in imports(path):
-            assert imported == name or imported not in recipes, f"{path}:{line}: {imported}"
+    files = {PACKAGE / "algorithms" / f"{name}.py" for name in RECIPES}
+    for path in files:
+        for file, line in own_imports(path):
+            assert file not in files - {path}, f"{path}:{line}: {place_of(file)}"
 
 
 def modules_after(statement: str) -> set[str]:

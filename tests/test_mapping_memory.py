@@ -11,14 +11,14 @@ import portpart
 from bench.counting_space import CountingSpace
 from bench.recipes import copied
 from portpart import Topology, metrics
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.mappers import MAPPERS, Task, mapper_of
 from portpart.algorithms.mapping.distances import distances_on
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.api.map_processes import mapped_by
+from portpart.api.mapping_memory import distance_bytes
 from portpart.errors import InputError, OutOfMemory
-from portpart.graph import Graph
-from portpart.mappers import MAPPERS, Task, mapper_of
-from portpart.mapping import mapped_by
-from portpart.mapping_memory import distance_bytes
+from portpart.graphs.graph import Graph
 from tests.test_memory import GRAPHS
 
 MACHINES = {

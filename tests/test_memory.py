@@ -11,11 +11,11 @@ import pytest
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from portpart import GpmetisConfig, generators
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.partitioners import ALGORITHMS, lookup
+from portpart.api.memory_model import MOST, NEEDS
 from portpart.errors import InputError
-from portpart.graph import Graph
-from portpart.memory import MOST, NEEDS
-from portpart.presets import ALGORITHMS, lookup
+from portpart.graphs.graph import Graph
 from tests import data_folder
 from tests.algorithms.refining import balance_of
 

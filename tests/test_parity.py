@@ -14,11 +14,11 @@ import pytest
 
 import portpart
 from portpart import backends, generators
-from portpart.algorithms.refinement.repair import repaired
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.balance.overload import repaired
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.partitioners import lookup
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
-from portpart.presets import lookup
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.conftest import cuda_space, host_cuda_space

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart.errors import InputError
-from portpart.graph import Graph, as_graph
+from portpart.graphs.convert import as_graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 
 RING = [[(i - 1) % 8, (i + 1) % 8] for i in range(8)]

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 import portpart
 from portpart.backends.interface import ExecutionSpace
-from portpart.build_graph import undirected_rows
 from portpart.errors import InputError
-from portpart.graph import as_graph
+from portpart.graphs.convert import as_graph
+from portpart.graphs.csr import undirected_rows
 from tests import oracles
 
 BYTES = sp.csr_array(np.array([[9, 3, 0], [5, 0, 2], [0, 0, 0]]))

@@ -11,7 +11,7 @@ from bench.touching import SECTOR
 from portpart import generators
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.language import (
     atomic_add,

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart import metrics
-from portpart.algorithms.request import Request
-from portpart.algorithms.tracing import Trace
-from portpart.api import _finished
+from portpart.algorithms.multilevel.constraints import Request
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.partitioners import ALGORITHMS, lookup
+from portpart.api.bounds import bounds_for
+from portpart.api.partition import _finished
 from portpart.backends.interface import ExecutionSpace
-from portpart.check_blocks import bounds_for
 from portpart.errors import InputError
 from portpart.generators import delaunay, grid_2d, rmat
-from portpart.graph import Graph
-from portpart.presets import ALGORITHMS, lookup
+from portpart.graphs.graph import Graph
 from tests import data_folder, oracles
 from tests.algorithms.spaces import reference
 from tests.wanted import Case, cases

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import portpart
 from portpart import backends
 from portpart.backends.interface import ExecutionSpace
-from portpart.check_weights import converted
 from portpart.errors import InputError
-from portpart.graph import as_graph
+from portpart.graphs.convert import as_graph
+from portpart.graphs.weights import converted
 from tests.graphs import random_graph
 
 CPU = backends.space("cpu")

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.grouping import MOST_SCORE, group
-from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
-from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import MultilevelConfig, partition_multilevel
 from portpart.algorithms.refinement.independent_refinement import (
     IndependentOptions,
     IndependentSetRefiner,
 )
-from portpart.algorithms.request import NOTHING_MORE, Request
-from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 
 @dataclass(frozen=True)

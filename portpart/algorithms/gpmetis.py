@@ -11,21 +11,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from portpart import backends
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.contract_by_sorting import WAYS
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.matched import matched_clusters
-from portpart.algorithms.coarsening.merged_rows import WAYS
-from portpart.algorithms.multilevel import MultilevelConfig, partition_multilevel
-from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import MultilevelConfig, partition_multilevel
 from portpart.algorithms.refinement.two_direction_refinement import (
     TwoDirectionOptions,
     TwoDirectionRefiner,
 )
-from portpart.algorithms.request import NOTHING_MORE, Request
-from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
-from portpart.exact import shown
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
+from portpart.options import shown
 
 
 @dataclass(frozen=True)

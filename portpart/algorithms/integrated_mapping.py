@@ -10,29 +10,29 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from portpart.algorithms.clustered import ClusteredConfig
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, coarsen
 from portpart.algorithms.coarsening.matching import part_unlike
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
-from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
+from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
-from portpart.algorithms.mapping.splits import splits_along
-from portpart.algorithms.mapping.traffic import traffic_of, with_swaps
-from portpart.algorithms.multilevel import on_levels, refine_upwards
-from portpart.algorithms.population import Found, search
-from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.multilevel.clustered import ClusteredConfig
+from portpart.algorithms.multilevel.pool import StartOptions, levels_below, start_from_best
+from portpart.algorithms.multilevel.search import Found, search
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import on_levels, refine_upwards
+from portpart.algorithms.placement.traffic import traffic_of, with_swaps
+from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
-from portpart.algorithms.starts import StartOptions, levels_below, start_from_best
-from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
-from portpart.exact import shown
-from portpart.graph import Graph
-from portpart.topology import Topology
+from portpart.graphs.graph import Graph
+from portpart.graphs.topology import Topology
+from portpart.options import shown
 
 COARSENINGS = ("clusters", "matching")
 

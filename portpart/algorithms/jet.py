@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.matched import matched_clusters
-from portpart.algorithms.multilevel import JetRefinedConfig, partition_multilevel
-from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import JetRefinedConfig, partition_multilevel
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
-from portpart.algorithms.request import NOTHING_MORE, Request
-from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 
 @dataclass(frozen=True)

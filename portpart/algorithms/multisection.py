@@ -12,16 +12,16 @@ from fractions import Fraction
 
 import numpy as np
 
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.balance.overload import repaired
 from portpart.algorithms.mapping.combining import Sections
 from portpart.algorithms.mapping.distances import Distances, distances_on
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.repair import repaired
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.interface import Array
 from portpart.backends.language import int32, int64, kernel
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
+from portpart.graphs.topology import Topology
 from portpart.primitives.histogram import histogram
-from portpart.topology import Topology
 
 SEEDS_OF_LEVELS = 10**12
 """Distance between the seeds of levels."""

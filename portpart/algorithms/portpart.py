@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from portpart.algorithms.clustered import ClusteredConfig
-from portpart.algorithms.initial.candidates import GrowingOptions
-from portpart.algorithms.multilevel import partition_multilevel
-from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.initial.deep_multilevel import GrowingOptions
+from portpart.algorithms.multilevel.clustered import ClusteredConfig
+from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
+from portpart.algorithms.multilevel.pool import StartOptions
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import partition_multilevel
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
-from portpart.algorithms.request import NOTHING_MORE, Request
-from portpart.algorithms.starts import StartOptions
-from portpart.algorithms.tracing import Trace
 from portpart.backends.interface import Array
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 FEW_STARTS = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
 MANY_STARTS = StartOptions(refined=4, growing=GrowingOptions(candidates=4))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError
-from portpart.exact import shown
+from portpart.options import shown
 
 __all__ = ["ExecutionSpace", "host_of", "space"]
 

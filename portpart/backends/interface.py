@@ -99,9 +99,12 @@ class ExecutionSpace(ABC):
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         """Run `kernel` for the work items 0 ... n-1, `team` lanes each; asynchronous on a GPU."""
 
-    @abstractmethod
-    def sort_keys(self, keys: Array) -> tuple[Array, Array]:
-        """Sorted copy of integer `keys` and the int32 permutation that sorts them, stable."""
+    def library_sort(self, keys: Array) -> tuple[Array, Array] | None:
+        """Sorted copy of integer `keys` and the int32 permutation that sorts them, stable.
+
+        By the library that comes with the device; None if there is none, as on the CPU.
+        """
+        return None
 
     @abstractmethod
     def synchronize(self) -> None:

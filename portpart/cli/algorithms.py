@@ -12,7 +12,7 @@ from portpart.cli import options
 from portpart.cli.output import print_json
 
 if TYPE_CHECKING:
-    from portpart.catalogue import Entry, Parameter
+    from portpart.algorithms.catalogue import Entry, Parameter
 
 WIDTH = 96
 
@@ -22,8 +22,8 @@ WIDTH = 96
 @options.json_option
 def command(name: str | None, as_json: bool) -> None:
     """List the algorithms and their presets; with NAME the parameters of each preset."""
-    from portpart.catalogue import by_name
-    from portpart.listing import list_algorithms
+    from portpart.algorithms.catalogue import by_name
+    from portpart.api.listing import list_algorithms
 
     table = list_algorithms()
     if name is not None:
@@ -42,7 +42,7 @@ def command(name: str | None, as_json: bool) -> None:
 
 def _as_object(algorithm: Entry) -> dict[str, Any]:
     """Return what --json prints about one algorithm; presets with what differs from the default."""
-    from portpart.listing import DEFAULTS
+    from portpart.api.listing import DEFAULTS
 
     return {
         "name": algorithm.name, "task": algorithm.task, "title": algorithm.title,
@@ -59,8 +59,8 @@ def _parameters_by_preset(algorithm: Entry) -> dict[str, list[dict[str, Any]]]:
 
 def _about(algorithm: Entry) -> Iterator[str]:
     """Yield what an algorithm is, and its presets with what differs from the default."""
-    from portpart.catalogue import written_difference
-    from portpart.listing import DEFAULTS
+    from portpart.algorithms.catalogue import written_difference
+    from portpart.api.listing import DEFAULTS
 
     mark = " (the default)" if algorithm.name in DEFAULTS else ""
     yield f"{algorithm.name}{mark}"
@@ -89,7 +89,7 @@ def _table_of_parameters(algorithm: Entry) -> Iterator[str]:
 
 def _values_of(parameter: Parameter, values: dict[str, dict[str, Any]]) -> str:
     """Return the default, what other presets have instead, and the symbol: ``8 (fast: 2) [s]``."""
-    from portpart.catalogue import written
+    from portpart.algorithms.catalogue import written
 
     others = ", ".join(
         f"{preset}: {written(table.get(parameter.name))}" for preset, table in values.items()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from portpart.graph import Graph
+    from portpart.graphs.graph import Graph
     from portpart.io import Netlist
 
 STANDARD = "-"
@@ -61,8 +61,9 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
     Standard input counts as a netlist only by its format's name: it can be read but once.
     """
     from portpart import io
+    from portpart.io.known import format_of_name
 
-    if (reading.file_format or io.format_of_name(name)) != "verilog":
+    if (reading.file_format or format_of_name(name)) != "verilog":
         return None
     return io.read_netlist(name, top=reading.top)
 
@@ -114,7 +115,7 @@ def read_matrix(name: str) -> np.ndarray:
 
 
 def _text(name: str) -> str:
-    from portpart.io.files import read_source
+    from portpart.io.text.files import read_source
 
     return read_source(name).data.decode(errors="replace")
 

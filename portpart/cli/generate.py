@@ -11,7 +11,7 @@ from portpart.cli import files
 from portpart.cli.output import grouped
 
 if TYPE_CHECKING:
-    from portpart.graph import Graph
+    from portpart.graphs.graph import Graph
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

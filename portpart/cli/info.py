@@ -11,7 +11,7 @@ from portpart.cli import files, options
 from portpart.cli.output import grouped, print_facts, print_json
 
 if TYPE_CHECKING:
-    from portpart.graph import Graph
+    from portpart.graphs.graph import Graph
     from portpart.io import Netlist
 
 

@@ -14,8 +14,8 @@ from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print
 from portpart.cli.progress import phase_display
 
 if TYPE_CHECKING:
-    from portpart.result import MappingResult
-    from portpart.topology import Topology
+    from portpart.api.results import MappingResult
+    from portpart.graphs.topology import Topology
 
 
 @click.command("map")
@@ -67,7 +67,7 @@ def command(
         raise click.UsageError("only one of --json, -o - and --rankfile - can have standard output")
     # only a command that maps pays for importing the library
     from portpart import io
-    from portpart.mapping import map_processes
+    from portpart.api.map_processes import map_processes
 
     topology = _topology(hierarchy, distances, matrix)
     names = _host_names(topology, rankfile, hosts, nodelist, node_levels)
@@ -96,7 +96,7 @@ def command(
 
 
 def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) -> Topology:
-    from portpart.topology import Topology
+    from portpart.graphs.topology import Topology
 
     if matrix is None:
         if hierarchy is None or distances is None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from portpart.cli import files
-from portpart.exact import exact_fraction, shown
+from portpart.options import exact_fraction, shown
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -58,7 +58,7 @@ class ToldLater(click.Option):
 
 def algorithms(task: str) -> str:
     """Return the names of the algorithms for a task."""
-    from portpart.listing import DEFAULTS, list_algorithms
+    from portpart.api.listing import DEFAULTS, list_algorithms
 
     names = (f"{name}, the default" if name in DEFAULTS else name
              for name, each in list_algorithms().items() if each.task == task)  # fmt: skip
@@ -67,7 +67,7 @@ def algorithms(task: str) -> str:
 
 def presets(task: str) -> str:
     """Return the names of the presets of each algorithm for a task."""
-    from portpart.listing import list_algorithms
+    from portpart.api.listing import list_algorithms
 
     return "; ".join(f"{', '.join(each.presets)} ({name})"
                      for name, each in list_algorithms().items()

@@ -14,7 +14,7 @@ from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print
 from portpart.cli.progress import phase_display
 
 if TYPE_CHECKING:
-    from portpart.result import PartitionResult
+    from portpart.api.results import PartitionResult
 
 
 @click.command("partition")
@@ -51,7 +51,7 @@ def command(
     if as_json and output == files.STANDARD:
         raise click.UsageError("--json and -o - both want standard output")
     # only a command that partitions pays for importing the library
-    from portpart.api import partition
+    from portpart.api.partition import partition
 
     with phase_display(quiet) as progress:
         if progress:

@@ -14,7 +14,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.generators.geometric import edges_of_triangles, triangles_of
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 CENTRE = -0.10 + 0.12j
 """Centre of the circle that becomes the body: its real part makes thickness, the other camber."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graph import Graph
-from portpart.ingest import edges_graph
+from portpart.graphs.from_arrays import edges_graph
+from portpart.graphs.graph import Graph
 
 REACH = {2: 0.55, 3: 0.61}
 """Radius over (ln n / n)^(1 / dimensions) at which the mean degree is about 0.95 ln n."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
-from portpart.graph import MAX_INT32_ARCS, Graph, read_only
+from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.limits import MAX_INT32_ARCS
 
 
 def grid_2d(rows: int, columns: int | None = None) -> Graph:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graph import Graph
-from portpart.ingest import edges_graph
+from portpart.graphs.from_arrays import edges_graph
+from portpart.graphs.graph import Graph
 
 MAX_SCALE = 30
 

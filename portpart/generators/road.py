@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graph import Graph
-from portpart.ingest import edges_graph
+from portpart.graphs.from_arrays import edges_graph
+from portpart.graphs.graph import Graph
 
 JUNCTIONS = 0.15
 """Share of the vertices on the lattice; the others lie on the roads between them."""

@@ -1,9 +1,8 @@
-"""Recognise what holds the elements of a mesh and check it (see `mesh.as_mesh`)."""
+"""Recognise what holds the elements of a mesh, but for files, and check it."""
 
 from __future__ import annotations
 
 import operator
-import os
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
@@ -11,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
-from portpart.check_graph import check_offsets
-from portpart.check_weights import checked_vertex_weights, integral
 from portpart.errors import InputError
-from portpart.exact import shown
+from portpart.graphs.checks import check_offsets
+from portpart.graphs.from_arrays import as_array, index_array
 from portpart.graphs.mesh import Mesh, sealed_mesh
-from portpart.ingest import as_array, index_array
+from portpart.graphs.weights import checked_vertex_weights, integral
+from portpart.options import shown
 
 MAX_NODES = 2**31 - 2
 
@@ -28,10 +27,6 @@ ACCEPTED = (
 
 def mesh_from(elements: Any, num_nodes: int | None, element_weights: Any) -> Mesh:
     """The work of `as_mesh`: dispatch on the kind of `elements`."""
-    if isinstance(elements, (str, os.PathLike)):
-        from portpart import io  # upwards on purpose: a path is one more thing that holds a mesh
-
-        elements = io.read_mesh(elements)
     if isinstance(elements, Mesh):
         if element_weights is None:
             element_weights = elements.element_weights

@@ -13,10 +13,11 @@ import numpy as np
 
 from portpart import backends
 from portpart.backends.language import device, int64, kernel
-from portpart.build_graph import tails
 from portpart.errors import InputError, OutOfMemory
-from portpart.graph import MAX_INT32_ARCS
+from portpart.graphs.csr import tails
+from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.sort import sort_keys
 
 LOW_HALF = 0xFFFFFFFF
 
@@ -43,7 +44,7 @@ class Incidence:
     def transposed(self, num_members: int) -> Incidence:
         """The rows of each member, ascending."""
         space = backends.space("cpu")
-        _, order = space.sort_keys(self.members)
+        _, order = sort_keys(space, self.members)
         counts = np.bincount(self.members, minlength=num_members)
         return Incidence(offsets_from_counts(space, counts), self.rows[order])
 

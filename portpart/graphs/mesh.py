@@ -13,10 +13,10 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
-from portpart.exact import shown
-from portpart.graph import Graph, read_only
+from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.incidence import Incidence, joined_rows
 from portpart.graphs.other_side import part_of_other_side
+from portpart.options import shown
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -198,57 +198,6 @@ class Mesh:
     def __repr__(self) -> str:
         weighted = "" if self.element_weights is None else ", with element weights"
         return f"<Mesh: {self.num_elements:,} elements, {self.num_nodes:,} nodes{weighted}>"
-
-
-def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any = None) -> Mesh:
-    """Make a :class:`Mesh` of arrays or lists of elements, checking it on the way.
-
-    Parameters
-    ----------
-    elements : Mesh, array, list, tuple, dict, object with cells, or path
-        - an array of integers of shape (num_elements, nodes per element);
-        - a list of elements, each a sequence of its nodes: elements may be of several kinds;
-        - a tuple ``(offsets, nodes)``: element e has ``nodes[offsets[e]:offsets[e + 1]]``;
-        - a dict or list of blocks as meshio has them: ``{"triangle": array, "quad": array}``;
-        - an object with ``cells`` and ``points``, such as a ``meshio.Mesh``; if the blocks of
-          cells have a dimension (``dim``), those of the largest are taken, as the others lie on
-          the boundary;
-        - a path (str or PathLike), read by :func:`portpart.io.read_mesh`.
-
-        Nodes are numbered from 0.
-    num_nodes : int, optional
-        Number of nodes; default: the number of points, else the largest node plus one.
-    element_weights : array_like of int, shape (num_elements,), optional
-        Weights of the elements, zero allowed.
-
-    Returns
-    -------
-    Mesh
-        With arrays of its own.
-
-    Raises
-    ------
-    InputError
-        Names the first element that is at fault: a node that is negative, out of range or there
-        twice, or no node at all.
-
-    Notes
-    -----
-    Elements are numbered in the order in which they are given, block after block.  Time and
-    memory are linear in the number of nodes of all elements.
-
-    Examples
-    --------
-    >>> import portpart
-    >>> mesh = portpart.as_mesh([[0, 1, 2], [1, 2, 3, 4]])
-    >>> mesh
-    <Mesh: 2 elements, 5 nodes>
-    >>> portpart.partition(mesh.dual_graph(common_nodes=2), 2).cut
-    1
-    """
-    from portpart.graphs.elements import mesh_from
-
-    return mesh_from(elements, num_nodes, element_weights)
 
 
 def sealed_mesh(*values: Any) -> Mesh:

@@ -12,9 +12,9 @@ import numpy as np
 from portpart import backends
 from portpart.backends.language import device, int64, kernel
 from portpart.errors import InputError
-from portpart.exact import MAX_BLOCKS, shown
+from portpart.graphs.from_arrays import index_array
 from portpart.graphs.incidence import Incidence
-from portpart.ingest import index_array
+from portpart.options import MAX_BLOCKS, shown
 
 NOWHERE, UNDECIDED = -1, -2
 

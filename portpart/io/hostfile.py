@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from portpart.errors import GraphFormatError, InputError
-from portpart.exact import shown
-from portpart.io.files import PathLike, Source, read_source
+from portpart.io.text.files import PathLike, Source, read_source
+from portpart.options import shown
 
 MAX_NAMES = 1 << 18
 """That a node list may stand for: ``n[0-999999999]`` is fifteen characters."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from portpart.arrays import host_integers
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.files import PathLike, read_source, write_chunks
-from portpart.io.render import rendered_rows
-from portpart.io.tokens import LineSyntax, read_lines
+from portpart.graphs.arrays import host_integers
+from portpart.io.text.files import PathLike, read_source, write_chunks
+from portpart.io.text.render import rendered_rows
+from portpart.io.text.tokens import LineSyntax, read_lines
 
 SYNTAX = LineSyntax(comments=b"%#")
 

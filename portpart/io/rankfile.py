@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from portpart.arrays import host_integers
 from portpart.errors import InputError
-from portpart.exact import shown
-from portpart.io.files import PathLike, write_chunks
+from portpart.graphs.arrays import host_integers
+from portpart.graphs.topology import Topology, checked_topology
 from portpart.io.hostfile import Host
-from portpart.topology import Topology, checked_topology
+from portpart.io.text.files import PathLike, write_chunks
+from portpart.options import shown
 
 CORES_AND_SOCKETS = 2
 """Levels inside a node unless the caller says otherwise."""

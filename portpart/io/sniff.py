@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
 from portpart.errors import GraphFormatError
-from portpart.io import dense, metis
-from portpart.io.files import SEPARATORS, Source, is_count
-from portpart.io.foreign import refuse_foreign
-from portpart.io.tokens import LineSyntax, count_numbers, has_width
+from portpart.io.formats import dense, metis
+from portpart.io.text.files import SEPARATORS, Source, is_count
+from portpart.io.text.foreign import refuse_foreign
+from portpart.io.text.tokens import LineSyntax, count_numbers, has_width
 
 SAMPLE_ROWS, SAMPLE_BYTES = 64, 1 << 16
 

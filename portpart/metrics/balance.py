@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart.arrays import host_array
 from portpart.errors import InputError
-from portpart.exact import exact_fraction, number_of_blocks, shown, whole_number
+from portpart.graphs.arrays import host_array
 from portpart.metrics.view import PartitionView
+from portpart.options import exact_fraction, number_of_blocks, shown, whole_number
 
 MAX_COMMON_BITS = 1 << 14
 """Of the common denominator of a target; decimals of 1,000 digits need 4,650."""

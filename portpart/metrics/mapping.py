@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.graphs.topology import Topology, checked_topology
 from portpart.metrics.view import PartitionView
-from portpart.topology import Topology, checked_topology
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart.arrays import host_integers
 from portpart.errors import InputError
-from portpart.exact import MANY_BLOCKS, number_of_blocks
-from portpart.graph import as_graph
+from portpart.graphs.arrays import host_integers
+from portpart.graphs.convert import as_graph
+from portpart.options import MANY_BLOCKS, number_of_blocks
 
 
 class PartitionView:

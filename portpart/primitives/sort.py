@@ -39,8 +39,13 @@ def sort_by_key(space: ExecutionSpace, keys: Array, values: Array) -> tuple[Arra
     keys : array of integers, shape (n,), fewer than 2^31
     values : array, shape (n,)
     """
-    ordered, permutation = space.sort_keys(keys)
+    ordered, permutation = sort_keys(space, keys)
     return ordered, gather(space, values, permutation)
+
+
+def sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
+    """Sorted copy of integer `keys` and the stable permutation that sorts them (int32)."""
+    return space.library_sort(keys) or radix_sort_keys(space, keys)
 
 
 def radix_sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:

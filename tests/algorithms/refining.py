@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement import buckets, destinations, moves
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.refinement import gain_cache as destinations
+from portpart.algorithms.refinement import loss_buckets as buckets
+from portpart.algorithms.refinement import moves
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from portpart.metrics import block_weight_limit
 from tests import oracles
 from tests.algorithms.spaces import launch

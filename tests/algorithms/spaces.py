@@ -11,7 +11,7 @@ from portpart import backends
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.graphs import drawn_graphs, random_graph
 

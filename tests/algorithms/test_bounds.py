@@ -9,19 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.balance.overload import repaired
+from portpart.algorithms.balance.packing import packed_within
+from portpart.algorithms.balance.underload import filled
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching, part_unlike
-from portpart.algorithms.initial.anchored import MOST_ASSIGNED, grown_partition, start_partition
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.filling import filled
+from portpart.algorithms.initial.fixed_vertices import (
+    MOST_ASSIGNED,
+    grown_partition,
+    start_partition,
+)
+from portpart.algorithms.multilevel.constraints import Request
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
-from portpart.algorithms.refinement.packing import packed_within
-from portpart.algorithms.refinement.repair import repaired
-from portpart.algorithms.request import Request
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, reference
 from tests.algorithms.test_repair import fits

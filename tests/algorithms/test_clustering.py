@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from portpart import generators
-from portpart.algorithms.coarsening.cluster_wishes import (
+from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
     wish_by_row,
     wish_for_cluster,
@@ -19,7 +19,7 @@ from portpart.algorithms.coarsening.cluster_wishes import (
 from portpart.algorithms.coarsening.clustering import MAX_ROW, ClusteringOptions, cluster
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import int64
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import (
     GRAPHS,

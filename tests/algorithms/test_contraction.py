@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.coarsening import clustering
 from portpart.algorithms.coarsening.clustering import ClusteringOptions
+from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import (
     _record,
     clusters_of_matching,
     contract,
 )
-from portpart.algorithms.coarsening.merged_rows import way_for
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import (
     GRAPHS,

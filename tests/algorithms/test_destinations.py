@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.refinement import state as at
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import Phases, counted_rows
 from tests.algorithms.spaces import GRAPHS, with_int64_offsets

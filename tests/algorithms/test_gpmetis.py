@@ -12,8 +12,8 @@ import pytest
 import portpart
 from portpart import GpmetisConfig, backends
 from portpart.algorithms.gpmetis import gpmetis as recipe
-from portpart.algorithms.request import Request
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.multilevel.constraints import Request
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.program import Program
 from portpart.generators import delaunay, rmat

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.coarsening.grouping import group
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, number_of, reference, with_int64_offsets
 from tests.backends.lanes import LanesSpace

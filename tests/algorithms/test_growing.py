@@ -15,17 +15,17 @@ from scipy import sparse
 
 import portpart
 from portpart import backends, generators, metrics
-from portpart.algorithms import multilevel
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.bisection import shuffled, splits_of
-from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
+from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.metis import metis_partition
 from portpart.algorithms.jet import JetConfig, jet
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.starts import StartOptions, grown_parts, levels_below
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.multilevel import walk as multilevel
+from portpart.algorithms.multilevel.pool import StartOptions, grown_parts, levels_below
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import GRAPHS, reference

@@ -15,7 +15,7 @@ from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, clusters_of, reference
 from tests.graphs import random_graph, raw_graph

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.refinement.connectivity import most_of_few
 from portpart.algorithms.refinement.independent_refinement import (
     IndependentOptions,
     IndependentSetRefiner,
 )
 from portpart.algorithms.refinement.jet_program import Widths, record_refinement
-from portpart.algorithms.refinement.touched_blocks import most_of_few
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of, counted_rows, part_of
 from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets

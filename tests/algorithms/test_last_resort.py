@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart import generators
-from portpart.algorithms.refinement import filling
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.exchange import exchanged
-from portpart.algorithms.refinement.exhaustive import assigned_exactly
-from portpart.algorithms.refinement.finish import bounded
-from portpart.algorithms.refinement.greedy_packing import folded, heaviest_first, squeezed
+from portpart.algorithms.balance import underload as filling
+from portpart.algorithms.balance.exchange import exchanged
+from portpart.algorithms.balance.exhaustive import assigned_exactly
+from portpart.algorithms.balance.finish import bounded
+from portpart.algorithms.balance.greedy_packing import folded, heaviest_first, squeezed
+from portpart.algorithms.balance.limits import Balance
 from portpart.backends.interface import ExecutionSpace
 from tests import oracles
 from tests.graphs import raw_graph

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement import leavers, lists
+from portpart.algorithms.refinement import active_sets as lists
+from portpart.algorithms.refinement import eviction as leavers
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.best import judge
+from portpart.algorithms.refinement.incumbent import judge
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import Phases
 from tests.algorithms.spaces import launch, reference

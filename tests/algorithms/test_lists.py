@@ -8,13 +8,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement import buckets, lists
+from portpart.algorithms.refinement import active_sets as lists
+from portpart.algorithms.refinement import loss_buckets as buckets
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.best import go_back
+from portpart.algorithms.refinement.incumbent import go_back
 from portpart.algorithms.refinement.jet_refinement import JetRefiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_2d
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests.algorithms.refining import Phases, part_of, refiner_at
 from tests.algorithms.test_refinement import assert_outcome_is_true
 

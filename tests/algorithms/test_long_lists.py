@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement import lists
+from portpart.algorithms.refinement import active_sets as lists
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import reference

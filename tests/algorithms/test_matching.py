@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from portpart.algorithms.coarsening.matched import matched_clusters
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, number_of, reference, with_int64_offsets
 from tests.graphs import graphs, random_graph, raw_graph

@@ -10,7 +10,7 @@ import pytest
 
 import portpart
 from portpart import generators
-from portpart.algorithms.population import MAX_COMBINED_BLOCKS, Found, overlay, search
+from portpart.algorithms.multilevel.search import MAX_COMBINED_BLOCKS, Found, overlay, search
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.backends.interface import ExecutionSpace
 from tests import oracles

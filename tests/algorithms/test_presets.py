@@ -15,13 +15,13 @@ from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.gkway import GkwayConfig
 from portpart.algorithms.gpmetis import GpmetisConfig
 from portpart.algorithms.jet import PRESETS, JetConfig
+from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement.independent_refinement import IndependentOptions
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.algorithms.refinement.two_direction_refinement import TwoDirectionOptions
 from portpart.errors import InputError
 from portpart.generators import delaunay
-from portpart.presets import lookup
 
 
 @pytest.mark.parametrize("kind", [JetConfig, PortpartConfig, GkwayConfig, GpmetisConfig,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.balance.limits import Balance
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of, counted_rows, part_of, refiner_at
 from tests.algorithms.spaces import GRAPHS

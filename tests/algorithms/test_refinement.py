@@ -14,7 +14,7 @@ from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of, part_of, refiner_at
 from tests.algorithms.spaces import GRAPHS, clusters_of, reference, with_int64_offsets

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.packing import packed_within
-from portpart.algorithms.refinement.repair import repaired
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.balance.overload import repaired
+from portpart.algorithms.balance.packing import packed_within
 from portpart.backends.interface import ExecutionSpace
 from tests import oracles
 from tests.graphs import raw_graph

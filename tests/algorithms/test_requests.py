@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.refinement.connectivity import most_of_few
 from portpart.algorithms.refinement.jet_program import Widths, record_refinement
-from portpart.algorithms.refinement.touched_blocks import most_of_few
 from portpart.algorithms.refinement.two_direction_refinement import (
     TwoDirectionOptions,
     TwoDirectionRefiner,
@@ -20,7 +20,7 @@ from portpart.algorithms.refinement.two_direction_refinement import (
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of, part_of
 from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.touched_blocks import (
+from portpart.algorithms.refinement.connectivity import (
     COUNTED,
     MOST_IN_TABLE,
     MOST_PAIRWISE,
@@ -32,7 +32,7 @@ from portpart.backends.language import (
     team_size,
     team_sync,
 )
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import launch
 from tests.graphs import random_graph, raw_graph

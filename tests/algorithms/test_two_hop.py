@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.two_hop import UNMATCHED_SHARE, two_hop_matching
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph, as_graph
+from portpart.graphs.convert import as_graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, reference
 from tests.graphs import graphs, raw_graph

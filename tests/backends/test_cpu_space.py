@@ -198,7 +198,7 @@ WORK = """
     from portpart.primitives import scan, select, sort, reduce, segments, histogram
     space = backends.space("cpu")
     keys = np.random.default_rng(0).integers(0, 1 << 30, 400_000).astype(np.int32)
-    parts = [*space.sort_keys(keys), scan.offsets_from_counts(space, keys),
+    parts = [*sort.sort_keys(space, keys), scan.offsets_from_counts(space, keys),
              select.positions_of(space, (keys & 1).astype(np.int8)),
              histogram.histogram(space, keys & 1023, 1024),
              np.array([reduce.argmax_of(space, keys), reduce.sum_of(space, keys)])]

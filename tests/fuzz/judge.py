@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart import InputError
 from portpart import io as graph_io
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 FORMATS = {"metis": ".graph", "matrix-market": ".mtx", "edge-list": ".txt", "dimacs": ".gr",
            "npz": ".npz"}

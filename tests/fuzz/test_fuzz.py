@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from portpart import InputError, backends
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests.fuzz import campaign, cases, judge, samples, targets
 from tests.fuzz.campaign import HANGS, counts_of, report, run
 from tests.fuzz.keep import keep_all

@@ -14,7 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from portpart import generators
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 
 

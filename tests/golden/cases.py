@@ -14,7 +14,7 @@ import numpy as np
 
 import portpart
 from portpart import generators
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import data_folder, oracles
 
 BLOCKS = (2, 8, 64)

@@ -21,10 +21,10 @@ import portpart
 from portpart import io as graph_io
 from portpart.cli import main
 from portpart.errors import GraphFormatError, InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from portpart.io import Netlist
-from portpart.io.files import Source
-from portpart.io.verilog import parse_netlist
+from portpart.io.netlist.verilog import parse_netlist
+from portpart.io.text.files import Source
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 from tests import oracles
 from tests.data_folder import DATA, require

@@ -20,8 +20,8 @@ from portpart import as_graph
 from portpart import io as graph_io
 from portpart.cli import main
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.files import Source
-from portpart.io.fractions import fractions_at
+from portpart.io.text.files import Source
+from portpart.io.text.fractions import fractions_at
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 from tests import oracles
 

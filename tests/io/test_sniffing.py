@@ -12,7 +12,9 @@ import scipy.sparse as sp
 from portpart import as_graph, generators
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError
-from portpart.io import sniff, tokens
+from portpart.io import sniff
+from portpart.io.text import tokens
+from portpart.io.text.files import read_source
 from tests import oracles
 from tests.graphs import drawn_graphs, random_graph
 
@@ -214,4 +216,4 @@ def test_an_edge_list_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         passes.append(fill), run(self, fill, *rest)))
     assert graph_io.read(path).num_edges == 50_000
     assert passes == [False, True]
-    assert len(sniff.sample_of(graph_io.read_source(path)).rows) == sniff.SAMPLE_ROWS
+    assert len(sniff.sample_of(read_source(path)).rows) == sniff.SAMPLE_ROWS

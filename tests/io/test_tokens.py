@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portpart.io import tokens
-from portpart.io.decimal import NOT_AN_INTEGER
-from portpart.io.render import rendered_rows
-from portpart.io.tokens import LineSyntax, read_lines, read_table
+from portpart.io.text import tokens
+from portpart.io.text.decimal import NOT_AN_INTEGER
+from portpart.io.text.render import rendered_rows
+from portpart.io.text.tokens import LineSyntax, read_lines, read_table
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 
 integers = st.integers(-(4 * 10**18), 4 * 10**18)

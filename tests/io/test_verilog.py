@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError, InputError
 from portpart.io import Netlist
-from portpart.io.files import Source
-from portpart.io.verilog import parse_netlist
+from portpart.io.netlist.verilog import parse_netlist
+from portpart.io.text.files import Source
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from portpart import io as graph_io
 from portpart import metrics
 from portpart.errors import GraphFormatError, InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.graphs import drawn_graphs, graphs
 

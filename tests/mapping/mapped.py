@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import portpart
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.mapping import plain
 

@@ -15,7 +15,7 @@ import pytest
 
 from portpart import generators
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests.algorithms.spaces import reference
 from tests.golden.cases import watching_metis, weighted
 from tests.golden.record import load, why_metis_differs

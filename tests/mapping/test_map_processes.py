@@ -15,13 +15,13 @@ from scipy.sparse import csr_array, triu
 
 import portpart
 from portpart import InputError, Topology
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.integrated_mapping import IntegratedConfig
+from portpart.algorithms.mappers import MAPPERS, MultisectionConfig, PartitionedConfig, Task
 from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multisection import adaptive_limit
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.tracing import Trace
 from portpart.generators import delaunay, grid_2d, rmat
-from portpart.mappers import MAPPERS, MultisectionConfig, PartitionedConfig, Task
 from tests.graphs import RawGraph, raw_graph, raw_graphs
 from tests.mapping.mapped import check, mapped
 

@@ -10,12 +10,12 @@ import pytest
 
 import portpart
 from portpart import Topology, generators
+from portpart.algorithms.mappers import Task, mapper_of
 from portpart.algorithms.mapping.distances import distances_on
-from portpart.algorithms.tracing import Trace
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.api.map_processes import mapped_by
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
-from portpart.mappers import Task, mapper_of
-from portpart.mapping import mapped_by
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.test_parity import weighted_mesh

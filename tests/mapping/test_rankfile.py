@@ -211,7 +211,8 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     names: str | None, arguments: list[str], message: str, mesh: str, tmp_path: Path,
     capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("portpart.mapping.map_processes", lambda *_, **__: pytest.fail("worked"))
+    monkeypatch.setattr("portpart.api.map_processes.map_processes",
+                        lambda *_, **__: pytest.fail("worked"))
     hosts = tmp_path / "hosts"
     if names is not None:
         hosts.write_text(names, "latin-1")

@@ -9,13 +9,14 @@ import pytest
 
 import portpart
 from portpart import Topology, backends
-from portpart.algorithms.initial.candidates import GrowingOptions, grown_partitions
+from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
 from portpart.algorithms.mapping import refinement
 from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
-from portpart.algorithms.mapping.splits import splits_along
-from portpart.algorithms.refinement import buckets, lists
+from portpart.algorithms.placement.tree import splits_along
+from portpart.algorithms.refinement import active_sets as lists
+from portpart.algorithms.refinement import loss_buckets as buckets
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.jet_program import Widths
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
@@ -23,7 +24,7 @@ from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay, grid_2d, rmat
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import GRAPHS

@@ -12,10 +12,10 @@ import portpart
 from portpart import Topology
 from portpart.algorithms.mapping.costs import cost_of
 from portpart.algorithms.mapping.distances import distances_on
-from portpart.algorithms.mapping.swaps import swapped_places
-from portpart.algorithms.mapping.traffic import has_table, traffic_of, with_swaps
+from portpart.algorithms.placement.swaps import swapped_places
+from portpart.algorithms.placement.traffic import has_table, traffic_of, with_swaps
 from portpart.backends.interface import ExecutionSpace
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, reference
 from tests.mapping import plain

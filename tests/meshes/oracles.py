@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pymetis import _internal, zero_copy_dtype
 
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 Elements = list[list[int]]
 Edges = dict[tuple[int, int], int]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from portpart import backends, metrics
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.gpu import require_cupy
 from tests.graphs import drawn_graphs, partitioned_graphs, random_graph

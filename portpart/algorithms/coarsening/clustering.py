@@ -9,7 +9,7 @@ vertex that leaves:
 
 A cluster without room for all who ask takes those whom a hash favours.  In the rounds of
 improvement members that would be better off elsewhere move too.  What is single in the end is
-grouped (`leftovers.py`) if it is much.  Nothing depends on the order of arcs or of threads.
+grouped (`two_hop_clusters.py`) if it is much.  Nothing depends on the order of arcs or of threads.
 
 After Meyerhenke, Sanders, Schulz: Partitioning (hierarchically clustered) complex networks via
 size-constrained graph clustering (2016), which is sequential.
@@ -22,16 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening import leftovers
-from portpart.algorithms.coarsening.cluster_wishes import (
+from portpart.algorithms.coarsening import two_hop_clusters as leftovers
+from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
     wish_by_row,
     wish_for_cluster,
     wish_for_neighbour,
     wish_of_hub,
 )
-from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
-from portpart.algorithms.coarsening.joining import (
+from portpart.algorithms.coarsening.cluster_rounds import (
     ACTIVE,
     GROUPS,
     KEYS,
@@ -55,12 +54,13 @@ from portpart.algorithms.coarsening.joining import (
     list_singles,
     settle,
 )
-from portpart.algorithms.teams import team_for_all
+from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel, int32, int64
 from portpart.backends.program import Program
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
+from portpart.graphs.teams import team_for_all
 from portpart.primitives.hash_rows import SLOTS
 from portpart.primitives.scan import tiles_of
 

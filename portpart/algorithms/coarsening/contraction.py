@@ -1,7 +1,7 @@
 """Contraction: the quotient graph of a vertex map, one row per cluster (Jet, algorithm 3.1).
 
-A program lists the members of the clusters, makes the rows (by hashing in `coarse_rows.py`, by
-sorting in `merged_rows.py`) and finds where each begins in the coarse graph, whose size the host
+A program lists the members of the clusters, makes the rows (in `contract_by_hashing.py` or in
+`contract_by_sorting.py`) and finds where each begins in the coarse graph, whose size the host
 must know before the rows are copied there.
 """
 
@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.coarse_rows import (
+from portpart.algorithms.coarsening.contract_by_hashing import (
     ANY_ROW,
     WIDE_ROW,
     WIDE_TEAM,
     copy_row,
     row_filler,
 )
-from portpart.algorithms.coarsening.merged_rows import merge_row, way_for
-from portpart.algorithms.teams import team_for
+from portpart.algorithms.coarsening.contract_by_sorting import merge_row, way_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     atomic_add,
@@ -35,7 +34,9 @@ from portpart.backends.language import (
     team_sum,
 )
 from portpart.backends.program import Element, Program, Slot
-from portpart.graph import MAX_INT32_ARCS, Graph
+from portpart.graphs.graph import Graph
+from portpart.graphs.limits import MAX_INT32_ARCS
+from portpart.graphs.teams import team_for
 from portpart.primitives.hash_rows import SLOTS
 from portpart.primitives.scan import (
     TEAM,

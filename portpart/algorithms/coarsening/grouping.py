@@ -26,7 +26,6 @@ from portpart.algorithms.coarsening.pairing import (
     pairing_bindings,
     record_pairing,
 )
-from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     atomic_load,
@@ -43,7 +42,8 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.backends.program import Program
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
+from portpart.graphs.teams import team_for
 from portpart.primitives.hashing import hash_of, pair_hash
 from portpart.primitives.scan import tiles_of
 from portpart.primitives.team_winner import LOWEST, NOBODY, team_winner

@@ -10,7 +10,7 @@ import numpy as np
 from portpart.algorithms.coarsening.contraction import Clusters, contract
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 
 @dataclass

@@ -6,7 +6,7 @@ from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_mat
 from portpart.algorithms.coarsening.matching import heavy_edge_matching, part_unlike
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.backends.interface import Array
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.coarsening.pairing import UNMATCHED
-from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
@@ -24,7 +23,8 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.backends.program import Program
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
+from portpart.graphs.teams import team_for
 from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import LOWEST, team_winner
 

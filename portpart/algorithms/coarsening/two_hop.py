@@ -18,7 +18,6 @@ from portpart.algorithms.coarsening.pairing import (
     pairing_bindings,
     record_pairing,
 )
-from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     atomic_add,
@@ -31,7 +30,8 @@ from portpart.backends.language import (
     team_sum,
 )
 from portpart.backends.program import Program
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
+from portpart.graphs.teams import team_for
 from portpart.primitives.hashing import hash_of, wrapped_sum
 from portpart.primitives.scan import TILE, tiles_of
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.growing import begin_growing, grow_side
-from portpart.algorithms.initial.inheriting import begin_key, choose_for_stray, inherit_side
+from portpart.algorithms.initial.project_bisection import begin_key, choose_for_stray, inherit_side
 from portpart.algorithms.initial.two_way import refine_sides
 from portpart.backends.language import (
     Kernel,
@@ -26,7 +26,7 @@ from portpart.backends.language import (
     team_sum,
 )
 from portpart.backends.program import Program
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from portpart.primitives.hashing import hash_of
 
 BLOCKS, VERTICES, CANDIDATES = word.BLOCKS, word.VERTICES, word.CANDIDATES

@@ -11,7 +11,7 @@ nothing is next to the side, as in graphs of several components, it goes on from
 from __future__ import annotations
 
 from portpart.algorithms.initial import bisection_state as word
-from portpart.algorithms.initial.sides import (
+from portpart.algorithms.initial.fm_gains import (
     BARRED,
     LOWEST,
     best_of_side,
@@ -23,7 +23,7 @@ from portpart.algorithms.initial.sides import (
     position_in,
     store_tally,
 )
-from portpart.algorithms.initial.targets import goal_of, least_vertices
+from portpart.algorithms.initial.side_weights import goal_of, least_vertices
 from portpart.backends.language import (
     device,
     int8,

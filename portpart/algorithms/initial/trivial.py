@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends.interface import Array
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from portpart.primitives.basic import iota
 
 

@@ -7,7 +7,7 @@ of largest gain that the limits of the sides allow, and ends when moves do not p
 from __future__ import annotations
 
 from portpart.algorithms.initial import bisection_state as word
-from portpart.algorithms.initial.sides import (
+from portpart.algorithms.initial.fm_gains import (
     LOWEST,
     best_of_side,
     find_best_of_groups,
@@ -17,7 +17,7 @@ from portpart.algorithms.initial.sides import (
     position_in,
     store_tally,
 )
-from portpart.algorithms.initial.targets import (
+from portpart.algorithms.initial.side_weights import (
     cap_of,
     goal_of,
     least_vertices,

@@ -1,7 +1,7 @@
 """What vertices want: to gain, where blocks are balanced, and to leave blocks that are too heavy.
 
 Each kernel is for vertices with few neighbours, whose arcs are gone through for each candidate, for
-those with many, or for hubs (`destinations.py`).
+those with many, or for hubs (`gain_cache.py`).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from portpart.algorithms.mapping.destinations import (
 )
 from portpart.algorithms.mapping.distances import DISTANCE
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.buckets import chance, enter_bucket
-from portpart.algorithms.refinement.destinations import chosen_of_group, failed, is_on_boundary
-from portpart.algorithms.refinement.lists import (
+from portpart.algorithms.refinement.active_sets import (
     ON_BOUNDARY,
     is_eager,
     is_for,
     list_eager,
     list_vertex,
 )
-from portpart.algorithms.refinement.touched_blocks import degree_of
+from portpart.algorithms.refinement.connectivity import degree_of
+from portpart.algorithms.refinement.gain_cache import chosen_of_group, failed, is_on_boundary
+from portpart.algorithms.refinement.loss_buckets import chance, enter_bucket
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,

@@ -10,11 +10,10 @@ from functools import cache
 
 import numpy as np
 
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.mapping.costs import cost_of
 from portpart.algorithms.mapping.distances import DISTANCE, Distances
-from portpart.algorithms.population import Found
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.teams import team_for
+from portpart.algorithms.multilevel.search import Found
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
@@ -26,7 +25,8 @@ from portpart.backends.language import (
     team_sum,
     value_or,
 )
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
+from portpart.graphs.teams import team_for
 from portpart.primitives.histogram import histogram
 
 

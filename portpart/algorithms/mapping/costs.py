@@ -8,7 +8,6 @@ import numpy as np
 
 from portpart.algorithms.mapping.distances import DISTANCE, Distances
 from portpart.algorithms.refinement.state import STRIPES
-from portpart.algorithms.teams import team_for
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
@@ -21,7 +20,9 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.errors import InputError
-from portpart.graph import MAX_TOTAL_WEIGHT, Graph
+from portpart.graphs.graph import Graph
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs.teams import team_for
 from portpart.primitives.reduce import sum_of
 
 

@@ -16,7 +16,7 @@ from functools import cache
 
 from portpart.algorithms.mapping.distances import DISTANCE
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.touched_blocks import SLOTS, bring_table, degree_of
+from portpart.algorithms.refinement.connectivity import SLOTS, bring_table, degree_of
 from portpart.backends.language import (
     DeviceFunction,
     device,

@@ -18,7 +18,7 @@ import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import device, int64
-from portpart.topology import Topology
+from portpart.graphs.topology import Topology
 
 MOST_COUNTED = 4096
 """With more elements, weights into all of them are not counted, and bounds are not needed."""

@@ -20,7 +20,7 @@ from portpart.backends.language import (
     team_size,
     value_or,
 )
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import LOWEST, team_winner
 

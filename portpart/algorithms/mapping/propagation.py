@@ -10,11 +10,11 @@ from functools import cache
 
 from portpart.algorithms.mapping.distances import DISTANCE
 from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.active_sets import eager_vertex, is_for, list_vertex
+from portpart.algorithms.refinement.connectivity import degree_of
 from portpart.algorithms.refinement.label_propagation import wants_to_move
-from portpart.algorithms.refinement.lists import eager_vertex, is_for, list_vertex
 from portpart.algorithms.refinement.moves import list_unsaved, mark_dirty
 from portpart.algorithms.refinement.state import STRIPES
-from portpart.algorithms.refinement.touched_blocks import degree_of
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,

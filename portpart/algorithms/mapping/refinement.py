@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.mapping.choices import (
     choose_destination,
     choose_destination_of_hub,
@@ -27,18 +28,17 @@ from portpart.algorithms.mapping.propagation import (
     weigh_moves_of_hubs,
 )
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.destinations import COUNTING_TEAM
+from portpart.algorithms.refinement.connectivity import HUB_TEAM, MOST_IN_TABLE
+from portpart.algorithms.refinement.gain_cache import COUNTING_TEAM
 from portpart.algorithms.refinement.jet_program import ByDegree, Objective
 from portpart.algorithms.refinement.jet_refinement import (
     LARGE_ARC_WEIGHT,
     JetRefiner,
     RefinementOptions,
 )
-from portpart.algorithms.refinement.touched_blocks import HUB_TEAM, MOST_IN_TABLE
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Word, int32
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 LONE_FEW = 12
 """Most neighbours whose elements one lane puts into a table rather than count all elements."""

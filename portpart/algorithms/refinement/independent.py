@@ -1,7 +1,7 @@
 """An independent set of vertex moves that gain (G-kway, section 3.2.1 and algorithm 2).
 
 A move is legal if it gains and its destination stays within its limit.  What a vertex gains most
-with is cached (`destinations.py`); only where that block is full the legal blocks are looked at.
+with is cached (`gain_cache.py`); only where that block is full the legal blocks are looked at.
 Of adjacent vertices with legal moves the one with the smallest id moves, so that all gains add up.
 Beyond the paper, moves that gain nothing are legal if they even out the weights of the two blocks;
 they come after those that gain.
@@ -13,8 +13,8 @@ from functools import cache
 
 from portpart.algorithms.refinement import best_prefix
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.lists import IS_EAGER, eager_vertex, keep_if_eager
-from portpart.algorithms.refinement.touched_blocks import COUNTED, Way, degree_of, way_for_few
+from portpart.algorithms.refinement.active_sets import IS_EAGER, eager_vertex, keep_if_eager
+from portpart.algorithms.refinement.connectivity import COUNTED, Way, degree_of, way_for_few
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.refinement import best_prefix
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.balance import Balance
 from portpart.algorithms.refinement.best_prefix import declare_prefix, record_prefix
+from portpart.algorithms.refinement.connectivity import HUB_TEAM
 from portpart.algorithms.refinement.independent import (
     begin_sequence,
     choose_legal,
@@ -27,11 +28,10 @@ from portpart.algorithms.refinement.independent import (
 from portpart.algorithms.refinement.jet_program import ByDegree, Widths, launch_by_degree
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.algorithms.refinement.outcomes import Outcome
-from portpart.algorithms.refinement.touched_blocks import HUB_TEAM
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from portpart.primitives.recorded_sort import sort_arrays
 
 

@@ -12,27 +12,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.best import judge, restore_block, restore_cut
-from portpart.algorithms.refinement.buckets import set_threshold
-from portpart.algorithms.refinement.destinations import (
-    COUNTING_TEAM,
-    begin_vertex,
-    choose_destination,
-    choose_destination_of_hub,
-    choose_destination_of_many,
-)
-from portpart.algorithms.refinement.label_propagation import (
-    keep_paying_moves,
-    keep_paying_moves_of_hubs,
-)
-from portpart.algorithms.refinement.leavers import (
+from portpart.algorithms.refinement.active_sets import keep_eager, keep_on_boundary, turn_boundary
+from portpart.algorithms.refinement.connectivity import HUB_TEAM
+from portpart.algorithms.refinement.eviction import (
     gather_other_leavers,
     list_eager_leavers,
     list_far_leavers,
     list_other_leavers,
     rate_gathered,
 )
-from portpart.algorithms.refinement.lists import keep_eager, keep_on_boundary, turn_boundary
+from portpart.algorithms.refinement.gain_cache import (
+    COUNTING_TEAM,
+    begin_vertex,
+    choose_destination,
+    choose_destination_of_hub,
+    choose_destination_of_many,
+)
+from portpart.algorithms.refinement.incumbent import judge, restore_block, restore_cut
+from portpart.algorithms.refinement.label_propagation import (
+    keep_paying_moves,
+    keep_paying_moves_of_hubs,
+)
+from portpart.algorithms.refinement.loss_buckets import set_threshold
 from portpart.algorithms.refinement.moves import (
     move_vertex,
     save_best,
@@ -47,10 +48,9 @@ from portpart.algorithms.refinement.rebalance import (
     rate_leaving_of_many,
     weigh_leaving,
 )
-from portpart.algorithms.refinement.touched_blocks import HUB_TEAM
 from portpart.backends.language import Kernel, Word
 from portpart.backends.program import Element, Program
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 from portpart.primitives.scan import record_scan
 
 GATHERING_TEAM = 32

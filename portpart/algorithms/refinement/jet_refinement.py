@@ -10,16 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.refinement import buckets, lists
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.refinement import active_sets as lists
+from portpart.algorithms.refinement import loss_buckets as buckets
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.balance import Balance
-from portpart.algorithms.refinement.best import (
+from portpart.algorithms.refinement.connectivity import most_of_few
+from portpart.algorithms.refinement.gain_cache import most_arcs
+from portpart.algorithms.refinement.incumbent import (
     add_outside_arcs,
     add_vertex_weight,
     go_back,
     project,
 )
-from portpart.algorithms.refinement.destinations import most_arcs
 from portpart.algorithms.refinement.jet_program import (
     CUT,
     Objective,
@@ -27,12 +29,11 @@ from portpart.algorithms.refinement.jet_program import (
     record_refinement,
 )
 from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
-from portpart.algorithms.refinement.touched_blocks import most_of_few
-from portpart.algorithms.teams import team_for, team_for_all
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
 from portpart.backends.program import Program
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
+from portpart.graphs.teams import team_for, team_for_all
 from portpart.primitives.scan import tiles_of
 
 WEIGHT_COPIES = 256

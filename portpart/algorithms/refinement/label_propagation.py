@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.lists import eager_vertex, is_for
-from portpart.algorithms.refinement.touched_blocks import degree_of
+from portpart.algorithms.refinement.active_sets import eager_vertex, is_for
+from portpart.algorithms.refinement.connectivity import degree_of
 from portpart.backends.language import (
     atomic_next,
     device,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.lists import is_for, list_vertex
+from portpart.algorithms.refinement.active_sets import is_for, list_vertex
+from portpart.algorithms.refinement.connectivity import degree_of
 from portpart.algorithms.refinement.state import STRIPES
-from portpart.algorithms.refinement.touched_blocks import degree_of
 from portpart.backends.language import (
     atomic_add,
     atomic_cas,

@@ -1,8 +1,8 @@
 """Jetrw and Jetrs: weak and strong rebalancing (Jet, section 4.2, algorithm 4.3).
 
 Vertices of blocks that are too heavy are rated by what a move would lose; the cheapest leave
-(`buckets.py`).  Weak: every vertex goes to its best connected block among those with room; what
-label propagation has cached tells most of them.  Strong: the leaving vertices, in the order of
+(`loss_buckets.py`).  Weak: every vertex goes to its best connected block among those with room;
+what label propagation has cached tells most of them.  Strong: the leaving vertices, in the order of
 their ids, fill the room of the blocks one after the other (the cookie cutter).
 """
 
@@ -11,12 +11,12 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.buckets import (
+from portpart.algorithms.refinement.connectivity import COUNTED, Way, degree_of, way_for_few
+from portpart.algorithms.refinement.loss_buckets import (
     chance,
     empty_slot,
     enter_bucket,
 )
-from portpart.algorithms.refinement.touched_blocks import COUNTED, Way, degree_of, way_for_few
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.refinement.balance import Balance
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.refinement.independent_refinement import (
     IndependentOptions,
     IndependentSetRefiner,
@@ -22,7 +22,7 @@ from portpart.algorithms.refinement.requests import record_requests
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.program import Program
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graphs.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -72,11 +72,6 @@ class CpuSpace(ExecutionSpace):
     def synchronize(self) -> None:
         """All launches have finished when they return."""
 
-    def sort_keys(self, keys: Array) -> tuple[Array, Array]:
-        from portpart.primitives.sort import radix_sort_keys
-
-        return radix_sort_keys(self, keys)
-
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         if n <= 0:
             return

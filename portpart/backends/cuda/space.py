@@ -151,7 +151,7 @@ class CudaSpace(ExecutionSpace):
         later.synchronize()
         return float(self.cupy.cuda.get_elapsed_time(mark, later)) / 1000
 
-    def sort_keys(self, keys: Array) -> tuple[Array, Array]:
+    def library_sort(self, keys: Array) -> tuple[Array, Array]:
         with self.active(), self._allocating(2 * len(keys), np.int64):
             order = self.cupy.argsort(keys, kind="stable").astype(np.int32)
             return keys[order], order

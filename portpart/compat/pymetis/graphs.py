@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from pymetis import CSRAdjacency, GraphPartition, Options
 
-from portpart.api import partition
-from portpart.calls import MAX_BLOCKS, checked_integer
+from portpart.api.partition import partition
 from portpart.compat.pymetis.copies import warn_of_copies
 from portpart.compat.pymetis.options import (
     MOST_BISECTED,
@@ -19,7 +18,8 @@ from portpart.compat.pymetis.options import (
 )
 from portpart.compat.pymetis.results import part_as_there, refuse_pieces
 from portpart.errors import InputError
-from portpart.graph import as_graph
+from portpart.graphs.convert import as_graph
+from portpart.options import MAX_BLOCKS, checked_integer
 
 Adjacency = Sequence[Sequence[int]] | Mapping[int, Sequence[int]] | CSRAdjacency
 

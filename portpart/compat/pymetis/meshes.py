@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from pymetis import GType, MeshPartition, Options, PType
 
-from portpart.api import partition
-from portpart.calls import MAX_BLOCKS, checked_integer
+from portpart.api.partition import partition
 from portpart.compat.pymetis.options import (
     MOST_BISECTED,
     checked_shares,
@@ -18,8 +17,9 @@ from portpart.compat.pymetis.options import (
 )
 from portpart.compat.pymetis.results import part_as_there, refuse_pieces
 from portpart.errors import InputError
-from portpart.exact import shown
-from portpart.graphs.mesh import Mesh, as_mesh
+from portpart.graphs.convert_mesh import as_mesh
+from portpart.graphs.mesh import Mesh
+from portpart.options import MAX_BLOCKS, checked_integer, shown
 
 
 def part_mesh(

@@ -7,9 +7,9 @@ from typing import Any
 
 from pymetis import zero_copy_dtype
 
-from portpart.arrays import host_array
 from portpart.errors import InputError
-from portpart.graph import Graph
+from portpart.graphs.arrays import host_array
+from portpart.graphs.graph import Graph
 from portpart.metrics.structure import components_per_block
 
 

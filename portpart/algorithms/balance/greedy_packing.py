@@ -1,0 +1,80 @@
+"""Greedy ways to pack weights into blocks, whatever becomes of limits that cannot be kept.
+
+The longest processing time first (Graham 1969), folding, where blocks get few weights of similar
+size, and MULTIFIT (Coffman, Garey and Johnson 1978), best fit into rooms that are made smaller by
+bisection.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+
+from portpart.algorithms.balance.packing import packed_within
+
+MOST_SQUEEZED = 10_000
+"""With more weights MULTIFIT takes longer than some tenths of a second."""
+
+BISECTIONS = 7
+
+
+def heaviest_first(weights: list[int], held: list[int], most: list[int]) -> list[int]:
+    """A block for each weight: where most room is.
+
+    Parameters
+    ----------
+    weights : list of int
+        Descending.
+    held, most : list of int
+        What each block holds already, and its limit.
+    """
+    return _dealt(weights, held, most, range(len(most)), len(weights))
+
+
+def folded(weights: list[int], held: list[int], most: list[int]) -> list[int]:
+    """The same with numbers of weights that differ by one at most; light ones where they are more.
+
+    What weighs half a block or more is paired, the heaviest with the lightest.
+    """
+    k = len(most)
+    each, more = divmod(len(weights), k)
+    narrowest_first = sorted(range(k), key=lambda block: held[block] - most[block], reverse=True)
+    heavy = each * (k - more)
+    return (_dealt(weights[:heavy], held, most, narrowest_first[: k - more], each)
+            + _dealt(weights[heavy:], held, most, narrowest_first[k - more :], each + 1))
+
+
+def _dealt(weights: list[int], held: list[int], most: list[int], blocks: Sequence[int],
+           most_each: int) -> list[int]:
+    """Each weight to the block of some with most room that has not got its number of weights."""
+    rooms = [(held[block] - most[block], block, most_each) for block in blocks]
+    heapq.heapify(rooms)
+    chosen = []
+    for weight in weights:
+        filled, block, left = rooms[0]
+        chosen.append(block)
+        if left > 1:
+            heapq.heapreplace(rooms, (filled + weight, block, left - 1))
+        else:
+            heapq.heappop(rooms)
+    return chosen
+
+
+def squeezed(weights: list[int], held: np.ndarray, most: np.ndarray,
+             over: float) -> list[int] | None:
+    """A block for each weight, with limits broken by a smaller share than `over`, if found."""
+    best = None
+    if len(weights) > MOST_SQUEEZED:
+        return None
+    low, high = 0.0, over
+    for _ in range(BISECTIONS):
+        share = (low + high) / 2
+        rooms = most + (most * share).astype(np.int64) - held
+        found = packed_within(weights, rooms.tolist(), most_steps=len(weights) + 1)
+        if found is None:
+            low = share
+        else:
+            best, high = found, share
+    return best

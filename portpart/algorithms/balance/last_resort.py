@@ -1,0 +1,181 @@
+"""Where vertices can go if moves and packing leave bounds broken: exchange, packing, all ways.
+
+Several partitions are made better by exchange of vertices, and the one that breaks its limits
+least is taken; among equals the one that is closest to what refinement found.  A vertex that is
+too heavy for every block gets a block for itself, and the other blocks keep their limits without
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.algorithms.balance.exchange import exchanged
+from portpart.algorithms.balance.exhaustive import MOST_WEIGHTS, assigned_exactly
+from portpart.algorithms.balance.greedy_packing import folded, heaviest_first, squeezed
+from portpart.algorithms.balance.overload import block_weights_on_host, move_out
+
+MOST_PACKED = 100_000
+"""Vertices packed anew at most, light ones: some tenths of a second."""
+
+WORTH_IT = 0.001
+"""Packing anew, which spoils the cut, has to bring an excess down by this share of the limit."""
+
+BEST_PACKED = 2
+"""Partitions packed anew that exchanges try to make better."""
+
+
+@dataclass(frozen=True, eq=False)
+class Movable:
+    """What may move, and the bounds.
+
+    Attributes
+    ----------
+    vertices : numpy.ndarray of int, shape (m,)
+        Those that weigh something and are not fixed.
+    weights : numpy.ndarray of int64, shape (m,)
+    held : numpy.ndarray of int64, shape (k,)
+        Weight of all others in each block.
+    least, most : numpy.ndarray of int64, shape (k,)
+    """
+
+    vertices: np.ndarray
+    weights: np.ndarray
+    held: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+
+    def loads(self, blocks: np.ndarray) -> np.ndarray:
+        """The block weights if the vertices are in these blocks."""
+        return self.held + block_weights_on_host(blocks, self.weights, len(self.held))
+
+    def broken(self, blocks: np.ndarray) -> tuple[float, int]:
+        """By which share of a limit a block is too heavy at most, then what the lightest lacks."""
+        loads = self.loads(blocks)
+        over = np.maximum(loads - self.most, 0) / np.maximum(self.most, 1)
+        return float(over.max()), int(np.maximum(self.least - loads, 0).max())
+
+
+def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free: np.ndarray,
+                  limits: np.ndarray, least: int) -> np.ndarray:
+    """The partition that keeps the bounds, or breaks them least, of all that are found.
+
+    Parameters
+    ----------
+    part : numpy.ndarray of int32, shape (n,)
+        What refinement has found.
+    other : numpy.ndarray of int32, shape (n,)
+        Another partition to begin with.
+    weights : numpy.ndarray of int64, shape (n,)
+    free : numpy.ndarray of bool, shape (n,)
+        Vertices that may move.
+    limits : numpy.ndarray of int64, shape (k,)
+    least : int
+        What each block has to weigh.
+    """
+    starts = [part.copy(), other.copy()]
+    free = free.copy()
+    limits = _apart(starts, weights, free, limits)
+    for start in starts:
+        move_out(start, weights, free, block_weights_on_host(start, weights, len(limits)), limits)
+    movable = free & (weights > 0)
+    held = block_weights_on_host(starts[0][~movable], weights[~movable], len(limits))
+    vertices = np.flatnonzero(movable)
+    if len(vertices) == 0:
+        return starts[0]
+    task = Movable(vertices, weights[vertices], held, np.full(len(limits), least), limits)
+    best = _best(task, [start[vertices] for start in starts])
+    starts[0][vertices] = best
+    return starts[0]
+
+
+def _best(task: Movable, starts: list[np.ndarray]) -> np.ndarray:
+    """The first of the candidates that keeps the bounds, else the one that breaks them least."""
+    best, least_broken = starts[0], task.broken(starts[0])
+    for candidates in (_near, _exact, _anew):
+        for blocks in candidates(task, starts):
+            broken = task.broken(blocks)
+            gain = least_broken[0] - broken[0]
+            if broken < least_broken and (candidates is not _anew or gain == 0
+                                          or gain > WORTH_IT or broken == (0, 0)):
+                best, least_broken = blocks, broken
+            if broken == (0, 0):
+                return best
+    return best
+
+
+def _near(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
+    """The starts after exchanges: these change least."""
+    return (_exchanged(task, start) for start in starts)
+
+
+def _exact(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
+    """The answer of exhaustive search, without least weights if there is none with them."""
+    if len(task.weights) > MOST_WEIGHTS:
+        return
+    for least in (task.least, np.zeros_like(task.least)):
+        found = assigned_exactly(task.weights.tolist(), (least - task.held).tolist(),
+                                 (task.most - task.held).tolist())
+        if found is not None:
+            yield np.array(found, np.int64)
+            return
+
+
+def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
+    """The vertices packed anew in several ways, the best after exchanges."""
+    order = np.argsort(-task.weights, kind="stable")[-MOST_PACKED:]
+    blocks = starts[0].astype(np.int64)
+    rest = np.delete(np.arange(len(blocks)), order)
+    held = task.held + block_weights_on_host(blocks[rest], task.weights[rest], len(task.held))
+    packed, weights = [], task.weights[order].tolist()
+    for pack in (heaviest_first, folded):
+        blocks = blocks.copy()
+        blocks[order] = pack(weights, held.tolist(), task.most.tolist())
+        packed.append(blocks)
+        yield blocks
+    over = min(task.broken(blocks)[0] for blocks in packed)
+    found = squeezed(weights, held, task.most, over)
+    if found is not None:
+        blocks = blocks.copy()
+        blocks[order] = found
+        packed.append(blocks)
+        yield blocks
+    tried = BEST_PACKED if len(rest) == 0 else 1
+    for blocks in sorted(packed, key=task.broken)[:tried]:
+        yield _exchanged(task, blocks)
+
+
+def _exchanged(task: Movable, start: np.ndarray) -> np.ndarray:
+    """Exchanges for the limits, then for the least weights as well."""
+    blocks = exchanged(task.weights, start, task.held, np.zeros_like(task.least), task.most)
+    if task.broken(blocks)[1] == 0:
+        return blocks
+    return exchanged(task.weights, blocks, task.held, task.least, task.most)
+
+
+def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
+           limits: np.ndarray) -> np.ndarray:
+    """Fix what is too heavy for every block in blocks of their own; returns the limits with that.
+
+    Changes `starts` and `free`.  The heaviest vertex gets the block with most room; where blocks
+    are alike, each stays where it is if it can.
+    """
+    held = block_weights_on_host(starts[0][~free], weights[~free], len(limits))
+    rooms = limits - held
+    heavy = np.flatnonzero(free & (weights > rooms.max()))
+    if len(heavy) > len(limits):
+        return limits
+    limits, taken = limits.copy(), np.zeros(len(limits), bool)
+    widest_first = iter(np.argsort(-rooms, kind="stable").tolist())
+    for v in heavy[np.argsort(-weights[heavy], kind="stable")]:
+        block = int(starts[0][v])
+        if taken[block] or rooms[block] < rooms.max():
+            block = next(wide for wide in widest_first if not taken[wide])
+        taken[block], free[v] = True, False
+        for start in starts:
+            start[v] = block
+        limits[block] = held[block] + weights[v]
+    return limits

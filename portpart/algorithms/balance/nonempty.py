@@ -1,0 +1,46 @@
+"""How many blocks need not stay empty."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.algorithms.balance.overload import host_vertex_weights
+from portpart.backends.interface import Array
+from portpart.graphs.graph import Graph
+
+
+def least_weight(graph: Graph, num_blocks: int) -> int:
+    """1 if there are enough vertices of positive weight that no block need be empty, else 0."""
+    if graph.vertex_weights is None:
+        return int(graph.num_vertices >= num_blocks)
+    return int(int((graph.vertex_weights > 0).sum()) >= num_blocks)
+
+
+def most_filled(graph: Graph, limits: np.ndarray, held: np.ndarray,
+                fixed: Array | None = None) -> int:
+    """How many blocks can weigh something at once; 0 if no vertices suffice for all `k` of them.
+
+    Where limits can be kept, so many blocks weigh something in a partition that keeps them too:
+    what an empty block lacks comes from a block that has several vertices, maybe by way of others
+    that pass on their only one.
+
+    Parameters
+    ----------
+    limits, held : numpy.ndarray of int64, shape (k,)
+        Limits of the blocks and weights of the vertices fixed there.
+    fixed : array of int32, shape (n,), optional
+        As in `filled`.
+    """
+    if least_weight(graph, len(limits)) == 0:
+        return 0
+    weights = host_vertex_weights(graph)
+    free = weights > 0
+    if fixed is not None:
+        free &= graph.space.to_host(fixed) < 0
+    empty = np.sort(limits[held == 0])
+    lightest = np.sort(weights[free])[: len(empty)].tolist()
+    filled_ones = 0
+    for limit in empty.tolist():
+        if filled_ones < len(lightest) and lightest[filled_ones] <= limit:
+            filled_ones += 1
+    return len(limits) - len(empty) + filled_ones

@@ -1,0 +1,151 @@
+"""The last word on balance: a sequential repair on the host, for what refinement left too heavy.
+
+Refinement nearly always ends balanced.  With few heavy vertices or no slack it may not; then
+vertices move one by one, and if that fails too the vertices are packed anew: heaviest first, then
+by search.  Fixed vertices never move.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.balance.packing import packed_within
+from portpart.backends.interface import Array
+from portpart.graphs.graph import Graph
+from portpart.primitives.histogram import histogram
+
+
+def repaired(graph: Graph, part: Array, balance: Balance,
+             fixed: Array | None = None) -> tuple[Array, np.ndarray]:
+    """`part` with every block within its limit, if one can be found, and the block weights.
+
+    Parameters
+    ----------
+    graph : Graph
+    part : array of int32, shape (n,)
+        Returned as it is if it is balanced.
+    balance : Balance
+    fixed : array of int32, shape (n,), optional
+        Vertices with an entry of 0 or more stay where they are.
+
+    Returns
+    -------
+    part : array of int32, shape (n,)
+    block_weights : numpy.ndarray of int64, shape (k,)
+    """
+    space = graph.space
+    blocks = space.to_host(histogram(space, part, balance.num_blocks, graph.vertex_weights)).copy()
+    if balance.overload(blocks) <= 0:
+        return part, blocks
+    moved = space.to_host(part).copy()
+    free = np.ones(len(moved), bool) if fixed is None else space.to_host(fixed) < 0
+    blocks = _repair(moved, host_vertex_weights(graph), free, balance)
+    return space.asarray(moved), blocks
+
+
+def host_vertex_weights(graph: Graph) -> np.ndarray:
+    """The weight of each vertex, int64, on the host."""
+    if graph.vertex_weights is None:
+        return np.ones(graph.num_vertices, np.int64)
+    return graph.space.to_host(graph.vertex_weights)
+
+
+def block_weights_on_host(part: np.ndarray, weights: np.ndarray, num_blocks: int) -> np.ndarray:
+    """The weight of each block, int64."""
+    blocks = np.zeros(num_blocks, np.int64)
+    np.add.at(blocks, part, weights)
+    return blocks
+
+
+def _repair(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
+            balance: Balance) -> np.ndarray:
+    """Change `part` in place; returns its block weights."""
+    k = balance.num_blocks
+    blocks = block_weights_on_host(part, weights, k)
+    move_out(part, weights, free, blocks, balance.limits)
+    if balance.overload(blocks) > 0:
+        packed = _packed(part, weights, free, balance.limits)
+        packed_blocks = block_weights_on_host(packed, weights, k)
+        if balance.overload(packed_blocks) < balance.overload(blocks):
+            part[:], blocks = packed, packed_blocks
+    if balance.overload(blocks) > 0 and _search(part, weights, free, balance.limits):
+        blocks = block_weights_on_host(part, weights, k)
+    return blocks
+
+
+class _Rooms:
+    """The blocks in the order of their room, most first; the weights of blocks may change."""
+
+    def __init__(self, blocks: list[int], limits: list[int]) -> None:
+        self.blocks, self.limits = blocks, limits
+        self.heap = [(weight - limit, block)
+                     for block, (weight, limit) in enumerate(zip(blocks, limits))]
+        heapq.heapify(self.heap)
+
+    def widest(self) -> int:
+        """The block with the most room; the first one of equal ones."""
+        while True:
+            filled, block = self.heap[0]
+            now = self.blocks[block] - self.limits[block]
+            if filled == now:
+                return block
+            heapq.heapreplace(self.heap, (now, block))
+
+
+def move_out(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
+             blocks: np.ndarray, limits: np.ndarray) -> None:
+    """Move vertices of too heavy blocks, light ones first, to the block with the most room.
+
+    Changes `part` and the block weights in place.
+    """
+    heavy = np.flatnonzero((blocks > limits)[part] & (weights > 0) & free)
+    heavy = heavy[np.lexsort((weights[heavy], part[heavy]))]
+    filled, most = blocks.tolist(), limits.tolist()
+    rooms, done = _Rooms(filled, most), -1
+    for v, block, weight in zip(heavy.tolist(), part[heavy].tolist(), weights[heavy].tolist()):
+        if block == done:
+            continue
+        there = rooms.widest()
+        if filled[block] <= most[block] or filled[there] + weight > most[there]:
+            done = block
+            continue
+        filled[block] -= weight
+        filled[there] += weight
+        part[v] = there
+    blocks[:] = filled
+
+
+def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
+            limits: np.ndarray) -> np.ndarray:
+    """Free vertices packed anew, heaviest first: where they were if it fits, else most room."""
+    result = part.copy()
+    filled = block_weights_on_host(part[~free], weights[~free], len(limits)).tolist()
+    most = limits.tolist()
+    rooms = _Rooms(filled, most)
+    order = np.argsort(-weights, kind="stable")
+    order = order[free[order]]
+    chosen = []
+    for block, weight in zip(part[order].tolist(), weights[order].tolist()):
+        if filled[block] + weight > most[block]:
+            block = rooms.widest()
+        filled[block] += weight
+        chosen.append(block)
+    result[order] = chosen
+    return result
+
+
+def _search(part: np.ndarray, weights: np.ndarray, free: np.ndarray, limits: np.ndarray) -> bool:
+    """Put free vertices into blocks that a search has found for them; False if it finds none."""
+    held = block_weights_on_host(part[~free], weights[~free], len(limits))
+    if (held > limits).any():
+        return False
+    heaviest_first = np.argsort(-weights, kind="stable")
+    heaviest_first = heaviest_first[(weights[heaviest_first] > 0) & free[heaviest_first]]
+    found = packed_within(weights[heaviest_first].tolist(), (limits - held).tolist())
+    if found is None:
+        return False
+    part[heaviest_first] = found
+    return True

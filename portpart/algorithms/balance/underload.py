@@ -1,0 +1,204 @@
+"""Blocks that weigh too little, or nothing, get vertices of others: on the host, at least loss.
+
+Refinement knows no least weight.  With a limit close to the mean it needs none; where it leaves a
+block empty or too light, that block takes one vertex after the other, always the one whose move
+costs least cut and that its own block can spare.  Deterministic: ties go to the smaller vertex.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+
+import numpy as np
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.balance.nonempty import least_weight
+from portpart.algorithms.balance.overload import block_weights_on_host, host_vertex_weights
+from portpart.backends.interface import Array
+from portpart.graphs.graph import Graph
+
+
+def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, least: int,
+           fixed: Array | None = None) -> tuple[Array, np.ndarray]:
+    """`part` with every block weighing `least` or more, if that can be found, and block weights.
+
+    Parameters
+    ----------
+    graph : Graph
+    part : array of int32, shape (n,)
+        Returned as it is if no block is too light.
+    blocks : numpy.ndarray of int64, shape (k,)
+        The block weights of `part`.
+    balance : Balance
+        Limits that blocks which take vertices keep.
+    least : int
+        What each block has to weigh; where that is 0, something if enough vertices do.
+    fixed : array of int32, shape (n,), optional
+        Vertices with an entry of 0 or more stay where they are.
+
+    Returns
+    -------
+    part : array of int32, shape (n,)
+    block_weights : numpy.ndarray of int64, shape (k,)
+    """
+    if blocks.min() >= max(1, least):
+        return part, blocks
+    space = graph.space
+    free = np.ones(graph.num_vertices, bool) if fixed is None else space.to_host(fixed) < 0
+    host_part, blocks = space.to_host(part).copy(), blocks.copy()
+    # first something for each, for more may be too much to ask
+    for bound in (least_weight(graph, balance.num_blocks), least):
+        if blocks.min() < bound:
+            filling = _Filling(graph, host_part, free, blocks, balance.limits, bound)
+            filling.fill_all(filling.fill)
+            if blocks.min() < bound:
+                filling.spread()
+    if blocks.min() == 0 and least_weight(graph, balance.num_blocks) > 0:
+        filling = _Filling(graph, host_part, free, blocks, balance.limits, 1)
+        filling.fill_all(filling.pass_on)
+    return space.asarray(host_part), blocks
+
+
+class _Filling:
+    """The partition and its block weights, which change, and the arcs of vertices inside blocks."""
+
+    def __init__(self, graph: Graph, part: np.ndarray, free: np.ndarray, blocks: np.ndarray,
+                 limits: np.ndarray, least: int) -> None:
+        matrix = graph.to_scipy()
+        self.offsets, self.targets, self.arcs = matrix.indptr, matrix.indices, matrix.data
+        self.part, self.free, self.blocks, self.limits = part, free, blocks, limits
+        self.weights, self.least = host_vertex_weights(graph), least
+        sources = np.repeat(np.arange(len(part)), np.diff(self.offsets))
+        same = np.where(part[sources] == part[self.targets], self.arcs, 0)
+        sums = np.concatenate([[0], np.cumsum(same, dtype=np.int64)])
+        self.inside = sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+        spare = np.flatnonzero(free & (self.weights > 0) & (blocks[part] > least))
+        self.everywhere = list(zip(self.inside[spare].tolist(), spare.tolist()))
+        heapq.heapify(self.everywhere)
+
+    def fill_all(self, fill: Callable[[int], None]) -> None:
+        """Fill blocks that weigh too little, but for empty ones that others have shown hopeless."""
+        hopeless = -1
+        for block in np.flatnonzero(self.blocks < self.least).tolist():
+            if self.least > 1 or self.limits[block] > hopeless:
+                fill(block)
+                if self.blocks[block] == 0:
+                    hopeless = max(hopeless, int(self.limits[block]))
+
+    def fill(self, block: int) -> None:
+        """Let `block` take vertices until it weighs enough or none can be had."""
+        toward: dict[int, int] = {}  # arc weight into the block, of vertices beside it
+        beside: list[tuple[int, int]] = []
+        for member in np.flatnonzero(self.part == block).tolist():
+            self._look_around(member, block, toward, beside)
+        unfit: list[tuple[int, int]] = []
+        while self.blocks[block] < self.least:
+            v = self._cheapest(block, toward, beside, unfit)
+            if v is None:
+                break
+            self._move(v, block)
+            self._look_around(v, block, toward, beside)
+        for entry in unfit:
+            heapq.heappush(self.everywhere, entry)
+
+    def _look_around(self, v: int, block: int, toward: dict[int, int],
+                     beside: list[tuple[int, int]]) -> None:
+        """Add the neighbours of v, which is in the block, to those beside it."""
+        for arc in range(self.offsets[v], self.offsets[v + 1]):
+            u = int(self.targets[arc])
+            if self.part[u] != block and self.free[u] and self.weights[u] > 0:
+                toward[u] = toward.get(u, 0) + int(self.arcs[arc])
+                heapq.heappush(beside, (int(self.inside[u]) - toward[u], u))
+
+    def _cheapest(self, block: int, toward: dict[int, int], beside: list[tuple[int, int]],
+                  unfit: list[tuple[int, int]]) -> int | None:
+        """The vertex whose move to the block costs least, taken off its heap."""
+        while beside or self.everywhere:
+            near = not self.everywhere or (bool(beside) and beside[0] <= self.everywhere[0])
+            loss, v = entry = heapq.heappop(beside if near else self.everywhere)
+            now = int(self.inside[v]) - (toward.get(v, 0) if near else 0)
+            if self.part[v] == block or not self._can_be_spared(v):
+                continue
+            if loss != now:  # a move has changed it
+                heapq.heappush(beside if near else self.everywhere, (now, v))
+            elif self._fits(v, block):
+                return v
+            elif not near:
+                unfit.append(entry)
+        return None
+
+    def _can_be_spared(self, v: int) -> bool:
+        return bool(self.blocks[self.part[v]] - self.weights[v] >= self.least)
+
+    def _fits(self, v: int, block: int) -> bool:
+        """Whether the block keeps its limit, or exceeds it by less than v's block does now."""
+        over = self.blocks[block] + self.weights[v] - self.limits[block]
+        here = self.part[v]
+        return bool(over <= max(0, self.blocks[here] - self.limits[here] - 1))
+
+    def _move(self, v: int, block: int) -> None:
+        here, inside = self.part[v], 0
+        for arc in range(self.offsets[v], self.offsets[v + 1]):
+            u, weight = int(self.targets[arc]), int(self.arcs[arc])
+            if self.part[u] == here:
+                self.inside[u] -= weight
+                if self.free[u] and self.weights[u] > 0:
+                    heapq.heappush(self.everywhere, (int(self.inside[u]), u))
+            elif self.part[u] == block:
+                self.inside[u] += weight
+                inside += weight
+        self.blocks[here] -= self.weights[v]
+        self.blocks[block] += self.weights[v]
+        self.part[v], self.inside[v] = block, inside
+
+    def pass_on(self, block: int) -> None:
+        """Fill an empty block by way of blocks that give their only vertex and get another one."""
+        giving = self.free & (self.weights > 0)
+        several = self.blocks[self.part] > self.weights
+        lightest = int(self.weights[giving & several].min(initial=2**62))
+        alone = np.flatnonzero(giving & ~several)
+        given: dict[int, tuple[int, int]] = {}  # by block: its vertex, and the block that gets it
+        queue, widest = [block], -1
+        for empty in queue:
+            if self.limits[empty] >= lightest:
+                self._hand_over(empty, given)
+                return
+            if self.limits[empty] > widest:
+                widest = int(self.limits[empty])
+                for v in alone[self.weights[alone] <= widest].tolist():
+                    here = int(self.part[v])
+                    if here not in given:
+                        given[here] = v, empty
+                        queue.append(here)
+
+    def _hand_over(self, last: int, given: dict[int, tuple[int, int]]) -> None:
+        """Let each block from `last` on give its only vertex to the next; the last takes one."""
+        block = last
+        while block in given:
+            v, block_that_gets_it = given[block]
+            self._move(v, block_that_gets_it)
+            block = block_that_gets_it
+        self.fill(last)
+
+    def spread(self) -> None:
+        """Pack all vertices anew, heaviest first, if that alone makes all blocks heavy enough."""
+        part, k = self.part.copy(), len(self.limits)
+        blocks = block_weights_on_host(part[~self.free], self.weights[~self.free], k)
+        queue = [self._urgency(blocks, block) for block in range(k)]
+        heapq.heapify(queue)
+        for v in np.argsort(-self.weights, kind="stable"):
+            if self.free[v] and self.weights[v] > 0:
+                block = queue[0][2]
+                blocks[block] += self.weights[v]
+                heapq.heapreplace(queue, self._urgency(blocks, block))
+                part[v] = block
+        allowed = max(0, int((self.blocks - self.limits).max()))
+        if blocks.min() >= self.least and (blocks - self.limits).max() <= allowed:
+            self.part[:], self.blocks[:] = part, blocks
+
+    def _urgency(self, blocks: np.ndarray, block: int) -> tuple[bool, int, int]:
+        """Blocks that weigh too little come first, then those with the most room."""
+        weight = int(blocks[block])
+        enough = weight >= self.least
+        return enough, weight - (int(self.limits[block]) if enough else self.least), block

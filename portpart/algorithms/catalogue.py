@@ -1,0 +1,193 @@
+"""Tables of algorithms, and what configurations say about themselves.
+
+A parameter's meaning is what the docstring of its dataclass says.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from typing import Any, ClassVar, TypeVar
+
+from portpart.errors import InputError
+from portpart.options import shown
+
+_ENTRY = re.compile(r"(?P<names>\w+(?:, \w+)*) : ")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a configuration.
+
+    Attributes
+    ----------
+    name : str
+        With the names of the options it is nested in, parted by dots.
+    value : object
+    meaning : str
+        Parameters that are explained together have the same one.
+    symbol : str
+        What the source of the algorithm calls it, or an empty string.
+    """
+
+    name: str
+    value: Any
+    meaning: str
+    symbol: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An algorithm of a table, with its presets.
+
+    Attributes
+    ----------
+    name, title : str
+        What ``algorithm=`` takes, and what people say.
+    purpose : str
+        What it does, in a line.
+    source : str
+        Where it comes from.
+    presets : mapping
+        Configurations by name; one of them is ``"default"``.
+    symbols : mapping
+        What the source calls a parameter.
+    task : str
+        ``"partition"`` or ``"map"``: the command that takes it.
+    """
+
+    task: ClassVar[str]
+
+    name: str
+    title: str
+    purpose: str
+    source: str
+    presets: Mapping[str, Any]
+    symbols: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> type:
+        """The class of the configurations."""
+        return type(self.presets["default"])
+
+    def parameters(self, preset: str = "default") -> list[Parameter]:
+        """All parameters of a preset, those of nested options with dotted names."""
+        return parameters_of(self.preset(preset), self.symbols)
+
+    def difference(self, preset: str) -> dict[str, Any]:
+        """The parameters that the preset "default" has other values of."""
+        return differences(self.preset("default"), self.preset(preset))
+
+    def preset(self, name: str) -> Any:
+        """The configuration called `name`.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        if name not in self.presets:
+            raise InputError(f"preset is {shown(name)}; it must be one of {_names(self.presets)}")
+        return self.presets[name]
+
+
+Kind = TypeVar("Kind", bound=Entry)
+
+
+def by_name(table: Mapping[str, Kind], name: Any) -> Kind:
+    """The entry called `name`.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not isinstance(name, str) or name not in table:
+        raise InputError(f"algorithm is {shown(name)}; it must be one of {_names(table)}")
+    return table[name]
+
+
+def chosen(table: Mapping[str, Kind], name: Any, preset: Any) -> tuple[Kind, Any]:
+    """The entry called `name` and its configuration; `preset` may be a configuration itself.
+
+    Raises
+    ------
+    InputError
+        If either is unknown.
+    """
+    found = by_name(table, name)
+    if isinstance(preset, str):
+        return found, found.preset(preset)
+    if not isinstance(preset, found.kind):
+        raise InputError(f"preset must be a name or a {found.kind.__name__}, not {shown(preset)}")
+    return found, preset
+
+
+def _names(table: Mapping[str, Any]) -> str:
+    return ", ".join(repr(name) for name in table)
+
+
+def parameters_of(config: Any, symbols: Mapping[str, str], prefix: str = "") -> list[Parameter]:
+    """The parameters of a configuration and of the options in it, in the order of declaration."""
+    found = []
+    for each in fields(config):
+        name, value = prefix + each.name, getattr(config, each.name)
+        if is_dataclass(value):
+            found += parameters_of(value, symbols, name + ".")
+        else:
+            meaning = meanings(config.__class__).get(each.name, "")
+            found.append(Parameter(name, value, meaning, symbols.get(name, "")))
+    return found
+
+
+def differences(base: Any, config: Any, prefix: str = "") -> dict[str, Any]:
+    """What `config` has other values of than `base`, a configuration of the same kind."""
+    found: dict[str, Any] = {}
+    for each in fields(config):
+        name = prefix + each.name
+        before, value = getattr(base, each.name), getattr(config, each.name)
+        if is_dataclass(value) and type(value) is type(before):
+            found |= differences(before, value, name + ".")
+        elif value != before:
+            found[name] = value
+    return found
+
+
+@cache
+def meanings(kind: type) -> dict[str, str]:
+    """What the docstring of a class says about each of its parameters."""
+    section = (inspect.getdoc(kind) or "").partition("Parameters\n----------\n")[2]
+    return {name: text for names, text in _entries(section.splitlines()) for name in names}
+
+
+def _entries(lines: list[str]) -> Iterator[tuple[list[str], str]]:
+    """Names and text of the entries of a section, up to the next section."""
+    names: list[str] = []
+    text: list[str] = []
+    for line in lines:
+        if line.startswith(" "):
+            text.append(line.strip())
+            continue
+        if names:
+            yield names, " ".join(text)
+        entry = _ENTRY.match(line)
+        if line and entry is None:
+            return
+        names, text = entry["names"].split(", ") if entry else [], []
+    if names:
+        yield names, " ".join(text)
+
+
+def written(value: Any) -> str:
+    """A value as it is written in a table: long tuples by their ends."""
+    if isinstance(value, tuple) and len(value) > 4:
+        return f"({value[0]!r}, {value[1]!r}, ... {value[-1]!r})"
+    return repr(value)
+
+
+def written_difference(difference: Mapping[str, Any]) -> str:
+    """Differences as they are written in a table."""
+    return ", ".join(f"{name}={written(value)}" for name, value in difference.items())

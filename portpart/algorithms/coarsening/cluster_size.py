@@ -1,0 +1,43 @@
+"""How large clusters may become on each level."""
+
+from __future__ import annotations
+
+from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.hierarchy import ClusterRule
+from portpart.backends.interface import Array
+from portpart.graphs.graph import Graph
+
+SKEW = 32
+"""Degrees are skewed where the highest is so many times the mean."""
+
+
+def is_skewed(graph: Graph) -> bool:
+    """Whether few vertices have most of the arcs, as in social networks.
+
+    Hubs hold clusters of many vertices together: larger ones lose no cut and take fewer levels.
+    And a second loop on the finest level finds little where the first one goes from hub to hub.
+    """
+    return graph.max_degree > SKEW * graph.mean_degree
+
+
+def cluster_rule(graph: Graph, coarsest: int, limit: int, growth: float, skewed_growth: float,
+                 most_coarse_weight: float, options: ClusteringOptions) -> ClusterRule:
+    """Clusters for the levels of a hierarchy from `graph` down to about `coarsest` vertices.
+
+    Parameters
+    ----------
+    limit : int
+        No cluster may weigh more.
+    growth, skewed_growth, most_coarse_weight : float
+        As of `PortpartConfig`.
+    """
+    total = graph.total_vertex_weight
+    highest = min(limit, int(most_coarse_weight * total / coarsest))
+    skewed = is_skewed(graph)
+
+    def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+        most = min(int((skewed_growth if skewed else growth) * total / fine.num_vertices), highest)
+        return cluster(fine.space, fine, max(1, most), level_seed, options, label)
+
+    return find_clusters

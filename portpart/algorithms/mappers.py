@@ -1,0 +1,317 @@
+"""The algorithms that map processes, and their presets: the one place that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from portpart.algorithms import integrated_mapping as im
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.catalogue import Entry, chosen
+from portpart.algorithms.mapping.combining import Sections
+from portpart.algorithms.mapping.costs import cost_of
+from portpart.algorithms.mapping.distances import Distances
+from portpart.algorithms.multilevel.search import Found, search
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multisection import multisection
+from portpart.algorithms.partitioners import lookup
+from portpart.algorithms.placement.sections import partition_sections
+from portpart.algorithms.portpart import STRONG
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graphs.graph import Graph
+from portpart.graphs.topology import Topology
+from portpart.options import MAX_BLOCKS, checked_integer, shown
+from portpart.primitives.histogram import histogram
+
+SEEDS_OF_MAPPINGS = 10**15
+"""Distance between the seeds of mappings that are combined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What there is to map."""
+
+    graph: Graph
+    topology: Topology
+    distances: Distances
+    balance: Balance
+    imbalance: float
+    seed: int
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class MultisectionConfig:
+    """Parameters of hierarchical multisection.
+
+    Parameters
+    ----------
+    preset : str or PortpartConfig
+        How each level is partitioned.  Coarsest graphs are always bisected by growing; what the
+        preset's own `start` and `starts` say is not used.
+    least_coarsest : int
+        Coarsening for a level stops at no fewer vertices for each block that is divided, if that
+        is not above 65,536.
+    starts : int, optional
+        Partitions of each coarsest graph; each is refined there, and the best one is used.  By
+        default as the preset says.
+    runs : tuple of int, optional
+        Partitions of each level that are combined, from the outermost on, which makes most of the
+        cost; levels further in take the last number.  By default as the preset says.
+    rooms : tuple of float
+        A mapping is made for each, and they are combined on the cost itself.  A level gets such a
+        share, from 0 to 1, of the room for weight that the paper leaves to levels further in.
+    cycles : int
+        Times that the result is coarsened inside its blocks and refined on the cost itself.
+    swaps : bool
+        Whether blocks swap places at the end where that lowers the cost.
+
+    Raises
+    ------
+    InputError
+        If there is no such preset, or a number is out of range.
+    """
+
+    preset: Any = "default"
+    least_coarsest: int = 2048
+    starts: int | None = None
+    runs: tuple[int, ...] | None = None
+    rooms: tuple[float, ...] = (0.5,)
+    cycles: int = 0
+    swaps: bool = True
+
+    def __post_init__(self) -> None:
+        lookup("portpart", self.preset)
+        if self.starts is not None:
+            checked_integer("starts", self.starts, 1, MAX_BLOCKS)
+        checked_integer("least_coarsest", self.least_coarsest, 0, MAX_BLOCKS)
+        checked_integer("cycles", self.cycles, 0, MAX_BLOCKS)
+        if self.runs is not None and not _all(self.runs, Integral, 1, MAX_BLOCKS):
+            raise InputError(f"runs is {shown(self.runs)}; it must be integers of at least 1")
+        if not _all(self.rooms, Real, 0, 1):
+            raise InputError(f"rooms is {shown(self.rooms)}; it must be numbers between 0 and 1")
+
+    @property
+    def is_one_walk(self) -> bool:
+        """Whether one mapping is made and that is it."""
+        return len(self.rooms) == 1 and self.cycles == 0
+
+    def of_levels(self, num_elements: int) -> Iterator[Any]:
+        """How each level is partitioned, from the outermost on, if there are so many elements."""
+        _, config = lookup("portpart", self.preset)
+        least = max(self.least_coarsest, config.least_coarsest)
+        config = replace(config, least_coarsest=least)
+        if self.starts is not None:
+            config = config.with_starts(self.starts, num_elements)
+        for runs in self.runs or ():
+            config = replace(config, runs=runs)
+            yield config
+        yield from repeat(config)
+
+
+def _all(values: Any, kind: Any, least: float, most: float) -> bool:
+    """Whether these are some numbers of this kind in a range."""
+    return isinstance(values, Sequence) and len(values) > 0 and all(
+        isinstance(value, kind) and least <= value <= most for value in values)
+
+
+@dataclass(frozen=True)
+class PartitionedConfig:
+    """Parameters of the mappers that partition at once.
+
+    Parameters
+    ----------
+    partitioner : str
+        An algorithm of :func:`portpart.partition`.
+    preset : str or configuration
+        Its preset.
+    swaps : bool, optional
+        Whether blocks swap places at the end where that lowers the cost.  By default with
+        ``"two-phase"``, and not with ``"identity"``.
+    """
+
+    partitioner: str = "portpart"
+    preset: Any = "default"
+    swaps: bool | None = None
+
+    def __post_init__(self) -> None:
+        lookup(self.partitioner, self.preset)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mapper(Entry):
+    """A way to map, and the configurations it is known under.
+
+    Attributes
+    ----------
+    map : callable
+        Mapping of a task by a configuration.
+    needs_hierarchy : bool
+        Whether a machine must not be a matrix of distances.
+    swaps : bool
+        Whether blocks swap places at the end if the configuration says nothing of that.
+    places : callable
+        Elements for blocks, from where swaps start; None for block b on element b.
+    """
+
+    task: ClassVar[str] = "map"
+
+    map: Callable[[Task, Any], Array] = field(repr=False)
+    needs_hierarchy: bool = False
+    swaps: bool = True
+    places: Callable[[Task, Graph], Array | None] = field(
+        default=lambda task, blocks: None, repr=False)
+
+    def check_fit(self, machine: Topology) -> None:
+        """Refuse machines that cannot be mapped to in this way."""
+        if self.needs_hierarchy and not machine.is_hierarchy:
+            raise InputError("multisection needs a hierarchy; with a matrix of distances use "
+                             "algorithm='im' or 'two-phase'")
+
+    def swaps_with(self, config: Any) -> bool:
+        """Whether blocks swap places at the end."""
+        return self.swaps if config.swaps is None else bool(config.swaps)
+
+
+def by_multisection(task: Task, config: MultisectionConfig) -> Array:
+    """Partition along the hierarchy; several times, if asked to, and combine the mappings."""
+    if config.is_one_walk:
+        return _multisection(task, config, config.rooms[0], task.seed)
+    space, k = task.graph.space, task.topology.num_elements
+    rooms = enumerate(config.rooms)
+
+    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
+        if part is None:
+            index, room = next(rooms)
+            own = (task.seed + SEEDS_OF_MAPPINGS * index) % 2**62
+            return _found(task, _multisection(task, config, room, own))
+        with task.trace.phase("search"):
+            trace = Trace(space, task.graph, task.trace.told_inside())
+            return _found(task, im.integrated_mapping(
+                task.graph, task.topology, task.distances, task.balance, im.STRONG, seed, trace,
+                part, label))
+
+    return search(space, walk, k, task.seed, len(config.rooms), config.cycles)
+
+
+def _multisection(task: Task, config: MultisectionConfig, room: float, seed: int) -> Array:
+    levels = config.of_levels(task.topology.num_elements)
+
+    def divide(sections: Sections, distances: Distances, balance: Balance, seed: int) -> Array:
+        return partition_sections(task.graph, sections, distances, balance, next(levels), seed,
+                                  task.trace.told_inside())
+
+    return multisection(task.graph, task.topology, task.balance.max_block_weight, divide, seed,
+                        task.trace, room)
+
+
+def _found(task: Task, part: Array) -> Found:
+    space, k = task.graph.space, task.balance.num_blocks
+    weights = space.to_host(histogram(space, part, k, task.graph.vertex_weights))
+    balanced = int(task.balance.overload(weights) <= 0)
+    return Found(part, balanced, cost_of(task.graph, part, task.distances))
+
+
+def by_partition(task: Task, config: PartitionedConfig) -> Array:
+    """Partition into as many blocks as there are elements, numbered as they come."""
+    run, inner = lookup(config.partitioner, config.preset)
+    part: Array = run(task.graph, task.balance, task.imbalance, inner, task.seed, task.trace)
+    return part
+
+
+def places_of_blocks(task: Task, blocks: Graph) -> Array | None:
+    """Elements for the blocks of a partition by multisection, if that is better than their order.
+
+    Each element takes one block, whatever it weighs.
+    """
+    space, k = blocks.space, blocks.num_vertices
+    if not task.topology.is_hierarchy:
+        return None
+    # of the types of a coarse graph, for which there are kernels
+    light = Graph(blocks.offsets, blocks.targets,
+                  space.asarray(blocks.weights, blocks.weight_sum_dtype),
+                  space.full(k, 1, np.int64), space)
+    each_one = replace(task, graph=light, balance=Balance(k, 1, 1), trace=Trace(space, light, None))
+    places = by_multisection(each_one, MultisectionConfig())
+    in_order = space.asarray(np.arange(k), np.int32)
+    better = cost_of(light, places, task.distances) < cost_of(light, in_order, task.distances)
+    return places if better and (space.to_host(histogram(space, places, k)) == 1).all() else None
+
+
+def by_integrated_mapping(task: Task, config: im.IntegratedConfig) -> Array:
+    """Refine on the communication cost on every level."""
+    return im.integrated_mapping(task.graph, task.topology, task.distances, task.balance, config,
+                                 task.seed, task.trace)
+
+
+SECTIONED = {
+    **{name: MultisectionConfig(preset=name) for name in ("fast", "default", "strong")},
+    "best": MultisectionConfig(preset="best", starts=16, runs=(32, 8, 4), cycles=1),
+}
+
+ULTRA = MultisectionConfig(
+    preset=replace(STRONG, finest_temperatures=STRONG.temperatures, cycles=2))
+"""Beyond strong: all temperatures on the finest level, too, and one cycle more."""
+
+PAPER = ("P. Samoldekin, C. Schulz, H. Woydt: GPU-Accelerated Algorithms for Process Mapping "
+         "(2026), arXiv:2510.12196")
+
+MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
+    Mapper(
+        "hm", "Hierarchical multisection",
+        "The machine's hierarchy is followed from outside, all blocks of a level at once.",
+        PAPER + ", section 4.1", SECTIONED, map=by_multisection, needs_hierarchy=True,
+    ),
+    Mapper(
+        "hm-ultra", "Hierarchical multisection, with more effort",
+        "Multisection with more effort on each level than the preset strong.",
+        PAPER + ", section 4.1", {"default": ULTRA}, map=by_multisection,
+        needs_hierarchy=True,
+    ),
+    Mapper(
+        "im", "Integrated mapping",
+        "The multilevel method with the communication cost in place of the cut.",
+        PAPER + ", section 4.2", im.PRESETS,
+        {"refinement.tolerance": "phi", "finest_refinement.tolerance": "phi",
+         "finest_once.tolerance": "phi"},
+        map=by_integrated_mapping,
+    ),
+    Mapper(
+        "two-phase", "Partition and swaps",
+        "A partition whose blocks get places by multisection, and then swap them.",
+        "C. Heider (1972); B. Brandfass, T. Alrutz, T. Gerhold (2013)",
+        {"default": PartitionedConfig(), "jet": PartitionedConfig(partitioner="jet")},
+        map=by_partition, places=places_of_blocks,
+    ),
+    Mapper(
+        "identity", "Partition alone",
+        "A partition, each block on the element of its number.",
+        "The baseline",
+        {"default": PartitionedConfig(), "jet": PartitionedConfig(partitioner="jet")},
+        map=by_partition, places=places_of_blocks, swaps=False,
+    ),
+)}  # fmt: skip
+
+DEFAULT, DEFAULT_OF_MATRIX = "hm", "im"
+
+
+def mapper_of(algorithm: str | None, preset: Any, hierarchy: bool = True) -> tuple[Mapper, Any]:
+    """A mapper and its configuration; `preset` may be a configuration itself.
+
+    Without an algorithm it is the one whose configuration is given, else the default for machines
+    with a `hierarchy` or without.
+    """
+    default = DEFAULT if hierarchy else DEFAULT_OF_MATRIX
+    name = _algorithm_of(preset, default) if algorithm is None else algorithm
+    return chosen(MAPPERS, name, preset)
+
+
+def _algorithm_of(preset: Any, default: str) -> str:
+    of_kind = (name for name, mapper in MAPPERS.items() if type(preset) is mapper.kind)
+    return next(of_kind, default)

@@ -1,0 +1,1 @@
+"""The multilevel walk: coarsen, start, refine; what its parts share."""

@@ -1,0 +1,156 @@
+"""The start of refinement: several partitions of the coarsest graph, the best kept.
+
+They are METIS's, made one after the other on the host, or grown all at once in the space of the
+graph, on a hierarchy that goes on below the coarsest graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.hierarchy import Level, coarsen
+from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
+from portpart.algorithms.initial.fixed_vertices import grown_partition, start_partition
+from portpart.algorithms.multilevel.constraints import never
+from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement.outcomes import Outcome
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graphs.graph import Graph
+
+STARTERS = ("metis", "grown", "auto")
+
+MOST_GROWN = 2**17
+"""Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
+
+LEAST_SHRINK = 0.9
+
+
+@dataclass(frozen=True)
+class StartOptions:
+    """Parameters of starts that are grown.
+
+    Parameters
+    ----------
+    refined : int
+        So many of the best candidates are refined on the coarsest graph, and the best one is used.
+    shrink : float
+        Clusters weigh at most what they must for so many vertices to become one, and half more.
+    growing : GrowingOptions
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+    """
+
+    refined: int = 2
+    shrink: float = 4.5
+    growing: GrowingOptions = field(default_factory=GrowingOptions)
+
+    def of_one(self) -> StartOptions:
+        """The same with one candidate."""
+        return replace(self, refined=1, growing=replace(self.growing, candidates=1))
+
+    def __post_init__(self) -> None:
+        if self.refined < 1:
+            raise InputError(f"refined is {self.refined}; it must be at least 1")
+        if not 1.5 <= self.shrink <= 100:
+            raise InputError(f"shrink is {self.shrink}; it must be from 1.5 to 100")
+
+
+def metis_parts(coarsest: Graph, balance: Balance, imbalance: float, seeds: range,
+                fixed: Array | None = None) -> Iterator[Array]:
+    """Partitions by METIS, one for each seed, and one grown from fixed vertices."""
+    matrix, space = coarsest.to_scipy(), coarsest.space
+    weights, anchors = (None if array is None else space.to_host(array)
+                        for array in (coarsest.vertex_weights, fixed))
+    for seed in seeds:
+        yield space.asarray(start_partition(matrix, weights, balance.limits, imbalance, seed,
+                                            balance.shares, anchors))
+    grown = None if anchors is None else grown_partition(matrix, anchors, balance.num_blocks)
+    if grown is not None:
+        yield space.asarray(grown)
+
+
+def grown_parts(coarsest: Graph, balance: Balance, options: StartOptions, seed: int) -> list[Array]:
+    """Partitions grown all at once, the most promising first."""
+    levels = levels_below(coarsest, options, seed)
+    n = coarsest.num_vertices
+    shares = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
+    parts = grown_partitions(
+        [level.graph for level in levels], [level.cluster for level in levels[:-1]],
+        shares, balance.limits, seed, options.growing, options.refined,
+    )
+    return [parts[start : start + n] for start in range(0, len(parts), n)]
+
+
+def levels_below(graph: Graph, options: StartOptions, seed: int, least: int | None = None,
+                 label: Array | None = None) -> list[Level]:
+    """Coarser and coarser graphs, from `graph` down to about `least` vertices.
+
+    Parameters
+    ----------
+    least : int, optional
+        By default as the options say.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label become one.
+    """
+    total = graph.total_vertex_weight
+    if least is None:
+        least = options.growing.least_vertices
+    clustering = ClusteringOptions()
+
+    def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+        vertices = max(fine.num_vertices / options.shrink, least)
+        limit = max(1, int(1.5 * total / vertices))
+        return cluster(fine.space, fine, limit, level_seed, clustering, label)
+
+    return coarsen(graph.space, graph, find_clusters, stop_at=least, least_shrink=LEAST_SHRINK,
+                   seed=seed, label=label)
+
+
+def start_from_best(refiner: JetRefiner, coarsest: Graph, parts: Iterable[Array], count: int,
+                    temperature: float, fixed: Array | None = None,
+                    out_of_time: Callable[[], bool] = never) -> int:
+    """Refine each of `count` partitions and start from the best, as many as time allows.
+
+    A single one is left as it is.
+
+    Returns
+    -------
+    int
+        The passes that each has had.
+    """
+    space = coarsest.space
+    tried: list[tuple[Outcome, Array]] = []
+    for part in parts:
+        refiner.start(coarsest, part)
+        only = count == 1 and fixed is None
+        if only or (not tried and out_of_time()):
+            return 0
+        outcome = refiner.refine(coarsest, temperature, fixed)
+        tried.append((outcome, space.copy(refiner.best[: coarsest.num_vertices])))
+        if out_of_time():
+            break
+    rank = _rank_of_anchored(coarsest) if fixed is not None else _rank
+    _, best = min(tried, key=lambda one: rank(one[0]))
+    refiner.start(coarsest, best)
+    return 1
+
+
+def _rank(outcome: Outcome) -> tuple[int, int]:
+    """Smaller is better."""
+    return -outcome["balanced"], outcome["cut"]
+
+
+def _rank_of_anchored(coarsest: Graph) -> Callable[[Outcome], tuple[int, int]]:
+    """The same for ways that differ much: what is too heavy costs its arcs at most to move."""
+    price = 1 + coarsest.total_arc_weight // max(1, coarsest.total_vertex_weight)
+    return lambda outcome: (0, outcome["cut"] + price * max(0, outcome["overload"]))

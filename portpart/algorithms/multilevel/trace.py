@@ -1,0 +1,176 @@
+"""What a run reports: seconds per phase, sizes and refinement per level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from portpart.backends.interface import ExecutionSpace
+from portpart.graphs.graph import Graph
+
+WALK = ("coarsening", "initial", "refinement")
+"""Phases of one walk through the levels."""
+
+TOLD_AT_ONCE = ("coarsening", "initial", "finish")
+"""Phases of which the caller hears when they begin."""
+
+DONE = "done"
+"""What the caller hears last."""
+
+Progress = Callable[[str, int, int], None]
+"""Called as progress(phase, level, number of levels)."""
+
+
+class Outcome(Protocol):
+    """What a refinement came to; reading may wait for it."""
+
+    def __getitem__(self, name: str) -> int:
+        """``cut`` or ``iterations``."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What was done between two points of the work of a space."""
+
+    of: dict[str, Any]
+    name: str
+    since: Any
+    until: Any
+
+    def settle(self, space: ExecutionSpace) -> None:
+        """Add the seconds that it took, as the device saw them."""
+        seconds = space.seconds_between(self.since, self.until)
+        self.of[self.name] = self.of.get(self.name, 0.0) + seconds
+
+
+class Trace:
+    """Collects statistics of one run and tells the caller about progress.
+
+    What a phase does is charged to the level it works on: the level that is coarsened or refined,
+    and what comes after the last of them to the level where the phase ends.  Nothing waits for the
+    device on that account, unless the caller wants to be told: times are read in the end.
+    """
+
+    def __init__(self, space: ExecutionSpace, graph: Graph, progress: Progress | None) -> None:
+        self.space = space
+        self.progress = progress
+        self.seconds: dict[str, float] = {}
+        self.levels: list[dict[str, Any]] = [_size(graph)]
+        self.cuts: list[int] = []
+        self._launches = space.counters.launches
+        self._synchronizations = space.counters.synchronizations
+        self._phase = ""
+        self._depth = 0
+        self._works: list[_Work] = []
+        self._outcomes: list[tuple[dict[str, Any], Outcome]] = []
+        self._mark, self._counts = space.mark(), self._count()
+
+    def summary(self) -> dict[str, Any]:
+        """The statistics, as `PartitionResult.stats` documents them.  Waits for what was done."""
+        self._tell(DONE, 0)
+        self._settle()
+        counters = self.space.counters
+        return {
+            "device": self.space.name,
+            "phases": self.seconds,
+            "levels": self.levels,
+            "cuts": self.cuts,
+            "launches": counters.launches - self._launches,
+            "synchronizations": counters.synchronizations - self._synchronizations,
+        }
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Time a phase; it ends when the device has finished it.
+
+        All after the first walk through the levels is one phase, the search.
+        """
+        if self.cuts and name in WALK:
+            name = "search"
+        begin = self.space.mark()
+        self.seconds.setdefault(name, 0.0)
+        self._phase, self._mark, self._counts = name, begin, self._count()
+        if name in TOLD_AT_ONCE:
+            self._tell(name, len(self.levels) - 1 if name == "initial" else 0)
+        yield
+        self._charge()
+        self._works.append(_Work(self.seconds, name, begin, self._mark))
+
+    def coarse_level(self, graph: Graph) -> None:
+        """A coarser graph has been made."""
+        if self.cuts:
+            return
+        self._charge()
+        self.levels.append(_size(graph))
+        self._depth = len(self.levels) - 1
+        self._tell("coarsening", len(self.levels) - 1)
+
+    def refined_level(self, depth: int, graph: Graph, outcome: Outcome) -> None:
+        """A level has been refined once, or will be when the device gets there."""
+        if self.cuts:
+            self._tell("search", min(depth, len(self.levels) - 1))
+            return
+        self._depth = depth
+        self._charge()
+        self._outcomes.append((self.levels[depth], outcome))
+        self._tell("refinement", depth)
+
+    def walked(self, cut: int) -> None:
+        """A walk through the levels has ended; the best cut so far is known."""
+        self._settle()
+        self.cuts.append(cut)
+        self.levels[0]["cut"] = cut
+        self._depth = 0
+
+    @contextmanager
+    def below(self, graph: Graph) -> Iterator[Trace]:
+        """Trace a run on the coarsest graph, within a phase: its levels follow those so far."""
+        inner = Trace(graph.space, graph, None)
+        yield inner
+        inner._settle()
+        if not self.cuts:
+            self.levels += inner.levels[1:]
+
+    def told_inside(self) -> Progress | None:
+        """What a run within the current phase reports to: its own phases follow the name of this.
+
+        So does ``"level 3, coarsening"``.
+        """
+        if self.progress is None:
+            return None
+        tell, outer = self.progress, self._phase
+        return lambda phase, level, count: tell(f"{outer}, {phase}", level, count)
+
+    def _charge(self) -> None:
+        """Charge what has been done since the last time to the current phase of the level."""
+        mark, counts = self.space.mark(), self._count()
+        work = self.levels[self._depth].setdefault(self._phase, dict.fromkeys(counts, 0))
+        for name, count in counts.items():
+            work[name] += count - self._counts[name]
+        self._works.append(_Work(work, "seconds", self._mark, mark))
+        self._mark, self._counts = mark, counts
+
+    def _count(self) -> dict[str, int]:
+        counters = self.space.counters
+        return {"launches": counters.launches, "synchronizations": counters.synchronizations}
+
+    def _settle(self) -> None:
+        """Read the times and outcomes of what has been done so far."""
+        for work in self._works:
+            work.settle(self.space)
+        for level, outcome in self._outcomes:
+            level["iterations"] = level.get("iterations", 0) + outcome["iterations"]
+            level["cut"] = outcome["cut"]
+        self._works, self._outcomes = [], []
+
+    def _tell(self, phase: str, level: int) -> None:
+        if self.progress is not None:
+            self.space.synchronize()
+            with self.space.counters.put_back():
+                self.progress(phase, level, len(self.levels))
+
+
+def _size(graph: Graph) -> dict[str, Any]:
+    return {"vertices": graph.num_vertices, "arcs": graph.num_arcs}

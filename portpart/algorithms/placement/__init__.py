@@ -1,0 +1,1 @@
+"""Places of blocks on a machine: traffic, swaps, sections of a hierarchy."""

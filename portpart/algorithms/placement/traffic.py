@@ -1,0 +1,92 @@
+"""The traffic between processing elements, and better places for the blocks it runs between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.algorithms.mapping.distances import Distances
+from portpart.algorithms.placement.swaps import MOST_SWAPPED, swapped_places
+from portpart.backends.interface import Array
+from portpart.backends.language import atomic_add, int64, kernel, lane, team_size, value_or
+from portpart.graphs.graph import Graph
+from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.teams import team_for_all
+from portpart.primitives.basic import gather
+from portpart.primitives.select import positions_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
+    """Weight between each two elements, on the host; symmetric, rows sorted, int64, no zeros.
+
+    Counted in a table of all pairs where that has no more entries than the graph has arcs, else by
+    contraction, which looks at the arcs inside blocks too.
+    """
+    space = graph.space
+    if has_table(graph.num_arcs, num_elements):
+        return _from_table(graph, part, num_elements)
+    count = space.asarray(np.array([num_elements]))
+    matrix = contract(space, graph, Clusters(part, count, num_elements)).to_scipy()
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    return matrix.astype(np.int64)
+
+
+def has_table(num_arcs: int, num_elements: int) -> bool:
+    """Whether the traffic is counted in a table."""
+    return num_elements**2 <= min(num_arcs, MAX_INT32)
+
+
+def _from_table(graph: Graph, part: Array, num_elements: int) -> csr_array:
+    from scipy.sparse import csr_array
+
+    space = graph.space
+    table = space.zeros(num_elements**2, np.int64)
+    space.parallel_for(graph.num_vertices, add_traffic, graph.offsets, graph.targets, graph.weights,
+                       part, num_elements, table, team=team_for_all(graph))
+    pairs = positions_of(space, table)
+    weights = space.to_host(gather(space, table, pairs))
+    rows, columns = np.divmod(space.to_host(pairs), num_elements)
+    offsets = np.searchsorted(rows, np.arange(num_elements + 1)).astype(np.int32)
+    return csr_array((weights, columns, offsets), shape=(num_elements, num_elements))
+
+
+@kernel
+def add_traffic(v, offsets, targets, weights, part, num_elements, table):
+    """Add the arcs of v that leave its block to the table; atomic, order-free."""
+    here = part[v]
+    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
+        there = part[targets[arc]]
+        if there != here:
+            atomic_add(table, int64(here) * num_elements + there, value_or(weights, arc, 1))
+
+
+def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distances,
+               seed: int, places: Callable[[Graph], Array | None] = lambda blocks: None,
+               ) -> tuple[Array, csr_array]:
+    """The mapping with blocks on better elements, and its traffic; unchanged if they are too many.
+
+    Whole blocks change places, so no block becomes heavier.
+
+    Parameters
+    ----------
+    places : callable
+        Element for each block of the graph of blocks, from where swaps start; None: block b on b.
+    """
+    space, k = graph.space, traffic.shape[0]
+    if k > MOST_SWAPPED:
+        return part, traffic
+    offsets, targets = (space.asarray(array, np.int32)
+                        for array in (traffic.indptr, traffic.indices))
+    blocks = Graph(offsets, targets, space.asarray(traffic.data), None, space)
+    place = swapped_places(blocks, distances, seed, places(blocks))
+    at = np.argsort(space.to_host(place))  # the block on each element
+    moved = traffic[at][:, at].tocsr()
+    moved.sort_indices()
+    return gather(space, place, part), moved

@@ -1,0 +1,179 @@
+"""Buckets of the vertices that may leave a block that is too heavy (Jet, section 4.2).
+
+Vertices are sorted into buckets by what a move would lose per unit of weight (logarithmic, base
+1.5), and within a bucket into sub-buckets by a hash.  A block gives up its first sub-buckets, up to
+the one that brings it below the limit.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.active_sets import FEW
+from portpart.backends.language import (
+    atomic_add,
+    device,
+    float64,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_last,
+    team_min,
+    team_scan,
+    team_size,
+    team_sum,
+)
+from portpart.primitives.hashing import hash_of
+
+NOT_NEGATIVE = 2**63 - 1
+BUCKETS = 50
+BUCKET_BASE = 1.5
+
+LAST_WITHOUT_LOSS = 1
+"""Buckets up to this one hold vertices that lose nothing."""
+
+ONLY_EAGER, ALL, REST = 0, 1, 2
+"""Which vertices of a slightly heavy block are rated: the eager ones; all on its boundary; or those
+that have not been so far."""
+
+SLIGHT_SHARE = 8
+"""An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
+
+
+def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
+    """Sub-buckets per bucket, a power of two, about one for 8 vertices of a block.
+
+    No more than keep the histogram small.
+    """
+    share = min(2**20 // (BUCKETS * num_blocks), num_vertices // (8 * num_blocks))
+    return 1 << max(0, min(8, share.bit_length() - 1))
+
+
+@device
+def is_far(b, block_weight, limits, means, state):
+    """Whether block b, which is too heavy, counts as far too heavy: all its vertices may leave."""
+    return state[at.STRONG] != 0 or block_weight[b] - means[b] > limits[b] // SLIGHT_SHARE
+
+
+@device
+def bucket_of(loss, weight, state):
+    """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
+
+    The logarithm is a product of exact IEEE multiplications, the same on every device.
+    """
+    bucket = int64(0)
+    if loss == 0:
+        bucket = int64(1)
+    if loss > 0:
+        bucket = int64(2)
+        relative = float64(loss) * float64(state[at.MEAN_VERTEX_WEIGHT]) / float64(weight)
+        ratio = relative / float64(state[at.LOSS_UNIT])
+        bound = float64(1.0)
+        while bound <= ratio and bucket < BUCKETS - 1:
+            bound *= BUCKET_BASE
+            bucket += 1
+    return bucket
+
+
+@device
+def chance(v, state):
+    """A number drawn for v in this iteration."""
+    return hash_of(v, state[at.SEED] + state[at.ITERATION]) & NOT_NEGATIVE
+
+
+@device
+def slot_for(v, loss, weight, sub_buckets, state):
+    """Slot of v: its bucket and, by chance, a sub-bucket of it."""
+    bucket = bucket_of(loss, weight, state)
+    return bucket * sub_buckets + ((chance(v, state) >> 20) & (sub_buckets - 1))
+
+
+@device
+def enter_bucket(
+    v, loss, weight, part, slot_of, bucket_weight, slot_weight, sub_buckets, state
+):
+    """Put v into its bucket and its slot; atomic, order-free."""
+    slot = slot_for(v, loss, weight, sub_buckets, state)
+    slot_of[v] = int32(slot)
+    first = int64(part[v]) * BUCKETS
+    atomic_add(bucket_weight, first + slot // sub_buckets, weight)
+    atomic_add(slot_weight, first * sub_buckets + slot, weight)
+    return slot
+
+
+@device
+def empty_slot(block, slot, bucket_weight, slot_weight, sub_buckets):
+    """Set to zero what `enter_bucket` added to."""
+    first = int64(block) * BUCKETS
+    bucket_weight[first + slot // sub_buckets] = 0
+    slot_weight[first * sub_buckets + slot] = 0
+    return slot
+
+
+@device
+def first_reaching(values, begin, count, target):
+    """Least j such that values[begin] + ... + values[begin + j] >= target, else count - 1."""
+    found = count - 1
+    running = int64(0)
+    base = int64(0)
+    while base < count:
+        j = base + lane()
+        value = int64(0)
+        if j < count:
+            value = values[begin + j]
+        until = running + team_scan(value)
+        if until - value < target and until >= target:
+            found = j
+        running = team_last(until)
+        base += team_size()
+    return team_min(found)
+
+
+@device
+def scope_of(b, scope, state):
+    """Which vertices of block b are rated: where all are few, to choose takes longer."""
+    return int32(ALL) if state[at.LISTED] <= FEW else scope[b]
+
+
+@device
+def scope_after(b, bucket, scope, state):
+    """Which vertices of block b have to be rated beside those that are, now or the next time."""
+    result = int32(ONLY_EAGER)
+    if bucket > LAST_WITHOUT_LOSS:
+        result = int32(ALL)
+        if scope_of(b, scope, state) == ONLY_EAGER:
+            result = int32(REST)
+            state[at.SHORT] = 1
+    return result
+
+
+@kernel
+def set_threshold(
+    b, block_weight, limits, means, bucket_weight, slot_weight, sub_buckets, threshold, scope, state
+):
+    """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
+
+    If that takes vertices that lose something, all have to be in their buckets, beside those that
+    are there; and probably so the next time.
+    """
+    overload = block_weight[b] - limits[b] - state[at.SLACK]
+    slot = int64(-1)
+    if overload > 0:
+        bucket = first_reaching(bucket_weight, b * BUCKETS, int64(BUCKETS), overload)
+        before = int64(0)
+        for j in range(lane(), bucket, team_size()):
+            before += bucket_weight[b * BUCKETS + j]
+        before = team_sum(before)
+        first = (b * BUCKETS + bucket) * sub_buckets
+        within = first_reaching(slot_weight, first, sub_buckets, overload - before)
+        slot = bucket * sub_buckets + within
+        if lane() == 0 and not is_far(b, block_weight, limits, means, state):
+            scope[b] = scope_after(b, bucket, scope, state)
+    if lane() == 0:
+        threshold[b] = slot
+        if scope[b] != ONLY_EAGER:
+            state[at.NEXT_WIDE] = 1
+        if b == 0:
+            state[at.RATED] = state[at.LEAVERS]
+            state[at.UNRATED] = 0
+            state[at.UNRATED_HUBS] = 0

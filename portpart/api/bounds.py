@@ -1,0 +1,175 @@
+"""Checks of what callers want of blocks: targets, fixed vertices, a start, a least weight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.balance.nonempty import least_weight, most_filled
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import kernel
+from portpart.errors import InputError
+from portpart.graphs.arrays import as_array, host_array
+from portpart.graphs.graph import Graph
+from portpart.graphs.weights import integral
+from portpart.metrics.balance import block_weight_limit, block_weight_limits, target_weights
+from portpart.options import shown
+from portpart.primitives.histogram import histogram
+
+FREE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What the blocks of a graph may and must weigh.
+
+    Attributes
+    ----------
+    most : int
+        The largest of the limits; may pass 64 bits.
+    limits : numpy.ndarray of int64, shape (k,)
+        Limits of the blocks, no more than all vertices weigh.
+    held : numpy.ndarray of int64, shape (k,)
+        Weight of the vertices that are fixed to each block.
+    least : int
+        What the caller wants each block to weigh at least.
+    balance : Balance
+        What the algorithms keep: no limit is below what a block holds anyway.
+    most_filled : callable
+        How many blocks can weigh something at once, 0 if that is not asked for.
+    """
+
+    most: int
+    limits: np.ndarray
+    held: np.ndarray
+    least: int
+    balance: Balance
+    most_filled: Callable[[], int]
+
+    def kept_by(self, weights: np.ndarray) -> bool:
+        """Whether block weights keep the limits and the least, and none is 0 without need."""
+        return bool((weights <= self.limits).all() and (weights >= self.least).all()
+                    and self.empty(weights) == 0)
+
+    def empty(self, weights: np.ndarray) -> int:
+        """How many blocks weigh nothing that could weigh something."""
+        filled = int((weights > 0).sum())
+        return 0 if filled == len(weights) else max(0, self.most_filled() - filled)
+
+    def rank(self, weights: np.ndarray, cut: int) -> tuple[int, int, int, int]:
+        """Less is better: weight above the limits, below the least, empty blocks, the cut."""
+        over = max(0, self.balance.overload(weights))
+        return over, max(0, self.least - int(weights.min())), self.empty(weights), cut
+
+
+def bounds_for(graph: Graph, k: int, imbalance: Any, target: Any, fixed: Array | None,
+               least: int) -> Bounds:
+    """The bounds of the blocks; refuses a least weight that no partition can have."""
+    total = graph.total_vertex_weight
+    most = block_weight_limit(total, k, imbalance)
+    # no block is heavier than the total, which keeps a large limit within 64 bits
+    limits, means = np.full(k, min(most, total), np.int64), np.full(k, total // k, np.int64)
+    if target is not None:
+        exact = block_weight_limits(total, k, imbalance, target)
+        most, limits = max(exact), np.array([min(limit, total) for limit in exact], np.int64)
+        # targets rounded down are those of the negative weight, rounded up
+        means = np.array([-mean for mean in target_weights(-total, k, target)], np.int64)
+    held = np.zeros(k, np.int64) if fixed is None else _held(graph, fixed, k)
+    if least > 0:
+        _check_least(graph, least, limits, held)
+    return Bounds(most, limits, held, least, _balance(np.maximum(limits, held), means),
+                  lambda: most_filled(graph, limits, held, fixed))
+
+
+def _balance(limits: np.ndarray, means: np.ndarray) -> Balance:
+    """Blocks that are alike need no arrays, and give the same result as without a target."""
+    k = len(limits)
+    if (limits == limits[0]).all() and (means == means[0]).all():
+        return Balance(k, int(limits[0]), int(means[0]))
+    return Balance(k, int(limits.max()), int(means.max()), limits, means)
+
+
+def _held(graph: Graph, fixed: Array, k: int) -> np.ndarray:
+    """Weight of the vertices fixed to each block."""
+    space = graph.space
+    block = space.empty(len(fixed), np.int32)  # free vertices count for block k
+    space.parallel_for(len(fixed), write_block_or, fixed, k, block)
+    return space.to_host(histogram(space, block, k + 1, graph.vertex_weights))[:k]
+
+
+def _check_least(graph: Graph, least: int, limits: np.ndarray, held: np.ndarray) -> None:
+    k, low = len(limits), int(limits.argmin())
+    if least > limits[low]:
+        raise InputError(f"min_block_weight is {least}, more than the {limits[low]} that block "
+                         f"{low} may weigh")
+    missing = sum(max(least - weight, 0) for weight in held.tolist())
+    free = graph.total_vertex_weight - int(held.sum())
+    if missing > free:
+        free_ones = "the vertices that are not fixed" if held.any() else "all vertices together"
+        raise InputError(f"min_block_weight is {least}: {k} blocks need {missing} more, and "
+                         f"{free_ones} weigh {free}")
+    if least_weight(graph, k) == 0:
+        raise InputError(f"min_block_weight is {least}: fewer than {k} vertices weigh something")
+
+
+def seconds(value: Any) -> float:
+    """A limit of time in seconds; None is none."""
+    if value is None:
+        return math.inf
+    try:
+        limit = float(value)
+    except (TypeError, ValueError, OverflowError):
+        limit = math.nan
+    if not limit >= 0:
+        raise InputError(f"time_limit is {shown(value)}; it must be a number of seconds, 0 or more")
+    return limit
+
+
+def block_array(space: ExecutionSpace, values: Any, n: int, k: int, name: str,
+                lowest: int) -> Array | None:
+    """A block per vertex as int32 array of the space; entries from `lowest` to k - 1."""
+    if values is None:
+        return None
+    array = as_array(space, host_array(values) if space.kind == "cpu" else values, name)
+    if array.ndim != 1 or len(array) != n:
+        raise InputError(f"{name} has shape {tuple(array.shape)} for {n} vertices; one block for "
+                         "each vertex is needed")
+    array = integral(space, array, name)
+    if n and (int(array.min()) < lowest or int(array.max()) >= k):
+        vertex = int(((array < lowest) | (array >= k)).argmax())
+        block = int(space.to_host(array[vertex : vertex + 1])[0])
+        error = InputError(f"{name}[{vertex}] is {block}: vertex {vertex} is in no block of "
+                           f"0 ... {k - 1}" + (f" and not free ({FREE})" if lowest < 0 else ""))
+        error.vertex = vertex
+        raise error
+    return array.astype(np.int32, copy=False)
+
+
+def start_with_fixed(space: ExecutionSpace, initial: Array | None,
+                     fixed: Array | None) -> Array | None:
+    """The initial partition with fixed vertices where they have to be."""
+    if initial is None or fixed is None:
+        return initial
+    start = space.copy(initial)
+    space.parallel_for(len(start), put_in_place, fixed, start)
+    return start
+
+
+@kernel
+def write_block_or(v, fixed, otherwise, block):
+    """block[v] = the block that v is fixed to, or `otherwise`."""
+    block[v] = fixed[v]
+    if fixed[v] < 0:
+        block[v] = otherwise
+
+
+@kernel
+def put_in_place(v, fixed, part):
+    """Put v into the block that it is fixed to."""
+    if fixed[v] >= 0:
+        part[v] = fixed[v]

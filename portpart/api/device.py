@@ -1,0 +1,98 @@
+"""What the public functions share: checks of options, bringing graphs in and results back."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.api.bounds import Bounds
+from portpart.backends.interface import ExecutionSpace
+from portpart.errors import InputError
+from portpart.graphs.convert import as_graph
+from portpart.graphs.graph import Graph
+from portpart.metrics.balance import exact_imbalance
+from portpart.options import checked_integer, exact_fraction, shown
+from portpart.primitives.reduce import argmax_of, max_of
+
+MAX_SEED = 2**62
+MAX_IMBALANCE = 2**31
+"""From here on a limit is none, whatever k is."""
+
+
+def checked_seed(seed: Any) -> int:
+    """The seed; None is 0."""
+    return 0 if seed is None else checked_integer("seed", seed, 0, MAX_SEED)
+
+
+def warn_of_percents(imbalance: Any) -> None:
+    """Warn the caller of a public function if its imbalance, which is a valid one, is above 1."""
+    if exact_fraction(imbalance) > 1:
+        warnings.warn(f"imbalance={shown(imbalance)} lets blocks weigh more than twice their "
+                      'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=4)
+
+
+def as_float(imbalance: Any) -> float:
+    """An imbalance that `block_weight_limit` has accepted, which may be a text, as a number."""
+    return float(min(exact_fraction(imbalance), Fraction(MAX_IMBALANCE)))
+
+
+def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any) -> Graph:
+    """The checked graph in the memory of the space that will work on it.
+
+    `reading` are keywords of `as_graph`.  Nothing is copied: the graph lives as long as the call.
+    """
+    if not isinstance(device, str):
+        raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
+                         "'cuda:N'")
+    device = "cpu" if device == "cpu:0" else device
+    if device == "auto":
+        device = "cuda" if _is_on_device(graph) else "cpu"
+        space = None if device == "cuda" else backends.space(device, threads=threads)
+    else:
+        space = backends.space(device, threads=threads)
+    made = as_graph(graph, space=space, copy=False, **reading)
+    return made if space is None else made.to(space)
+
+
+def _is_on_device(graph: Any) -> bool:
+    """Whether the arrays of `graph` lie in a GPU's memory."""
+    if isinstance(graph, Graph):
+        return graph.space.kind == "cuda"
+    if isinstance(graph, np.ndarray):
+        return False  # asking some for their `data` is an error
+    holders = graph if isinstance(graph, tuple) else (graph, getattr(graph, "data", None))
+    return any(hasattr(holder, "__cuda_array_interface__") for holder in holders)
+
+
+def where_the_graph_was(part: Any, graph: Any, space: ExecutionSpace) -> Any:
+    """`part` in the kind of memory that the caller's graph is in."""
+    if not _is_on_device(graph):
+        return space.to_host(part)
+    return part if space.kind == "cuda" else backends.space("cuda").asarray(part)
+
+
+def why_infeasible(graph: Graph, weights: np.ndarray, bounds: Bounds, target: Any = None) -> str:
+    """Which bound block weights break, and why."""
+    limits = bounds.limits
+    block = int((bounds.held - limits).argmax())
+    if bounds.held[block] > limits[block]:
+        return (f"the vertices fixed to block {block} weigh {bounds.held[block]}, more than the "
+                f"{limits[block]} it may weigh")
+    if (weights <= limits).all():
+        return (f"no partition with at least {max(1, bounds.least)} in each block was found; the "
+                f"lightest block weighs {weights.min()}")
+    limit = int(limits.max())
+    heaviest = argmax_of(graph.space, graph.vertex_weights)
+    weight = max_of(graph.space, graph.vertex_weights)
+    if weight > limit:
+        return (f"vertex {heaviest} weighs {weight}, more than the {limit} a block may weigh; "
+                "its block exceeds the limit")
+    block = int((weights - limits).argmax())
+    return (f"no partition within the limits was found; block {block} weighs {weights[block]}, "
+            f"more than the {limits[block]} it may: this partition is one of "
+            f"imbalance={math.ceil(exact_imbalance(weights, target) * 10**4) / 10**4}")

@@ -1,0 +1,197 @@
+"""The public function that maps processes to the processing elements of a machine."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.algorithms.balance.finish import bounded
+from portpart.algorithms.mappers import Mapper, Task, mapper_of
+from portpart.algorithms.mapping.costs import check_cost
+from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.multilevel.trace import Progress, Trace
+from portpart.algorithms.placement.traffic import traffic_of, with_swaps
+from portpart.api.bounds import bounds_for
+from portpart.api.device import (
+    as_float,
+    checked_seed,
+    graph_on_device,
+    warn_of_percents,
+    where_the_graph_was,
+    why_infeasible,
+)
+from portpart.api.mapping_memory import check_memory
+from portpart.api.results import MappingResult
+from portpart.errors import InputError, typed_memory_errors
+from portpart.graphs.topology import Topology, checked_topology
+from portpart.metrics.balance import block_weight_limit, imbalance_of
+from portpart.metrics.mapping import level_costs_of
+from portpart.options import MAX_BLOCKS, checked_integer, shown
+from portpart.primitives.histogram import histogram
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from portpart.backends.interface import Array
+
+
+@typed_memory_errors
+def map_processes(
+    graph: Any,
+    hierarchy: Any = None,
+    distances: Any = None,
+    *,
+    topology: Topology | None = None,
+    imbalance: float | str = 0.03,
+    vertex_weights: Any = None,
+    edge_weights: Any = None,
+    algorithm: str | None = None,
+    preset: Any = "default",
+    swaps: bool | None = None,
+    device: str = "auto",
+    seed: int | None = 0,
+    threads: int | None = None,
+    symmetrize: bool | str = False,
+    weights: bool | str | None = None,
+    weight_scale: float | None = None,
+    progress: Progress | None = None,
+) -> MappingResult:
+    """Assign the vertices of a communication graph to the processing elements of a machine.
+
+    The elements get nearly equal weight, and what is sent far is little: the result's `cost` J is
+    the sum of weight times distance over all edges.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
+        Anything :func:`portpart.as_graph` takes; edge weights are volumes of communication.
+    hierarchy, distances : str or sequence of int
+        ``"4:8:6"`` and ``"1:10:100"``: see :class:`portpart.Topology`.
+    topology : Topology, optional
+        Instead of the two.
+    imbalance : float, default 0.03
+        Every element gets at most ``floor((1 + imbalance) * ceil(W / k))``.
+    vertex_weights, edge_weights : array_like or str, optional
+        As in :func:`portpart.as_graph`.
+    algorithm : str, optional
+        ``"hm"``, the default: hierarchical multisection; ``"hm-ultra"``: the same with more
+        effort; ``"im"``: integrated mapping, refinement on the cost itself; ``"two-phase"``: a
+        partition whose blocks get places afterwards; ``"identity"``: a partition, its blocks
+        numbered as they come.  With a matrix of distances one of the last three, ``"im"`` by
+        default.
+    preset : str or configuration, default "default"
+        A name (with ``"hm"`` ``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with ``"im"``
+        these and ``"paper"``; with ``"two-phase"`` and ``"identity"`` also ``"jet"``) or an
+        object, which tells the algorithm too: `portpart.MultisectionConfig`,
+        `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
+    swaps : bool, optional
+        Whether blocks swap places at the end where that lowers the cost; by default as the preset
+        says, which is yes but for ``"identity"``.  At most 4096 elements.
+    device, seed, threads, symmetrize, weights, weight_scale, progress
+        As in :func:`portpart.partition`.  With multisection, phases are those of each level of the
+        machine, like ``"level 3, coarsening"``.
+
+    Returns
+    -------
+    MappingResult
+
+    Raises
+    ------
+    InputError
+        Bad graph, topology or option, or more elements than vertices, before any work starts.
+    DeviceUnavailable
+        As in :func:`portpart.partition`.
+    OutOfMemory
+        The device's memory does not suffice; where it cannot, before any work starts.
+
+    Warns
+    -----
+    UserWarning
+        If the limit of weight cannot be kept, or `imbalance` is above 1.
+
+    Notes
+    -----
+    The same graph, options and seed give the same mapping on every device and any number of
+    threads, bit for bit.  Memory: :func:`portpart.memory_estimate`.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> result = portpart.map_processes(portpart.generators.grid_2d(8, 8), "2:2", "1:10")
+    >>> result.cost, result.feasible
+    (88, True)
+    """
+    start = time.perf_counter()
+    machine = _machine(hierarchy, distances, topology)
+    k = machine.num_elements
+    seed = checked_seed(seed)
+    if threads is not None:
+        threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is {shown(progress)}; it must be callable")
+    if swaps is not None and not isinstance(swaps, (bool, np.bool_)):
+        raise InputError(f"swaps is {shown(swaps)}; it must be True, False or None")
+    block_weight_limit(0, 1, imbalance)
+    warn_of_percents(imbalance)
+    mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
+    mapper.check_fit(machine)
+    working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
+                              edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
+                              weight_scale=weight_scale)
+    if k > working.num_vertices:
+        raise InputError(f"there are {k} processing elements for {working.num_vertices} vertices; "
+                         "every element needs a vertex: describe only the cores that get a rank, "
+                         "or add vertices without edges for those that stay idle")
+    space = working.space
+    bounds = bounds_for(working, k, imbalance, None, None, 0)
+    check_cost(working, machine.max_distance)
+    swapped = mapper.swaps_with(config) if swaps is None else swaps
+    check_memory(working, machine, swapped)
+    trace = Trace(space, working, progress)
+    task = Task(working, machine, distances_on(space, machine), bounds.balance,
+                as_float(imbalance), seed, trace)
+    part, block_weights, traffic = mapped_by(mapper, task, config, swapped)
+    feasible = bounds.kept_by(block_weights)
+    if not feasible:
+        warnings.warn(why_infeasible(working, block_weights, bounds), UserWarning, stacklevel=3)
+    pairs = traffic.tocoo()
+    costs = level_costs_of(machine, pairs.row, pairs.col, pairs.data)
+    return MappingResult(
+        part=where_the_graph_was(part, graph, space),
+        cut=int(traffic.sum()) // 2, imbalance=imbalance_of(block_weights),
+        block_weights=block_weights,
+        max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
+        feasible=feasible, k=k, seconds=time.perf_counter() - start,
+        stats={**trace.summary(), "weight_scale": working.weight_scale}, labels=working.names,
+        cost=int(costs.sum()), level_costs=costs, traffic=traffic, topology=machine,
+    )
+
+
+def mapped_by(mapper: Mapper, task: Task, config: Any,
+              swapped: bool) -> tuple[Array, np.ndarray, csr_array]:
+    """The mapping, the weights of blocks, and the traffic: all between checks and the result."""
+    graph, balance = task.graph, task.balance
+    k = balance.num_blocks
+    part = mapper.map(task, config)
+    with task.trace.phase("finish"):
+        part, weights = bounded(graph, part, balance)
+        traffic = traffic_of(graph, part, k)
+    if swapped:
+        with task.trace.phase("swaps"):
+            part, traffic = with_swaps(graph, part, traffic, task.distances, task.seed,
+                                       lambda blocks: mapper.places(task, blocks))
+            weights = graph.space.to_host(histogram(graph.space, part, k, graph.vertex_weights))
+    return part, weights, traffic
+
+
+def _machine(hierarchy: Any, distances: Any, topology: Topology | None) -> Topology:
+    if topology is None:
+        if hierarchy is None or distances is None:
+            raise InputError("hierarchy and distances are needed, or a topology")
+        return Topology(hierarchy, distances)
+    if hierarchy is not None or distances is not None:
+        raise InputError("either hierarchy and distances or a topology is needed, not both")
+    return checked_topology(topology)

@@ -1,0 +1,285 @@
+"""How much memory a partition or a mapping takes, by formula (docs/memory.md tells where from).
+
+The library allocates before it works: matching and contraction per level, refinement once for the
+whole hierarchy.  So the bytes follow from the sizes of the levels, which shrink geometrically.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW
+from portpart.algorithms.coarsening.contract_by_hashing import WIDE_ROW
+from portpart.algorithms.initial.bisection_state import TALLY
+from portpart.algorithms.initial.fm_gains import group_words
+from portpart.algorithms.multilevel.walk import MultilevelConfig
+from portpart.algorithms.refinement import loss_buckets as leaving
+from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.gain_cache import most_arcs
+from portpart.algorithms.refinement.jet_refinement import WEIGHT_COPIES
+from portpart.algorithms.refinement.outcomes import ROOM, WORDS
+from portpart.backends.interface import ExecutionSpace
+from portpart.errors import OutOfMemory
+from portpart.graphs.limits import MAX_INT32_ARCS
+from portpart.primitives.scan import TILE
+
+MATCHING = 4 * 4
+"""Bytes per vertex: mate, wish, two lists of active vertices."""
+
+TWO_HOP = 4 + 2 * 8 + 5 * 4
+"""Bytes per vertex: mate; key and leader; crowd, slot, wish, two lists of active vertices."""
+
+CLUSTERING = 3 * 8 + 6 * 4 + 2
+"""Bytes per vertex: weights of clusters and of those who ask and are chosen; leaders, members,
+wishes, two lists, first fans; flags.  Besides, hash rows and lists for high degrees."""
+
+GROUPING = 2 * 4 + 8 + 36 + 1
+"""Bytes per vertex of G-kway's groups: links and subsets, weights, what pairing takes, flags."""
+
+CLUSTER = 4
+MEMBERS = 4
+CONTRACTION = 3 * 4 + 3 * 8
+"""Bytes per cluster: members, where they begin and degree; the row's capacity and weight, and that
+of the cluster.  There is room for as many clusters as vertices."""
+
+REFINEMENT = 13 * 4 + 2 * 2 * 4 + 2 * 8 + 3 + 8
+"""Bytes per vertex of refinement: 13 arrays of int32, two double lists, 2 arrays of int64, flags,
+positions."""
+
+LEGAL_MOVES = 4 + 8 + 2
+"""Bytes per vertex besides, for legal moves and what they are sorted with."""
+
+BLOCK = 9 * 8 + 4 + 8 * leaving.BUCKETS
+"""Bytes per block of refinement, but for the striped weights and the sub-buckets."""
+
+ASKED_FROM = 2**28
+"""Less than so many bytes are taken without asking what is free."""
+
+SORTING = 8 + 4 + 3 * 8
+"""Bytes per key that is sorted: key, place in the order, words of both halves and spare ones."""
+
+STATES, PAGES = 3, 2
+"""States of refinement, and pages of outcomes, that are held at once."""
+
+MARGIN = 1.05
+"""The estimate is so many times what the formula gives, but for the input graph."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an algorithm takes.
+
+    Attributes
+    ----------
+    vertices, arcs : float
+        Shares that a level keeps of the one before: so large that their sums over all levels are
+        above all that were measured.
+    finding : callable
+        Bytes for finding clusters of n vertices and so many arcs, with weights of so many bytes.
+    refinement : int
+        Bytes per vertex.
+    """
+
+    vertices: float
+    arcs: float
+    finding: Callable[[int, int, int], int]
+    refinement: int
+
+
+def clustering_bytes(n: int, arcs: int, weight_bytes: int) -> int:
+    """Work memory of clustering where there are degrees above `MAX_NARROW`."""
+    return CLUSTERING * n + (4 + weight_bytes) * arcs + 8 * (arcs // (MAX_NARROW + 1))
+
+
+NEEDS = {
+    "portpart": Needs(0.4, 0.7, clustering_bytes, REFINEMENT),
+    "jet": Needs(0.62, 0.86, lambda n, arcs, weight: max(MATCHING, TWO_HOP) * n, REFINEMENT),
+    "gkway": Needs(0.5, 0.82, lambda n, arcs, weight: GROUPING * n, REFINEMENT + LEGAL_MOVES),
+}
+MOST = Needs(
+    0.62, 0.86, lambda n, *sizes: max(each.finding(n, *sizes) for each in NEEDS.values()),
+    max(each.refinement for each in NEEDS.values()),
+)
+"""What stands for algorithms that have no entry: the most of all."""
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """Bytes in use in each phase of a partition or a mapping.
+
+    Attributes
+    ----------
+    graph : int
+        Arrays of the input graph, in the memory of the device.
+    hierarchy : int
+        All coarser graphs and the maps between levels.
+    coarsening, refinement : int
+        Most bytes in use in the phase, graph and hierarchy included.
+    swaps : int
+        The same for the traffic between elements and swaps of blocks, after a mapping.
+    """
+
+    graph: int
+    hierarchy: int
+    coarsening: int
+    refinement: int
+    swaps: int = 0
+
+    @property
+    def peak(self) -> int:
+        """Most bytes in use at once."""
+        return max(self.coarsening, self.refinement, self.swaps)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{name:<22} {_readable(size):>10}" for name, size in (
+                ("input graph", self.graph), ("coarser graphs", self.hierarchy),
+                ("peak of coarsening", self.coarsening),
+                ("peak of refinement", self.refinement), ("peak of swaps", self.swaps),
+                ("peak", self.peak),
+            ) if size
+        ]  # fmt: skip
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Size:
+    """Size of a graph, its bytes, and those of sums of arc weights."""
+
+    num_vertices: int
+    num_arcs: int
+    own_bytes: int
+    weight_bytes: int
+
+
+def estimate_of(graph: Size, k: int, config: MultilevelConfig, needs: Needs,
+                arc_shrink: float | None = None, labelled: bool = False) -> MemoryEstimate:
+    """The estimate for a search by a configuration; its clusters may keep to a label."""
+    arcs_kept = needs.arcs if arc_shrink is None else arc_shrink
+    weight_bytes = graph.weight_bytes
+    sizes = list(_level_sizes(graph.num_vertices, graph.num_arcs, _coarsest(config, k),
+                              needs.vertices, arcs_kept))
+    graphs = [graph_bytes(n, arcs, 8, weight_bytes, None) for n, arcs in sizes]
+    graphs[0] = graph.own_bytes
+    below = sum(graphs[1:]) + sum(CLUSTER * n for n, _ in sizes[:-1])
+    kept = _kept_bytes(sizes, config)
+    starting = _start_bytes(sizes, k, config, weight_bytes, labelled)
+    if labelled:  # the partition before, a label on each level; starts, also refined, their labels
+        kept += 4 * sizes[0][0] + 4 * sum(n for n, _ in sizes)
+        at_most = min(sizes[0][0], config.coarsest_vertices(k))
+        starting += 4 * (3 * config.grown.refined + 2) * at_most
+    refining = _refinement_bytes(graph.num_vertices, graph.num_arcs, k, needs)
+    coarsening = _coarsening_peak(sizes, graphs, weight_bytes, needs) - graphs[0]
+    return MemoryEstimate(
+        graph=graphs[0],
+        hierarchy=int(MARGIN * below),
+        coarsening=graphs[0] + int(MARGIN * (kept + coarsening)),
+        refinement=graphs[0] + int(MARGIN * (kept + below + refining + starting)),
+    )
+
+
+def _coarsest(config: MultilevelConfig, k: int) -> int:
+    """Vertices at which coarsening stops, where it goes furthest."""
+    dense = config.coarsest_dense_vertices(k)
+    plain = config.coarsest_vertices(k)
+    return max(1, plain if dense is None else min(plain, dense))
+
+
+def _level_sizes(n: int, arcs: int, coarsest: int, vertices_kept: float,
+                 arcs_kept: float) -> Iterator[tuple[int, int]]:
+    """Vertices and arcs of the levels, finest first.
+
+    One level more than the shares give: the first levels of some graphs keep more than that.
+    """
+    yield n, arcs
+    last = n <= coarsest
+    while not last:
+        last = n <= coarsest
+        n = int(vertices_kept * n)
+        arcs = min(int(arcs_kept * arcs), n * n)
+        yield n, arcs
+
+
+def graph_bytes(n: int, arcs: int, vertex_weight: int, weight: int, offset: int | None) -> int:
+    """Bytes of the arrays of a graph; None for an offset is as many as the arcs need."""
+    if offset is None:
+        offset = _offset_bytes(arcs)
+    return offset * (n + 1) + (4 + weight) * arcs + vertex_weight * n
+
+
+def _offset_bytes(arcs: int) -> int:
+    return 4 if arcs <= MAX_INT32_ARCS else 8
+
+
+def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_bytes: int,
+                     needs: Needs) -> int:
+    """Most bytes of graphs and work arrays, over the levels."""
+    held, peak = 0, graphs[0]
+    for depth, (n, arcs) in enumerate(sizes):
+        held += graphs[depth]
+        contraction = 0
+        if depth + 1 < len(sizes):
+            row_bytes = CONTRACTION + 2 * _offset_bytes(arcs)
+            contraction = (CLUSTER + MEMBERS + row_bytes) * n + (4 + weight_bytes) * arcs
+            contraction += graphs[depth + 1] + 4 * (arcs // (WIDE_ROW + 1))
+        peak = max(peak, held + max(needs.finding(n, arcs, weight_bytes), contraction))
+        held += CLUSTER * n
+    return peak
+
+
+def _kept_bytes(sizes: list[tuple[int, int]], config: MultilevelConfig) -> int:
+    """Bytes of the partitions and labels that a search keeps beside its walk."""
+    if config.is_one_walk:
+        return 0
+    return 4 * (config.runs + 1) * sizes[0][0] + 2 * 4 * sum(n for n, _ in sizes)
+
+
+def _start_bytes(sizes: list[tuple[int, int]], k: int, config: MultilevelConfig,
+                 weight_bytes: int, labelled: bool) -> int:
+    """Bytes of starts on the coarsest graph, with the hierarchy below it if they are grown.
+
+    Coarsening may end with as many vertices as it may end with.  With labels the vertices of all
+    candidates are sorted by them.
+    """
+    most = config.coarsest_vertices(k)
+    n = min(sizes[0][0], most)
+    arcs = next((arcs for vertices, arcs in sizes if vertices <= most), sizes[-1][1])
+    if config.start == "metis":
+        return CLUSTER * n
+    growing, shares = config.grown.growing, NEEDS["portpart"]
+    below, of_candidates, groups, depth = 0, 0, 0, 0
+    for depth, (vertices, few_arcs) in enumerate(_level_sizes(
+            n, arcs, growing.least_vertices, shares.vertices, shares.arcs)):
+        vertices = max(vertices, min(n, growing.least_vertices * 5 // 4))  # ends not far above
+        candidates = growing.candidates_on(depth)
+        of_candidates = max(of_candidates, candidates * vertices)
+        groups = max(groups, candidates * group_words(vertices, k))
+        if depth > 0:
+            below += graph_bytes(vertices, few_arcs, 8, weight_bytes, None) + CLUSTER * vertices
+    attempts = growing.candidates_on(depth) * growing.trials
+    blocks = 8 * (attempts * TALLY * k + 3 * (k + 1) * growing.candidates_on(depth) + 8 * k)
+    of_vertex = 8 * 4 + 13 * growing.trials + SORTING * labelled
+    return below + of_vertex * of_candidates + 8 * growing.trials * groups + blocks
+
+
+def check_room(space: ExecutionSpace, k: int) -> None:
+    """Raise if the arrays that every call has for k blocks exceed all memory."""
+    needed, free = BLOCK * k, space.free_bytes()
+    if free is not None and needed > max(free, ASKED_FROM):
+        raise OutOfMemory(f"{k} blocks take {_readable(needed)}, whatever the graph, and "
+                          f"{space.name} has {_readable(free)}")
+
+
+def _refinement_bytes(n: int, arcs: int, k: int, needs: Needs) -> int:
+    """Bytes of the arrays of refinement."""
+    hubs = 2 * 4 * (arcs // most_arcs(1) + 1)  # all, and those that leave
+    stripes = 2 * 8 * max(WEIGHT_COPIES, k)  # weights, and those that are tried
+    buckets = 8 * k * leaving.BUCKETS * leaving.sub_buckets_for(k, n)
+    tiles = 8 * (n // TILE + 1)
+    fixed = 8 * (at.STRIPES + STATES * at.SIZE + PAGES * ROOM * WORDS)
+    return needs.refinement * n + hubs + BLOCK * k + stripes + buckets + tiles + fixed
+
+
+def _readable(size: int) -> str:
+    return f"{size / 2**30:.2f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"

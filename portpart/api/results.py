@@ -1,0 +1,131 @@
+"""What a partitioner and a mapper return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.graphs.arrays import host_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from portpart.graphs.topology import Topology
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartitionResult:
+    """A partition of a graph.  Unpacks as ``cut, part``, like pymetis's result.
+
+    Attributes
+    ----------
+    part : array of int32, shape (n,)
+        Block of each vertex, in the kind of array the graph came in.
+    cut : int
+        Weight of the edges between blocks, each edge once.
+    imbalance : float
+        Weight of the heaviest block over ``ceil(W / k)``, minus one; with a target the largest
+        ``weight_b / ceil(target_b) - 1``.
+    block_weights : numpy.ndarray of int64, shape (k,)
+    max_block_weight_allowed : int
+        The limit ``floor((1 + imbalance) * ceil(W / k))``; with a target the largest limit.
+    feasible : bool
+        Whether every block keeps its limit, and `min_block_weight` if that was given, and none is
+        empty that need not be.
+    k : int
+    seconds : float
+        Wall time of the call.
+    stats : dict
+        ``device``; ``phases``, seconds by name; ``launches`` and ``synchronizations``, kernels
+        and programs started and times the host waited for the device; ``levels``, a dict per
+        level, finest first: ``vertices``, ``arcs``, ``iterations`` and ``cut`` of its refinement,
+        and for each phase that worked on the level (``coarsening``, ``refinement`` ...) a dict of
+        ``launches``, ``synchronizations`` and ``seconds``; ``cuts``, that of the best partition
+        after each walk through the levels (the phase ``search`` holds all walks but the first).
+
+        A program counts as one launch, however many kernels it runs; a CUDA space whose
+        ``program_mode`` is ``"walk"`` counts each kernel, and each test of a flag as a
+        synchronisation.  The CPU space never waits: it counts no synchronisations.
+        ``weight_scale`` is what edge weights were multiplied by before they were rounded.
+    block_weight_limits : numpy.ndarray of int64, shape (k,)
+        The limit of each block, or the weight of all vertices if that is less.
+    labels : sequence or None
+        Names of the vertices in the order of `part`: nodes of NetworkX, text of a frame or file.
+        None if vertices have no names.
+    """
+
+    part: Any
+    cut: int
+    imbalance: float
+    block_weights: np.ndarray
+    max_block_weight_allowed: int
+    feasible: bool
+    k: int
+    seconds: float
+    stats: dict[str, Any] = field(default_factory=dict)
+    block_weight_limits: np.ndarray | None = None
+    labels: Sequence[Any] | None = None
+
+    def blocks(self) -> list[Any]:
+        """The vertices of each block: k lists of names, or k arrays of numbers without names."""
+        part = host_array(self.part)
+        order = np.argsort(part, kind="stable")
+        ends = np.searchsorted(part[order], np.arange(self.k + 1))
+        members = [order[begin:end] for begin, end in pairwise(ends)]
+        names = self.labels
+        if names is None:
+            return members
+        return [[names[vertex] for vertex in each.tolist()] for each in members]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.cut, self.part))
+
+    def __repr__(self) -> str:
+        state = "" if self.feasible else ", out of bounds"
+        return (
+            f"<PartitionResult: {len(self.part):,} vertices in {self.k:,} blocks, "
+            f"cut {self.cut:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MappingResult(PartitionResult):
+    """A mapping of processes to processing elements.  Unpacks as ``cost, part``.
+
+    What a :class:`PartitionResult` has, ``part`` being the element of each vertex, and:
+
+    Attributes
+    ----------
+    cost : int
+        Communication cost J: weight times distance, each edge once.  Papers that sum over both
+        directions of every edge have twice this.
+    level_costs : numpy.ndarray of int64, shape (number of levels,)
+        J by the innermost level of the hierarchy that the ends of an edge share.
+    traffic : scipy.sparse.csr_array of int64, shape (k, k)
+        Weight of the edges between each two elements; symmetric.
+    topology : Topology
+
+    Notes
+    -----
+    Multisection has a phase for each level of the machine, in ``stats["phases"]``, and searches
+    within those: ``levels`` and ``cuts`` of these are not kept.
+    """
+
+    cost: int
+    level_costs: np.ndarray
+    traffic: csr_array
+    topology: Topology
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.cost, self.part))
+
+    def __repr__(self) -> str:
+        state = "" if self.feasible else ", out of bounds"
+        return (
+            f"<MappingResult: {len(self.part):,} vertices on {self.k:,} elements, "
+            f"cost {self.cost:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>"
+        )

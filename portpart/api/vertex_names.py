@@ -1,0 +1,77 @@
+"""Blocks that are given for names of vertices, or as the result of another call."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from portpart.api.bounds import FREE
+from portpart.api.results import PartitionResult
+from portpart.errors import InputError
+from portpart.graphs.arrays import host_array
+from portpart.graphs.graph import Graph
+from portpart.options import shown
+
+
+def blocks_by_vertex(values: Any, name: str, graph: Graph) -> Any:
+    """A block per vertex, -1 where none is given, of a mapping or a result; others as they are.
+
+    Keys of a mapping are names of vertices if the graph has names, else numbers.
+    """
+    if isinstance(values, PartitionResult):
+        values = _blocks_of_result(values, graph)
+    if not isinstance(values, Mapping):
+        return values
+    blocks = np.full(graph.num_vertices, FREE, np.int64)
+    given = host_array(list(values.values())) if values else blocks[:0]
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise InputError(f"{name} maps vertices to {shown(next(iter(values.values())))}; blocks "
+                         "must be integers")
+    places = _places(list(values), name, graph)
+    blocks[places] = given
+    return blocks
+
+
+def refuse_partial(values: Any, name: str, graph: Graph) -> None:
+    """Raise if a mapping leaves out a vertex, naming it."""
+    if not isinstance(values, Mapping) or len(values) >= graph.num_vertices:
+        return
+    vertices = range(graph.num_vertices) if graph.names is None else graph.names
+    missing = next(vertex for vertex in vertices if vertex not in values)
+    raise InputError(f"{name} has no block for vertex {missing!r}: all {graph.num_vertices} "
+                     f"vertices need one, and {len(values)} have")
+
+
+def _blocks_of_result(result: PartitionResult, graph: Graph) -> Any:
+    """The partition of a result, by name where names are in another order."""
+    if result.labels is None or graph.names is None or result.labels is graph.names:
+        return result.part
+    labels = list(result.labels)
+    if labels == list(graph.names):
+        return result.part
+    return dict(zip(labels, host_array(result.part).tolist()))
+
+
+def _places(vertices: list[Hashable], name: str, graph: Graph) -> np.ndarray:
+    """Numbers of the vertices."""
+    number = _numbers(graph.names, graph.num_vertices)
+    places = [number.get(vertex, -1) for vertex in vertices]
+    if -1 in places:
+        unknown = vertices[places.index(-1)]
+        known = (f"vertices are 0 ... {graph.num_vertices - 1}" if graph.names is None
+                 else f"the first vertices are {', '.join(map(repr, list(graph.names)[:3]))}")
+        raise InputError(f"{name} names {unknown!r}, which is no vertex: {known}")
+    return np.array(places, np.int64)
+
+
+def _numbers(names: Sequence[Any] | None, n: int) -> dict[Any, int]:
+    """The number of each vertex by its name."""
+    if names is None:
+        return {vertex: vertex for vertex in range(n)}
+    number = {vertex: place for place, vertex in enumerate(names)}
+    if len(number) < n:
+        raise InputError(f"{n} vertices have {len(number)} different names; give blocks as an "
+                         "array, one for each vertex")
+    return number

@@ -1,0 +1,144 @@
+"""Arrays of any library as arrays of an execution space, and whose memory they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.errors import InputError
+from portpart.graphs.weights import integral
+from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+CUDA_DLPACK_DEVICES = (2, 13)
+"""DLPack's numbers of CUDA memory and CUDA managed memory."""
+
+
+def space_of(values: Any) -> ExecutionSpace:
+    """The execution space whose memory holds `values`."""
+    if hasattr(values, "__cuda_array_interface__"):
+        device = getattr(values, "device", None)
+        number = getattr(device, "id", getattr(device, "index", None))
+        return backends.space(f"cuda:{number or 0}")
+    if hasattr(values, "__dlpack_device__") and not isinstance(values, np.ndarray):
+        kind, number = values.__dlpack_device__()
+        if int(kind) in CUDA_DLPACK_DEVICES:
+            return backends.space(f"cuda:{number}")
+    return backends.space("cpu")
+
+
+def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:
+    """One-dimensional int32 or int64 array of `space`, sharing memory where it can."""
+    array = as_array(space, values, what)
+    if array.ndim != 1:
+        raise InputError(f"{what} have shape {tuple(array.shape)}; a one-dimensional array is "
+                         "needed")
+    if array.dtype.kind not in "iu" and len(array):
+        raise InputError(f"{what} are of type {array.dtype}; they must be integers")
+    return integral(space, array, what)
+
+
+def weight_array(space: ExecutionSpace, values: Any, count: int, of_what: str) -> Array:
+    """Edge weights as array of `space`, of the right length."""
+    array = as_array(space, values, "edge_weights")
+    if array.ndim != 1 or len(array) != count:
+        raise InputError(f"edge_weights have shape {tuple(array.shape)} for {count} {of_what}; "
+                         f"shape ({count},) is needed")
+    return array
+
+
+def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
+    """`values`, whatever holds them, as an array of `space`; shares memory where it can."""
+    try:
+        if space_of(values).kind == "cpu":
+            values = host_array(values)
+        if isinstance(values, np.ndarray) and not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
+        if isinstance(values, np.ndarray) and values.dtype == np.longdouble:
+            with np.errstate(over="ignore"):
+                values = values.astype(np.float64)
+        return space.asarray(values)
+    except (TypeError, ValueError) as problem:
+        raise InputError(f"{what} cannot be read as an array: {problem}") from problem
+
+
+def host_array(values: Any) -> np.ndarray:
+    """NumPy array of `values`, sharing memory where it can; copies what lies on a GPU."""
+    for method in ("get", "cpu"):  # of CuPy arrays, of torch tensors
+        if hasattr(values, method) and hasattr(values, "__cuda_array_interface__"):
+            values = getattr(values, method)()
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        return np.from_dlpack(values)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        raise InputError(f"a masked array has no value in {place}; fill or drop masked entries")
+    try:
+        array = np.asarray(values)
+        listed = array.dtype == object and array.ndim == 1
+        plain = np.array(array.tolist()) if listed else array
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise InputError(f"{shown(values)}: {problem}") from problem
+    if listed:  # numbers of pandas' nullable types
+        array = plain if plain.dtype.kind in "biuf" and plain.ndim == 1 else array
+    return array
+
+
+def host_integers(values: Any) -> np.ndarray:
+    """:func:`host_array`, of integers if it is empty: an empty list has no type of its own."""
+    array = host_array(values)
+    return array if array.size else np.zeros(array.shape, np.int64)
+
+
+def item_of(space: ExecutionSpace, array: Array, place: int) -> int:
+    """One element, on the host."""
+    return int(space.to_host(array[place : place + 1])[0])
+
+
+def is_changeable(array: Array) -> bool:
+    """Whether somebody else can still write to the memory of an array: looks through views."""
+    holder: Any = array
+    while isinstance(holder, (np.ndarray, memoryview)):
+        if isinstance(holder, np.ndarray):
+            if holder.flags.writeable:
+                return True
+            holder = holder.base
+        else:
+            if not holder.readonly:
+                return True
+            holder = holder.obj
+    if holder is None or isinstance(holder, bytes) or getattr(holder, "is_exclusive", False):
+        return False
+    try:
+        return not memoryview(holder).readonly
+    except TypeError:  # memory of a device, or of a library that does not say
+        return True
+
+
+def lent_arrays(*values: Any) -> list[np.ndarray]:
+    """Host arrays in the memory of what a caller gave."""
+    return [host_array(held) for held in values
+            if held is not None and not isinstance(held, (list, tuple))
+            and space_of(held).kind == "cpu"]
+
+
+def owned(array: Array | None, lent: list[np.ndarray], copy: bool | None) -> Array:
+    """`array`, read-only if it is a host array and the library's own.
+
+    With `copy`, arrays in memory of `lent` that can be changed are copied; without it they stay as
+    they are.  None: all arrays are the library's own, and parts of larger ones are copied.
+    """
+    if not isinstance(array, np.ndarray):
+        return array
+    if copy is None:
+        if is_changeable(array.base):
+            array = array.copy()
+    elif any(np.may_share_memory(array, other) for other in lent) and is_changeable(array):
+        if not copy:
+            return array
+        array = array.copy()
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,248 @@
+"""Checks of a CSR graph, in the memory where it is: one pass over the offsets, one over the arcs.
+
+Symmetry is tested without sorting: the 64-bit sums, wrapped, of mix(u, v, w) and of mix(v, u, w)
+over all arcs are equal if the arcs are symmetric, and differ with probability 1 - 2**-64 if not.
+Only a graph that fails is searched for its first offending arc, on the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from portpart.backends.language import (
+    atomic_min,
+    device,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    uint64,
+    value_or,
+)
+from portpart.errors import InputError
+from portpart.graphs.weights import NOT_NEGATIVE, exact_total
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+ARCS_PER_ITEM = 4096
+"""Arcs that one work item (one team) surveys, whatever the degrees are."""
+
+BAD_TARGET, NEGATIVE_WEIGHT = 0, 1
+LOOPS, DIFFERENCE, HEAVY, LIGHT, NOT_ONE, NUM_SUMS = 0, 1, 2, 3, 4, 5
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one pass over the arcs found out."""
+
+    num_loops: int
+    symmetric: bool
+    total_weight: int
+    all_weights_one: bool
+
+
+def check_offsets(space: ExecutionSpace, offsets: Array, num_arcs: int) -> None:
+    """Raise unless `offsets` starts at 0, never decreases and ends at `num_arcs`."""
+    n = len(offsets) - 1
+    if n < 0:
+        raise InputError("indptr is empty; a graph of n vertices needs n + 1 offsets, at least [0]")
+    found = space.full(3, n, np.int64)
+    space.parallel_for(n + 1, inspect_offset, offsets, n, found)
+    decreasing, first, last = (int(x) for x in space.to_host(found))
+    if first != 0:
+        raise InputError(f"indptr[0] is {first}; the first offset must be 0")
+    if decreasing < n:
+        pair = space.to_host(offsets[decreasing : decreasing + 2])
+        raise InputError(
+            f"indptr[{decreasing + 1}] = {pair[1]} is smaller than indptr[{decreasing}] = "
+            f"{pair[0]}; offsets must never decrease"
+        )
+    if last != num_arcs:
+        raise InputError(
+            f"indptr[{n}] is {last} but there are {num_arcs} indices; the last offset must be "
+            "the number of arcs"
+        )
+
+
+def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None) -> Survey:
+    """Check targets and weights of a CSR graph with valid offsets; count loops, test symmetry.
+
+    Raises
+    ------
+    InputError
+        Naming the first arc whose target is out of range or whose weight is negative.
+    """
+    n, num_arcs = len(offsets) - 1, len(targets)
+    items = -(-num_arcs // ARCS_PER_ITEM)
+    first = space.full(2, num_arcs, np.int64)
+    sums = space.zeros(items * NUM_SUMS, np.int64)
+    space.parallel_for(
+        items, survey_arcs, offsets, targets, weights, n, num_arcs, first, sums, team=256
+    )
+    bad_target, negative = (int(x) for x in space.to_host(first))
+    if bad_target < num_arcs:
+        _refuse_target(space, offsets, targets, bad_target)
+    if weights is not None and negative < num_arcs:
+        u, v = arc_ends(space, offsets, targets, negative)
+        weight = space.to_host(weights[negative : negative + 1])[0]
+        raise _at(u, f"arc ({u}, {v}) has weight {weight}; {NOT_NEGATIVE}")
+    totals = space.to_host(sums.reshape(-1, NUM_SUMS).sum(axis=0))
+    total_weight = exact_total(totals[HEAVY], totals[LIGHT], "arc weights")
+    return Survey(
+        num_loops=int(totals[LOOPS]),
+        symmetric=int(totals[DIFFERENCE]) == 0,
+        total_weight=total_weight,
+        all_weights_one=int(totals[NOT_ONE]) == 0,
+    )
+
+
+def arc_ends(
+    space: ExecutionSpace, offsets: Array, targets: Array, arc: int
+) -> tuple[int, int]:
+    """Tail and head of the arc at position `arc`."""
+    tail = int(np.searchsorted(space.to_host(offsets), arc, side="right")) - 1
+    return tail, int(space.to_host(targets[arc : arc + 1])[0])
+
+
+def _refuse_target(space: ExecutionSpace, offsets: Array, targets: Array, arc: int) -> None:
+    n = len(offsets) - 1
+    u, v = arc_ends(space, offsets, targets, arc)
+    hint = "; indices are 0-based: subtract 1 from 1-based ones" if v == n else ""
+    raise InputError(
+        f"indices[{arc}] = {v}, a neighbour of vertex {u}, is not a vertex: it must lie in "
+        f"0 ... {n - 1}{hint}"
+    )
+
+
+def refuse_asymmetry(
+    space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None
+) -> NoReturn:
+    """Raise, naming the first arc that has no reverse arc of equal weight; works on the host."""
+    offsets, targets = space.to_host(offsets), space.to_host(targets)
+    weights = None if weights is None else space.to_host(weights)
+    sources = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    arc = _first_unmatched(sources, targets.astype(np.int64), weights)
+    u, v = int(sources[arc]), int(targets[arc])
+    remedy = "give both directions equally, or pass symmetrize="
+    back = np.flatnonzero(targets[offsets[v] : offsets[v + 1]] == u) + offsets[v]
+    if weights is None or len(back) == 0:
+        raise _at(u, f"arc ({u}, {v}) has no reverse arc ({v}, {u}); {remedy}True to ignore "
+                     "directions")
+    others = ", ".join(str(weights[i]) for i in back[:3])
+    raise _at(u, f"arc ({u}, {v}) has weight {weights[arc]} but its reverse arc ({v}, {u}) has "
+                 f'weight {others}; {remedy}"sum" to add them up, "max" for the larger')
+
+
+def _at(vertex: int, problem: str) -> InputError:
+    error = InputError(problem)
+    error.vertex = vertex
+    return error
+
+
+def _first_unmatched(
+    sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+) -> int:
+    """Position of the first arc that occurs more often than its reverse with that weight."""
+    num_arcs = len(sources)
+    keys = np.concatenate([sources << 32 | targets, targets << 32 | sources])
+    both = np.zeros(2 * num_arcs, np.int64) if weights is None else np.tile(weights, 2)
+    order = np.lexsort((both, keys))
+    keys, both = keys[order], both[order]
+    starts_group = np.ones(2 * num_arcs, bool)
+    starts_group[1:] = (keys[1:] != keys[:-1]) | (both[1:] != both[:-1])
+    group = np.cumsum(starts_group) - 1
+    surplus = np.bincount(group, np.where(order < num_arcs, 1, -1))
+    unmatched = order[(surplus[group] > 0) & (order < num_arcs)]
+    return int(unmatched.min())
+
+
+@device
+def finalised(bits):
+    """Moremur: every bit of the argument reaches every bit of the result."""
+    x = bits
+    x = (x ^ (x >> uint64(27))) * uint64(0x3C79AC492BA7B653)
+    x = (x ^ (x >> uint64(33))) * uint64(0x1C69B3F74AC4AE35)
+    return x ^ (x >> uint64(27))
+
+
+@device
+def mixed(u, v, weight):
+    """64 well-mixed bits of an ordered triple (two rounds of Evensen's moremur finaliser)."""
+    bits = (uint64(u) << uint64(32)) | uint64(v)
+    return finalised(finalised(bits) + uint64(weight))
+
+
+@device
+def tail_of(arc, offsets, num_vertices):
+    """The vertex that arc leaves: the last one whose offset is <= arc."""
+    low = int64(0)
+    high = int64(num_vertices)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if offsets[middle] <= arc:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@device
+def store_sum(sums, item, which, value):
+    """Write one sum of an item, by the first lane."""
+    if lane() == 0:
+        sums[item * NUM_SUMS + which] = value
+    return value
+
+
+@kernel
+def inspect_offset(u, offsets, num_vertices, found):
+    """Write [first vertex whose row has negative length, offsets[0], offsets[n]]."""
+    if u == 0:
+        found[1] = offsets[0]
+    if u == num_vertices:
+        found[2] = offsets[u]
+    elif offsets[u + 1] < offsets[u]:
+        atomic_min(found, 0, u)
+
+
+@kernel
+def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, first, sums):
+    """Survey ARCS_PER_ITEM arcs: first[] gets the smallest bad arcs, sums[] this item's sums.
+
+    The item is a range of arcs, not a vertex, so that no degree is too high for one team.
+    """
+    begin = item * ARCS_PER_ITEM
+    end = min(begin + ARCS_PER_ITEM, num_arcs)
+    u = tail_of(min(begin + lane(), end - 1), offsets, num_vertices)
+    loops = int64(0)
+    difference = uint64(0)
+    heavy = int64(0)
+    light = int64(0)
+    not_one = int64(0)
+    for arc in range(begin + lane(), end, team_size()):
+        while offsets[u + 1] <= arc:
+            u += 1
+        v = int64(targets[arc])
+        weight = value_or(weights, arc, 1)
+        if v < 0 or v >= num_vertices:
+            atomic_min(first, BAD_TARGET, arc)
+        if u == v:
+            loops += 1
+        else:
+            if weight < 0:
+                atomic_min(first, NEGATIVE_WEIGHT, arc)
+            difference += mixed(u, v, weight) - mixed(v, u, weight)
+            heavy += weight >> 32
+            light += weight & 0xFFFFFFFF
+            if weight != 1:
+                not_one += 1
+    store_sum(sums, item, LOOPS, team_sum(loops))
+    store_sum(sums, item, DIFFERENCE, int64(team_sum(difference)))
+    store_sum(sums, item, HEAVY, team_sum(heavy))
+    store_sum(sums, item, LIGHT, team_sum(light))
+    store_sum(sums, item, NOT_ONE, team_sum(not_one))

@@ -1,0 +1,234 @@
+"""A CSR graph from arcs in any order: pack both ends into one key, sort, merge, unpack.
+
+Works on the arrays of any execution space; the results do not depend on the space.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.backends.language import atomic_min, int64, kernel
+from portpart.errors import InputError
+from portpart.graphs.limits import MAX_INT32_ARCS
+from portpart.graphs.weights import total_of
+from portpart.options import shown
+from portpart.primitives.sort import sort_keys
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+LOOP = -1
+"""Key of a self loop, dropped before the sort."""
+
+LOW_HALF = 0xFFFFFFFF
+MAX_INT32 = 2**31 - 1
+
+AGREE, SUM, MAX = "agree", "sum", "max"
+"""What becomes of the weights of the two directions of an edge."""
+
+
+def directions_of(symmetrize: Any) -> str | None:
+    """What the option `symmetrize` asks for: one of the three words, or None."""
+    if isinstance(symmetrize, str):
+        if symmetrize in (SUM, MAX):
+            return symmetrize
+    elif isinstance(symmetrize, (bool, np.bool_)):
+        return AGREE if symmetrize else None
+    raise InputError(f"symmetrize is {shown(symmetrize)}; it must be True, False, 'sum' or 'max'")
+
+
+def undirected_rows(
+    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
+    directions: str = AGREE,
+) -> tuple[Array, Array, Array | None]:
+    """CSR rows (offsets, targets, weights) of arcs taken without direction, rows ascending.
+
+    Weights of a repeated ordered pair add up.  An edge that stands in both directions has the
+    weight of both, which must agree, their sum or their maximum.  Without weights a pair counts
+    once, but in a sum, where each arc counts one.  Self loops vanish.
+    """
+    if directions == SUM and weights is None:
+        weights = space.full(len(sources), 1, np.int64)
+    keys, weights = merged_arcs(space, sources, targets, weights)
+    m = len(keys)
+    both = space.empty(2 * m, np.int64)
+    both[:m] = keys
+    both[m:] = (keys & LOW_HALF) << 32 | keys >> 32
+    if weights is None:
+        both.sort()
+        return unpacked(space, n, both[first_of_run(both)], None)
+    both, order = sort_keys(space, both)
+    source_weights = space.empty(2 * m, np.int64)
+    source_weights[:m] = weights
+    source_weights[m:] = weights
+    source_weights = source_weights[order]
+    joined = joined_directions(space, both, source_weights, directions)
+    first = first_of_run(both)
+    return unpacked(space, n, both[first], joined[first])
+
+
+def joined_directions(space: ExecutionSpace, keys: Array, weights: Array, how: str) -> Array:
+    """Weights of edges in the places where a key of the sorted `keys` stands first."""
+    length = len(keys)
+    if how != AGREE:
+        joined = space.empty(length, np.int64)
+        join = add_directions if how == SUM else take_larger_direction
+        space.parallel_for(length, join, keys, weights, length, joined)
+        return joined
+    found = space.full(1, length, np.int64)
+    space.parallel_for(length, find_disagreement, keys, weights, length, found)
+    place = int(space.to_host(found)[0])
+    if place < length:
+        _refuse_disagreement(space, keys, weights, place)
+    return weights
+
+
+def _refuse_disagreement(space: ExecutionSpace, keys: Array, weights: Array, place: int) -> None:
+    key = int(space.to_host(keys[place : place + 1])[0])
+    u, v = key >> 32, key & LOW_HALF
+    one, other = (int(weight) for weight in space.to_host(weights[place : place + 2]))
+    error = InputError(f"edge ({u}, {v}) has weight {one} and edge ({v}, {u}) has weight {other}: "
+                       'symmetrize="sum" adds the two directions up, symmetrize="max" takes the '
+                       "larger")
+    error.edge = (u, v)
+    raise error
+
+
+def directed_rows(
+    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None
+) -> tuple[Array, Array, Array | None]:
+    """CSR rows of arcs as they are, rows ascending; repeated arcs are merged, loops dropped."""
+    keys, weights = merged_arcs(space, sources, targets, weights)
+    return unpacked(space, n, keys, weights)
+
+
+def merged_arcs(
+    space: ExecutionSpace, sources: Array, targets: Array, weights: Array | None
+) -> tuple[Array, Array | None]:
+    """Sorted keys of the distinct arcs that are no loops, and the sums of their weights."""
+    keys = space.empty(len(sources), np.int64)
+    space.parallel_for(len(sources), pack_arc, sources, targets, keys)
+    proper = keys != LOOP
+    if not bool(proper.all()):
+        keys = keys[proper]
+        weights = None if weights is None else weights[proper]
+    if weights is None:
+        keys.sort()
+        return keys[first_of_run(keys)], None
+    weights = weights.astype(np.int64, copy=False)
+    total_of(weights, "edge weights")
+    keys, order = sort_keys(space, keys)
+    sums = weights[order].cumsum()
+    first = first_of_run(keys)
+    last = first.copy()
+    last[:-1] = first[1:]
+    last[-1:] = True
+    totals = sums[last]
+    totals[1:] -= sums[last][:-1]
+    return keys[first], totals
+
+
+def first_of_run(keys: Array) -> Array:
+    """Mask of the elements of a sorted array that differ from the one before."""
+    first = keys == keys
+    first[1:] = keys[1:] != keys[:-1]
+    return first
+
+
+def unpacked(
+    space: ExecutionSpace, n: int, keys: Array, weights: Array | None
+) -> tuple[Array, Array, Array | None]:
+    """CSR rows of sorted keys."""
+    num_arcs = len(keys)
+    offsets = space.empty(n + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else np.int64)
+    targets = space.empty(num_arcs, np.int32)
+    space.parallel_for(num_arcs + 1, unpack_arc, keys, n, num_arcs, offsets, targets)
+    return offsets, targets, narrowed(weights)
+
+
+def narrowed(weights: Array | None) -> Array | None:
+    """`weights` as int32 where their values allow it."""
+    if weights is None or (len(weights) and int(weights.max()) > MAX_INT32):
+        return weights
+    return weights.astype(np.int32, copy=False)
+
+
+def tails(space: ExecutionSpace, offsets: Array, num_arcs: int) -> Array:
+    """The vertex that each arc leaves, int32."""
+    sources = space.empty(num_arcs, np.int32)
+    space.parallel_for(len(offsets) - 1, write_tail, offsets, sources)
+    return sources
+
+
+def without_loops(
+    space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None
+) -> tuple[Array, Array, Array | None]:
+    """The same CSR rows, in the same order, less the self loops."""
+    proper = targets != tails(space, offsets, len(targets))
+    kept = space.zeros(len(targets) + 1, np.int64)
+    kept[1:] = proper.cumsum()
+    offsets = kept[offsets].astype(offsets.dtype, copy=False)
+    return offsets, targets[proper], None if weights is None else weights[proper]
+
+
+@kernel
+def pack_arc(arc, sources, targets, keys):
+    """keys[arc] = both ends of the arc, the tail first; LOOP if they are the same."""
+    u = int64(sources[arc])
+    v = int64(targets[arc])
+    keys[arc] = LOOP if u == v else (u << 32) | v
+
+
+@kernel
+def unpack_arc(arc, keys, num_vertices, num_arcs, offsets, targets):
+    """Write the target of an arc and the offsets of the rows that begin with it.
+
+    Item num_arcs ends the last rows.
+    """
+    before = int64(-1)
+    if arc > 0:
+        before = keys[arc - 1] >> 32
+    u = int64(num_vertices)
+    if arc < num_arcs:
+        u = keys[arc] >> 32
+        targets[arc] = keys[arc] & LOW_HALF
+    for row in range(before + 1, u + 1):
+        offsets[row] = arc
+
+
+@kernel
+def write_tail(u, offsets, sources):
+    """sources[arc] = u for the arcs of vertex u."""
+    for arc in range(offsets[u], offsets[u + 1]):
+        sources[arc] = u
+
+
+@kernel
+def take_larger_direction(i, keys, weights, length, larger):
+    """larger[i] = the larger weight of keys[i] and an equal key after it."""
+    weight = weights[i]
+    if i + 1 < length:
+        if keys[i + 1] == keys[i]:
+            weight = max(weight, weights[i + 1])
+    larger[i] = weight
+
+
+@kernel
+def add_directions(i, keys, weights, length, sums):
+    """sums[i] = the weights of keys[i] and of an equal key after it."""
+    weight = weights[i]
+    if i + 1 < length:
+        if keys[i + 1] == keys[i]:
+            weight += weights[i + 1]
+    sums[i] = weight
+
+
+@kernel
+def find_disagreement(i, keys, weights, length, found):
+    """found[0] gets the smallest place before an equal key of another weight, by atomic_min."""
+    if i + 1 < length:
+        if keys[i + 1] == keys[i]:
+            if weights[i + 1] != weights[i]:
+                atomic_min(found, 0, i)

@@ -1,0 +1,211 @@
+"""Checked graphs of CSR arrays and of edges, and of graphs whose arrays others can change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.graphs.arrays import (
+    as_array,
+    index_array,
+    is_changeable,
+    item_of,
+    lent_arrays,
+    owned,
+    space_of,
+    weight_array,
+)
+from portpart.graphs.checks import check_offsets, refuse_asymmetry, survey
+from portpart.graphs.csr import AGREE, SUM, directions_of, tails, undirected_rows, without_loops
+from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.limits import MAX_INT32_ARCS
+from portpart.graphs.weights import (
+    IGNORE,
+    KEEP,
+    NOT_NEGATIVE,
+    checked_vertex_weights,
+    converted,
+    total_of,
+)
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+MAX_VERTICES = 2**31 - 2
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How arcs and their weights are to be read."""
+
+    symmetrize: bool | str = False
+    mode: str = KEEP
+    scale: float | None = None
+    copy: bool = True
+
+    def options(self) -> dict[str, Any]:
+        """The same as keywords of `csr_graph` and `edges_graph`."""
+        return {"symmetrize": self.symmetrize, "mode": self.mode, "scale": self.scale,
+                "copy": self.copy}
+
+
+def csr_graph(
+    offsets: Any,
+    targets: Any,
+    weights: Any = None,
+    vertex_weights: Any = None,
+    symmetrize: bool | str = False,
+    space: ExecutionSpace | None = None,
+    mode: str = KEEP,
+    scale: float | None = None,
+    copy: bool | None = None,
+) -> Graph:
+    """A checked graph of CSR arrays of any kind, on `space` or where the arrays are.
+
+    `mode` is one of `weights.MODES`, `scale` as in `weights.converted`, `copy` as in
+    `arrays.owned`: None where the arrays are the library's own.
+    """
+    given = (offsets, targets, weights)
+    here = space or space_of(targets)
+    directions = directions_of(symmetrize)
+    offsets = index_array(here, offsets, "indptr")
+    targets = index_array(here, targets, "indices")
+    check_offsets(here, offsets, len(targets))
+    n = len(offsets) - 1
+    if n > MAX_VERTICES:
+        raise InputError(f"{n} vertices; at most 2**31 - 2 fit the 32-bit vertex numbers")
+    weights, scale = integer_weights(
+        here, weights, lambda: tails(here, offsets, len(targets)), targets, "arcs", mode, scale)
+    facts = survey(here, offsets, targets, weights)
+    if facts.all_weights_one and directions != SUM:
+        weights = None
+    if directions == SUM or (directions and not facts.symmetric):
+        sources = tails(here, offsets, len(targets))
+        return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale, copy)
+    if not facts.symmetric:
+        refuse_asymmetry(here, offsets, targets, weights)
+    if facts.num_loops:
+        offsets, targets, weights = without_loops(here, offsets, targets, weights)
+    offsets, targets = in_library_types(offsets, targets)
+    lent = lent_arrays(*given)
+    offsets, targets, weights = (owned(array, lent, copy) for array in (offsets, targets, weights))
+    return _finished(Graph(offsets, targets, weights, None, here, {"arc": facts.total_weight},
+                           scale), vertex_weights, copy)
+
+
+def edges_graph(
+    n: int, sources: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
+    space: ExecutionSpace | None = None, symmetrize: bool | str = True, mode: str = KEEP,
+    scale: float | None = None, copy: bool | None = None,
+) -> Graph:
+    """A checked graph of edges between vertices 0 ... n - 1, in any order.
+
+    They have no direction, whether `symmetrize` is true or not; "sum" and "max" say what becomes
+    of the weights of an edge that stands in both directions.
+    """
+    here = space or space_of(targets)
+    sources = index_array(here, sources, "edge sources")
+    targets = index_array(here, targets, "edge targets")
+    if n > MAX_VERTICES:
+        raise InputError(f"{n} vertices; at most 2**31 - 2 fit the 32-bit vertex numbers")
+    for ends in (sources, targets):
+        _check_ends(here, ends, n)
+    weights, scale = integer_weights(here, weights, lambda: sources, targets, "edges", mode, scale)
+    if weights is not None and len(weights) and int(weights.min()) < 0:
+        edge = int((weights < 0).argmax())
+        u, v, w = (item_of(here, array, edge) for array in (sources, targets, weights))
+        error = InputError(f"edge {edge} ({u}, {v}) has weight {w}; {NOT_NEGATIVE}")
+        error.entry = edge
+        raise error
+    directions = directions_of(symmetrize) or AGREE
+    return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale, copy)
+
+
+def integer_weights(
+    space: ExecutionSpace, weights: Any, tails_of: Callable[[], Array], heads: Array,
+    of_what: str, mode: str, scale: float | None,
+) -> tuple[Array | None, float]:
+    """Weights of arcs or edges as integers, and their scale; those of loops become 0."""
+    if weights is None or mode == IGNORE:
+        return None, 1
+    values = weight_array(space, weights, len(heads), of_what)
+    if mode != KEEP or values.dtype.kind == "f" or of_what == "edges":
+        loops = tails_of() == heads
+        if bool(loops.any()):
+            values = space.copy(values)
+            values[loops] = 0
+    return converted(space, values, mode, scale)
+
+
+def _joined(
+    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
+    vertex_weights: Any, directions: str, scale: float, copy: bool | None,
+) -> Graph:
+    """The graph of arcs taken without direction."""
+    offsets, targets, weights = undirected_rows(space, n, sources, targets, weights, directions)
+    total = len(targets) if weights is None else total_of(weights, "arc weights")
+    if weights is not None and len(weights) and int(weights.min()) == 1 == int(weights.max()):
+        weights = None
+    read_only([offsets, targets, weights])
+    return _finished(Graph(offsets, targets, weights, None, space, {"arc": total}, scale),
+                     vertex_weights, copy)
+
+
+def _check_ends(space: ExecutionSpace, ends: Array, n: int) -> None:
+    if len(ends) == 0 or (int(ends.min()) >= 0 and int(ends.max()) < n):
+        return
+    edge = int(((ends < 0) | (ends >= n)).argmax())
+    raise InputError(f"edge {edge} has an end {item_of(space, ends, edge)}, which is no vertex: "
+                     f"vertices are 0 ... {n - 1}")
+
+
+def in_library_types(offsets: Array, targets: Array) -> tuple[Array, Array]:
+    """Offsets and targets in the types that a graph has them in."""
+    offset_type = np.int32 if len(targets) <= MAX_INT32_ARCS else np.int64
+    return offsets.astype(offset_type, copy=False), targets.astype(np.int32, copy=False)
+
+
+def _finished(graph: Graph, vertex_weights: Any, copy: bool | None) -> Graph:
+    """`graph` with vertex weights, if there are any."""
+    return graph if vertex_weights is None else with_vertex_weights(graph, vertex_weights, copy)
+
+
+def with_vertex_weights(graph: Graph, vertex_weights: Any, copy: bool | None) -> Graph:
+    """`graph` with other vertex weights (checked)."""
+    space = graph.space
+    array = as_array(space, vertex_weights, "vertex_weights")
+    checked, total = checked_vertex_weights(space, array, graph.num_vertices)
+    checked = owned(checked, lent_arrays(vertex_weights), copy)
+    return replace(graph, vertex_weights=checked, _totals={**graph._totals, "vertex": total})
+
+
+def checked_again(graph: Graph, copy: bool) -> Graph:
+    """`graph` itself, unless somebody else can change its arrays: then what they are now.
+
+    They are checked again, in one pass, and copied if `copy` says so (on the host).
+    """
+    arrays = [graph.offsets, graph.targets, graph.weights, graph.vertex_weights]
+    if not any(array is not None and is_changeable(array) for array in arrays):
+        return graph
+    try:
+        check_offsets(graph.space, graph.offsets, graph.num_arcs)
+        facts = survey(graph.space, graph.offsets, graph.targets, graph.weights)
+        if not facts.symmetric:
+            refuse_asymmetry(graph.space, graph.offsets, graph.targets, graph.weights)
+        totals = {"arc": facts.total_weight}
+        if graph.vertex_weights is not None:
+            _, totals["vertex"] = checked_vertex_weights(graph.space, graph.vertex_weights,
+                                                         graph.num_vertices)
+    except InputError as problem:
+        raise InputError(f"the arrays of this graph have changed since: {problem}") from problem
+    if facts.num_loops:
+        raise InputError(f"the arrays of this graph have changed since: {facts.num_loops} arcs are "
+                         "self loops")
+    kept = [None if array is None else owned(array, lent_arrays(array), copy) for array in arrays]
+    offsets, targets, weights, vertex_weights = kept
+    return replace(graph, offsets=offsets, targets=targets, weights=weights,
+                   vertex_weights=vertex_weights, _totals=totals)

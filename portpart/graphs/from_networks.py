@@ -1,0 +1,143 @@
+"""Graphs of other libraries, whose vertices and edges have names and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.errors import InputError
+from portpart.graphs.arrays import index_array
+from portpart.graphs.csr import directed_rows
+from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph, integer_weights
+from portpart.graphs.graph import Graph
+from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import ExecutionSpace
+
+
+@dataclass(frozen=True)
+class NamedEdges:
+    """Edges between vertices 0, 1 ... that have names; weights as given, or None."""
+
+    names: Sequence[Hashable] | None
+    num_vertices: int
+    ends: np.ndarray
+    weights: Any
+    is_directed: bool
+
+
+def is_networkx(obj: Any) -> bool:
+    """Whether `obj` has the methods of a NetworkX graph."""
+    return hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes")
+
+
+def is_igraph(obj: Any) -> bool:
+    """Whether `obj` has the methods of an igraph graph."""
+    return hasattr(obj, "get_edgelist") and hasattr(obj, "vcount")
+
+
+def is_networkit(obj: Any) -> bool:
+    """Whether `obj` has the methods of a networkit graph."""
+    return hasattr(obj, "numberOfNodes") and hasattr(obj, "iterEdges")
+
+
+def graph_of_networkx(
+    graph: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
+    space: ExecutionSpace | None,
+) -> Graph:
+    """The graph of a NetworkX graph, named by its nodes."""
+    names = list(graph.nodes)
+    number = {node: i for i, node in enumerate(names)}
+    if isinstance(vertex_weights, str):
+        vertex_weights = _attribute(
+            "vertex_weights", vertex_weights, [data for _, data in graph.nodes(data=True)], "node")
+    edges = list(graph.edges(data=True))
+    weights: Any = edge_weights
+    if isinstance(edge_weights, str):
+        weights = _attribute("edge_weights", edge_weights, [data for *_, data in edges], "edge")
+    elif edge_weights is None and (graph.is_multigraph() or
+                                   any(data.get("weight") is not None for *_, data in edges)):
+        weights = [_one_if_none(data.get("weight")) for *_, data in edges]
+    ends = np.array([(number[u], number[v]) for u, v, _ in edges], np.int64).reshape(-1, 2)
+    found = NamedEdges(names, len(names), ends, weights, graph.is_directed())
+    return graph_of_edges(found, vertex_weights, how, space)
+
+
+def graph_of_igraph(
+    graph: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
+    space: ExecutionSpace | None,
+) -> Graph:
+    """The graph of an igraph graph, with the names of its vertices if they have any."""
+    names = list(graph.vs["name"]) if "name" in graph.vs.attributes() else None
+    if isinstance(vertex_weights, str):
+        vertex_weights = _column("vertex_weights", vertex_weights, graph.vs, "vertex")
+    weights: Any = edge_weights
+    if isinstance(edge_weights, str):
+        weights = _column("edge_weights", edge_weights, graph.es, "edge")
+    elif edge_weights is None and "weight" in graph.es.attributes():
+        weights = _column("edge_weights", "weight", graph.es, "edge")
+    ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
+    found = NamedEdges(names, graph.vcount(), ends, weights, graph.is_directed())
+    return graph_of_edges(found, vertex_weights, how, space)
+
+
+def _one_if_none(value: Any) -> Any:
+    return 1 if value is None else value
+
+
+def _attribute(option: str, name: str, data: list[dict[str, Any]], of_what: str) -> list[Any]:
+    """Values of an attribute, 1 where it is missing; refused if it is missing everywhere."""
+    if data and not any(name in each for each in data):
+        known = sorted({str(key) for each in data for key in each})
+        _refuse_attribute(option, name, known, of_what)
+    return [_one_if_none(each.get(name)) for each in data]
+
+
+def _column(option: str, name: str, items: Any, of_what: str) -> list[Any]:
+    if name not in items.attributes():
+        if len(items) == 0:
+            return []
+        _refuse_attribute(option, name, list(items.attributes()), of_what)
+    return [_one_if_none(value) for value in items[name]]
+
+
+def _refuse_attribute(option: str, name: str, known: list[str], of_what: str) -> None:
+    there = f"there are {', '.join(map(repr, known))}" if known else "there are no attributes"
+    raise InputError(f"{option}={shown(name)}: no {of_what} has an attribute of that name; {there}")
+
+
+def graph_of_edges(
+    edges: NamedEdges, vertex_weights: Any, how: Reading, space: ExecutionSpace | None
+) -> Graph:
+    """The graph of named edges; errors name the ends of an edge."""
+    here = space or backends.space("cpu")
+    try:
+        if edges.is_directed and not how.symmetrize:
+            made = _directed(edges, vertex_weights, how, here)
+        else:
+            made = edges_graph(edges.num_vertices, edges.ends[:, 0], edges.ends[:, 1],
+                               edges.weights, vertex_weights, here, **how.options())
+    except InputError as problem:
+        if problem.edge is None or edges.names is None:
+            raise
+        u, v = (edges.names[end] for end in problem.edge)
+        named = InputError(f"{problem} (the vertices are {shown(u)} and {shown(v)})")
+        named.edge = problem.edge
+        raise named from problem
+    return replace(made, names=edges.names)
+
+
+def _directed(
+    edges: NamedEdges, vertex_weights: Any, how: Reading, here: ExecutionSpace
+) -> Graph:
+    """The graph of arcs that must stand in both directions."""
+    tail, head = (index_array(here, edges.ends[:, side], "edges") for side in (0, 1))
+    weights, scale = integer_weights(here, edges.weights, lambda: tail, head, "edges", how.mode,
+                                     how.scale)
+    rows = directed_rows(here, edges.num_vertices, tail, head, weights)
+    return replace(csr_graph(*rows, vertex_weights, False, here), weight_scale=scale)

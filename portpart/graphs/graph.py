@@ -1,0 +1,193 @@
+"""The graph every algorithm works on: an immutable CSR value.
+
+An undirected edge {u, v} is stored as the two arcs (u, v) and (v, u) with equal weights.  There
+are no self loops; parallel edges may occur and count separately.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.graphs.limits import MAX_INT32
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.program import Program, Slot
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Graph:
+    """An undirected graph in compressed sparse row form, in the memory of one execution space.
+
+    The constructor trusts its arrays; user input goes through :func:`as_graph`.
+
+    Parameters
+    ----------
+    offsets : array of int32 or int64, shape (n + 1,)
+        Arcs ``offsets[u] ... offsets[u + 1] - 1`` leave vertex u.
+    targets : array of int32, shape (num_arcs,)
+        Head of each arc.
+    weights : array of int32 or int64, shape (num_arcs,), or None
+        Weight of each arc; None means that every arc weighs 1.
+    vertex_weights : array of int64, shape (n,), or None
+        None means that every vertex weighs 1.
+    space : ExecutionSpace
+        The space that owns the arrays.
+    weight_scale : float
+        What edge weights were multiplied by before they were rounded, 1 where nothing was.
+    names : sequence or None
+        The name of each vertex, where vertices have names.
+
+    Notes
+    -----
+    Arrays in host memory that are the graph's own are read-only.  Where others can write to them
+    (``as_graph(copy=False)``, the memory of a device) each public function checks them again.
+    """
+
+    offsets: Array
+    targets: Array
+    weights: Array | None
+    vertex_weights: Array | None
+    space: ExecutionSpace
+    _totals: dict[str, int] = field(default_factory=dict)
+    weight_scale: float = 1
+    names: Sequence[Any] | None = None
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices n."""
+        return len(self.offsets) - 1
+
+    @property
+    def num_arcs(self) -> int:
+        """Number of arcs: each undirected edge has two."""
+        return len(self.targets)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges m."""
+        return self.num_arcs // 2
+
+    @property
+    def mean_degree(self) -> float:
+        """Arcs per vertex (0 for the empty graph)."""
+        return self.num_arcs / max(1, self.num_vertices)
+
+    @property
+    def max_degree(self) -> int:
+        """Most arcs of a vertex (0 for the empty graph); computed once, which synchronises."""
+        if "degree" not in self._totals:
+            degrees = self.offsets[1:] - self.offsets[:-1]
+            most = self.space.to_host(degrees.max().reshape(1))[0] if len(degrees) else 0
+            self._totals["degree"] = int(most)
+        return self._totals["degree"]
+
+    @property
+    def total_vertex_weight(self) -> int:
+        """Sum of the vertex weights; computed once."""
+        return self._total("vertex", self.vertex_weights, self.num_vertices)
+
+    @property
+    def total_arc_weight(self) -> int:
+        """Sum of the arc weights, twice the total weight of the edges; computed once."""
+        return self._total("arc", self.weights, self.num_arcs)
+
+    @property
+    def weight_sum_dtype(self) -> np.dtype[Any]:
+        """The smallest of int32 and int64 that holds any sum of arc weights."""
+        return np.dtype(np.int32 if self.total_arc_weight <= MAX_INT32 else np.int64)
+
+    @property
+    def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
+        """The dtypes of the arrays: what compiled programs depend on."""
+        arrays = (self.offsets, self.weights, self.vertex_weights)
+        return tuple(None if array is None else array.dtype for array in arrays)
+
+    @property
+    def arrays(self) -> dict[str, Array | None]:
+        """Offsets, targets, weights and vertex weights by name, as programs bind them."""
+        return {
+            "offsets": self.offsets,
+            "targets": self.targets,
+            "weights": self.weights,
+            "vertex_weights": self.vertex_weights,
+        }
+
+    def declare(self, program: Program) -> tuple[Slot, Slot, Slot, Slot]:
+        """Slots of `program` for arrays of these types, named as in :attr:`arrays`."""
+        offsets, targets, weights, vertex_weights = (
+            program.array(name, None if array is None else array.dtype)
+            for name, array in self.arrays.items()
+        )
+        return offsets, targets, weights, vertex_weights
+
+    def _total(self, name: str, weights: Array | None, count: int) -> int:
+        if name not in self._totals:
+            self._totals[name] = count if weights is None else int(weights.sum(dtype=np.int64))
+        return self._totals[name]
+
+    def to(self, space: ExecutionSpace) -> Graph:
+        """The graph in the memory of `space`; the same object if it is there already."""
+        if space is self.space:
+            return self
+        arrays = [self.offsets, self.targets, self.weights, self.vertex_weights]
+        if space.name != self.space.name:
+            arrays = [a if a is None else space.asarray(self.space.to_host(a)) for a in arrays]
+            read_only(arrays)
+        offsets, targets, weights, vertex_weights = arrays
+        return replace(self, offsets=offsets, targets=targets, weights=weights,
+                       vertex_weights=vertex_weights, space=space, _totals=dict(self._totals))
+
+    def to_scipy(self) -> csr_array:
+        """Adjacency matrix as a SciPy CSR array on the host; absent weights become ones.
+
+        Its arrays are copies, for SciPy changes arrays in place.
+        """
+        from scipy.sparse import csr_array
+
+        offsets, targets = (np.array(self.space.to_host(array))
+                            for array in (self.offsets, self.targets))
+        if self.weights is None:
+            weights = np.ones(self.num_arcs, np.int32)
+        else:
+            weights = np.array(self.space.to_host(self.weights))
+        return csr_array((weights, targets, offsets), shape=(self.num_vertices,) * 2)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from portpart.graphs.arrays import owned
+
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        for name, array in self.arrays.items():
+            values[name] = None if array is None else owned(array, [array], copy=True)
+        return restored, tuple(values.values())
+
+    def __repr__(self) -> str:
+        weighted = [
+            name
+            for name, weights in (("edge", self.weights), ("vertex", self.vertex_weights))
+            if weights is not None
+        ]
+        weights_text = f", with {' and '.join(weighted)} weights" if weighted else ""
+        return (
+            f"<Graph: {self.num_vertices:,} vertices, {self.num_edges:,} edges"
+            f"{weights_text}, on {self.space.name}>"
+        )
+
+
+def restored(*values: Any) -> Graph:
+    """The graph of unpickled or copied values."""
+    graph = Graph(*values)
+    read_only(graph.arrays.values())
+    return graph
+
+
+def read_only(arrays: Iterable[Array | None]) -> None:
+    """Let nobody write to host arrays that are the library's own."""
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False

@@ -1,0 +1,21 @@
+"""How many lanes work on one vertex."""
+
+from __future__ import annotations
+
+from portpart.graphs.graph import Graph
+
+
+def team_for(mean_degree: float) -> int:
+    """Team width for loops over the arcs of a vertex."""
+    if mean_degree <= 4:
+        return 1
+    return 8 if mean_degree <= 16 else 32
+
+
+LONE_DEGREE = 8
+"""A lane alone goes through so few arcs of each of many vertices sooner than several do."""
+
+
+def team_for_all(graph: Graph) -> int:
+    """Team width for a loop over the arcs of all vertices, one loop after the other."""
+    return 1 if graph.max_degree <= LONE_DEGREE else team_for(graph.mean_degree)

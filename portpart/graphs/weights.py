@@ -1,0 +1,238 @@
+"""Weights become integers: checked, or scaled and rounded; none negative, totals within 2**62."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.backends.language import atomic_min, float64, int64, kernel
+from portpart.errors import InputError
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+LARGEST_EXACT = float(MAX_TOTAL_WEIGHT)
+
+KEEP, IGNORE, ABS, ROUND = MODES = ("keep", "ignore", "abs", "round")
+"""What becomes of edge weights."""
+
+MAX_EXPONENT = 308
+"""Of powers of ten that float64 holds."""
+
+NOT_NEGATIVE = ('edge weights must be >= 0: weights="abs" takes absolute values, weights="ignore" '
+                "leaves them out")
+
+ROUNDED_BELOW, SUM_BELOW = 2**31, 2**53
+"""The default scale keeps rounded weights and their sum below these."""
+
+
+def checked_mode(weights: Any, weight_scale: Any = None) -> str:
+    """What the option `weights` asks for, one of MODES; refuses a scale that it has no use for."""
+    mode: Any = KEEP if weights is None else weights
+    if isinstance(weights, (bool, np.bool_)):
+        mode = KEEP if weights else IGNORE
+    if not isinstance(mode, str):
+        raise InputError(f"weights is of type {type(weights).__name__}; it must be one of "
+                         f"{', '.join(MODES)} (an array goes to edge_weights)")
+    if mode not in MODES:
+        raise InputError(f"weights is {shown(weights)}; it must be one of {', '.join(MODES)}")
+    if weight_scale is not None:
+        if mode not in (ABS, ROUND):
+            raise InputError(f'weight_scale goes with weights="round" or "abs", not {shown(mode)}')
+        _checked_scale(weight_scale)
+    return mode
+
+
+def _checked_scale(scale: Any) -> float:
+    try:
+        number = float(scale)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise InputError(f"weight_scale is {shown(scale)}; it must be a positive number")
+    return number
+
+
+def converted(space: ExecutionSpace, values: Array, mode: str = KEEP,
+              scale: Any = None) -> tuple[Array, float]:
+    """Edge weights as int32 or int64, and what they were multiplied by.
+
+    Parameters
+    ----------
+    values : array of numbers
+        Self loops do not count: zeros in their place.
+    mode : {"keep", "abs", "round"}
+        "keep" takes integers in value only; "round" multiplies by the scale and rounds half to
+        even; "abs" takes absolute values, and rounds them if one is fractional.
+    scale : float, optional
+        Default: the largest power of ten for which each result stays below 2**31 and their sum
+        below 2**53; with "abs" and nothing fractional 1.
+
+    Raises
+    ------
+    InputError
+        Its `entry` is the place of a weight that is not finite, negative or too large.
+    """
+    if mode == KEEP:
+        return integral(space, values, "edge_weights"), 1
+    values = _finite(space, values)
+    if mode == ABS:
+        values = abs(values)
+    else:
+        _refuse(space, values, values < 0, 'weights="round" takes none below 0: weights="abs" '
+                                           'takes absolute values, weights="ignore" none')
+    if scale is not None:
+        return _scaled(space, values, _checked_scale(scale))
+    if mode == ABS and (values.dtype.kind != "f" or bool((values == values.round()).all())):
+        return integral(space, values, "edge_weights"), 1
+    return _scaled_by_default(values.astype(np.float64, copy=False))
+
+
+def _finite(space: ExecutionSpace, values: Array) -> Array:
+    """Numbers as int64 or finite float64."""
+    if values.dtype.kind not in "iubf" and len(values):
+        raise InputError(f"edge_weights are of type {values.dtype}; they must be numbers")
+    if values.dtype.kind != "f" and not (
+            values.dtype == np.uint64 and len(values) and values.max() > MAX_TOTAL_WEIGHT):
+        return integral(space, values, "edge_weights").astype(np.int64, copy=False)
+    with np.errstate(over="ignore"):
+        values = values.astype(np.float64, copy=False)
+    _refuse(space, values, ~(abs(values) < np.inf), "it must be finite")
+    return values
+
+
+def _scaled(space: ExecutionSpace, values: Array, scale: float) -> tuple[Array, float]:
+    """Integers next to scale * values."""
+    if scale == 1 and values.dtype.kind != "f":
+        return values, 1
+    with np.errstate(over="ignore"):
+        rounded = (values * scale).round()
+    _refuse(space, values, ~(rounded <= LARGEST_EXACT), f"times {scale:g} it is above 2**62")
+    if len(values) and not bool(rounded.any()) and bool(values.any()):
+        raise InputError(f"weight_scale={scale:g} rounds every weight to 0; the largest is "
+                         f"{float(values.max()):g}")
+    fits = len(rounded) == 0 or float(rounded.max()) < ROUNDED_BELOW
+    return rounded.astype(np.int32 if fits else np.int64), scale
+
+
+def _scaled_by_default(values: Array) -> tuple[Array, float]:
+    """Integers next to the largest power of ten times `values` that keeps the two limits."""
+    largest = float(values.max()) if len(values) else 0.0
+    if largest == 0:
+        return values.astype(np.int32), 1
+    above = int(math.log10(ROUNDED_BELOW) - math.log10(largest)) + 1
+    for exponent in range(min(above, MAX_EXPONENT), -MAX_EXPONENT - 1, -1):
+        scale = float(f"1e{exponent}")
+        if round(largest * scale) < ROUNDED_BELOW:
+            rounded = (values * scale).round().astype(np.int32)
+            if int(rounded.sum(dtype=np.int64)) < SUM_BELOW:
+                break
+    if not bool(rounded.any()):
+        raise InputError(f"the largest edge weight, {largest:g}, is too small to be scaled")
+    return rounded, scale
+
+
+def _refuse(space: ExecutionSpace, values: Array, bad: Array, what: str) -> None:
+    """Raise if a mask marks any of the edge weights, naming the first."""
+    if not bool(bad.any()):
+        return
+    entry = int(bad.argmax())
+    value = space.to_host(values[entry : entry + 1])[0].item()
+    error = InputError(f"edge_weights[{entry}] is {value}; {what}")
+    error.entry = entry
+    raise error
+
+
+def integral(space: ExecutionSpace, values: Array, what: str) -> Array:
+    """`values` as int32 or int64; floats are accepted when they are integers in value."""
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind == "f":
+        return _integers_of_floats(space, values, what)
+    if kind not in "iub":
+        if len(values):
+            raise InputError(f"{what} are of type {values.dtype}; they must be integers")
+        return space.empty(0, np.int64)
+    if kind == "u" and size == 8 and len(values) and int(values.max()) > MAX_TOTAL_WEIGHT:
+        raise InputError(f"{what} hold {int(values.max())}, above the limit of 2**62")
+    if (kind, size) in (("i", 4), ("i", 8)):
+        return values
+    return values.astype(np.int32 if size < 4 else np.int64)
+
+
+def _integers_of_floats(space: ExecutionSpace, values: Array, what: str) -> Array:
+    if values.dtype.itemsize not in (4, 8):
+        values = values.astype(np.float64)
+    result = space.empty(len(values), np.int64)
+    first = space.full(1, len(values), np.int64)
+    space.parallel_for(len(values), convert_to_integer, values, result, first)
+    place = int(space.to_host(first)[0])
+    if place == len(values):
+        return result
+    value = float(space.to_host(values[place : place + 1])[0])
+    problem = f"{what} must be integers"
+    if not abs(value) <= LARGEST_EXACT:
+        problem = "it must be finite and at most 2**62"
+    elif what == "edge_weights":
+        way, does = (ROUND, "scales and rounds") if value > 0 else (ABS, "takes absolute values")
+        problem += f': weights="{way}" {does}, weights="ignore" leaves them out'
+    elif "weight" in what:
+        problem += ": scale and round, for example numpy.rint(1000 * weights)"
+    error = InputError(f"{what}[{place}] is {value}; {problem}")
+    error.entry = place
+    raise error
+
+
+def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tuple[Array, int]:
+    """Vertex weights as int64 with their total; raises naming the first bad vertex."""
+    if weights.ndim > 1 and weights.shape != (n, 1):
+        raise InputError(
+            f"vertex_weights have shape {tuple(weights.shape)}: several constraints are not "
+            "supported yet; pass one weight per vertex"
+        )
+    weights = weights.reshape(-1)
+    if len(weights) != n:
+        raise InputError(
+            f"vertex_weights hold {len(weights)} values for {n} vertices; one per vertex is needed"
+        )
+    result = integral(space, weights, "vertex_weights").astype(np.int64, copy=False)
+    if n and int(result.min()) < 0:
+        vertex = int((result < 0).argmax())
+        weight = int(space.to_host(result[vertex : vertex + 1])[0])
+        error = InputError(f"vertex {vertex} has weight {weight}; vertex weights must be >= 0")
+        error.vertex = vertex
+        raise error
+    return result, total_of(result, "vertex weights")
+
+
+def total_of(weights: Array, what: str) -> int:
+    """Sum of non-negative int32 or int64 weights; an error if it passes the limit."""
+    if weights.dtype.itemsize == 4:
+        return exact_total(0, weights.sum(dtype=np.int64), what)
+    return exact_total((weights >> 32).sum(), (weights & 0xFFFFFFFF).sum(), what)
+
+
+def exact_total(heavy: Any, light: Any, what: str) -> int:
+    """2**32 * heavy + light as a Python int; an error if it passes the limit."""
+    total = (int(heavy) << 32) + int(light)
+    if total > MAX_TOTAL_WEIGHT:
+        raise InputError(
+            f"the {what} add up to {total}, above the limit of 2**62; divide them by a "
+            "common factor"
+        )
+    return total
+
+
+@kernel
+def convert_to_integer(i, values, integers, first):
+    """integers[i] = values[i]; first[0] gets the smallest place where that is not exact."""
+    value = float64(values[i])
+    if abs(value) <= LARGEST_EXACT:
+        integers[i] = int64(value)
+        if float64(int64(value)) != value:
+            atomic_min(first, 0, i)
+    else:
+        atomic_min(first, 0, i)

@@ -1,0 +1,175 @@
+"""METIS graph files: a header ``n m [fmt [ncon]]``, then one line of neighbours per vertex.
+
+The three digits of ``fmt`` say whether a line begins with a vertex size (ignored here), then
+holds vertex weights, then neighbours each followed by the weight of the edge.  Vertices count
+from 1; ``%`` begins a comment line; a blank line is a vertex without neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.errors import GraphFormatError, InputError
+from portpart.graphs.csr import narrowed
+from portpart.graphs.from_arrays import csr_graph
+from portpart.graphs.graph import Graph
+from portpart.io.text.files import Source
+from portpart.io.text.render import rendered_rows
+from portpart.io.text.rules import STRICT, Rules
+from portpart.io.text.tokens import Lines, LineSyntax, read_lines
+
+SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
+
+
+@dataclass(frozen=True)
+class Header:
+    """First line of a METIS file."""
+
+    num_vertices: int
+    num_edges: int
+    vertex_sizes: bool
+    vertex_weights: bool
+    edge_weights: bool
+
+    @property
+    def leading(self) -> int:
+        """Numbers on a vertex's line before its first neighbour."""
+        return self.vertex_sizes + self.vertex_weights
+
+    @property
+    def stride(self) -> int:
+        """Numbers per neighbour."""
+        return 1 + self.edge_weights
+
+
+def parse(source: Source, rules: Rules = STRICT) -> Graph:
+    """The graph of a METIS file.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of the first deviation from the format, an edge that stands on the
+        line of one end only included (unless the rules symmetrize).
+    """
+    lines = read_lines(source.data, SYNTAX)
+    if lines.bad_byte is not None:
+        source.refuse_word(lines.bad_byte)
+    header = _header(source, lines)
+    _check_line_count(source, lines, header)
+    offsets, targets, weights, vertex_weights = _rows(source, lines, header)
+    del lines  # as large as the text; the graph is made without it
+    try:
+        graph = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
+    except InputError as problem:
+        if problem.vertex is None:
+            raise GraphFormatError(f"{source.name}: {problem}") from problem
+        source.refuse(_line_of(source, problem.vertex), f"{problem} (vertices numbered from 0)")
+    if not rules.symmetrize and 2 * header.num_edges not in (len(targets), graph.num_arcs):
+        line = source.line_of_row(SYNTAX, 0, 0)
+        source.refuse(line, f"the header promises {header.num_edges} edges, the lines below hold "
+                            f"{len(targets) / 2:g} (each edge stands on two lines)")
+    return graph
+
+
+def text(graph: Graph) -> Iterator[Any]:
+    """The METIS file of a host graph, in pieces."""
+    leading, stride = int(graph.vertex_weights is not None), 1 + int(graph.weights is not None)
+    starts = graph.offsets.astype(np.int64) * stride
+    starts += np.arange(graph.num_vertices + 1) * leading
+    body = np.empty((graph.num_arcs, stride), np.int64)
+    body[:, 0] = graph.targets
+    body[:, 0] += 1
+    if graph.weights is not None:
+        body[:, 1] = graph.weights
+    values = body.reshape(-1)
+    if graph.vertex_weights is not None:
+        neighbours = np.ones(starts[-1], bool)
+        neighbours[starts[:-1]] = False
+        values = np.empty(starts[-1], np.int64)
+        values[neighbours] = body.reshape(-1)
+        values[starts[:-1]] = graph.vertex_weights
+    flags = f" {10 * leading + stride - 1}" if leading or stride > 1 else ""
+    yield f"{graph.num_vertices} {graph.num_edges}{flags}\n".encode()
+    yield rendered_rows(values, starts)
+
+
+def _header(source: Source, lines: Lines) -> Header:
+    first = lines.values[: lines.starts[1]].tolist() if len(lines.starts) > 1 else []
+    line = source.line_of_row(SYNTAX, 0, 0)
+    if not 2 <= len(first) <= 4 or min(first) < 0:
+        source.refuse(line, "a METIS file begins with 'n m [fmt [ncon]]': the numbers of vertices "
+                            "and edges")
+    n, m, flags, constraints = first + [0, 1][len(first) - 2 :]
+    source.refuse_size(line, n)
+    sizes, vertex, edge = flags // 100, flags // 10 % 10, flags % 10
+    if max(sizes, vertex, edge) > 1:
+        source.refuse(line, f"fmt is {flags:03}; its digits (vertex sizes, vertex weights, edge "
+                            "weights) must be 0 or 1")
+    if vertex and constraints > 1:
+        source.refuse(line, f"{constraints} weights per vertex (ncon): several constraints are "
+                            "not yet supported; keep one weight per vertex")
+    return Header(n, m, bool(sizes), bool(vertex), bool(edge))
+
+
+def _check_line_count(source: Source, lines: Lines, header: Header) -> None:
+    n, rows = header.num_vertices, len(lines.starts) - 2
+    if rows < n:
+        source.refuse(source.data.count(b"\n") + 1,
+                      f"the file ends after the lines of {rows} of {n} vertices; a vertex without "
+                      "neighbours needs a blank line")
+    if lines.starts[n + 1] < len(lines.values):
+        row = int(np.searchsorted(lines.starts, lines.starts[n + 1], side="right")) - 1
+        source.refuse(source.line_of_row(SYNTAX, 0, row),
+                      f"numbers after the line of the last of {n} vertices")
+
+
+def _rows(source: Source, lines: Lines, header: Header) -> tuple[Any, ...]:
+    """Offsets, targets from 0, weights or None, vertex weights or None."""
+    n = header.num_vertices
+    starts = lines.starts[1 : n + 2]
+    values = lines.values[starts[0] : starts[n]]
+    starts -= starts[0]
+    _check_line_lengths(source, np.diff(starts), header)
+    offsets = (starts - np.arange(n + 1) * header.leading) // header.stride
+    vertex_weights = None
+    if header.leading:
+        neighbours = np.ones(len(values), bool)
+        for place in range(header.leading):
+            neighbours[starts[:-1] + place] = False
+        if header.vertex_weights:
+            vertex_weights = values[starts[:-1] + header.vertex_sizes]
+        values = values[neighbours]
+    targets = values[:: header.stride]
+    _check_targets(source, offsets, targets)
+    weights = narrowed(values[1::2]) if header.edge_weights else None
+    targets -= 1
+    return offsets, targets.astype(np.int32), weights, vertex_weights
+
+
+def _check_line_lengths(source: Source, lengths: np.ndarray, header: Header) -> None:
+    spare = lengths - header.leading
+    wrong = (spare < 0) | (spare % header.stride != 0)
+    if wrong.any():
+        vertex = int(wrong.argmax())
+        parts = ["a size"] * header.vertex_sizes + ["a weight"] * header.vertex_weights
+        parts.append("pairs of neighbour and edge weight" if header.edge_weights else "neighbours")
+        source.refuse(_line_of(source, vertex), f"{lengths[vertex]} numbers for vertex "
+                      f"{vertex + 1}; expected {', '.join(parts)}")
+
+
+def _check_targets(source: Source, offsets: np.ndarray, targets: np.ndarray) -> None:
+    n = len(offsets) - 1
+    if len(targets) == 0 or (int(targets.min()) >= 1 and int(targets.max()) <= n):
+        return
+    arc = int(((targets < 1) | (targets > n)).argmax())
+    vertex = int(np.searchsorted(offsets, arc, side="right")) - 1
+    source.refuse(_line_of(source, vertex), f"neighbour {targets[arc]} of vertex {vertex + 1} is "
+                  f"no vertex; vertices are 1 ... {n}")
+
+
+def _line_of(source: Source, vertex: int) -> int:
+    return source.line_of_row(SYNTAX, 0, 1 + vertex)

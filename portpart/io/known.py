@@ -1,0 +1,74 @@
+"""The formats of graphs: the module, the file suffixes and the options of each."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from portpart.graphs.graph import Graph
+from portpart.io.formats import dense, dimacs, edge_list, matrix_market, mesh, metis, npz
+from portpart.io.formats.edge_list import NamedGraph
+from portpart.io.netlist import verilog
+from portpart.io.text.files import Source
+from portpart.io.text.packed import bare_name
+from portpart.io.text.rules import RULES, rules_of
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format.
+
+    Attributes
+    ----------
+    module : module
+        Its function ``parse(source, **options)`` reads; ``text(graph)``, if there is one, writes.
+        Where `options` has those of rules, ``parse`` takes ``rules`` instead of them.
+    suffixes : tuple of str
+        What file names end in.
+    options : tuple of str
+        Reading options that apply.
+    """
+
+    module: ModuleType
+    suffixes: tuple[str, ...]
+    options: tuple[str, ...]
+
+    def parse(self, source: Source, given: dict[str, Any]) -> Graph | NamedGraph:
+        """What the format's reader makes of a file; all options that are `given` must apply."""
+        options = dict(given)
+        if RULES[0] in self.options:
+            options["rules"] = rules_of(**{name: options.pop(name, None) for name in RULES})
+        result: Graph | NamedGraph = self.module.parse(source, **options)
+        return result
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether graphs can be written so."""
+        return hasattr(self.module, "text")
+
+
+FORMATS = {
+    "metis": Format(metis, (".graph", ".metis", ".chaco"), RULES),
+    "matrix-market": Format(matrix_market, (".mtx", ".mm"), RULES),
+    "edge-list": Format(edge_list, (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
+                        (*RULES, "relabel", "columns", "header")),
+    "dimacs": Format(dimacs, (".gr", ".dimacs", ".col"), RULES),
+    "npz": Format(npz, (".npz",), RULES),
+    "dense": Format(dense, (".npy",), RULES),
+    "verilog": Format(verilog, (".v", ".vg"), ("top", "model", "max_fanout")),
+    "metis-mesh": Format(mesh, (".mesh",), ("mesh", "common_nodes")),
+}
+"""Every format by its name."""
+
+GRAPH_SUFFIXES = tuple(suffix for entry in FORMATS.values() for suffix in entry.suffixes)
+
+
+def format_of_name(name: str) -> str | None:
+    """Format that a file name's suffix stands for."""
+    suffix = os.path.splitext(bare_name(name.lower()))[1]
+    for format_name, entry in FORMATS.items():
+        if suffix in entry.suffixes:
+            return format_name
+    return None

@@ -1,0 +1,1 @@
+"""Gate-level Verilog and the netlists in it."""

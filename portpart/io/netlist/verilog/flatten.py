@@ -1,0 +1,180 @@
+"""Modules to one netlist: instances of modules are replaced by what is inside them.
+
+Gate ``g`` in instance ``u`` of the top module becomes ``u/g``, and so do nets.  Nets that ports or
+``assign`` connect are one, named as in the outermost module.  An instance of a module without
+content (a black box) stays a gate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from portpart.io.netlist.netlist import Netlist
+from portpart.io.netlist.verilog.drives import declared_port, drives
+from portpart.io.netlist.verilog.expression import fitted
+from portpart.io.netlist.verilog.hierarchy import check_depth
+from portpart.io.netlist.verilog.module import CONSTANT, Module
+from portpart.io.netlist.verilog.tokens import Tokens
+
+SEPARATOR = "/"
+
+
+@dataclass(eq=False)
+class Flat:
+    """The netlist while it grows: lists of pieces, one per instance of a module.
+
+    Nets are numbered as they are found; `CONSTANT` is the one of all constants.
+    """
+
+    names: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    pin_counts: list[np.ndarray] = field(default_factory=list)
+    labels: list[np.ndarray] = field(default_factory=list)
+    nets: list[np.ndarray] = field(default_factory=list)
+    aliases: list[np.ndarray] = field(default_factory=list)
+    net_names: list[str] = field(default_factory=lambda: ["1'b0"])
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance of a module that is to be flattened."""
+
+    module: Module
+    prefix: str
+    net_map: np.ndarray
+    """Flat net of each net of the module; -1 where it is new."""
+
+
+def flatten(tokens: Tokens, modules: dict[str, Module], labels: list[str], top: Module) -> Netlist:
+    """The netlist of `top`."""
+    check_depth(tokens, modules, top)
+    flat = Flat()
+    waiting = [Instance(top, "", _unmapped(top))]
+    for instance in waiting:  # grows on the way
+        waiting += _flatten_instance(tokens, modules, labels, instance, flat)
+    if len(waiting) > 1 and len(set(flat.names)) < len(flat.names):
+        name, _ = Counter(flat.names).most_common(1)[0]
+        tokens.refuse(f"two gates are called {name!r} after flattening; rename one", top.position)
+    open_ports = {pair for module in modules.values() for pair in module.open_ports}
+    return _finished(flat, modules, labels, top, open_ports)
+
+
+def _unmapped(module: Module) -> np.ndarray:
+    net_map = np.full(module.num_nets + 1, -1, np.int64)
+    net_map[CONSTANT] = CONSTANT
+    return net_map
+
+
+def _flatten_instance(tokens: Tokens, modules: dict[str, Module], labels: list[str],
+                      instance: Instance, flat: Flat) -> list[Instance]:
+    """Append the gates and new nets of an instance; return the instances of modules in it."""
+    module, prefix, net_map = instance.module, instance.prefix, instance.net_map
+    new = np.flatnonzero(net_map < 0)
+    net_map[new] = len(flat.net_names) + np.arange(len(new))
+    names = list(module.bits)
+    flat.net_names += [prefix + names[net - 1] for net in new.tolist()]
+    starts, pin_labels, pin_nets = (np.array(values, np.int64) for values in (
+        module.starts, module.labels, module.nets))
+    pin_nets = net_map[pin_nets]
+    inner = [cell in modules and not modules[cell].is_cell for cell in module.cells]
+    counts = np.diff(starts)
+    is_gate = ~np.array(inner, bool)
+    of_gate = np.repeat(is_gate, counts)
+    flat.names += [prefix + name for name, deep in zip(module.names, inner) if not deep]
+    flat.cells += [cell for cell, deep in zip(module.cells, inner) if not deep]
+    flat.pin_counts.append(counts[is_gate])
+    flat.labels.append(pin_labels[of_gate])
+    flat.nets.append(pin_nets[of_gate])
+    flat.aliases.append(net_map[np.array(module.aliases, np.int64).reshape(-1, 2)])
+    found = []
+    for i in np.flatnonzero(~is_gate).tolist():
+        pins = slice(starts[i], starts[i + 1])
+        child = modules[module.cells[i]]
+        inside = _connected(tokens, child, [labels[label] for label in pin_labels[pins]],
+                            pin_nets[pins].tolist(), module.positions[i], flat)
+        found.append(Instance(child, prefix + module.names[i] + SEPARATOR, inside))
+    return found
+
+
+def _connected(tokens: Tokens, child: Module, labels: list[str], nets: list[int], position: int,
+               flat: Flat) -> np.ndarray:
+    """Map of a child's nets in which its ports are the nets outside."""
+    outside: dict[str, list[int]] = {}
+    for label, net in zip(labels, nets):
+        outside.setdefault(label, []).append(net)
+    net_map = _unmapped(child)
+    for label, given in outside.items():
+        port, direction = declared_port(child, label)
+        if not direction:
+            what = f"port {label!r}" if label[0] != "#" else f"{int(label[1:]) + 1} ports"
+            tokens.refuse(f"module {child.name!r} has no {what}", position)
+        bits = child.whole(port)
+        same = fitted(given, len(bits))
+        if same is None:
+            tokens.refuse(f"port {port!r} of module {child.name!r} has {len(bits)} bits and is "
+                          f"given {len(given)}", position)
+        net_map[bits] = same
+    return net_map
+
+
+def _finished(flat: Flat, modules: dict[str, Module], labels: list[str], top: Module,
+              open_ports: set[tuple[str, str]]) -> Netlist:
+    """The netlist without constants, its merged nets numbered in the order of their names."""
+    number, kept = _merged(len(flat.net_names), np.concatenate(flat.aliases))
+    cell_number: dict[str, int] = {}
+    gate_cells = np.array([cell_number.setdefault(cell, len(cell_number)) for cell in flat.cells],
+                          np.int32)
+    counts = np.concatenate(flat.pin_counts)
+    pin_gates = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    pin_labels = np.concatenate(flat.labels)
+    pin_drives = _driving(gate_cells[pin_gates], pin_labels, list(cell_number), labels, modules,
+                          open_ports)
+    pin_nets = number[np.concatenate(flat.nets)]
+    real = pin_nets >= 0
+    # the top module came first: its nets 1, 2 ... kept their numbers
+    port_bits = [(flat.net_names[net], direction, net)
+                 for port, direction in top.ports.items() for net in top.whole(port)]
+    return Netlist.from_pins(
+        name=top.name, gate_names=flat.names, cell_names=list(cell_number), gate_cells=gate_cells,
+        net_names=[flat.net_names[net] for net in kept.tolist()], pin_gates=pin_gates[real],
+        pin_nets=pin_nets[real], pin_drives=pin_drives[real],
+        port_names=[name for name, _, _ in port_bits],
+        port_directions=[direction for _, direction, _ in port_bits],
+        port_nets=number[[net for _, _, net in port_bits]] if port_bits else np.zeros(0, np.int32),
+    )
+
+
+def _merged(num_nets: int, aliases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """New number of each net (-1: a constant) and the net that names each new one."""
+    first = np.arange(num_nets)
+    if len(aliases):
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        pattern = coo_array((np.ones(len(aliases), np.int8), (aliases[:, 0], aliases[:, 1])),
+                            shape=(num_nets, num_nets))
+        _, group = connected_components(pattern, directed=False)
+        _, smallest = np.unique(group, return_index=True)
+        first = smallest[group]
+    named = first == np.arange(num_nets)
+    named[CONSTANT] = False
+    number = np.full(num_nets, -1, np.int32)
+    kept = np.flatnonzero(named)
+    number[kept] = np.arange(len(kept))
+    return number[first], kept
+
+
+def _driving(pin_cells: np.ndarray, pin_labels: np.ndarray, cells: list[str], labels: list[str],
+             modules: dict[str, Module], open_ports: set[tuple[str, str]]) -> np.ndarray:
+    """Whether each pin drives its net: decided once per kind of pin."""
+    keys, kind = np.unique(pin_cells.astype(np.int64) * len(labels) + pin_labels,
+                           return_inverse=True)
+    pairs = [(cells[key // len(labels)], labels[key % len(labels)]) for key in keys.tolist()]
+    of_cell: dict[str, set[str]] = {}
+    for cell, label in [*pairs, *open_ports]:
+        of_cell.setdefault(cell, set()).add(label)
+    answers = [drives(cell, label, of_cell[cell], modules.get(cell)) for cell, label in pairs]
+    return np.array(answers, bool)[kind]

@@ -1,0 +1,188 @@
+"""Graphs of files: the content and the suffix say in which format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from portpart.errors import GraphFormatError, InputError, OutOfMemory
+from portpart.graphs.graph import Graph
+from portpart.io.formats.edge_list import NamedGraph
+from portpart.io.known import FORMATS, GRAPH_SUFFIXES, format_of_name
+from portpart.io.sniff import fits_metis, looks_like_edges, recognised
+from portpart.io.text.edge_rows import UnequalRows
+from portpart.io.text.files import PathLike, Source, read_source
+from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import ExecutionSpace
+
+
+def read(
+    path: PathLike,
+    format: str | None = None,
+    *,
+    symmetrize: bool | str | None = None,
+    weights: bool | str | None = None,
+    weight_scale: float | None = None,
+    relabel: bool | None = None,
+    columns: str | Sequence[str | int] | None = None,
+    header: bool | None = None,
+    top: str | None = None,
+    model: str | None = None,
+    max_fanout: int | None = None,
+    mesh: str | None = None,
+    common_nodes: int | None = None,
+    max_vertices: int | None = None,
+    space: ExecutionSpace | None = None,
+) -> Graph:
+    """Read a graph file.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the graph in it.  ``-``
+        reads standard input.
+    format : {"metis", "matrix-market", "edge-list", "dimacs", "npz", "dense", "verilog"}, optional
+        Default: what the content shows, where it allows several what the suffix says (``.graph``,
+        ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.npy``, ``.v`` ..., before ``.gz``, ``.xz``,
+        ``.bz2`` or ``.zst``).
+    symmetrize : bool, "sum" or "max", optional
+        As in :func:`portpart.as_graph`.  Matrix Market files, edge lists and DIMACS files list
+        edges without direction: they are read as with True unless it says "sum" or "max".
+    weights : {"keep", "ignore", "abs", "round"} or bool, optional
+        What becomes of edge weights, as in :func:`portpart.as_graph`.  Default: those that are
+        there are kept, but not the values of a real or complex matrix.  Of an edge list the third
+        column holds them.
+    weight_scale : float, optional
+        As in :func:`portpart.as_graph`.
+    relabel : bool, optional
+        Edge list: number the vertices that occur, integers in ascending order, text in the order
+        in which it occurs (default), instead of taking names as numbers from 0.  The names are the
+        graph's ``names``.
+    columns : str or sequence, optional
+        Edge list: the columns of the two ends and perhaps of the weight, by their titles or by
+        numbers from 1, as in ``"source,target,weight"`` or ``"1,2"``.  Default: those with such
+        titles, else the first ones; more than three are refused.
+    header : bool, optional
+        Edge list: whether the first line holds titles; default: if that shows.
+    top : str, optional
+        Verilog: the module to take; default: the one that no other instantiates.
+    model : {"star", "clique"}, optional
+        Verilog: what becomes of a net, as in :meth:`Netlist.graph`; default: a star.
+    max_fanout : int, optional
+        Verilog: leave out nets that reach more gates, as of clock and reset; default: keep all.
+    mesh : {"dual", "nodal"}, optional
+        METIS mesh (format ``"metis-mesh"``, ``.mesh``): whether the vertices are the elements
+        (default) or the nodes.
+    common_nodes : int, optional
+        METIS mesh: least number of nodes that adjacent elements share, see
+        :meth:`Mesh.dual_graph`; default: 1.
+    max_vertices : int, optional
+        Refuse graphs of more vertices; default: of more than 2^22 and 16 for each byte of text.
+        Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
+    space : ExecutionSpace, optional
+        Where the graph is to live; default: the CPU.
+
+    Returns
+    -------
+    Graph
+        Self loops are left out.  METIS and npz files keep parallel edges, the others merge them:
+        weights of a repeated pair add up, the two directions of an edge must agree unless
+        `symmetrize` says otherwise.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of the first deviation and what would be right; or the formats, if
+        the content can be read in two.
+    InputError
+        If the file cannot be read, or an option does not apply to the format.
+
+    Notes
+    -----
+    Text is read by compiled code in parallel, O(bytes); memory is about the size of the text plus
+    20 bytes per arc (METIS), 30 (lists of edges) or 100 (with weights).  Names that are no numbers
+    and quoted words are read in Python, some microseconds a line; so is Verilog, see
+    :func:`read_netlist`.
+    """
+    given = {"symmetrize": symmetrize, "weights": weights, "weight_scale": weight_scale,
+             "relabel": relabel, "columns": columns, "header": header, "top": top, "model": model,
+             "max_fanout": max_fanout, "max_vertices": max_vertices, "mesh": mesh,
+             "common_nodes": common_nodes}
+    result = _parsed(path, format, given)[1]
+    graph: Graph = result.graph if isinstance(result, NamedGraph) else result
+    return graph if space is None else graph.to(space)
+
+
+def read_named(path: PathLike, format: str | None = None, **options: Any) -> NamedGraph:
+    """Read a graph file that names its vertices: gate-level Verilog or an edge list.
+
+    Parameters
+    ----------
+    path, format, **options
+        As for :func:`read`.
+
+    Returns
+    -------
+    NamedGraph
+        ``graph``, in host memory, and ``names``, an array of the name of each vertex: text, or
+        integers for an edge list.
+
+    Raises
+    ------
+    InputError
+        As for :func:`read`, and if the format has no names.
+    """
+    name, result = _parsed(path, format, options)
+    if isinstance(result, NamedGraph):
+        return result
+    raise InputError(f"{name} files do not name their vertices; edge-list and verilog files do")
+
+
+def _parsed(
+    path: PathLike, format: str | None, given: dict[str, Any]
+) -> tuple[str, Graph | NamedGraph]:
+    """Name of the format of a file, and what its reader makes of it."""
+    if format is not None and format not in FORMATS:
+        raise InputError(f"unknown format {shown(format)}; known are {', '.join(FORMATS)}")
+    source = read_source(path, _checked_limit(given.pop("max_vertices", None)), GRAPH_SUFFIXES)
+    options = {key: value for key, value in given.items() if value is not None}
+    name = format or recognised(source, format_of_name(source.name))
+    try:
+        return name, _parsed_as(name, source, options)
+    except UnequalRows:
+        if format is not None or not fits_metis(source):
+            raise
+    except GraphFormatError as problem:
+        if format is None and name == "metis" and looks_like_edges(source):
+            raise GraphFormatError(f"{problem}; all lines are as in an edge list, which format="
+                                   "'edge-list' (--format edge-list) reads") from problem
+        raise
+    return "metis", _parsed_as("metis", source, options)
+
+
+def _checked_limit(max_vertices: Any) -> int | None:
+    if max_vertices is None:
+        return None
+    if isinstance(max_vertices, Integral) and int(max_vertices) >= 0:
+        return int(max_vertices)
+    raise InputError(f"max_vertices is {shown(max_vertices)}; a number of vertices is needed")
+
+
+def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | NamedGraph:
+    entry = FORMATS[name]
+    for option in options:
+        if option not in entry.options:
+            raise InputError(f"{option} does not apply to {name} files")
+    try:
+        result = entry.parse(source, options)
+    except OutOfMemory:
+        raise
+    except MemoryError as problem:
+        raise OutOfMemory(f"{source.name}: its graph does not fit into memory") from problem
+    if source.max_vertices is not None:
+        graph = result.graph if isinstance(result, NamedGraph) else result
+        source.refuse_size(None, graph.num_vertices)
+    return result

@@ -1,0 +1,1 @@
+"""Bytes and text: files, packing, tokens, numbers, rules of reading."""

@@ -1,0 +1,85 @@
+"""Files in formats that are not read: a message that says what they are and what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from portpart.errors import GraphFormatError
+from portpart.io.text.files import Source
+from portpart.io.text.packed import bare_name
+
+NETWORKX = "read it with networkx and pass the graph to portpart.partition"
+UNPACK = "unpack it first"
+SCIPY = "load it in Python and pass the SciPy matrix to portpart.partition"
+EDGES = "write it as an edge list (.txt), METIS graph (.graph) or .npz"
+
+FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), what, remedy) for pattern, what, remedy in (
+        (rb"\x89HDF\r\n", "an HDF5 file (MATLAB 7.3 too)", SCIPY),
+        (rb"MATLAB 5\.0", "a MATLAB file", "scipy.io.loadmat reads it; pass the matrix to "
+                                           "portpart.partition"),
+        (rb"PAR1", "a Parquet file", "read it with pandas and pass the two columns"),
+        (rb"ARROW1", "an Arrow file", "read it with pandas and pass the two columns"),
+        (rb"\x04\x22\x4d\x18", "packed with lz4", UNPACK),
+        (rb"\x1f\x9d", "packed with compress", UNPACK),
+        (rb"7z\xbc\xaf", "a 7-Zip archive", UNPACK),
+        (rb"Rar!", "a RAR archive", UNPACK),
+        (rb"\x80[\x02-\x05]", "a Python pickle", "load it in Python and pass the graph"),
+        (rb"%PDF", "a PDF document", EDGES),
+        (rb"\x89PNG|GIF8|\xff\xd8\xff", "a picture", EDGES),
+        (rb"\x7fELF", "a program", EDGES),
+        (rb"\s*<(!doctype\s+)?html", "a web page, as failed downloads leave", "download it again"),
+        (rb"\s*<(\?xml|graphml|gexf)", "an XML file (GraphML or GEXF)", NETWORKX),
+        (rb"\s*((strict\s+)?(di)?graph\b[^\[{;]*\{)", "a DOT file", NETWORKX),
+        (rb"\s*(creator\b.*\n\s*)?graph\s*\[", "a GML file", NETWORKX),
+        (rb"\s*\*vertices\b", "a Pajek file", NETWORKX),
+        (rb"\s*[\[{]", "a JSON file", NETWORKX),
+        (rb"a[ai]g \d+ \d+ \d+ \d+ \d+", "an AIGER circuit", "convert it to gate-level Verilog, "
+                                                            "with yosys or abc for example"),
+        (rb"(\s*#.*\n)*\s*\.(model|inputs)\b", "a BLIF netlist", "convert it to gate-level "
+                                               "Verilog, with yosys or abc for example"),
+        (rb"\s*MeshVersionFormatted", "a Medit mesh", "read it with meshio and pass that to "
+                                                      "portpart.as_mesh"),
+        (rb"\$MeshFormat", "a Gmsh mesh", "read it with meshio and pass that to portpart.as_mesh"),
+        (rb"# vtk DataFile", "a VTK file", "read it with meshio and pass that to portpart.as_mesh"),
+    ))
+"""Beginning of the content, what it is, what to do."""
+
+SUFFIXES = {
+    ".hgr": ("a hypergraph (hMETIS)", "hypergraphs are not partitioned; expand its nets to edges"),
+    ".blif": ("a BLIF netlist", "convert it to gate-level Verilog, with yosys or abc for example"),
+    ".aig": ("an AIGER circuit", "convert it to gate-level Verilog, with yosys or abc for example"),
+    ".aag": ("an AIGER circuit", "convert it to gate-level Verilog, with yosys or abc for example"),
+    ".mat": ("a MATLAB file", "scipy.io.loadmat reads it; pass the matrix to portpart.partition"),
+    ".gml": ("a GML file", NETWORKX),
+    ".graphml": ("a GraphML file", NETWORKX),
+    ".gexf": ("a GEXF file", NETWORKX),
+    ".dot": ("a DOT file", NETWORKX),
+    ".net": ("a Pajek file", NETWORKX),
+    ".json": ("a JSON file", NETWORKX),
+    ".parquet": ("a Parquet file", "read it with pandas and pass the two columns"),
+}
+"""Suffixes of formats whose content tells nothing, or that deserve a name when it is damaged."""
+
+BINARY_SAMPLE = 1 << 12
+
+
+def refuse_foreign(source: Source) -> None:
+    """Raise if a file is in a format that is not read.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming the format and a way to a graph.
+    """
+    for pattern, what, remedy in FIRST_BYTES:
+        if pattern.match(source.data[:BINARY_SAMPLE]):
+            raise GraphFormatError(f"{source.name}: is {what}: {remedy}")
+    suffix = os.path.splitext(bare_name(source.name))[1].lower()
+    if suffix in SUFFIXES:
+        what, remedy = SUFFIXES[suffix]
+        raise GraphFormatError(f"{source.name}: is {what} by its name: {remedy} (--format says "
+                               "otherwise)")
+    if b"\0" in source.data[:BINARY_SAMPLE]:
+        raise GraphFormatError(f"{source.name}: is binary, in no format that is read: {EDGES}")

@@ -1,0 +1,62 @@
+"""Words as floating-point numbers, rounded as Python rounds them; read only where asked for."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from portpart.io.text.files import Source
+
+BLOCK = 1 << 16
+"""Words at a time: what is gathered for them stays small."""
+
+LONGEST = 32
+"""Characters of words that are read together."""
+
+FRACTION = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+ENDS = np.zeros(256, bool)
+ENDS[: ord(" ") + 1] = True
+ENDS[[ord(","), ord(";")]] = True
+
+LETTERS = np.zeros(256, bool)
+LETTERS[np.frombuffer(b"+-.0123456789eE", np.uint8)] = True
+
+
+def fractions_at(source: Source, starts: np.ndarray) -> np.ndarray:
+    """The numbers that begin at the bytes `starts`, as float64.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming the first word that is no number; ``nan`` and ``inf`` are none.
+    """
+    values = np.empty(len(starts))
+    for begin in range(0, len(starts), BLOCK):
+        some = starts[begin : begin + BLOCK]
+        values[begin : begin + BLOCK] = _block(source, some)
+    return values
+
+
+def _block(source: Source, starts: np.ndarray) -> np.ndarray:
+    text = np.frombuffer(source.data, np.uint8)
+    places = starts[:, None] + np.arange(LONGEST + 1)
+    letters = text[np.minimum(places, len(text) - 1)]
+    ended = ENDS[letters] | (places >= len(text))
+    ended = np.logical_or.accumulate(ended, axis=1)
+    letters[ended] = 0
+    if not (LETTERS[letters] | ended).all() or not ended[:, LONGEST].all():
+        return np.array([_one(source, start) for start in starts.tolist()])
+    try:
+        return np.ascontiguousarray(letters[:, :LONGEST]).view(f"S{LONGEST}")[:, 0].astype(float)
+    except ValueError:  # letters of numbers that make none, as 1e or 1.2.3
+        return np.array([_one(source, start) for start in starts.tolist()])
+
+
+def _one(source: Source, start: int) -> float:
+    """The number that begins at one byte; raises if there is none."""
+    found = FRACTION.match(source.data, start)
+    if found and (found.end() == len(source.data) or ENDS[source.data[found.end()]]):
+        return float(found[0])
+    source.refuse(source.line_at(start), f"{source.word_at(start)!r} is not a number")

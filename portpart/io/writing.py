@@ -1,0 +1,67 @@
+"""Graphs and meshes to files, which are complete or not there."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from portpart import backends
+from portpart.errors import InputError
+from portpart.graphs.convert import as_graph
+from portpart.graphs.convert_mesh import as_mesh
+from portpart.io.formats.mesh import mesh_text
+from portpart.io.known import FORMATS, format_of_name
+from portpart.io.text.files import PathLike, write_chunks
+from portpart.options import shown
+
+
+def write(graph: Any, path: PathLike, format: str | None = None) -> None:
+    """Write a graph file, packed if the suffix says so; ``-`` writes to standard output.
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes
+        A graph on a GPU is copied to the host.
+    path : str or PathLike
+    format : str, optional
+        As for :func:`read`; needed for ``-``.
+
+    Raises
+    ------
+    InputError
+        If the format cannot hold the graph's vertex weights, or the file cannot be written.
+
+    Notes
+    -----
+    The file is written under a temporary name in the same folder and then renamed: it is complete
+    or not there.  METIS and npz files keep parallel edges.  The other formats merge them when they
+    are read, weights adding up: parallel edges without weights are written as one whose weight is
+    their number, so every partition keeps its cut.
+    """
+    name = format or format_of_name(os.fspath(path))
+    writable = {key: entry for key, entry in FORMATS.items() if entry.is_writable}
+    if name not in writable:
+        if format is not None:
+            raise InputError(f"unknown format to write {shown(format)}; known are "
+                             f"{', '.join(writable)}")
+        suffixes = ", ".join(entry.suffixes[0] for entry in writable.values())
+        raise InputError(f"no format to write is known for {os.fspath(path)!r}; end it with one of "
+                         f"{suffixes}, or name the format")
+    made = as_graph(graph, copy=False, space=backends.space("cpu"))
+    write_chunks(path, FORMATS[name].module.text(made))
+
+
+def write_mesh(mesh: Any, path: PathLike) -> None:
+    """Write a METIS mesh file, packed if the suffix says so; ``-`` writes to standard output.
+
+    Parameters
+    ----------
+    mesh : Mesh or whatever :func:`portpart.as_mesh` takes
+    path : str or PathLike
+
+    Raises
+    ------
+    InputError
+        If the mesh is malformed or the file cannot be written.
+    """
+    write_chunks(path, mesh_text(as_mesh(mesh)))
