@@ -17,10 +17,9 @@ from portpart.backends.language import kernel
 from portpart.primitives.basic import copy, fill, gather, iota, scatter
 from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import argmax_of, sum_of
-from portpart.primitives.scan import exclusive_scan
-from portpart.primitives.segments import segment_scan, segment_sum, unique_of
+from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.select import positions_of
-from portpart.primitives.sort import sort_by_key, sort_keys
+from portpart.primitives.sort import sort_keys
 
 Case = tuple[Callable[[], Any], int]
 """What to time, and the bytes that an ideal implementation moves."""
@@ -68,7 +67,7 @@ def argmax_case(space: ExecutionSpace, size: int) -> Case:
 
 def scan_case(space: ExecutionSpace, size: int) -> Case:
     values = integers(space, size)
-    return lambda: exclusive_scan(space, values), 12 * size
+    return lambda: offsets_from_counts(space, values), 12 * size
 
 
 def compaction_case(space: ExecutionSpace, size: int) -> Case:
@@ -76,9 +75,9 @@ def compaction_case(space: ExecutionSpace, size: int) -> Case:
     return lambda: positions_of(space, flags), 3 * size
 
 
-def sort_by_key_case(space: ExecutionSpace, size: int) -> Case:
-    keys, values = integers(space, size), integers(space, size, size)
-    return lambda: sort_by_key(space, keys, values), 16 * size
+def sort_case(space: ExecutionSpace, size: int) -> Case:
+    keys = integers(space, size)
+    return lambda: sort_keys(space, keys), 12 * size
 
 
 def histogram_case(space: ExecutionSpace, size: int) -> Case:
@@ -86,27 +85,11 @@ def histogram_case(space: ExecutionSpace, size: int) -> Case:
     return lambda: histogram(space, keys, 256), 4 * size
 
 
-def segment_sum_case(space: ExecutionSpace, size: int) -> Case:
-    offsets, values = rows_of_ten(space, size), integers(space, size)
-    return lambda: segment_sum(space, offsets, values), 5 * size
-
-
-def segment_scan_case(space: ExecutionSpace, size: int) -> Case:
-    offsets, values = rows_of_ten(space, size), integers(space, size)
-    return lambda: segment_scan(space, offsets, values), 12 * size
-
-
-def unique_case(space: ExecutionSpace, size: int) -> Case:
-    keys, _ = sort_keys(space, integers(space, size, size // 4 + 1))
-    return lambda: unique_of(space, keys), 6 * size
-
-
 CASES: dict[str, Callable[[ExecutionSpace, int], Case]] = {
     "launch": launch_case, "fill": fill_case, "copy": copy_case, "iota": iota_case,
     "gather": gather_case, "scatter": scatter_case, "sum": sum_case, "argmax": argmax_case,
-    "scan": scan_case, "compaction": compaction_case, "sort by key": sort_by_key_case,
-    "histogram": histogram_case, "segment sum": segment_sum_case,
-    "segment scan": segment_scan_case, "unique": unique_case,
+    "scan": scan_case, "compaction": compaction_case, "sort": sort_case,
+    "histogram": histogram_case,
 }  # fmt: skip
 
 
@@ -122,10 +105,6 @@ def distinct_places(space: ExecutionSpace, size: int) -> Any:
     while math.gcd(stride, size) > 1:
         stride += 2
     return space.asarray((np.arange(size, dtype=np.int64) * stride % size).astype(np.int32))
-
-
-def rows_of_ten(space: ExecutionSpace, size: int) -> Any:
-    return space.asarray(np.append(np.arange(0, size, 10), size).astype(np.int32))
 
 
 @kernel

@@ -42,24 +42,6 @@ def min_of(space: ExecutionSpace, values: Array) -> int:
     return _reduce(space, values, min_tile)
 
 
-def count_nonzero(space: ExecutionSpace, values: Array) -> int:
-    """Number of elements that are not zero.  Synchronises."""
-    if not len(values):
-        return 0
-    counts = _tile_results(space, values, count_tile)
-    return sum_of(space, counts)
-
-
-def any_of(space: ExecutionSpace, values: Array) -> bool:
-    """True if some element is not zero.  Synchronises."""
-    return count_nonzero(space, values) > 0
-
-
-def all_of(space: ExecutionSpace, values: Array) -> bool:
-    """True if no element is zero.  Synchronises."""
-    return count_nonzero(space, values) == len(values)
-
-
 def argmax_of(space: ExecutionSpace, values: Array) -> int:
     """Position of the largest integer, the first one of equals; -1 for none.  Synchronises."""
     if not len(values):
@@ -97,18 +79,6 @@ def sum_tile(tile, values, size, result):
     total = int64(0)
     for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
         total += int64(values[i])
-    total = team_sum(total)
-    if lane() == 0:
-        result[tile] = total
-
-
-@kernel
-def count_tile(tile, values, size, result):
-    """result[tile] = number of nonzero elements of the tile."""
-    total = int64(0)
-    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
-        if values[i] != 0:
-            total += 1
     total = team_sum(total)
     if lane() == 0:
         result[tile] = total

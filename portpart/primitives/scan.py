@@ -57,16 +57,6 @@ def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: Any = np.in
     return result
 
 
-def exclusive_scan(space: ExecutionSpace, values: Array, dtype: Any = np.int64) -> Array:
-    """Sum of all elements before each one; shape (n,)."""
-    return offsets_from_counts(space, values, dtype)[:-1]
-
-
-def inclusive_scan(space: ExecutionSpace, values: Array, dtype: Any = np.int64) -> Array:
-    """Sum of all elements up to each one; shape (n,)."""
-    return offsets_from_counts(space, values, dtype)[1:]
-
-
 def record_scan(
     program: Program, values: Slot, result: Slot, sums: Slot, size: Element, tiles: Element
 ) -> None:

@@ -18,7 +18,6 @@ from portpart.backends.language import (
     team_sum,
     uint64,
 )
-from portpart.primitives.basic import gather
 from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
 
 RUN = 4
@@ -38,11 +37,6 @@ def positions_of(space: ExecutionSpace, flags: Array) -> Array:
     result = space.empty(int(space.to_host(places[tiles:])[0]), np.int32)
     space.parallel_for(tiles, place_flagged, flags, places, n, result, team=TEAM)
     return result
-
-
-def compact(space: ExecutionSpace, values: Array, flags: Array) -> Array:
-    """``values[flags != 0]``, in order.  Synchronises once."""
-    return gather(space, values, positions_of(space, flags))
 
 
 @kernel

@@ -31,18 +31,6 @@ HALF = 32
 """Bits of a word that hold the position; the key stands above."""
 
 
-def sort_by_key(space: ExecutionSpace, keys: Array, values: Array) -> tuple[Array, Array]:
-    """`keys` sorted, and `values` in the same order; equal keys keep their order.
-
-    Parameters
-    ----------
-    keys : array of integers, shape (n,), fewer than 2^31
-    values : array, shape (n,)
-    """
-    ordered, permutation = sort_keys(space, keys)
-    return ordered, gather(space, values, permutation)
-
-
 def sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
     """Sorted copy of integer `keys` and the stable permutation that sorts them (int32)."""
     return space.library_sort(keys) or radix_sort_keys(space, keys)

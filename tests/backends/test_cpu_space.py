@@ -195,7 +195,7 @@ def test_numbas_own_thread_count_is_left_alone(cpu):
 WORK = """
     import numpy as np
     from portpart import backends
-    from portpart.primitives import scan, select, sort, reduce, segments, histogram
+    from portpart.primitives import scan, select, sort, reduce, histogram
     space = backends.space("cpu")
     keys = np.random.default_rng(0).integers(0, 1 << 30, 400_000).astype(np.int32)
     parts = [*sort.sort_keys(space, keys), scan.offsets_from_counts(space, keys),

@@ -33,8 +33,6 @@ def test_scans_equal_cumsum(space, size, dtype):
     array = space.asarray(values)
     expected = offsets(values, dtype)
     assert_same(space, scan.offsets_from_counts(space, array, dtype), expected)
-    assert_same(space, scan.exclusive_scan(space, array, dtype), expected[:-1])
-    assert_same(space, scan.inclusive_scan(space, array, dtype), expected[1:])
 
 
 @pytest.mark.parametrize("dtype", [*INTEGERS, "bool"])
@@ -81,10 +79,3 @@ def test_positions_are_those_of_nonzero(space, size, share):
 def test_any_nonzero_value_is_a_flag(space, flags):
     found = select.positions_of(space, space.asarray(flags))
     assert_same(space, found, np.flatnonzero(flags).astype(np.int32))
-
-
-def test_compaction_keeps_the_order(space):
-    values = random_array(50_000, np.int64)
-    flags = (values % 3 == 0).astype(np.int8)
-    found = select.compact(space, space.asarray(values), space.asarray(flags))
-    assert_same(space, found, values[flags != 0])

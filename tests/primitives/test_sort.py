@@ -49,16 +49,6 @@ def test_drawn_keys(space, keys):
     assert_sorts(space, keys)
 
 
-def test_sort_by_key_carries_values_of_any_dtype(space):
-    keys = np.random.default_rng(1).integers(0, 50, 9000).astype(np.int32)
-    for dtype in ("int8", "int64", "float64"):
-        values = np.arange(9000).astype(dtype)
-        found = sort.sort_by_key(space, space.asarray(keys), space.asarray(values))
-        expected = np.argsort(keys, kind="stable")
-        assert_same(space, found[0], keys[expected])
-        assert_same(space, found[1], values[expected])
-
-
 def test_input_is_left_alone(space):
     keys = random_array(10_000, np.int32)
     array = space.asarray(keys.copy())
