@@ -8,12 +8,15 @@ import zlib
 from pathlib import Path
 from random import Random
 
+import portpart
 from portpart.errors import InternalError, OutOfMemory, PortpartError
 from tests.fuzz.judge import Wrong
 from tests.fuzz.limits import TooSlow, at_most_seconds
 from tests.fuzz.targets import TARGETS
 
 ACCEPTED, REFUSED = "accepted", "refused"
+
+PACKAGE = Path(portpart.__file__).parent
 
 
 def bytes_of(target: str, seed: int, number: int) -> bytes:
@@ -49,7 +52,7 @@ def _described(error: BaseException) -> str:
 def _place(error: BaseException) -> str:
     """The innermost function of the library that the error passed."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-              if "/portpart/" in frame.filename]
+              if Path(frame.filename).is_relative_to(PACKAGE)]
     if not frames:
         return ""
-    return f" in {frames[-1].filename.rpartition('/portpart/')[2]}:{frames[-1].name}"
+    return f" in {Path(frames[-1].filename).relative_to(PACKAGE)}:{frames[-1].name}"
