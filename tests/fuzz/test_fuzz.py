@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import signal
 import time
 from pathlib import Path
@@ -26,7 +25,7 @@ MEMORY = 2 << 30
 JOBS = min(2, len(os.sched_getaffinity(0)))
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(random.randrange(10**6), id="another")])
+@pytest.mark.parametrize("seed", [1, 2])  # make fuzz draws others
 def test_no_mutated_input_has_an_unclean_outcome(seed: int, tmp_path: Path) -> None:
     settings = Settings(seed, SECONDS, MEMORY)
     found = run(counts_of(CASES // (1 if seed == 1 else 2), list(targets.TARGETS)), settings, JOBS)
