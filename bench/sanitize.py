@@ -36,6 +36,9 @@ WALKED, RESIDENT = "walk", "resident"
 
 SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
 
+PATIENCE = 30.0
+"""Seconds that a tool gets to sum up what it found, once what it watches has reached its limit."""
+
 PROBE = "import cupy; print(int(cupy.arange(4).sum()))"
 """A run so small that it only tells whether the tool works on this machine."""
 
@@ -127,21 +130,23 @@ def check_tool(sanitizer: str) -> None:
 def run(piece: Piece, sanitizer: str, limit: float, logs: Path) -> Outcome:
     """Run one piece; its output goes to a file of its name."""
     command = [sanitizer, "--tool", piece.tool, "--error-exitcode", "1", sys.executable, "-m",
-               "bench.sanitized", piece.group, "--programs", piece.programs]
+               "bench.sanitized", piece.group, "--programs", piece.programs, "--limit", str(limit)]
     command += ["--few"] if piece.tool in SLOW_TOOLS else []
     begin = time.perf_counter()
     log = logs / f"{piece.name}.txt"
     try:
         with log.open("w") as file:
             code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT,
-                                  timeout=limit).returncode
+                                  timeout=limit + PATIENCE).returncode
     except subprocess.TimeoutExpired:
-        return Outcome(piece, time.perf_counter() - begin, None, "TOOK TOO LONG")
+        code = None
+    seconds = time.perf_counter() - begin
     text = log.read_text(errors="replace")
     counts = [int(count) for count in SUMMARY.findall(text)]
     errors = sum(counts) if counts else None
     complete = code == 0 and errors == 0 and "all done" in text
-    return Outcome(piece, time.perf_counter() - begin, errors, "clean" if complete else "FAILED")
+    verdict = "TOOK TOO LONG" if seconds > limit else "clean" if complete else "FAILED"
+    return Outcome(piece, seconds, errors, verdict)
 
 
 def line_of(outcome: Outcome) -> str:

@@ -6,6 +6,7 @@ array is seen.  ``--device cpu`` runs the same without a GPU.
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -38,7 +39,10 @@ class Group:
 @click.option("--pool", is_flag=True, help="Take memory from CuPy's pool.")
 @click.option("--programs", default="walk", show_default=True, help="resident, graph or walk.")
 @click.option("--few", is_flag=True, help="Leave out graphs that differ in the types of weights.")
-def main(group: str, vertices: int, device: str, pool: bool, programs: str, few: bool) -> None:
+@click.option("--limit", default=0.0, help="End after so many seconds, done or not; 0 never.")
+def main(group: str, vertices: int, device: str, pool: bool, programs: str, few: bool,
+         limit: float) -> None:  # fmt: skip
+    signal.setitimer(signal.ITIMER_REAL, limit)  # a tool that is ended leaves what it watches alive
     import portpart
 
     if group not in GROUPS:

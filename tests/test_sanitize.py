@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from bench import sanitize
 from bench.sanitized import GROUPS, kinds_of_graphs
 
 FAKE = """#!{python}
-import sys
+import sys, time
 words = " ".join(sys.argv[1:])
 if "cupy.arange" in words:
     print(6)
@@ -22,11 +24,15 @@ elif "jet" in words:
     sys.exit(1)
 elif "gkway" in words:
     print("all done")
+elif "wishes" in words:
+    time.sleep(0.5)
+    print("========= ERROR SUMMARY: 3 errors")
 else:
     print("all done")
     print("========= ERROR SUMMARY: 0 errors")
 """
-"""A tool that finds errors in Jet, says nothing of G-kway and finds all else clean."""
+"""A tool that finds errors in Jet, says nothing of G-kway, takes its time with wishes and finds all
+else clean."""
 
 
 @pytest.fixture
@@ -37,8 +43,8 @@ def fake_tool(tmp_path: Path) -> str:
     return str(tool)
 
 
-def verdicts(patterns: str, tool: str, logs: Path) -> tuple[int, str]:
-    options = ["--pieces", patterns, "--sanitizer", tool, "--logs", str(logs)]
+def verdicts(patterns: str, tool: str, logs: Path, *more: str) -> tuple[int, str]:
+    options = ["--pieces", patterns, "--sanitizer", tool, "--logs", str(logs), *more]
     result = CliRunner().invoke(sanitize.main, options)
     return result.exit_code, result.output
 
@@ -67,6 +73,20 @@ def test_a_piece_without_a_summary_is_no_clean_one(fake_tool: str, tmp_path: Pat
     code, output = verdicts("memcheck-gkway", fake_tool, tmp_path)
     assert code == 1
     assert "FAILED" in output
+
+
+def test_what_a_piece_found_until_its_limit_is_told(fake_tool: str, tmp_path: Path) -> None:
+    code, output = verdicts("memcheck-wishes", fake_tool, tmp_path, "--limit", "0.2")
+    assert code == 1
+    assert "3 errors" in output
+    assert "TOOK TOO LONG" in output
+
+
+def test_runs_end_at_their_limit() -> None:
+    command = [sys.executable, "-m", "bench.sanitized", "jet", "--device", "cpu"]
+    done = subprocess.run([*command, "--limit", "0.1"], stdout=subprocess.PIPE, text=True)
+    assert done.returncode == -signal.SIGALRM
+    assert "all done" not in done.stdout
 
 
 def test_clean_pieces_end_with_zero(fake_tool: str, tmp_path: Path) -> None:
