@@ -6,6 +6,7 @@
 #   make gpu-test [CUDA=12] [JOBS=6]  the tests on a CUDA device, in several processes
 #   make gpu-bench [BENCH=options]    report of a CUDA device: checks, costs, partitions
 #   make brute                        20,000 small graphs against exhaustive search
+#   make docs-picture                 draw docs/architecture.svg anew from the imports
 #   make fuzz [FUZZ=100000] [SEED=0]  mutated inputs of every kind; failures go to build/fuzz
 #   make sanitize [PIECES=memcheck-*] every algorithm under compute-sanitizer (SANITIZER=path)
 #
@@ -26,7 +27,7 @@ PIECES ?= *
 FUZZ ?= 100000
 
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize clean
+.PHONY: help demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize docs-picture clean
 
 ifeq ($(strip $(VENV)),)
 export PYTHONPATH := $(CURDIR)
@@ -39,7 +40,7 @@ endif
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo "targets: demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize clean"
+	@echo "targets: demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize docs-picture clean"
 
 demo: $(call with,plot)
 	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
@@ -88,6 +89,9 @@ brute: $(call with,dev)
 
 fuzz: $(call with,dev)
 	$(PY) -m tests.fuzz --cases $(FUZZ) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
+
+docs-picture: $(call with,dev)
+	$(PY) -m tests.architecture_picture
 
 sanitize: $(call with,dev cuda$(CUDA))
 	$(PY) -m bench.sanitize --sanitizer $(SANITIZER) --pieces '$(PIECES)' --jobs $(JOBS)

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
 
 
 def blocks(page: Path, language: str) -> str:
@@ -49,7 +49,16 @@ def test_shell_blocks_run(page: Path, tmp_path: Path) -> None:
     run(["bash", "-euo", "pipefail", "-c", command + blocks(page, "sh")], tmp_path)
 
 
+def anchors(page: Path) -> set[str]:
+    """What links may name on a page: its headings in small letters, with hyphens for blanks."""
+    text = re.sub("^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    headings = re.findall("^#+ (.*)", text, re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in LINK.findall(page.read_text()):
-        assert (page.parent / target).exists(), target
+    for file, anchor in LINK.findall(page.read_text()):
+        target = page.parent / file if file else page
+        assert target.exists(), file
+        assert not anchor or anchor in anchors(target), f"{file}#{anchor}"

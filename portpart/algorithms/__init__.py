@@ -1,0 +1,1 @@
+"""Recipes over shared phases, and the tables that name them."""

@@ -1,1 +1,1 @@
-"""Other descriptions of a graph, and the graphs that they stand for: meshes."""
+"""The graph as a value, and what makes one of arrays, rows, networks, frames and meshes."""

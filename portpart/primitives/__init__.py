@@ -1,0 +1,1 @@
+"""Scan, sort, select, reduce, histogram."""

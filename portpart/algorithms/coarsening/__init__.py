@@ -1,0 +1,1 @@
+"""Smaller and smaller graphs, by clusters, matchings or groups."""

@@ -1,0 +1,1 @@
+"""Vertices move between blocks, and the objective falls."""
