@@ -20,7 +20,7 @@ def draw_mesh(
     graph: portpart.Graph, points: np.ndarray, part: np.ndarray, k: int, file: Path
 ) -> None:
     """Draw all vertices of a plane mesh in the colours of their blocks, and its centre enlarged."""
-    colours = _colours(portpart.metrics.quotient_graph(graph, part, k).to_scipy())[part]
+    colours = colours_of_blocks(portpart.metrics.quotient_graph(graph, part, k).to_scipy())[part]
     figure, (whole, centre) = plt.subplots(1, 2, figsize=(20, 10))
     whole.scatter(points[:, 0], points[:, 1], c=colours, s=1.0, linewidths=0, rasterized=True)
     _draw_window(centre, graph, points, colours)
@@ -42,14 +42,14 @@ def draw_blocks(graph: portpart.Graph, part: np.ndarray, k: int, file: Path) -> 
     strength = upper.data / max(1, upper.data.max(initial=1))
     lines = np.stack([places[upper.row], places[upper.col]], axis=1)
     axes.add_collection(LineCollection(lines, linewidths=0.3 + 5 * strength, colors="0.6"))
-    axes.scatter(*places.T, s=300, c=_colours(links), zorder=2, edgecolors="0.2")
+    axes.scatter(*places.T, s=300, c=colours_of_blocks(links), zorder=2, edgecolors="0.2")
     axes.set_title(f"{graph.num_vertices:,} vertices in {k} blocks, and the cuts between them")
     axes.axis("off")
     figure.savefig(file, dpi=120, bbox_inches="tight")
     plt.close(figure)
 
 
-def _colours(links: csr_array) -> np.ndarray:
+def colours_of_blocks(links: csr_array) -> np.ndarray:
     """Colour the blocks so that neighbours differ: greedily, most neighbours first."""
     palette = plt.get_cmap("tab20").colors
     colour = np.full(links.shape[0], -1)

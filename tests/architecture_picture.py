@@ -121,14 +121,15 @@ def positions(rows: list[list[Place]], lines: Lines) -> dict[Place, tuple[int, i
     return at
 
 
-def described(box: str) -> str:
-    """Return how the docstring of a box begins; without one, the modules that are in it."""
+def described(box: str, lines: Lines) -> str:
+    """Return how the docstring of a box begins; if another box has it, the modules of this one."""
     files = [path for path in MODULES if box_of(path) == box]
-    own = files if len(files) == 1 else [path for path in files if path.stem == "__init__"]
-    if own:
-        text = ast.get_docstring(ast.parse(own[0].read_text())) or ""
-        return " ".join(re.split("[.:;]|\n\n", text)[0].split())
-    return ", ".join(path.stem for path in files)
+    folder = PACKAGE / box.removesuffix("/") / "__init__.py"
+    own = folder if folder.exists() and box_of(folder) not in lines.keys() - {box} else files[0]
+    if len(files) > 1 and own != folder:
+        return ", ".join(path.stem for path in files)
+    text = ast.get_docstring(ast.parse(own.read_text())) or ""
+    return " ".join(re.split("[.:;]|\n\n", text)[0].split())
 
 
 def picture() -> str:
@@ -141,7 +142,8 @@ def picture() -> str:
     height = (max(row.values()) + 1) * (HEIGHT + GAP_Y)
     drawn = [_line([at[place] for place in way(box, other, row)])
              for box, used in sorted(lines.items()) for other in sorted(used)]
-    drawn += [_box(box, *at[box, number]) for box, number in sorted(row.items())]
+    drawn += [_box(box, described(box, lines), *at[box, number])
+              for box, number in sorted(row.items())]
     head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} 0 {width} {height}" '
             f'width="{width}" height="{height}" font-family="sans-serif" text-anchor="middle">')
     paper = f'<rect x="{left}" width="{width}" height="{height}" fill="white"/>'
@@ -155,14 +157,14 @@ def _line(places: list[tuple[int, int]]) -> str:
             'fill="none" stroke="#666"/>')
 
 
-def _box(box: str, x: int, y: int) -> str:
+def _box(box: str, text: str, x: int, y: int) -> str:
     """Draw a box with its name and what is in it."""
-    said = textwrap.wrap(described(box), LETTERS)
+    said = textwrap.wrap(text, LETTERS)
     first = y + 5 - 7 * len(said)
     name = box.partition(" ")[0] if "," in box else box.replace(" ", "")
     texts = [f'<text x="{x}" y="{first}" font-size="13" font-weight="bold">{escape(name)}</text>']
-    texts += [f'<text x="{x}" y="{first + 15 * (i + 1)}" font-size="11">{escape(text)}</text>'
-              for i, text in enumerate(said)]
+    texts += [f'<text x="{x}" y="{first + 15 * (i + 1)}" font-size="11">{escape(line)}</text>'
+              for i, line in enumerate(said)]
     frame = (f'<rect x="{x - WIDTH // 2}" y="{y - HEIGHT // 2}" width="{WIDTH}" '
              f'height="{HEIGHT}" rx="6" fill="#eef3fb" stroke="#3b5b92"/>')
     return "\n".join([frame, *texts])

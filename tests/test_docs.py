@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SHOWN = re.compile("^```python\n(.*?)^```\n\n```text\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
 
 
@@ -29,10 +30,11 @@ def pages_with(language: str) -> list[Path]:
     return [page for page in PAGES if blocks(page, language)]
 
 
-def run(command: list[str], folder: Path) -> None:
+def run(command: list[str], folder: Path) -> str:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize("page", pages_with("python"), ids=name_of)
@@ -41,6 +43,14 @@ def test_python_blocks_run_one_after_the_other(page: Path, tmp_path: Path) -> No
     script = tmp_path / "page.py"
     script.write_text(blocks(page, "python"))
     run([sys.executable, "-W", "error::UserWarning", str(script)], tmp_path)
+
+
+@pytest.mark.parametrize("page", pages_with("text"), ids=name_of)
+def test_python_blocks_print_what_the_text_below_shows(page: Path, tmp_path: Path) -> None:
+    shown = SHOWN.findall(page.read_text())
+    assert len(shown) == page.read_text().count("```text")
+    for block, text in shown:
+        assert run([sys.executable, "-c", block], tmp_path) == text
 
 
 @pytest.mark.parametrize("page", pages_with("sh"), ids=name_of)

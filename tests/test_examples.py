@@ -53,3 +53,13 @@ def test_demo_says_in_one_line_what_is_wrong(arguments: list[str], message: str)
     (line,) = outcome.stderr.splitlines()
     assert line.startswith("demo: ")
     assert message in line
+
+
+def test_the_picture_of_the_readme_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "airfoil.png"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "examples/readme_picture.py", str(file)], cwd=ROOT,
+                   env=environment, check=True)
+    assert file.read_bytes().startswith(PNG)
+    assert abs(len(file.read_bytes()) - (ROOT / "docs" / "airfoil.png").stat().st_size) < 20_000
