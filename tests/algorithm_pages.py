@@ -12,14 +12,25 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from portpart.algorithms.catalogue import Entry, Parameter, written, written_difference
+from portpart.algorithms.catalogue import (
+    Entry,
+    Parameter,
+    parameters_of,
+    written,
+    written_difference,
+)
 from portpart.algorithms.mappers import MAPPERS
+from portpart.algorithms.multilevel.pool import StartOptions
 from portpart.algorithms.partitioners import ALGORITHMS
 from portpart.api.listing import DEFAULTS
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "algorithms"
 OVERVIEW = FOLDER / "README.md"
 MAPPING = FOLDER / "mapping.md"
+STARTS = FOLDER / "starts.md"
+
+GROWN = "grown"
+"""Name of the field of configurations whose parameters stand on the page of starts."""
 
 SECTIONS = ("When to choose it", "How it works", "Parameters", "Presets",
             "Where it differs from its sources", "Measured", "Memory", "Limitations")
@@ -39,6 +50,7 @@ def pages() -> Iterator[tuple[Path, str]]:
         yield page, _filled(page, {
             "parameters": lambda each=algorithm: parameters(each),
             "presets": lambda each=algorithm: presets_of(each)})
+    yield STARTS, _filled(STARTS, {"parameters": parameters_of_starts})
     yield MAPPING, _filled(MAPPING, {
         "algorithms": lambda: algorithms(MAPPERS), "presets": presets_of_mappers,
         **{f"parameters of {name}": lambda each=MAPPERS[name]: parameters(each)
@@ -61,10 +73,10 @@ def _linked(algorithm: Entry) -> str:
 
 def presets(measured: dict[tuple[str, str], list[str]]) -> str:
     """One row for each preset of each partitioner, with the figures that the page has."""
-    head = ["algorithm", "preset", "what it changes"]
+    head = ["algorithm", "preset"]
     extra = measured[("algorithm", "preset")]
     return _table(head + extra, (
-        [f"[{each.title}]({each.name}.md)", f"`{preset}`", _difference(each, preset),
+        [f"[{each.title}]({each.name}.md)", f"`{preset}`",
          *measured.get((each.title, preset), [NOT_MEASURED] * len(extra))]
         for each in ALGORITHMS.values() for preset in each.presets))
 
@@ -84,9 +96,23 @@ def presets_of_mappers() -> str:
 
 def parameters(algorithm: Entry) -> str:
     """One row for each parameter, or for several that are explained together."""
-    groups: dict[tuple[str, str], list[Parameter]] = {}
-    for each in algorithm.parameters():
-        groups.setdefault((each.name.rpartition(".")[0], each.meaning), []).append(each)
+    return _parameters([each for each in algorithm.parameters() if not _is_of_starts(each)],
+                       [each for each in algorithm.parameters() if _is_of_starts(each)])
+
+
+def parameters_of_starts() -> str:
+    """The same for options of initial partitions, which all recipes share."""
+    return _parameters(parameters_of(StartOptions(), {}), [])
+
+
+def _is_of_starts(parameter: Parameter) -> bool:
+    return GROWN in parameter.name.split(".")
+
+
+def _parameters(listed: list[Parameter], of_starts: list[Parameter]) -> str:
+    groups: dict[tuple[bool, str], list[Parameter]] = {}
+    for each in listed:
+        groups.setdefault(("." in each.name, each.meaning), []).append(each)
     rows = []
     for (_, meaning), alike in groups.items():
         symbols = dict.fromkeys(GREEK.get(each.symbol, each.symbol) for each in alike)
@@ -95,7 +121,17 @@ def parameters(algorithm: Entry) -> str:
             ", ".join(written(each.value) for each in alike),
             " ".join(filter(None, symbols)), meaning.replace("  ", " "),
         ])  # fmt: skip
+    if of_starts:
+        rows.append([f"`{GROWN}`", _beside_defaults(of_starts), "", f"[starts]({STARTS.name})"])
     return _table(["parameter", "default", "symbol", "meaning"], rows)
+
+
+def _beside_defaults(of_starts: list[Parameter]) -> str:
+    """What a recipe has other values of than initial partitions have by default."""
+    usual = {each.name: each.value for each in parameters_of(StartOptions(), {})}
+    mine = {each.name.partition(f"{GROWN}.")[2]: each.value for each in of_starts}
+    text = written_difference({name: mine[name] for name in mine if mine[name] != usual[name]})
+    return f"`{text}`" if text else "the defaults"
 
 
 def _difference(algorithm: Entry, preset: str) -> str:
@@ -127,8 +163,8 @@ def _measured(text: str) -> dict[tuple[str, str], list[str]]:
     assert block is not None
     for line in block[0].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) > 3 and not cells[0].startswith("-"):
-            found[re.sub(r"\[(.*)\].*", r"\1", cells[0]), cells[1].strip("`")] = cells[3:]
+        if len(cells) > 2 and not cells[0].startswith("-"):
+            found[re.sub(r"\[(.*)\].*", r"\1", cells[0]), cells[1].strip("`")] = cells[2:]
     return found
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")),
+         *sorted((ROOT / "bench").rglob("*.md"))]
 SHOWN = re.compile("^```python\n(.*?)^```\n\n```text\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
 
