@@ -166,11 +166,6 @@ def _ring() -> Any:
     return portpart.Topology.from_matrix(np.minimum(hops, 6 - hops))
 
 
-def several(*parts: Callable[[Any, Graphs], Runs]) -> Callable[[Any, Graphs], Runs]:
-    """Return the runs of several groups, one after the other."""
-    return lambda space, graphs: (run for part in parts for run in part(space, graphs))
-
-
 def inputs(space: Any, graphs: Graphs) -> Runs:
     """Yield graphs made of device arrays in every way, and their metrics."""
     import portpart
@@ -210,9 +205,11 @@ GROUPS: dict[str, Group] = {
     "gpmetis": Group(partitions("gpmetis", "default")),
     "wishes": Group(wishes),
     "im": Group(mappings("im", "fast", "default", "paper")),
-    "hm": Group(several(mappings("hm", "default"), mappings("hm-ultra", "default"))),
-    "two-phase": Group(several(mappings("two-phase", "default", "jet"),
-                               mappings("identity", "default"))),
+    "hm": Group(mappings("hm", "default")),
+    "hm-ultra": Group(mappings("hm-ultra", "default")),
+    "two-phase": Group(mappings("two-phase", "default")),
+    "two-phase-jet": Group(mappings("two-phase", "jet")),
+    "identity": Group(mappings("identity", "default")),
     "searches": Group(searches),
 }
 
