@@ -128,10 +128,10 @@ class Recording(LanesSpace):
         super().__init__(lanes, seed=lanes)
         self.kernels: dict[Kernel, int] = {}
 
-    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+    def run_flat(self, n: int, kernel: Kernel, args: tuple[Any, ...], team: int) -> None:
         lanes = self.lanes if team > 1 else 1
         self.kernels[kernel] = max(lanes, self.kernels.get(kernel, 0))
-        super().parallel_for(n, kernel, *args, team=team)
+        super().run_flat(n, kernel, args, team)
 
 
 def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:

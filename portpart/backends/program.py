@@ -16,13 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from portpart.backends.language import Kernel
+from portpart.backends.language import Kernel, Record, Words
 
 TEAM_WIDTHS = (1, 8, 32, 256)
+
+AnyRecord = TypeVar("AnyRecord", bound="Record | Words")
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class Program:
         self.sweeps = sweeps
         self.steps: list[Step] = []
         self.slots: dict[str, Slot] = {}
+        self.records: dict[str, Record | Words] = {}
         self._open = self.steps
 
     def array(self, name: str, dtype: Any) -> Slot:
@@ -122,6 +125,28 @@ class Program:
         """Declare `count` words of int64 that travel with the arguments, bound to their values."""
         return self._slot(Slot(name, np.dtype(np.int64), True, words=count))
 
+    def record(self, name: str, like: AnyRecord) -> AnyRecord:
+        """Declare slots like the fields of a record, ``name.field``, or one like an array of words.
+
+        Returns
+        -------
+        Record or Words
+            Of the class of `like`, with slots in place of arrays and numbers.
+        """
+        slots: Record | Words
+        if isinstance(like, Words):
+            slots = type(like)(self.array(name, np.int64))
+        else:
+            slots = type(like)(**{field: self._like(f"{name}.{field}", value)
+                                  for field, value in like.named()})
+        self.records[name] = slots
+        return slots
+
+    def _like(self, name: str, value: Any) -> Slot:
+        if value is None or (hasattr(value, "dtype") and not isinstance(value, np.generic)):
+            return self.array(name, None if value is None else value.dtype)
+        return self.scalar(name, np.asarray(value).dtype)
+
     def _slot(self, slot: Slot) -> Slot:
         if self.slots.setdefault(slot.name, slot) != slot:
             raise ValueError(f"program {self.name!r}: slot {slot.name!r} is declared twice")
@@ -132,24 +157,27 @@ class Program:
         work: int | None = None,
     ) -> None:
         """Record one launch of `kernel` over ``count`` items, each like ``work`` light ones."""
+        args = kernel.flattened(args)
         if team not in TEAM_WIDTHS:
             raise ValueError(f"team must be one of {TEAM_WIDTHS}, not {team}")
         self._open.append(Launch(count, kernel, args, team, work))
 
     def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1,
                work: int | None = None, **given: Any) -> None:
-        """Record one launch whose arguments are the slots named like the kernel's parameters.
+        """Record one launch whose arguments are records and slots named as the kernel says.
 
-        Parameters named in `given` get the slot of that name instead, or that number or None.
+        Parameters named in `given` get what has that name instead, or that number or None.
         """
-        values = [given.get(name, name) for name in kernel.parameters[1:]]
-        missing = [value for value in values if isinstance(value, str) and value not in self.slots]
+        names = [parameter.name for parameter in kernel.signature[1:]]
+        values = [given.get(name, name) for name in names]
+        known: dict[str, Any] = {**self.slots, **self.records}
+        missing = [value for value in values if isinstance(value, str) and value not in known]
         if missing:
             raise ValueError(
                 f"program {self.name!r}: kernel {kernel.name} wants {', '.join(missing)}, "
-                "which no slot is named"
+                "which no slot or record is named"
             )
-        arguments = (self.slots[value] if isinstance(value, str) else value for value in values)
+        arguments = (known[value] if isinstance(value, str) else value for value in values)
         self.parallel_for(count, kernel, *arguments, team=team, work=work)
 
     @contextmanager
@@ -205,6 +233,17 @@ class Program:
     def launches(self) -> list[Launch]:
         """All launches in the order of recording."""
         return list(_launches(self.steps))
+
+
+def flat_bindings(values: dict[str, Any]) -> dict[str, Any]:
+    """What slots are bound to, from arrays, numbers, words and records by their names."""
+    result: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Record):
+            result.update((f"{name}.{field}", each) for field, each in value.named())
+        else:
+            result[name] = value.array if isinstance(value, Words) else value
+    return result
 
 
 def _launches(steps: list[Step]) -> Iterator[Launch]:

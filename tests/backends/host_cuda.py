@@ -110,6 +110,7 @@ class HostCudaSpace(ExecutionSpace):
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         if n <= 0:
             return
+        args = kernel.flattened(args)
         translation = translated(kernel, args, team)
         entry = compiled(translation.packed_symbol, translation.text)
         row = np.array([0, *map(word_of, args), n], np.int64)

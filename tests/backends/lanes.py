@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import reduce
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -43,11 +44,12 @@ class _Team:
         self.local.lane = lane
         # integers have 64 bits: those of Python would take the width of whatever they are added to
         numbers = [np.int64(a) if isinstance(a, int) else a for a in args]
+        given = bundled(kernel, numbers)
         try:
             with np.errstate(over="ignore"):
                 for item in items:
                     self.local.made = 0
-                    kernel.function(np.int64(item), *numbers)
+                    kernel.function(np.int64(item), *given)
                     self.barrier.wait()
         except threading.BrokenBarrierError:
             pass
@@ -96,6 +98,20 @@ class _Team:
         }
 
 
+def bundled(kernel: Kernel, flat: list[Any]) -> list[Any]:
+    """Records again, with no more than the fields that the kernel is said to use."""
+    rest = iter(flat)
+    result: list[Any] = []
+    for parameter in kernel.signature[1:]:
+        if parameter.is_record:
+            result.append(SimpleNamespace(**{field: next(rest) for field in parameter.fields}))
+        elif parameter.is_words:
+            result.append(parameter.kind(next(rest)))
+        else:
+            result.append(next(rest))
+    return result + list(rest)
+
+
 @contextmanager
 def _speaking(words: dict[Word, Callable[..., Any]]) -> Iterator[None]:
     """Give words other meanings for a while; the hash is exact in 64 bits."""
@@ -132,6 +148,10 @@ class LanesSpace(HostCudaSpace):
         self.lanes, self.random = lanes, random.Random(seed)
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        self.run_flat(n, kernel, kernel.flattened(args), team)
+
+    def run_flat(self, n: int, kernel: Kernel, args: tuple[Any, ...], team: int) -> None:
+        """Run a kernel whose arguments have no records."""
         items = list(range(n))
         self.random.shuffle(items)
         crew = _Team(1 if team == 1 else self.lanes)
@@ -170,8 +190,8 @@ class _Walker:
             if isinstance(step, Launch):
                 count = step.count
                 n = int(_value(count, bindings)) if isinstance(count, Element) else count
-                args = [bindings[a.name] if isinstance(a, Slot) else a for a in step.args]
-                self.space.parallel_for(n, step.kernel, *args, team=step.team)
+                args = tuple(bindings[a.name] if isinstance(a, Slot) else a for a in step.args)
+                self.space.run_flat(n, step.kernel, args, step.team)
             elif isinstance(step, While):
                 while _value(step.flag, bindings) != 0:
                     self._walk(step.steps, bindings)

@@ -346,5 +346,5 @@ def test_launch_takes_what_is_given_for_a_parameter():
 def test_launch_names_the_slots_that_are_missing():
     program = Program("incomplete")
     program.array("values", np.int64)
-    with pytest.raises(ValueError, match="double_into wants result, which no slot is named"):
+    with pytest.raises(ValueError, match="double_into wants result, which no slot or"):
         program.launch(3, double_into)

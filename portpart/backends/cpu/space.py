@@ -75,6 +75,7 @@ class CpuSpace(ExecutionSpace):
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         if n <= 0:
             return
+        args = kernel.flattened(args)
         weight = ITEM_WEIGHT[team]
         self.counters.launches += 1
         if self.threads == 1 or n * weight < PARALLEL_WORK:

@@ -16,7 +16,7 @@ def source(kernel: Kernel, *arguments: Any, team: int = 1) -> str:
     ----------
     kernel : Kernel
     *arguments
-        Arrays, scalars or None as a launch would pass them, without the work index.
+        Arrays, scalars, records or None as a launch would pass them, without the work index.
     team : {1, 8, 32, 256}
         Lanes per work item.
 
@@ -25,4 +25,5 @@ def source(kernel: Kernel, *arguments: Any, team: int = 1) -> str:
     str
         Source of the translation unit without the prelude of words, with both entry points.
     """
-    return translate(kernel, tuple(map(type_of, arguments)), team, (DIRECT, PACKED)).text
+    types = tuple(map(type_of, kernel.flattened(arguments)))
+    return translate(kernel, types, team, (DIRECT, PACKED)).text

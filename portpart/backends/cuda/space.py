@@ -159,6 +159,7 @@ class CudaSpace(ExecutionSpace):
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         if n <= 0:
             return
+        args = kernel.flattened(args)
         key: list[Any] = [kernel, team]
         given: list[Any] = [n]
         for argument in args:

@@ -16,6 +16,7 @@ from typing import Any
 
 from portpart.backends.language.check import check_function
 from portpart.backends.language.kernels import DeviceFunction, Kernel
+from portpart.backends.language.records import Record, Words
 from portpart.backends.language.words import (
     CASTS,
     Word,
@@ -53,7 +54,9 @@ __all__ = [
     "CASTS",
     "DeviceFunction",
     "Kernel",
+    "Record",
     "Word",
+    "Words",
     "atomic_add",
     "atomic_cas",
     "atomic_load",

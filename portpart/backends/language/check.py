@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 
 from portpart.backends.language import team_arrays
 from portpart.backends.language.definite_assignment import DefiniteAssignment
+from portpart.backends.language.flatten import flatten
 from portpart.backends.language.kernels import CheckedFunction, DeviceFunction
 from portpart.backends.language.module_constants import ModuleConstants
 from portpart.backends.language.source import parsed, refuse
@@ -41,7 +42,8 @@ def check_function(
     source, tree = parsed(function)
     checker = _Checker(function, tree, source, is_kernel)
     checker.run()
-    return result(function, tree, "".join(source), checker.references, is_kernel,
+    text = "".join([*source, *checker.meanings])
+    return result(function, tree, text, checker.signature, checker.references, is_kernel,
                   checker.team_words, checker.team_arrays)
 
 
@@ -72,6 +74,7 @@ class _Checker(ast.NodeVisitor):
         if self.is_kernel and not arguments.args:
             self.refuse(self.tree, "a kernel needs the work index as its first parameter",
                         "write def name(i, ...)")
+        self.signature, self.meanings = flatten(self.function, self.tree, self.outside, self.refuse)
         parameters = {argument.arg for argument in arguments.args}
         self.parameters = parameters
         self.assigned = parameters | {
@@ -319,6 +322,10 @@ class _Checker(ast.NodeVisitor):
                         "pass it as an argument or make it a numeric constant")
         self.references[node.id] = value
 
+    def outside(self, name: str) -> Any:
+        """What `name` means in the enclosing functions or the module; None if nothing."""
+        return self.scope.nonlocals.get(name, self.scope.globals.get(name))
+
     def lookup(self, node: ast.Name) -> Any:
         name, _, attribute = node.id.partition(".")
         for names in (self.scope.nonlocals, self.scope.globals, self.scope.builtins):
@@ -330,5 +337,4 @@ class _Checker(ast.NodeVisitor):
         self.refuse(node, f"name {node.id!r} is not known here", "define or import it above")
 
     def names_module(self, name: str) -> bool:
-        outside = {**self.scope.globals, **self.scope.nonlocals}
-        return name not in self.assigned and isinstance(outside.get(name), types.ModuleType)
+        return name not in self.assigned and isinstance(self.outside(name), types.ModuleType)

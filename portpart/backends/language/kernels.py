@@ -8,7 +8,9 @@ import hashlib
 import types
 from typing import Any
 
+from portpart.backends.language.parameters import Mismatch, Parameter, flattened
 from portpart.backends.language.team_arrays import TeamArray
+from portpart.errors import KernelTypeError
 
 
 class CheckedFunction:
@@ -20,7 +22,12 @@ class CheckedFunction:
     function : FunctionType
         The Python function as written.
     tree : ast.FunctionDef
-        Its syntax tree without the docstring; line numbers are those of the file.
+        Its syntax tree without the docstring and without records; line numbers are those of the
+        file.
+    signature : list of Parameter
+        The parameters as they are written.
+    takes_records : bool
+        Whether one of them is a record or words.
     references : dict of str to object
         What each name means that is neither a parameter nor a local variable: a number, a
         `DeviceFunction` or a `Word`.
@@ -32,10 +39,12 @@ class CheckedFunction:
     """
 
     def __init__(self, function: types.FunctionType, tree: ast.FunctionDef, source: str,
-                 references: dict[str, Any], is_kernel: bool, uses_team_words: bool,
-                 team_arrays: dict[str, TeamArray]) -> None:
+                 signature: list[Parameter], references: dict[str, Any], is_kernel: bool,
+                 uses_team_words: bool, team_arrays: dict[str, TeamArray]) -> None:
         self.name = function.__name__
         self._source = source
+        self.signature = signature
+        self.takes_records = any(parameter.kind for parameter in signature)
         self.function = function
         self.tree = tree
         self.references = references
@@ -54,8 +63,27 @@ class CheckedFunction:
 
     @property
     def parameters(self) -> list[str]:
-        """Names of the parameters; the first one of a kernel is the work index."""
+        """Names of the flat parameters; the first one of a kernel is the work index."""
         return [argument.arg for argument in self.tree.args.args]
+
+    def flattened(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arguments of a launch with those fields that are used in place of records.
+
+        Raises
+        ------
+        KernelTypeError
+            If an argument is another record than its parameter takes, or none.
+        """
+        if not self.takes_records:
+            return arguments
+        wanted = self.signature[self.is_kernel :]
+        try:
+            if len(arguments) != len(wanted):
+                raise Mismatch(f"{len(arguments)} arguments are given, {len(wanted)} are needed")
+            return tuple(flattened(wanted, arguments))
+        except Mismatch as mismatch:
+            raise KernelTypeError(f"{self.filename}:{self.first_line}: {mismatch} (in "
+                                  f"{self.name})") from None
 
     @functools.cached_property
     def fingerprint(self) -> str:

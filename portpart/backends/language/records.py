@@ -1,0 +1,99 @@
+"""Records and words: what travels together into a kernel, under one name.
+
+A kernel's parameter that is annotated with a record class stands for all its fields, one annotated
+with a class of words for an array of int64 whose elements have names.
+
+>>> class Csr(Record):
+...     begin: Any
+...     end: Any
+>>> class Level(Words):
+...     vertices: int
+...     running: int
+>>> Csr(begin=1, end=2).end, Level.running, Level([5, 7]).running
+(2, 1, 7)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from inspect import get_annotations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, dataclass_transform
+else:
+    def dataclass_transform(**_):  # noqa: D103
+        return lambda cls: cls
+
+
+@dataclass_transform(frozen_default=True)
+class Record:
+    """Arrays and numbers that kernels take together; a subclass lists them as annotations.
+
+    Subclasses are frozen dataclasses.  A field may be absent (None).  Kernels get those fields
+    only that they read or pass on.  A subclass without fields stands for any of its subclasses: it
+    depends on the device functions that a parameter is passed to which one it is.
+    """
+
+    field_names: tuple[str, ...]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False)(cls)
+        cls.field_names = tuple(cls.__dataclass_fields__)  # type: ignore[attr-defined]
+
+    def named(self) -> Iterator[tuple[str, Any]]:
+        """Name and value of each field."""
+        return ((name, getattr(self, name)) for name in self.field_names)
+
+
+Record.field_names = ()
+
+
+class Words:
+    """An array of int64 whose elements have names; a subclass lists them as annotations.
+
+    ``Level.running`` is the index of a word, ``level.running`` its value in the array that an
+    instance stands for; both may stand in kernels, the value on the left of an assignment, too.
+    """
+
+    indices: dict[str, int]
+
+    def __init_subclass__(cls) -> None:
+        cls.indices = {name: index for index, name in enumerate(get_annotations(cls))}
+        for name, index in cls.indices.items():
+            setattr(cls, name, _Word(index))
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    @classmethod
+    def zeros(cls) -> Self:
+        """Words of the host that are all zero."""
+        return cls(np.zeros(len(cls.indices), np.int64))
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the array."""
+        return self.array.dtype
+
+    def __getitem__(self, index: int) -> Any:
+        return self.array[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        self.array[index] = value
+
+
+class _Word:
+    """Descriptor of one word: its index for the class, its value for an instance."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __get__(self, instance: Words | None, owner: type[Words]) -> Any:
+        return self.index if instance is None else instance.array[self.index]
+
+    def __set__(self, instance: Words, value: Any) -> None:
+        instance.array[self.index] = value

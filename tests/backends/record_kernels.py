@@ -1,0 +1,151 @@
+"""Kernels with records and words, for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portpart.backends.language import (
+    Record,
+    Words,
+    atomic_add,
+    atomic_next,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_array,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+
+
+class Rows(Record):
+    """Rows of a graph."""
+
+    begin: Any
+    end: Any
+    targets: Any
+    weights: Any
+    unused: Any = None
+
+
+class Lists(Record):
+    """A list that kernels append to."""
+
+    heavy: Any
+    threshold: Any
+
+
+class Scratch(Record):
+    """Arrays of a team."""
+
+    seen: Any
+    sums: Any
+
+
+class Level(Words):
+    """Words of a run."""
+
+    length: int
+    arcs: int
+    rounds: int
+
+
+class Tables(Record):
+    """What a distance needs."""
+
+
+class Steps(Tables):
+    """Distances by differences."""
+
+    step: Any
+
+
+@device
+def weight_of(arc, rows: Rows):
+    """Weight of an arc."""
+    return value_or(rows.weights, arc, 1)
+
+
+@device
+def distance(a, b, tables: Steps):
+    """Steps from a to b."""
+    return abs(int64(a) - int64(b)) * tables.step
+
+
+@device
+def same(a, b, tables: Tables):
+    """1 for two different numbers."""
+    return int64(a != b)
+
+
+@device
+def count_row(v, rows: Rows, level: Level):
+    """Count v's arcs."""
+    if lane() == 0:
+        atomic_add(level, Level.arcs, int64(rows.end[v] - rows.begin[v]))
+    return rows.begin[v]
+
+
+@kernel
+def list_heavy(v, rows: Rows, lists: Lists, level: Level):
+    """List v if its arcs are heavy."""
+    total = int64(0)
+    for arc in range(rows.begin[v] + lane(), rows.end[v], team_size()):
+        total += weight_of(arc, rows)
+    total = team_sum(total)
+    count_row(v, rows, level)
+    if lane() == 0 and total > lists.threshold:
+        lists.heavy[atomic_next(level, Level.length)] = int32(v)
+
+
+@kernel
+def plan(_, level: Level):
+    """Plan another round."""
+    level.rounds += level.length
+    level.length = 0
+
+
+def lengths(measure):
+    """The kernel for a measure of length."""
+
+    @kernel
+    def lengths(v, rows: Rows, tables: Tables, result):
+        """The lengths of v's arcs."""
+        total = int64(0)
+        for arc in range(rows.begin[v] + lane(), rows.end[v], team_size()):
+            total += measure(v, rows.targets[arc], tables)
+        total = team_sum(total)
+        if lane() == 0:
+            result[v] = total
+
+    return lengths
+
+
+@device
+def fill(v, rows: Rows, scratch: Scratch):
+    """Bring the first targets of v to scratch memory."""
+    for j in range(lane(), 4, team_size()):
+        scratch.seen[j] = int32(-1)
+        scratch.sums[j] = 0
+        if rows.begin[v] + j < rows.end[v]:
+            scratch.seen[j] = rows.targets[rows.begin[v] + j]
+            scratch.sums[j] = value_or(rows.weights, rows.begin[v] + j, 1)
+    team_sync()
+    return 0
+
+
+@kernel
+def first_four(v, rows: Rows, result):
+    """The sum of weights times targets of v's first four arcs."""
+    scratch = Scratch(seen=team_array(int32, 4), sums=team_array(int64, 4))
+    fill(v, rows, scratch)
+    total = int64(0)
+    for j in range(4):
+        total += int64(scratch.seen[j]) * scratch.sums[j]
+    if lane() == 0:
+        result[v] = total
+    team_sync()

@@ -1,0 +1,215 @@
+"""Records and words: on every space what plain arrays give, and refused where they do not fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from portpart.backends import cuda
+from portpart.backends.program import Program, flat_bindings
+from portpart.errors import KernelTypeError
+from portpart.generators import delaunay
+from tests.backends import record_kernels as kernels
+from tests.backends.lanes import LanesSpace
+from tests.backends.record_kernels import Level, Lists, Rows, Steps, Tables
+from tests.backends.test_check import assert_refused
+
+TEAM = 8
+
+
+@pytest.fixture(params=["of the run", "two lanes"])
+def every_space(request, space):
+    """The spaces of the run, and lanes of a team side by side."""
+    return LanesSpace(2) if request.param == "two lanes" else space
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return delaunay(40)
+
+
+def rows_of(space, graph, weights=None):
+    offsets = space.asarray(np.array(graph.offsets))
+    weights = weights if weights is None else space.asarray(weights)
+    return Rows(offsets[:-1], offsets[1:], space.asarray(np.array(graph.targets)), weights)
+
+
+def matrix_of(graph, weights=None):
+    weights = np.ones(graph.num_arcs, np.int64) if weights is None else weights
+    tails = np.repeat(np.arange(graph.num_vertices), np.diff(graph.offsets))
+    result = np.zeros((graph.num_vertices,) * 2, np.int64)
+    np.add.at(result, (tails, graph.targets), weights)
+    return result
+
+
+@pytest.mark.parametrize("dtype", [None, np.int32, np.int64])
+def test_a_launch_takes_records_and_words(every_space, graph, dtype):
+    space, n = every_space, graph.num_vertices
+    weights = None if dtype is None else np.arange(graph.num_arcs).astype(dtype) % 7
+    lists = Lists(space.zeros(n, np.int32), 12)
+    level = Level(space.zeros(3, np.int64))
+    rows = rows_of(space, graph, weights)
+    space.parallel_for(n, kernels.list_heavy, rows, lists, level, team=TEAM)
+    expected = np.flatnonzero(matrix_of(graph, weights).sum(axis=1) > 12)
+    words = Level(space.to_host(level.array))
+    assert 0 < len(expected) < n or dtype is None
+    assert (words.length, words.arcs) == (len(expected), graph.num_arcs)
+    assert sorted(space.to_host(lists.heavy)[: len(expected)]) == expected.tolist()
+    space.parallel_for(1, kernels.plan, level)
+    assert space.to_host(level.array).tolist() == [0, graph.num_arcs, len(expected)]
+
+
+def test_a_program_takes_records_and_words(every_space, graph):
+    space, n = every_space, graph.num_vertices
+    bound = {"rows": rows_of(space, graph), "level": Level(space.zeros(3, np.int64)),
+             "lists": Lists(space.zeros(n, np.int32), 6)}
+    program = Program("records")
+    for name, record in bound.items():
+        program.record(name, record)
+    level = program.records["level"]
+    program.launch(n, kernels.list_heavy, team=TEAM)
+    with program.if_nonzero(level.length):
+        program.launch(1, kernels.plan)
+    space.executable(program).run(flat_bindings(bound), n)
+    heavy = np.count_nonzero(np.diff(graph.offsets) > 6)
+    assert heavy > 0
+    assert space.to_host(bound["level"].array).tolist() == [0, graph.num_arcs, heavy]
+
+
+@pytest.mark.parametrize(("measure", "tables", "of"), [
+    (kernels.distance, Steps(3), lambda a, b: 3 * abs(a - b)),
+    (kernels.same, Tables(), lambda a, b: 1),
+])
+def test_an_empty_record_stands_for_the_one_that_a_device_function_takes(
+        every_space, graph, measure, tables, of):
+    space, n = every_space, graph.num_vertices
+    result = space.zeros(n, np.int64)
+    made = kernels.lengths(measure)
+    space.parallel_for(n, made, rows_of(space, graph), tables, result, team=TEAM)
+    matrix = matrix_of(graph)
+    assert space.to_host(result).tolist() == [
+        sum(of(v, int(u)) for u in np.flatnonzero(matrix[v])) for v in range(n)]
+    assert ("tables_step" in made.parameters) == (measure is kernels.distance)
+
+
+def test_team_arrays_make_a_record(every_space, graph):
+    space, n = every_space, graph.num_vertices
+    weights = np.arange(graph.num_arcs, dtype=np.int32)
+    result = space.zeros(n, np.int64)
+    space.parallel_for(n, kernels.first_four, rows_of(space, graph, weights), result, team=TEAM)
+    begins = graph.offsets[:-1]
+    expected = [sum(int(graph.targets[arc]) * arc for arc in range(begin, begin + 4)
+                    if arc < graph.offsets[v + 1]) for v, begin in enumerate(begins)]
+    assert space.to_host(result).tolist() == expected
+
+
+def test_only_fields_that_are_used_are_parameters():
+    assert kernels.list_heavy.parameters == [
+        "v", "rows_begin", "rows_end", "rows_weights", "lists_heavy", "lists_threshold", "level"]
+
+
+def test_the_source_names_fields(graph):
+    offsets = np.array(graph.offsets)
+    rows = Rows(offsets[:-1], offsets[1:], graph.targets, None)
+    text = cuda.source(kernels.lengths(kernels.same), rows, Tables(), np.zeros(3, np.int64))
+    assert "rows_targets" in text
+    assert "weights" not in text
+
+
+@pytest.mark.parametrize(("arguments", "problem"), [
+    ((np.zeros(3), np.zeros(3)), "2 arguments are given, 3 are needed"),
+    ((Steps(3), Lists(0, 0), Level([0] * 3)), "'rows' takes a record of class Rows, not Steps"),
+    ((np.zeros(3), Lists(0, 0), Level([0] * 3)), "takes a record of class Rows, not ndarray"),
+    ((Rows(0, 0, 0, 0), Lists(0, 0), np.zeros(3)), "takes a record of class Level, not ndarray"),
+])
+def test_a_launch_refuses_other_records(space, arguments, problem):
+    with pytest.raises(KernelTypeError, match=problem) as caught:
+        space.parallel_for(1, kernels.list_heavy, *arguments)
+    assert "record_kernels.py" in str(caught.value)
+    assert "list_heavy" in str(caught.value)
+
+
+def test_a_launch_refuses_a_record_in_place_of_an_array(space):
+    rows = Rows(*[space.zeros(1, np.int32)] * 4)
+    with pytest.raises(KernelTypeError, match="Steps"):
+        space.parallel_for(1, kernels.lengths(kernels.same), rows, Tables(), Steps(3))
+
+
+def test_a_program_names_what_is_missing():
+    with pytest.raises(ValueError, match="list_heavy wants rows, lists, level, which no"):
+        Program("records").launch(1, kernels.list_heavy)
+
+
+RECORDS = """\
+from typing import Any
+from portpart.backends.language import Record, Words
+
+
+class Rows(Record):
+    begin: Any
+    end: Any
+
+
+class Level(Words):
+    length: int
+
+
+@device
+def read(v, rows: Rows):
+    return rows.begin[v]
+
+
+@device
+def plain(v, values):
+    return values[v]
+
+
+"""
+FIRST = RECORDS.count("\n") + 1
+
+REFUSED = [
+    ("a field that is not there", "rows: Rows, x", "x[i] = rows.start[i]",
+     "Rows has no field 'start'", "begin, end"),
+    ("a word that is not there", "level: Level, x", "x[i] = level.size",
+     "Level has no word 'size'", "length"),
+    ("an index that is not there", "level: Level, x", "x[i] = Level.size",
+     "Level has no word 'size'", "length"),
+    ("a field that is assigned to", "rows: Rows", "rows.begin = 3",
+     "field 'begin' of a record is assigned to", "record.field[i] = x"),
+    ("a record as a number", "rows: Rows, x", "x[i] = rows",
+     "record 'rows' is used as a number or an array", "read a field"),
+    ("words as an array", "level: Level, x", "x[i] = level[0]",
+     "record 'level' is used as a number or an array", "read a field"),
+    ("a record that is assigned to", "rows: Rows, x", "rows = x[i]",
+     "record 'rows' is assigned to", "another name"),
+    ("a record where an array is expected", "rows: Rows, x", "x[i] = plain(i, rows)",
+     "record 'rows' is used as a number or an array", "device function that takes such"),
+    ("an array where a record is expected", "x", "x[i] = read(i, x)",
+     "read takes a Rows as 'rows', this is no record", "of that class"),
+    ("another record", "level: Level, x", "x[i] = read(i, level)",
+     "read takes a Rows as 'rows', this is a Level", "of that class"),
+    ("too few arguments", "rows: Rows, x", "x[i] = read(rows)",
+     "read with 1 arguments", "it takes 2"),
+    ("a record made of numbers", "x", "rows = Rows(begin=1, end=2)",
+     "field 'begin' is no array", "team_array(int64, 256)"),
+    ("a record made with other fields", "x", "rows = Rows(begin=x)",
+     "Rows has the fields begin, end", "team_array(int64, 256)"),
+    ("a record made in passing", "x", "x[i] = read(i, Rows(x, x))",
+     "read takes a Rows as 'rows', this is no record", "of that class"),
+    ("a name that hides a field", "rows: Rows, rows_begin, x", "x[i] = rows.begin[i]",
+     "'rows_begin' is also what field 'begin' of 'rows' is called", "another name"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "statement", "problem", "remedy"),
+                         [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
+def test_what_is_no_use_of_a_record_is_refused_with_its_place(
+        tmp_path, parameters, statement, problem, remedy):
+    source = f"{RECORDS}@kernel\ndef faulty(i, {parameters}):\n    {statement}\n"
+    line = FIRST if "hides" in problem or "is also what" in problem else FIRST + 1
+    assert_refused(tmp_path, source, line, problem, remedy)
+
+
+def test_other_annotations_are_refused(tmp_path):
+    source = f"{RECORDS}@kernel\ndef faulty(i, x: int):\n    x[i] = 1\n"
+    assert_refused(tmp_path, source, FIRST, "annotated with what is no record", "records and words")
