@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.rows import Csr
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -57,6 +58,7 @@ class Graph:
     _totals: dict[str, int] = field(default_factory=dict)
     weight_scale: float = 1
     names: Sequence[Any] | None = None
+    _rows: dict[str, Csr] = field(default_factory=dict, init=False)
 
     @property
     def num_vertices(self) -> int:
@@ -118,6 +120,14 @@ class Graph:
             "vertex_weights": self.vertex_weights,
         }
 
+    @property
+    def csr(self) -> Csr:
+        """The arrays as kernels take them; made once."""
+        if "csr" not in self._rows:
+            self._rows["csr"] = Csr(self.offsets[:-1], self.offsets[1:], self.targets, self.weights,
+                                    self.vertex_weights)
+        return self._rows["csr"]
+
     def declare(self, program: Program) -> tuple[Slot, Slot, Slot, Slot]:
         """Slots of `program` for arrays of these types, named as in :attr:`arrays`."""
         offsets, targets, weights, vertex_weights = (
@@ -161,7 +171,7 @@ class Graph:
     def __reduce__(self) -> tuple[Any, ...]:
         from portpart.graphs.arrays import owned
 
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
         for name, array in self.arrays.items():
             values[name] = None if array is None else owned(array, [array], copy=True)
         return restored, tuple(values.values())

@@ -25,7 +25,7 @@ import numpy as np
 if TYPE_CHECKING:
     from typing_extensions import Self, dataclass_transform
 else:
-    def dataclass_transform(**_):  # noqa: D103
+    def dataclass_transform(**_: Any) -> Any:  # noqa: D103
         return lambda cls: cls
 
 

@@ -1,0 +1,31 @@
+"""The rows of a graph as kernels see them."""
+
+from __future__ import annotations
+
+from portpart.backends.interface import Array
+from portpart.backends.language import Record, device, int64
+
+
+class Csr(Record):
+    """Compressed rows of arcs: arcs ``begin[v] ... end[v] - 1`` leave vertex v.
+
+    Attributes
+    ----------
+    begin, end : array of int32 or int64, shape (n,)
+        Of a plain graph two views of the same offsets.
+    targets : array of int32, shape (num_arcs,)
+    weights : array of int32 or int64, shape (num_arcs,), or None
+    vertex_weights : array of int64, shape (n,), or None
+    """
+
+    begin: Array
+    end: Array
+    targets: Array
+    weights: Array | None
+    vertex_weights: Array | None
+
+
+@device
+def degree_of(v, graph: Csr):
+    """Number of v's arcs."""
+    return int64(graph.end[v]) - int64(graph.begin[v])

@@ -1,0 +1,42 @@
+"""Type hints are complete, which mypy cannot ask for: kernels annotate records only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "portpart"
+
+COMPILED = {"kernel", "device", "intrinsic"}
+"""Decorators of functions that are compiled and have no types of Python."""
+
+
+def functions(node: ast.AST) -> Iterator[tuple[ast.FunctionDef, bool]]:
+    """Yield the functions of a file, and whether they are compiled, nested ones too."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef):
+            compiled = bool(COMPILED.intersection(map(ast.unparse, child.decorator_list)))
+            yield child, compiled
+            if "intrinsic" in map(ast.unparse, child.decorator_list):
+                continue
+        yield from functions(child)
+
+
+def missing(function: ast.FunctionDef) -> list[str]:
+    """Return what has no type hint."""
+    given = function.args
+    starred = [each for each in (given.vararg, given.kwarg) if each]
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred)
+             if each.annotation is None and each.arg not in ("self", "cls")]
+    return names + ["return"] * (function.returns is None and function.name != "__init__")
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")),
+                         ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_functions_have_type_hints(path: Path) -> None:
+    bare = {f"{function.name} at line {function.lineno}": missing(function)
+            for function, compiled in functions(ast.parse(path.read_text())) if not compiled}
+    assert {name: found for name, found in bare.items() if found} == {}
