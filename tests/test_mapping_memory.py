@@ -10,8 +10,7 @@ import pytest
 import portpart
 from bench.counting_space import CountingSpace
 from bench.recipes import copied
-from portpart import Topology, metrics
-from portpart.algorithms.balance.limits import Balance
+from portpart import Topology
 from portpart.algorithms.mappers import MAPPERS, Task, mapper_of
 from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.multilevel.trace import Trace
@@ -19,6 +18,7 @@ from portpart.api.map_processes import mapped_by
 from portpart.api.mapping_memory import distance_bytes
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.graph import Graph
+from tests.algorithms.refining import balance_of
 from tests.test_memory import GRAPHS
 
 MACHINES = {
@@ -36,10 +36,8 @@ def bytes_of_mapping(host: Graph, machine: Topology, algorithm: str, preset: Any
     """Return the most bytes that the graph and all arrays of a mapping take at once."""
     space, k = CountingSpace(1), machine.num_elements
     graph = copied(host, space)
-    total = graph.total_vertex_weight
-    balance = Balance(k, metrics.block_weight_limit(total, k), total // k)
     mapper, config = mapper_of(algorithm, preset)
-    task = Task(graph, machine, distances_on(space, machine), balance, 0.03, 1,
+    task = Task(graph, machine, distances_on(space, machine), balance_of(graph, k), 0.03, 1,
                 Trace(space, graph, None))
     mapped_by(mapper, task, config, mapper.swaps_with(config))
     return space.peak

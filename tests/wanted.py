@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -36,9 +35,7 @@ class Case:
     def limits(self) -> list[int]:
         """Most that each block may weigh."""
         total = sum(oracles.vertex_weights(self.graph))
-        shares = [Fraction(str(x)) for x in self.target or [1] * self.k]
-        wanted = [-((-total * share) // sum(shares)) for share in shares]
-        return [(1 + Fraction(self.imbalance)) * weight // 1 for weight in wanted]
+        return oracles.block_weight_limits(total, self.k, self.imbalance, self.target)
 
     @property
     def positive(self) -> int:

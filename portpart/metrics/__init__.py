@@ -1,7 +1,6 @@
-"""What a partition is worth, computed plainly and independently of the partitioners.
+"""What a partition is worth, computed plainly on the host with NumPy and SciPy.
 
-Everything here works on the host with NumPy and SciPy and shares no code with the algorithms, so
-that it can judge them.  Graphs and part arrays on a GPU are copied to the host first.
+Nothing here uses the algorithms.  Graphs and part arrays on a GPU are copied to the host first.
 """
 
 from __future__ import annotations

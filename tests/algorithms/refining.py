@@ -14,14 +14,13 @@ from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
-from portpart.metrics import block_weight_limit
 from tests import oracles
 from tests.algorithms.spaces import launch
 
 
 def balance_of(graph: Graph, k: int, imbalance: str = "0.03") -> Balance:
     total = graph.total_vertex_weight
-    return Balance(k, block_weight_limit(total, k, imbalance), total // k)
+    return Balance(k, oracles.block_weight_limit(total, k, imbalance), total // k)
 
 
 def refiner_at(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalance: str = "0.03",

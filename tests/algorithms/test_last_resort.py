@@ -102,7 +102,7 @@ def test_a_limit_that_cannot_be_kept_is_broken_by_little() -> None:
     assert over < 0.005
     words = message.split("imbalance=")
     assert f"more than the {result.max_block_weight_allowed} it may" in words[0]
-    most = portpart.metrics.block_weight_limit(int(weights.sum()), 700, words[1])
+    most = oracles.block_weight_limit(int(weights.sum()), 700, words[1])
     assert result.block_weights.max() <= most < 1.0001 * result.block_weights.max()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,21 @@ def distances(arities: list[int], lengths: list[int]) -> Machine:
 def cost(graph: Graph, part: Any, machine: Machine) -> int:
     """J, each edge once."""
     return sum(w * machine[part[u]][part[v]] for u, v, w in oracles.arcs(graph) if u < v)
+
+
+def level_costs(graph: Graph, part: Any, arities: Sequence[int],
+                lengths: Sequence[int]) -> list[int]:
+    """J by the innermost level whose groups hold both ends of an edge, innermost first."""
+    costs = [0] * len(arities)
+    for u, v, weight in oracles.arcs(graph):
+        here, there = int(part[u]), int(part[v])
+        if u < v and here != there:
+            level = -1
+            while here != there:
+                level += 1
+                here, there = here // arities[level], there // arities[level]
+            costs[level] += weight * lengths[level]
+    return costs
 
 
 def traffic(graph: Graph, part: Any, k: int) -> np.ndarray:

@@ -25,6 +25,8 @@ def test_cost_and_traffic(name: str, arities: list[int], lengths: list[int]) -> 
     table = plain.distances(arities, lengths)
     assert mapping_cost(graph, part, machine) == plain.cost(graph, part, table)
     assert mapping_cost(graph, part, Topology.from_matrix(table)) == plain.cost(graph, part, table)
+    assert level_costs(graph, part, machine).tolist() == plain.level_costs(
+        graph, part, arities, lengths)
     traffic = traffic_matrix(graph, part, k).toarray()
     assert np.array_equal(traffic, plain.traffic(graph, part, k))
     assert (traffic * np.array(table)).sum() == 2 * mapping_cost(graph, part, machine)

@@ -1,0 +1,65 @@
+"""What judges a result shares no code with what made it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+FILES = [path for path in sorted(TESTS.rglob("*.py")) if path != Path(__file__)]
+
+ORACLES = ("oracles/*.py", "exhaustive.py", "wanted.py", "mapping/plain.py", "meshes/oracles.py",
+           "fuzz/truth.py")
+GIVEN = ("portpart.graphs.graph", "tests.graphs")
+"""What oracles may use besides each other: arrays of a graph, and graphs made for tests."""
+
+METRICS = {
+    "metrics/test_metrics.py": "tests of metrics",
+    "mapping/test_costs.py": "tests of metrics of mappings",
+    "test_exact.py": "which numbers metrics take",
+    "test_shared_memory.py": "metrics share and check arrays as other calls do",
+    "fuzz/calls.py": "calls metrics with odd objects",
+    "fuzz/targets.py": "gives odd numbers to what reads targets",
+}
+LIMITS = {
+    "algorithms/refining.py": "what refiners are given, from the oracles' limits",
+    "algorithms/test_bounds.py": "tests of limits, and of pieces that are given some",
+    "algorithms/test_growing.py": "what starts are given",
+    "algorithms/test_last_resort.py": "what the last resort is given",
+    "algorithms/test_rebalance.py": "tests of limits",
+    "algorithms/test_repair.py": "what repairs are given",
+    "mapping/test_map_processes.py": "what a mapper is given",
+}
+"""Of the files that use a judge of the package: why they do so, though it judges nothing there."""
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield what a file imports anywhere: modules, and names with their module before them."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+@pytest.mark.parametrize("path", [path for glob in ORACLES for path in sorted(TESTS.glob(glob))],
+                         ids=lambda path: path.relative_to(TESTS).as_posix())
+def test_oracles_use_arrays_of_graphs_and_each_other(path: Path) -> None:
+    oracles = [".".join(["tests", *oracle.relative_to(TESTS).with_suffix("").parts])
+               for glob in ORACLES for oracle in TESTS.glob(glob)]
+    allowed = tuple(f"{module}." for module in [*oracles, "tests.oracles", *GIVEN])
+    assert not [name for name in imported(path)
+                if name.startswith(("portpart", "tests", "bench"))
+                and not f"{name}.".startswith(allowed)]
+
+
+@pytest.mark.parametrize(("judge", "allowed"), [
+    ("portpart.metrics", METRICS), ("portpart.algorithms.balance.limits", LIMITS),
+], ids=["metrics", "limits"])
+def test_results_are_judged_by_oracles(judge: str, allowed: dict[str, str]) -> None:
+    users = {path.relative_to(TESTS).as_posix() for path in FILES
+             if judge in path.read_text() or judge in imported(path)}
+    assert users == set(allowed)
