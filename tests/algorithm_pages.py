@@ -32,6 +32,9 @@ STARTS = FOLDER / "starts.md"
 GROWN = "grown"
 """Name of the field of configurations whose parameters stand on the page of starts."""
 
+ANY_MEANING = "any"
+NONE_OF_ITS_OWN = "It has none of its own."
+
 SECTIONS = ("When to choose it", "How it works", "Parameters", "Presets",
             "Where it differs from its sources", "Measured", "Memory", "Limitations")
 """What the page of an algorithm has, in this order."""
@@ -44,7 +47,8 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page with the text that it is to have."""
     measured = _measured(OVERVIEW.read_text())
     yield OVERVIEW, _filled(OVERVIEW, {
-        "algorithms": lambda: algorithms(ALGORITHMS), "presets": lambda: presets(measured)})
+        "algorithms": lambda: algorithms(ALGORITHMS), "presets": lambda: presets(measured),
+        "parameters": shared_parameters})
     for algorithm in ALGORITHMS.values():
         page = FOLDER / f"{algorithm.name}.md"
         yield page, _filled(page, {
@@ -95,43 +99,89 @@ def presets_of_mappers() -> str:
 
 
 def parameters(algorithm: Entry) -> str:
-    """One row for each parameter, or for several that are explained together."""
-    return _parameters([each for each in algorithm.parameters() if not _is_of_starts(each)],
-                       [each for each in algorithm.parameters() if _is_of_starts(each)])
+    """One row for each parameter of its own, or for several that are explained together."""
+    shared = _shared() if algorithm in _sharing() else {}
+    rows = []
+    for alike in _explained_together(algorithm.parameters()):
+        meaning = alike[0].meaning
+        if all(shared.get(each.name) in (ANY_MEANING, meaning) for each in alike):
+            continue
+        symbols = dict.fromkeys(GREEK.get(each.symbol, each.symbol) for each in alike)
+        rows.append([_names(alike), ", ".join(written(each.value) for each in alike),
+                     " ".join(filter(None, symbols)), meaning.replace("  ", " ")])
+    return _table(["parameter", "default", "symbol", "meaning"], rows) if rows else NONE_OF_ITS_OWN
+
+
+def shared_parameters() -> str:
+    """One row for each parameter that several recipes have, with its default in each of them."""
+    values = {entry.name: {each.name: each for each in entry.parameters()} for entry in _sharing()}
+    shared, rows, listed = _shared(), [], set()
+    for entry in _sharing():
+        for alike in _explained_together(entry.parameters()):
+            names = [each.name for each in alike if each.name in shared.keys() - listed]
+            if names:
+                listed.update(names)
+                rows.append([", ".join(f"`{name}`" for name in names),
+                             *(_values(own, names, shared) for own in values.values()),
+                             alike[0].meaning.replace("  ", " ")])
+    rows.append([f"`{GROWN}`", *(_beside_defaults(entry) for entry in _sharing()),
+                 f"[Initial partitions]({STARTS.name}) that are grown."])
+    return _table(["parameter", *(f"`{entry.name}`" for entry in _sharing()), "meaning"], rows)
 
 
 def parameters_of_starts() -> str:
-    """The same for options of initial partitions, which all recipes share."""
-    return _parameters(parameters_of(StartOptions(), {}), [])
+    """One row for each option of initial partitions that are grown."""
+    return _table(["parameter", "default", "meaning"], (
+        [_names(alike), ", ".join(written(each.value) for each in alike),
+         alike[0].meaning.replace("  ", " ")]
+        for alike in _explained_together(parameters_of(StartOptions(), {}))))
 
 
-def _is_of_starts(parameter: Parameter) -> bool:
-    return GROWN in parameter.name.split(".")
+def _sharing() -> list[Entry]:
+    """The recipes that go through the multilevel walk: what they share stands on one page."""
+    return [*ALGORITHMS.values(), MAPPERS["im"]]
 
 
-def _parameters(listed: list[Parameter], of_starts: list[Parameter]) -> str:
+def _shared() -> dict[str, str]:
+    """Names of parameters of several recipes; those of options in them must mean the same, too."""
+    seen: dict[str, set[str]] = {}
+    meanings: dict[tuple[str, str], set[str]] = {}
+    for entry in _sharing():
+        for each in entry.parameters():
+            seen.setdefault(each.name, set()).add(entry.name)
+            meanings.setdefault((each.name, each.meaning), set()).add(entry.name)
+    shared = {name: ANY_MEANING for name, who in seen.items() if len(who) > 1 and "." not in name}
+    shared |= {name: meaning for (name, meaning), who in meanings.items()
+               if len(who) > 1 and "." in name}
+    return shared
+
+
+def _explained_together(listed: list[Parameter]) -> list[list[Parameter]]:
     groups: dict[tuple[bool, str], list[Parameter]] = {}
     for each in listed:
-        groups.setdefault(("." in each.name, each.meaning), []).append(each)
-    rows = []
-    for (_, meaning), alike in groups.items():
-        symbols = dict.fromkeys(GREEK.get(each.symbol, each.symbol) for each in alike)
-        rows.append([
-            ", ".join(f"`{each.name}`" for each in alike),
-            ", ".join(written(each.value) for each in alike),
-            " ".join(filter(None, symbols)), meaning.replace("  ", " "),
-        ])  # fmt: skip
-    if of_starts:
-        rows.append([f"`{GROWN}`", _beside_defaults(of_starts), "", f"[starts]({STARTS.name})"])
-    return _table(["parameter", "default", "symbol", "meaning"], rows)
+        if GROWN not in each.name.split("."):
+            groups.setdefault(("." in each.name, each.meaning), []).append(each)
+    return list(groups.values())
 
 
-def _beside_defaults(of_starts: list[Parameter]) -> str:
+def _names(alike: list[Parameter]) -> str:
+    return ", ".join(f"`{each.name}`" for each in alike)
+
+
+def _values(own: dict[str, Parameter], names: list[str], shared: dict[str, str]) -> str:
+    """Values of one recipe; nothing for a parameter that it has not, or means otherwise."""
+    return ", ".join(
+        written(own[name].value) for name in names
+        if name in own and shared[name] in (ANY_MEANING, own[name].meaning)
+        and not own[name].meaning.startswith("Not used"))
+
+
+def _beside_defaults(entry: Entry) -> str:
     """What a recipe has other values of than initial partitions have by default."""
     usual = {each.name: each.value for each in parameters_of(StartOptions(), {})}
-    mine = {each.name.partition(f"{GROWN}.")[2]: each.value for each in of_starts}
-    text = written_difference({name: mine[name] for name in mine if mine[name] != usual[name]})
-    return f"`{text}`" if text else "the defaults"
+    mine = {each.name.partition(f"{GROWN}.")[2]: each.value for each in entry.parameters()}
+    text = written_difference({name: mine[name] for name in usual if mine[name] != usual[name]})
+    return f"`{text}`" if text else ""
 
 
 def _difference(algorithm: Entry, preset: str) -> str:

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from portpart.algorithms.partitioners import ALGORITHMS, Algorithm
-from tests.algorithm_pages import FOLDER, NOT_MEASURED, OVERVIEW, SECTIONS, pages
+from tests.algorithm_pages import (
+    FOLDER,
+    GROWN,
+    NOT_MEASURED,
+    OVERVIEW,
+    SECTIONS,
+    STARTS,
+    pages,
+)
 
 
 @pytest.mark.parametrize(("page", "text"), list(pages()),
@@ -22,6 +30,16 @@ def test_every_page_has_the_same_sections(algorithm: Algorithm) -> None:
     text = (FOLDER / f"{algorithm.name}.md").read_text()
     assert text.startswith(f"# {algorithm.title}\n")
     assert tuple(re.findall("^## (.*)", text, re.M)) == SECTIONS
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=lambda each: each.name)
+def test_every_parameter_has_a_row(algorithm: Algorithm) -> None:
+    pages = [OVERVIEW, FOLDER / f"{algorithm.name}.md"]
+    rows = [line.split(" | ")[0] for page in pages for line in page.read_text().splitlines()]
+    listed = {name for row in rows if row.startswith("| `") for name in re.findall("`(.+?)`", row)}
+    starts = set(re.findall(r"^\| (`.+?) \|", STARTS.read_text(), re.M))
+    listed |= {f"{GROWN}.{name}" for row in starts for name in re.findall("`(.+?)`", row)}
+    assert not {each.name for each in algorithm.parameters()} - listed
 
 
 def test_every_preset_has_been_measured() -> None:
