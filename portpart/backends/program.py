@@ -46,6 +46,14 @@ class Slot:
 
 
 @dataclass(frozen=True)
+class WorkArray:
+    """An array that no run finds anything in: its type, and how many elements a run needs."""
+
+    dtype: Any
+    length: int
+
+
+@dataclass(frozen=True)
 class Element:
     """One element of a bound int64 array: a work size or a flag."""
 
@@ -128,6 +136,9 @@ class Program:
     def record(self, name: str, like: AnyRecord) -> AnyRecord:
         """Declare slots like the fields of a record, ``name.field``, or one like an array of words.
 
+        A field that is a :class:`WorkArray` becomes a slot of scratch, and words that are a tuple
+        travel with the arguments.
+
         Returns
         -------
         Record or Words
@@ -135,7 +146,9 @@ class Program:
         """
         slots: Record | Words
         if isinstance(like, Words):
-            slots = type(like)(self.array(name, np.int64))
+            travels = isinstance(like.array, tuple)
+            slots = type(like)(self.words(name, len(like.array)) if travels
+                               else self.array(name, np.int64))
         else:
             slots = type(like)(**{field: self._like(f"{name}.{field}", value)
                                   for field, value in like.named()})
@@ -143,6 +156,8 @@ class Program:
         return slots
 
     def _like(self, name: str, value: Any) -> Slot:
+        if isinstance(value, WorkArray):
+            return self.scratch(name, value.dtype)
         if value is None or (hasattr(value, "dtype") and not isinstance(value, np.generic)):
             return self.array(name, None if value is None else value.dtype)
         return self.scalar(name, np.asarray(value).dtype)
@@ -240,10 +255,14 @@ def flat_bindings(values: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Record):
-            result.update((f"{name}.{field}", each) for field, each in value.named())
+            result.update((f"{name}.{field}", _bound(each)) for field, each in value.named())
         else:
             result[name] = value.array if isinstance(value, Words) else value
     return result
+
+
+def _bound(value: Any) -> Any:
+    return value.length if isinstance(value, WorkArray) else value
 
 
 def _launches(steps: list[Step]) -> Iterator[Launch]:

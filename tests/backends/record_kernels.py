@@ -109,6 +109,13 @@ def plan(_, level: Level):
     level.length = 0
 
 
+@kernel
+def copy_words(_, level: Level, found: Level):
+    """Copy the words of a run."""
+    found.length = level.length
+    found.arcs = level.arcs
+
+
 def lengths(measure):
     """The kernel for a measure of length."""
 

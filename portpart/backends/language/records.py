@@ -48,6 +48,10 @@ class Record:
         """Name and value of each field."""
         return ((name, getattr(self, name)) for name in self.field_names)
 
+    def replaced(self, **values: Any) -> Self:
+        """The same record with other values of some fields."""
+        return type(self)(**{**dict(self.named()), **values})
+
 
 Record.field_names = ()
 
@@ -73,6 +77,14 @@ class Words:
     def zeros(cls) -> Self:
         """Words of the host that are all zero."""
         return cls(np.zeros(len(cls.indices), np.int64))
+
+    @classmethod
+    def of(cls, **values: int) -> Self:
+        """Words of these values and zeros, which travel with the arguments of a program."""
+        unknown = values.keys() - cls.indices.keys()
+        if unknown:
+            raise TypeError(f"{cls.__name__} has no word {', '.join(unknown)}")
+        return cls(tuple(values.get(name, 0) for name in cls.indices))
 
     @property
     def dtype(self) -> Any:
