@@ -155,7 +155,9 @@ class Program:
         self.records[name] = slots
         return slots
 
-    def _like(self, name: str, value: Any) -> Slot:
+    def _like(self, name: str, value: Any) -> Slot | Record | Words:
+        if isinstance(value, (Record, Words)):
+            return self.record(name, value)
         if isinstance(value, WorkArray):
             return self.scratch(name, value.dtype)
         if value is None or (hasattr(value, "dtype") and not isinstance(value, np.generic)):
@@ -255,14 +257,12 @@ def flat_bindings(values: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Record):
-            result.update((f"{name}.{field}", _bound(each)) for field, each in value.named())
+            result.update(flat_bindings({f"{name}.{field}": each for field, each in value.named()}))
+        elif isinstance(value, Words):
+            result[name] = value.array
         else:
-            result[name] = value.array if isinstance(value, Words) else value
+            result[name] = value.length if isinstance(value, WorkArray) else value
     return result
-
-
-def _bound(value: Any) -> Any:
-    return value.length if isinstance(value, WorkArray) else value
 
 
 def _launches(steps: list[Step]) -> Iterator[Launch]:

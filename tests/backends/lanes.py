@@ -20,6 +20,7 @@ import numpy as np
 from portpart.backends import language
 from portpart.backends.interface import Array, Executable
 from portpart.backends.language import Kernel, Word
+from portpart.backends.language.parameters import Parameter
 from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
 from portpart.primitives.hashing import mixed
 from tests.backends.host_cuda import HostCudaSpace
@@ -98,13 +99,27 @@ class _Team:
         }
 
 
+def namespace(parameter: Parameter, values: Iterator[Any]) -> SimpleNamespace:
+    """What the kernel may see of a record."""
+    root = SimpleNamespace()
+    for path in parameter.paths:
+        place, kind = root, parameter.kind
+        for field in path[:-1]:
+            vars(place).setdefault(field, SimpleNamespace())
+            place, kind = getattr(place, field), kind.kind_of(field)
+        words = kind.kind_of(path[-1])
+        value = next(values)
+        setattr(place, path[-1], value if words is None else words(value))
+    return root
+
+
 def bundled(kernel: Kernel, flat: list[Any]) -> list[Any]:
     """Records again, with no more than the fields that the kernel is said to use."""
     rest = iter(flat)
     result: list[Any] = []
     for parameter in kernel.signature[1:]:
         if parameter.is_record:
-            result.append(SimpleNamespace(**{field: next(rest) for field in parameter.fields}))
+            result.append(namespace(parameter, rest))
         elif parameter.is_words:
             result.append(parameter.kind(next(rest)))
         else:

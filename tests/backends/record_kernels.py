@@ -39,6 +39,13 @@ class Lists(Record):
     threshold: Any
 
 
+class Run(Record):
+    """All that belongs to a run."""
+
+    lists: Lists
+    level: Level
+
+
 class Scratch(Record):
     """Arrays of a team."""
 
@@ -103,6 +110,16 @@ def list_heavy(v, rows: Rows, lists: Lists, level: Level):
 
 
 @kernel
+def list_light(v, rows: Rows, run: Run):
+    """List v if it has few arcs."""
+    count_row(v, rows, run.level)
+    if lane() == 0:
+        run.level.rounds = 7
+        if rows.end[v] - rows.begin[v] <= run.lists.threshold:
+            run.lists.heavy[atomic_next(run.level, Level.length)] = int32(v)
+
+
+@kernel
 def plan(_, level: Level):
     """Plan another round."""
     level.rounds += level.length
@@ -155,4 +172,25 @@ def first_four(v, rows: Rows, result):
         total += int64(scratch.seen[j]) * scratch.sums[j]
     if lane() == 0:
         result[v] = total
+    team_sync()
+
+
+@device
+def product_of(level: Level):
+    """Arcs for each of the list."""
+    return level.length * level.arcs
+
+
+@kernel
+def shift_words(_, level: Level):
+    """Each word takes the place of the one before, by way of a copy; the last one is a product."""
+    own = Level(team_array(int64, 3))
+    for word in range(lane(), 3, team_size()):
+        own[word] = level[word]
+    team_sync()
+    for word in range(lane(), 2, team_size()):
+        level[word] = own[word + 1]
+    if lane() == 0:
+        own.rounds = product_of(own)
+        level.rounds = own.rounds
     team_sync()

@@ -11,7 +11,7 @@ from portpart.errors import KernelTypeError
 from portpart.generators import delaunay
 from tests.backends import record_kernels as kernels
 from tests.backends.lanes import LanesSpace
-from tests.backends.record_kernels import Level, Lists, Rows, Steps, Tables
+from tests.backends.record_kernels import Level, Lists, Rows, Run, Steps, Tables
 from tests.backends.test_check import assert_refused
 
 TEAM = 8
@@ -94,10 +94,37 @@ def test_a_program_takes_work_arrays_and_words_that_travel(every_space, graph):
     assert rows.replaced(begin=rows.end).begin is rows.end
 
 
+def test_a_team_may_have_words_of_its_own(every_space):
+    space = every_space
+    level = Level(space.asarray(np.array([3, 4, 5])))
+    space.parallel_for(1, kernels.shift_words, level, team=TEAM)
+    assert space.to_host(level.array).tolist() == [4, 5, 3 * 4]
+
+
 def test_words_are_given_by_name():
     assert Level.of(arcs=5, rounds=2).array == (0, 5, 2)
     with pytest.raises(TypeError, match="Level has no word runs"):
         Level.of(runs=1)
+
+
+@pytest.mark.parametrize("in_a_program", [False, True])
+def test_records_may_stand_in_records(every_space, graph, in_a_program):
+    space, n = every_space, graph.num_vertices
+    level = Level(space.zeros(3, np.int64))
+    run = Run(Lists(space.zeros(n, np.int32), 4), level)
+    bound = {"rows": rows_of(space, graph), "run": run}
+    if in_a_program:
+        program = Program("nested")
+        for name, record in bound.items():
+            program.record(name, record)
+        program.launch(n, kernels.list_light, team=TEAM)
+        space.executable(program).run(flat_bindings(bound), n)
+    else:
+        space.parallel_for(n, kernels.list_light, *bound.values(), team=TEAM)
+    light = np.flatnonzero(np.diff(graph.offsets) <= 4)
+    assert len(light) > 0
+    assert sorted(space.to_host(run.lists.heavy)[: len(light)]) == light.tolist()
+    assert space.to_host(level.array).tolist() == [len(light), graph.num_arcs, 7]
 
 
 @pytest.mark.parametrize(("measure", "tables", "of"), [
@@ -178,6 +205,11 @@ class Level(Words):
     length: int
 
 
+class Run(Record):
+    rows: Rows
+    level: Level
+
+
 @device
 def read(v, rows: Rows):
     return rows.begin[v]
@@ -202,7 +234,7 @@ REFUSED = [
      "field 'begin' of a record is assigned to", "record.field[i] = x"),
     ("a record as a number", "rows: Rows, x", "x[i] = rows",
      "record 'rows' is used as a number or an array", "read a field"),
-    ("words as an array", "level: Level, x", "x[i] = level[0]",
+    ("words as a number", "level: Level, x", "x[i] = level",
      "record 'level' is used as a number or an array", "read a field"),
     ("a record that is assigned to", "rows: Rows, x", "rows = x[i]",
      "record 'rows' is assigned to", "another name"),
@@ -214,8 +246,14 @@ REFUSED = [
      "read takes a Rows as 'rows', this is a Level", "of that class"),
     ("too few arguments", "rows: Rows, x", "x[i] = read(rows)",
      "read with 1 arguments", "it takes 2"),
+    ("a record in a record as a number", "run: Run, x", "x[i] = run.rows",
+     "record 'rows' is used as a number or an array", "read a field"),
+    ("a field that is not there further in", "run: Run, x", "x[i] = run.rows.start[i]",
+     "Rows has no field 'start'", "begin, end"),
     ("a record made of numbers", "x", "rows = Rows(begin=1, end=2)",
-     "field 'begin' is no array", "team_array(int64, 256)"),
+     "what the record is made of is no array", "team_array(int64, 256)"),
+    ("words made of a number", "x", "level = Level(x)",
+     "what the record is made of is no array", "team_array(int64, 256)"),
     ("a record made with other fields", "x", "rows = Rows(begin=x)",
      "Rows has the fields begin, end", "team_array(int64, 256)"),
     ("a record made in passing", "x", "x[i] = read(i, Rows(x, x))",

@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from portpart.backends.language.definite_assignment import Refuse
 from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.parameters import Parameter, flat_name
-from portpart.backends.language.records import Record, Words
+from portpart.backends.language.parameters import Parameter, Path, flat_name
+from portpart.backends.language.records import Kind, Record, Words
 from portpart.backends.language.words import Word, team_array
 
 PASSED_ON = "read a field of it, or pass it to a device function that takes such a record"
@@ -54,7 +55,7 @@ def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callabl
 
 
 def _kind_of(function: types.FunctionType, argument: ast.arg, lookup: Callable[[str], Any],
-             refuse: Refuse) -> type[Record] | type[Words] | None:
+             refuse: Refuse) -> Kind | None:
     """The class of a record or of words that a parameter is annotated with."""
     if argument.annotation is None:
         return None
@@ -67,6 +68,15 @@ def _kind_of(function: types.FunctionType, argument: ast.arg, lookup: Callable[[
     return kind
 
 
+@dataclass(frozen=True)
+class Reference:
+    """A record or words inside a function: a parameter, what is made there, or a field of it."""
+
+    root: str
+    path: Path
+    kind: Kind
+
+
 class _Flattener:
     """Rewrites the statements of one function."""
 
@@ -74,12 +84,13 @@ class _Flattener:
                  lookup: Callable[[str], Any], refuse: Refuse) -> None:
         self.parameters = parameters
         self.known = {each.name: each for each in parameters if each.kind is not None}
-        self.made: dict[str, tuple[type[Record], dict[str, str]]] = {}
+        self.made: dict[str, tuple[Kind, dict[str, str]]] = {}
         self.tree, self.lookup, self.refuse = tree, lookup, refuse
         self.names = self.all_names() if self.known else None
         self.meanings: list[str] = []
         self.methods: dict[type[ast.AST], Callable[[Any], ast.expr]] = {
-            ast.Attribute: self.attribute, ast.Name: self.name, ast.Call: self.call}
+            ast.Attribute: self.attribute, ast.Name: self.name, ast.Call: self.call,
+            ast.Subscript: self.subscript}
 
     def all_names(self) -> set[str]:
         """Names of the function, as it is written."""
@@ -100,20 +111,24 @@ class _Flattener:
 
     # records made in a kernel -------------------------------------------------------------
 
-    def made_record(self, node: ast.stmt) -> type[Record] | None:
-        """Class of the record that the statement makes, if it does."""
+    def made_record(self, node: ast.stmt) -> Kind | None:
+        """Class of the record or words that the statement makes, if it does."""
         call = node.value if isinstance(node, ast.Assign) else None
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
             return None
         kind = self.meaning(call.func.id)
-        return kind if isinstance(kind, type) and issubclass(kind, Record) else None
+        return kind if isinstance(kind, type) and issubclass(kind, (Record, Words)) else None
 
-    def parts(self, node: ast.Assign, kind: type[Record]) -> list[ast.stmt]:
+    def parts(self, node: ast.Assign, kind: Kind) -> list[ast.stmt]:
         """A statement for each team array of the record, and names for what exists already."""
         call, target = node.value, node.targets[0]
         assert isinstance(call, ast.Call)
         if len(node.targets) != 1 or not isinstance(target, ast.Name) or target.id in self.known:
             self.refuse(node, "a record has a name of its own and is made once", MADE)
+        if issubclass(kind, Words):
+            self.made[target.id] = (kind, {})
+            node.value = self.team_array(call.args[0] if call.args else call)
+            return [node]
         given = dict(zip(kind.field_names, call.args)) | {
             str(keyword.arg): keyword.value for keyword in call.keywords}
         if set(given) != set(kind.field_names) or len(call.args) > len(kind.field_names):
@@ -125,22 +140,27 @@ class _Flattener:
             if isinstance(value, ast.Name):
                 fields[field] = value.id
                 continue
-            if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name)
-                    and self.meaning(value.func.id) is team_array):
-                self.refuse(value, f"field {field!r} is no array", MADE)
-            fields[field] = self.new_name(target, field)
+            fields[field] = self.new_name(target, (field,))
             name = ast.copy_location(ast.Name(fields[field], ast.Store()), target)
-            statements.append(ast.copy_location(ast.Assign([name], value), node))
+            statements.append(ast.copy_location(ast.Assign([name], self.team_array(value)), node))
         self.made[target.id] = (kind, fields)
         return statements
 
-    def new_name(self, record: ast.Name, field: str) -> str:
+    def team_array(self, node: ast.expr) -> ast.Call:
+        """The call that makes a team array, if it is one."""
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+                and self.meaning(node.func.id) is team_array):
+            self.refuse(node, "what the record is made of is no array", MADE)
+        return node
+
+    def new_name(self, record: ast.Name, path: Path) -> str:
         """What a field is called, which nothing else may be."""
-        name = flat_name(record.id, field)
+        name = flat_name(record.id, path)
         if self.names is None:
             self.names = self.all_names()
         if name in self.names:
-            self.refuse(record, f"{name!r} is also what field {field!r} of {record.id!r} is called",
+            self.refuse(record, f"{name!r} is also what field {path[-1]!r} of {record.id!r} is "
+                        "called",
                         "choose another name for one of them")
         self.names.add(name)
         return name
@@ -148,8 +168,8 @@ class _Flattener:
     def check_names(self, parameter: Parameter, argument: ast.arg) -> None:
         """Refuse names that a field of the parameter would hide."""
         name = ast.copy_location(ast.Name(parameter.name, ast.Load()), argument)
-        for field in parameter.fields:
-            self.new_name(name, field)
+        for path in parameter.paths:
+            self.new_name(name, path)
 
     # expressions --------------------------------------------------------------------------
 
@@ -171,24 +191,47 @@ class _Flattener:
         return None if name in self.known or name in self.made else self.lookup(name)
 
     def attribute(self, node: ast.Attribute) -> ast.expr:
-        if not isinstance(node.value, ast.Name):
+        if isinstance(node.value, ast.Name):
+            kind = self.meaning(node.value.id)
+            if isinstance(kind, type) and issubclass(kind, Words):
+                return self.index(kind, node)
+        owner = self.reference(node.value)
+        if owner is None:
             return node
-        name = node.value.id
-        if name in self.made or (name in self.known and self.known[name].is_record):
-            if isinstance(node.ctx, ast.Store):
-                self.refuse(node, f"field {node.attr!r} of a record is assigned to",
-                            "store into an element of it, as in record.field[i] = x")
-            return self.field(node.value, node.attr, node)
-        if name in self.known:
-            kind, array = self.known[name].kind, ast.copy_location(ast.Name(name, ast.Load()), node)
+        if issubclass(owner.kind, Words):
+            array = self.flat(owner, (), node.value)
             return ast.copy_location(
-                ast.Subscript(array, self.index(kind, node), node.ctx), node)
-        kind = self.meaning(name)
-        if isinstance(kind, type) and issubclass(kind, Words) and isinstance(node.ctx, ast.Load):
-            return self.index(kind, node)
-        return node
+                ast.Subscript(array, self.index(owner.kind, node), node.ctx), node)
+        if isinstance(node.ctx, ast.Store):
+            self.refuse(node, f"field {node.attr!r} of a record is assigned to",
+                        "store into an element of it, as in record.field[i] = x")
+        if self.kind_of(owner, node) is not None:
+            self.refuse(node, f"record {node.attr!r} is used as a number or an array", PASSED_ON)
+        return self.flat(owner, (node.attr,), node)
 
-    def index(self, kind: Any, node: ast.Attribute) -> ast.Constant:
+    def reference(self, node: ast.expr) -> Reference | None:
+        """The record or words that an expression names; None if it names neither."""
+        if isinstance(node, ast.Name):
+            if node.id in self.made:
+                return Reference(node.id, (), self.made[node.id][0])
+            kind = self.known[node.id].kind if node.id in self.known else None
+            return None if kind is None else Reference(node.id, (), kind)
+        owner = self.reference(node.value) if isinstance(node, ast.Attribute) else None
+        if owner is None or not issubclass(owner.kind, Record):
+            return None
+        assert isinstance(node, ast.Attribute)
+        kind = self.kind_of(owner, node)
+        return None if kind is None else Reference(owner.root, (*owner.path, node.attr), kind)
+
+    def kind_of(self, owner: Reference, node: ast.Attribute) -> Kind | None:
+        """What kind of record a field is; None if it is an array or a number."""
+        assert issubclass(owner.kind, Record)
+        if node.attr not in owner.kind.field_names:
+            self.refuse(node, f"{owner.kind.__name__} has no field {node.attr!r}",
+                        f"it has {', '.join(owner.kind.field_names) or 'none'}")
+        return owner.kind.kind_of(node.attr)
+
+    def index(self, kind: type[Words], node: ast.Attribute) -> ast.Constant:
         """Index of a word."""
         if node.attr not in kind.indices:
             self.refuse(node, f"{kind.__name__} has no word {node.attr!r}",
@@ -197,25 +240,24 @@ class _Flattener:
         self.meanings.append(f"{kind.__name__}.{node.attr}={index}")
         return ast.copy_location(ast.Constant(index), node)
 
-    def field(self, record: ast.Name, field: str, node: ast.expr) -> ast.Name:
-        """The flat name of a field, which counts as used."""
-        if record.id in self.made:
-            kind = self.made[record.id][0]
+    def flat(self, owner: Reference, path: Path, node: ast.expr) -> ast.Name:
+        """The flat name of a field, which counts as used; without a path that of words."""
+        if owner.root in self.made:
+            name = self.made[owner.root][1][path[0]] if path else owner.root
         else:
-            parameter = self.known[record.id]
-            assert parameter.kind is not None
-            assert issubclass(parameter.kind, Record)
-            kind = parameter.kind
-        if field not in kind.field_names:
-            self.refuse(node, f"{kind.__name__} has no field {field!r}",
-                        f"it has {', '.join(kind.field_names) or 'none'}")
-        if record.id in self.made:
-            name = self.made[record.id][1][field]
-            return ast.copy_location(ast.Name(name, ast.Load()), node)
-        parameter.used[field] = None
-        name = flat_name(record.id, field)
+            path = (*owner.path, *path)
+            if path:
+                self.known[owner.root].used[path] = None
+            name = flat_name(owner.root, path)
         self.meanings.append(name)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def subscript(self, node: ast.Subscript) -> ast.expr:
+        owner = self.reference(node.value)
+        is_words = owner is not None and issubclass(owner.kind, Words)
+        node.value = self.words_of(node.value) if is_words else self.visit(node.value)
+        node.slice = self.visit(node.slice)
+        return node
 
     def name(self, node: ast.Name) -> ast.expr:
         if node.id in self.made or node.id in self.known:
@@ -227,21 +269,27 @@ class _Flattener:
 
     def call(self, node: ast.Call) -> ast.expr:
         target = self.meaning(node.func.id) if isinstance(node.func, ast.Name) else None
-        if isinstance(target, type) and issubclass(target, Record):
+        if isinstance(target, type) and issubclass(target, (Record, Words)):
             self.refuse(node, "a record is not the whole right side of an assignment at the top "
                         "level", MADE)
         if isinstance(target, DeviceFunction):
             node.args = self.passed(node, target)
         else:
             words = isinstance(target, Word) and self.takes_words(node)
-            node.args = [*node.args[:words], *map(self.visit, node.args[words:])]
+            node.args = [self.words_of(each) if words and each is node.args[0] else
+                         self.visit(each) for each in node.args]
         return node
+
+    def words_of(self, node: ast.expr) -> ast.Name:
+        """The array of the words that an expression names."""
+        owner = self.reference(node)
+        assert owner is not None
+        return self.flat(owner, (), node)
 
     def takes_words(self, node: ast.Call) -> bool:
         """Whether the first argument of a word of the language is an array of words."""
-        first = node.args[0] if node.args else None
-        return isinstance(first, ast.Name) and first.id in self.known and (
-            self.known[first.id].is_words)
+        owner = self.reference(node.args[0]) if node.args else None
+        return owner is not None and issubclass(owner.kind, Words)
 
     def passed(self, node: ast.Call, target: DeviceFunction) -> list[ast.expr]:
         """Arguments for the flat form of `target`."""
@@ -256,28 +304,23 @@ class _Flattener:
             if parameter.kind is None:
                 result.append(self.visit(argument))
             else:
-                name = self.record_for(argument, parameter, target)
-                result += ([name] if parameter.is_words else
-                           [self.field(name, field, argument) for field in parameter.fields])
+                owner = self.record_for(argument, parameter, target)
+                paths = [()] if parameter.is_words else parameter.paths
+                result += [self.flat(owner, path, argument) for path in paths]
         return result
 
     def record_for(self, argument: ast.expr, parameter: Parameter,
-                   target: DeviceFunction) -> ast.Name:
+                   target: DeviceFunction) -> Reference:
         """The argument, if it names what the parameter takes."""
-        wanted = parameter.kind
-        kind: type[Record] | type[Words] | None = None
+        wanted, owner = parameter.kind, self.reference(argument)
         assert wanted is not None
-        if isinstance(argument, ast.Name):
-            if argument.id in self.made:
-                kind = self.made[argument.id][0]
-            elif argument.id in self.known:
-                known = self.known[argument.id]
-                kind = known.kind
-                if kind is not None and issubclass(wanted, kind):
-                    known.kind = kind = wanted
-        if kind is None or not issubclass(kind, wanted):
-            found = "no record" if kind is None else f"a {kind.__name__}"
+        if owner is not None and owner.root in self.known and not owner.path:
+            known = self.known[owner.root]
+            if issubclass(wanted, owner.kind):
+                known.kind = wanted
+                owner = Reference(owner.root, (), wanted)
+        if owner is None or not issubclass(owner.kind, wanted):
+            found = "no record" if owner is None else f"a {owner.kind.__name__}"
             self.refuse(argument, f"{target.name} takes a {wanted.__name__} as "
                         f"{parameter.name!r}, this is {found}", "pass on a record of that class")
-        assert isinstance(argument, ast.Name)
-        return argument
+        return owner

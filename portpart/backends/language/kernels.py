@@ -8,7 +8,7 @@ import hashlib
 import types
 from typing import Any
 
-from portpart.backends.language.parameters import Mismatch, Parameter, flattened
+from portpart.backends.language.parameters import Flat, Mismatch, Parameter
 from portpart.backends.language.team_arrays import TeamArray
 from portpart.errors import KernelTypeError
 
@@ -76,14 +76,18 @@ class CheckedFunction:
         """
         if not self.takes_records:
             return arguments
-        wanted = self.signature[self.is_kernel :]
+        wanted = self._flat
         try:
             if len(arguments) != len(wanted):
                 raise Mismatch(f"{len(arguments)} arguments are given, {len(wanted)} are needed")
-            return tuple(flattened(wanted, arguments))
+            return tuple(wanted(arguments))
         except Mismatch as mismatch:
             raise KernelTypeError(f"{self.filename}:{self.first_line}: {mismatch} (in "
                                   f"{self.name})") from None
+
+    @functools.cached_property
+    def _flat(self) -> Flat:
+        return Flat(self.signature[self.is_kernel :])
 
     @functools.cached_property
     def fingerprint(self) -> str:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
-from portpart.backends.language.records import Record, Words
+from portpart.backends.language.records import Kind, Record, Words
+
+Path = tuple[str, ...]
+"""The way from a record to one of its fields, through records inside it."""
 
 
 @dataclass
@@ -19,13 +23,13 @@ class Parameter:
     kind : type or None
         The record class or class of words that it is annotated with, if any.  A record class
         without fields gives way to the one of its subclasses that is found to be meant.
-    used : dict of str to None
+    used : dict of tuple to None
         Fields that are read or passed on, if it is a record.
     """
 
     name: str
-    kind: type[Record] | type[Words] | None
-    used: dict[str, None]
+    kind: Kind | None
+    used: dict[Path, None]
 
     @property
     def is_record(self) -> bool:
@@ -36,46 +40,69 @@ class Parameter:
         return self.kind is not None and issubclass(self.kind, Words)
 
     @property
-    def fields(self) -> list[str]:
+    def paths(self) -> list[Path]:
         """Used fields in the order of their record."""
-        assert self.kind is not None
-        assert issubclass(self.kind, Record)
-        return [name for name in self.kind.field_names if name in self.used]
+        return sorted(self.used, key=self.place_of)
+
+    def place_of(self, path: Path) -> list[int]:
+        """Where a field stands among the others."""
+        place = []
+        kind: Any = self.kind
+        for field in path:
+            place.append(kind.field_names.index(field))
+            kind = kind.kind_of(field)
+        return place
 
     @property
     def flat(self) -> list[str]:
         """Names in the flat function: one for each used field, or the parameter's own."""
-        if not self.is_record:
-            return [self.name]
-        return [flat_name(self.name, field) for field in self.fields]
+        return [flat_name(self.name, path) for path in self.paths] if self.is_record else [self.name]
 
 
-def flat_name(record: str, field: str) -> str:
+def flat_name(record: str, path: Path) -> str:
     """What a field is called in the flat function."""
-    return f"{record}_{field}"
+    return "_".join((record, *path))
 
 
 class Mismatch(Exception):
     """A launch argument that does not fit its parameter."""
 
 
-def flattened(parameters: Iterable[Parameter], arguments: Iterable[Any]) -> list[Any]:
-    """The arguments with fields in place of records, and arrays in place of words.
+class Flat:
+    """Launch arguments with fields in place of records, and arrays in place of words."""
 
-    Raises
-    ------
-    Mismatch
-        If one of them is of another kind than its parameter.
-    """
-    result: list[Any] = []
-    for parameter, argument in zip(parameters, arguments, strict=True):
-        if parameter.kind is None:
-            result.append(argument)
-        elif not isinstance(argument, parameter.kind):
-            raise Mismatch(f"parameter {parameter.name!r} takes a record of class "
-                           f"{parameter.kind.__name__}, not {type(argument).__name__}")
-        elif isinstance(argument, Words):
-            result.append(argument.array)
-        else:
-            result += [getattr(argument, field) for field in parameter.fields]
-    return result
+    def __init__(self, parameters: Iterable[Parameter]) -> None:
+        self._plan = [(each, self._fields(each)) for each in parameters]
+
+    def __len__(self) -> int:
+        return len(self._plan)
+
+    @staticmethod
+    def _fields(parameter: Parameter) -> list[attrgetter[Any]]:
+        if parameter.is_words:
+            return [attrgetter("array")]
+        return [attrgetter(".".join(path)) for path in parameter.paths if parameter.is_record]
+
+    def __call__(self, arguments: Iterable[Any]) -> list[Any]:
+        """The flat arguments.
+
+        Raises
+        ------
+        Mismatch
+            If one of them is of another kind than its parameter.
+        """
+        result: list[Any] = []
+        for (parameter, fields), argument in zip(self._plan, arguments, strict=True):
+            if parameter.kind is None:
+                result.append(argument)
+            elif not isinstance(argument, parameter.kind):
+                raise Mismatch(f"parameter {parameter.name!r} takes a record of class "
+                               f"{parameter.kind.__name__}, not {type(argument).__name__}")
+            else:
+                result += [_plain(field(argument)) for field in fields]
+        return result
+
+
+def _plain(value: Any) -> Any:
+    """The array of words that are a field."""
+    return value.array if isinstance(value, Words) else value

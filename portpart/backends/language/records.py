@@ -15,6 +15,7 @@ with a class of words for an array of int64 whose elements have names.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import get_annotations
@@ -33,7 +34,7 @@ else:
 class Record:
     """Arrays and numbers that kernels take together; a subclass lists them as annotations.
 
-    Subclasses are frozen dataclasses.  A field may be absent (None).  Kernels get those fields
+    Subclasses are frozen dataclasses.  A field may be absent (None), or a record itself.  Kernels get those fields
     only that they read or pass on.  A subclass without fields stands for any of its subclasses: it
     depends on the device functions that a parameter is passed to which one it is.
     """
@@ -43,6 +44,14 @@ class Record:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, eq=False)(cls)
         cls.field_names = tuple(cls.__dataclass_fields__)  # type: ignore[attr-defined]
+
+    @classmethod
+    def kind_of(cls, field: str) -> Kind | None:
+        """Class of the record or of the words that a field is; None if it is neither."""
+        kind = cls.__dataclass_fields__[field].type  # type: ignore[attr-defined]
+        if isinstance(kind, str):
+            kind = getattr(sys.modules[cls.__module__], kind, None)
+        return kind if isinstance(kind, type) and issubclass(kind, (Record, Words)) else None
 
     def named(self) -> Iterator[tuple[str, Any]]:
         """Name and value of each field."""
@@ -96,6 +105,9 @@ class Words:
 
     def __setitem__(self, index: int, value: Any) -> None:
         self.array[index] = value
+
+
+Kind = type[Record] | type[Words]
 
 
 class _Word:
