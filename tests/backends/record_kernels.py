@@ -191,6 +191,5 @@ def shift_words(_, level: Level):
     for word in range(lane(), 2, team_size()):
         level[word] = own[word + 1]
     if lane() == 0:
-        own.rounds = product_of(own)
-        level.rounds = own.rounds
+        level.rounds = product_of(own)
     team_sync()

@@ -56,7 +56,9 @@ class Parameter:
     @property
     def flat(self) -> list[str]:
         """Names in the flat function: one for each used field, or the parameter's own."""
-        return [flat_name(self.name, path) for path in self.paths] if self.is_record else [self.name]
+        if not self.is_record:
+            return [self.name]
+        return [flat_name(self.name, path) for path in self.paths]
 
 
 def flat_name(record: str, path: Path) -> str:

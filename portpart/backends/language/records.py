@@ -34,9 +34,9 @@ else:
 class Record:
     """Arrays and numbers that kernels take together; a subclass lists them as annotations.
 
-    Subclasses are frozen dataclasses.  A field may be absent (None), or a record itself.  Kernels get those fields
-    only that they read or pass on.  A subclass without fields stands for any of its subclasses: it
-    depends on the device functions that a parameter is passed to which one it is.
+    Subclasses are frozen dataclasses.  A field may be absent (None), or a record itself.  Kernels
+    get those fields only that they read or pass on.  A subclass without fields stands for any of
+    its subclasses: it depends on the device functions that a parameter is passed to which one.
     """
 
     field_names: tuple[str, ...]
