@@ -63,9 +63,8 @@ def pages() -> Iterator[tuple[Path, str]]:
 
 def algorithms(table: Mapping[str, Entry]) -> str:
     """One row for each algorithm."""
-    return _table(["`algorithm=`", "what it does", "source"], (
-        [f"{_linked(each)}{', the default' if each.name in DEFAULTS else ''}", each.purpose,
-         each.source]
+    return _table(["`algorithm=`", "what it does"], (
+        [f"{_linked(each)}{', the default' if each.name in DEFAULTS else ''}", each.purpose]
         for each in table.values()))
 
 
