@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")),
          *sorted((ROOT / "bench").rglob("*.md"))]
+CODE = ("portpart", "tests", "bench", "examples")
 SHOWN = re.compile("^```python\n(.*?)^```\n\n```text\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
 
@@ -73,3 +74,11 @@ def test_links_lead_somewhere(page: Path) -> None:
         target = page.parent / file if file else page
         assert target.exists(), file
         assert not anchor or anchor in anchors(target), f"{file}#{anchor}"
+
+
+@pytest.mark.parametrize("page", [each for each in PAGES if "records" not in each.parts],
+                         ids=name_of)
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    files = [file.as_posix() for folder in CODE for file in (ROOT / folder).rglob("*.py")]
+    for name in re.findall(r"`([\w/]+\.py)`", page.read_text()):
+        assert any(f"/{file}".endswith(f"/{name}") for file in files), name
