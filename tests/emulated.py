@@ -19,10 +19,10 @@ from portpart import Topology, generators
 from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions
 from portpart.algorithms.mappers import Task, mapper_of
-from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.multilevel.constraints import Request
 from portpart.algorithms.multilevel.pool import StartOptions
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.refinement import active_sets as lists
 from portpart.algorithms.refinement import jet_refinement

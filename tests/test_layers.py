@@ -41,6 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("io",),
     ("metrics/*", "generators/*"),
     ("algorithms/coarsening/*", "algorithms/balance/limits"),
+    ("algorithms/objectives/*",),
     ("algorithms/refinement/*",),
     ("algorithms/balance/*", "algorithms/initial/*"),
     ("algorithms/multilevel/*",),

@@ -12,8 +12,8 @@ from bench.counting_space import CountingSpace
 from bench.recipes import copied
 from portpart import Topology
 from portpart.algorithms.mappers import MAPPERS, Task, mapper_of
-from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.distances import distances_on
 from portpart.api.map_processes import mapped_by
 from portpart.api.mapping_memory import distance_bytes
 from portpart.errors import InputError, OutOfMemory

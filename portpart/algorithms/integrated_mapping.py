@@ -17,7 +17,6 @@ from portpart.algorithms.coarsening.matching import part_unlike
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.trivial import trivial_partition
-from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.multilevel.clustered import ClusteredConfig
@@ -25,6 +24,7 @@ from portpart.algorithms.multilevel.pool import StartOptions, levels_below, star
 from portpart.algorithms.multilevel.search import Found, search
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import on_levels, refine_upwards
+from portpart.algorithms.objectives.distances import Distances
 from portpart.algorithms.placement.traffic import traffic_of, with_swaps
 from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions

@@ -14,11 +14,11 @@ from portpart.algorithms import integrated_mapping as im
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.catalogue import Entry, chosen
 from portpart.algorithms.mapping.combining import Sections
-from portpart.algorithms.mapping.costs import cost_of
-from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.multilevel.search import Found, search
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multisection import multisection
+from portpart.algorithms.objectives.communication import cost_of
+from portpart.algorithms.objectives.distances import Distances
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.placement.sections import partition_sections
 from portpart.algorithms.portpart import STRONG

@@ -15,8 +15,8 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import repaired
 from portpart.algorithms.mapping.combining import Sections
-from portpart.algorithms.mapping.distances import Distances, distances_on
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.distances import Distances, distances_on
 from portpart.backends.interface import Array
 from portpart.backends.language import int32, int64, kernel
 from portpart.graphs.graph import Graph

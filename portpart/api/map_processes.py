@@ -10,9 +10,9 @@ import numpy as np
 
 from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.mappers import Mapper, Task, mapper_of
-from portpart.algorithms.mapping.costs import check_cost
-from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.multilevel.trace import Progress, Trace
+from portpart.algorithms.objectives.communication import check_cost
+from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.traffic import traffic_of, with_swaps
 from portpart.api.bounds import bounds_for
 from portpart.api.device import (

@@ -12,8 +12,8 @@ from typing import Any
 
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
 from portpart.algorithms.mappers import MultisectionConfig, mapper_of
-from portpart.algorithms.mapping.distances import MOST_COUNTED
 from portpart.algorithms.multilevel.walk import MultilevelConfig
+from portpart.algorithms.objectives.distances import MOST_COUNTED
 from portpart.algorithms.partitioners import find
 from portpart.algorithms.placement.sections import LEAST_OF_SECTION, coarsest_of_sections
 from portpart.algorithms.placement.swaps import MOST_SWAPPED

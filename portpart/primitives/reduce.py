@@ -23,6 +23,9 @@ from portpart.errors import InputError
 TILE = 8192
 """Elements that one team reduces."""
 
+STRIPES = 256
+"""Counters that many threads add to are spread over so many words."""
+
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
 

@@ -18,9 +18,9 @@ from portpart import InputError, Topology
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.integrated_mapping import IntegratedConfig
 from portpart.algorithms.mappers import MAPPERS, MultisectionConfig, PartitionedConfig, Task
-from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multisection import adaptive_limit
+from portpart.algorithms.objectives.distances import distances_on
 from portpart.generators import delaunay, grid_2d, rmat
 from tests.graphs import RawGraph, raw_graph, raw_graphs
 from tests.mapping import plain

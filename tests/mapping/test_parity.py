@@ -11,8 +11,8 @@ import pytest
 import portpart
 from portpart import Topology, generators
 from portpart.algorithms.mappers import Task, mapper_of
-from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.distances import distances_on
 from portpart.api.map_processes import mapped_by
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph

@@ -10,8 +10,8 @@ import pytest
 from portpart import PortpartConfig, Topology
 from portpart.algorithms.initial.order_by_section import order_by_label
 from portpart.algorithms.mapping.combining import Sections, best_of_each
-from portpart.algorithms.mapping.distances import distances_on
 from portpart.algorithms.multisection import section_balance
+from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.sections import partition_sections
 from portpart.algorithms.placement.tree import splits_of_ranges
 from portpart.backends.interface import ExecutionSpace

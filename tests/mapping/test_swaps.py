@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 import portpart
 from portpart import Topology
-from portpart.algorithms.mapping.costs import cost_of
-from portpart.algorithms.mapping.distances import distances_on
+from portpart.algorithms.objectives.communication import cost_of
+from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.swaps import swapped_places
 from portpart.algorithms.placement.traffic import has_table, traffic_of, with_swaps
 from portpart.backends.interface import ExecutionSpace

@@ -19,7 +19,7 @@ from portpart.algorithms.mapping.destinations import (
     look_at_few,
     look_at_many,
 )
-from portpart.algorithms.mapping.distances import DISTANCE
+from portpart.algorithms.objectives.distances import DISTANCE_BY_ARRAYS as DISTANCE
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.active_sets import (
     ON_BOUNDARY,

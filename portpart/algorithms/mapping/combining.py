@@ -5,18 +5,18 @@ That is so while vertices stay in their sections: what runs between sections cos
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.mapping.costs import cost_of
-from portpart.algorithms.mapping.distances import DISTANCE, Distances
 from portpart.algorithms.multilevel.search import Found
+from portpart.algorithms.objectives.communication import cost_of
+from portpart.algorithms.objectives.distances import DISTANCE, Distances, DistanceTables
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
+    Record,
     atomic_add,
     int64,
     kernel,
@@ -26,12 +26,12 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.graph import Graph
+from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
 from portpart.primitives.histogram import histogram
 
 
-@dataclass(frozen=True, eq=False)
-class Sections:
+class Sections(Record):
     """Parts of a graph, each with `width` blocks of its own.
 
     Attributes
@@ -64,8 +64,8 @@ def best_of_each(graph: Graph, sections: Sections, distances: Distances, balance
     chosen = np.lexsort((costs.T, overloads.T), axis=-1)[:, 0]
     part = space.copy(parts[0][:n])
     for index in np.unique(chosen[chosen > 0]).tolist():
-        space.parallel_for(n, take_section, sections.first_block, sections.width,
-                           space.asarray(chosen, np.int64), index, parts[index], part)
+        space.parallel_for(n, take_section, sections, space.asarray(chosen, np.int64), index,
+                           parts[index], part)
     balanced = int(_overloads(graph, sections, balance, part, slack).max() == 0)
     return Found(part, balanced, cost_of(graph, part, distances))
 
@@ -73,11 +73,8 @@ def best_of_each(graph: Graph, sections: Sections, distances: Distances, balance
 def _costs(graph: Graph, sections: Sections, distances: Distances, part: Array) -> np.ndarray:
     """What the arcs of the vertices of each section cost."""
     sums = graph.space.zeros(sections.count, np.int64)
-    codes, shifts, lengths = (distances.arrays[name] for name in ("codes", "shifts", "lengths"))
-    graph.space.parallel_for(graph.num_vertices, add_section_costs(distances.kind), graph.offsets,
-                             graph.targets, graph.weights, part, codes, shifts, lengths,
-                             sections.first_block, sections.width, sums,
-                             team=team_for(graph.mean_degree))
+    graph.space.parallel_for(graph.num_vertices, add_section_costs(distances.kind), graph.csr, part,
+                             distances.tables, sections, sums, team=team_for(graph.mean_degree))
     return graph.space.to_host(sums)
 
 
@@ -97,22 +94,21 @@ def add_section_costs(kind: str) -> Kernel:
     distance = DISTANCE[kind]
 
     @kernel
-    def add_section_costs(v, offsets, targets, weights, part, codes, shifts, lengths, first_block,
-                          width, sums):
+    def add_section_costs(v, graph: Csr, part, tables: DistanceTables, sections: Sections, sums):
         """Add what v's arcs cost to its section; atomic, order-free."""
         cost = int64(0)
-        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            there = part[targets[arc]]
-            cost += value_or(weights, arc, 1) * distance(part[v], there, codes, shifts, lengths)
+        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            there = part[graph.targets[arc]]
+            cost += value_or(graph.weights, arc, 1) * distance(part[v], there, tables)
         cost = team_sum(cost)
         if lane() == 0 and cost > 0:
-            atomic_add(sums, value_or(first_block, v, 0) // width, cost)
+            atomic_add(sums, value_or(sections.first_block, v, 0) // sections.width, cost)
 
     return add_section_costs
 
 
 @kernel
-def take_section(v, first_block, width, chosen, index, other, part):
+def take_section(v, sections: Sections, chosen, index, other, part):
     """Put v where it is in partition `index` if that was chosen for its section."""
-    if chosen[value_or(first_block, v, 0) // width] == index:
+    if chosen[value_or(sections.first_block, v, 0) // sections.width] == index:
         part[v] = other[v]

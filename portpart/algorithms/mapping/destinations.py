@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from portpart.algorithms.mapping.distances import DISTANCE
+from portpart.algorithms.objectives.distances import DISTANCE_BY_ARRAYS as DISTANCE
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.connectivity import SLOTS, bring_table, degree_of
 from portpart.backends.language import (

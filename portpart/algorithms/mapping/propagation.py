@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from portpart.algorithms.mapping.distances import DISTANCE
+from portpart.algorithms.objectives.distances import DISTANCE_BY_ARRAYS as DISTANCE
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.active_sets import eager_vertex, is_for, list_vertex
 from portpart.algorithms.refinement.connectivity import degree_of

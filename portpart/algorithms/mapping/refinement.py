@@ -18,15 +18,15 @@ from portpart.algorithms.mapping.choices import (
     rate_leaving_of_hub,
     rate_leaving_of_many,
 )
-from portpart.algorithms.mapping.costs import costs_of
 from portpart.algorithms.mapping.destinations import FEW_COUNTED, MOST_ALONG
-from portpart.algorithms.mapping.distances import MOST_COUNTED, Distances
 from portpart.algorithms.mapping.propagation import (
     keep_paying_moves,
     keep_paying_moves_of_hubs,
     weigh_moves,
     weigh_moves_of_hubs,
 )
+from portpart.algorithms.objectives.communication import costs_of
+from portpart.algorithms.objectives.distances import MOST_COUNTED, Distances
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.connectivity import HUB_TEAM, MOST_IN_TABLE
 from portpart.algorithms.refinement.gain_cache import COUNTING_TEAM

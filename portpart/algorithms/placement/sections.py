@@ -16,12 +16,12 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.initial.deep_multilevel import grown_partitions
 from portpart.algorithms.mapping.combining import Sections, best_of_each
-from portpart.algorithms.mapping.distances import Distances
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.multilevel.pool import StartOptions, levels_below, start_from_best
 from portpart.algorithms.multilevel.search import Found, search
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.multilevel.walk import on_levels, refine_upwards
+from portpart.algorithms.objectives.distances import Distances
 from portpart.algorithms.placement.tree import splits_of_ranges
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph

@@ -13,10 +13,12 @@ from functools import cache
 
 import numpy as np
 
-from portpart.algorithms.mapping.distances import DISTANCE, Distances
+from portpart.algorithms.objectives.distances import DISTANCE, Distances, DistanceTables
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
+    Record,
+    Words,
     atomic_add,
     atomic_max,
     device,
@@ -26,9 +28,11 @@ from portpart.backends.language import (
     lane,
     team_max,
     team_size,
+    value_or,
 )
-from portpart.backends.program import Program
+from portpart.backends.program import Program, WorkArray, flat_bindings
 from portpart.graphs.graph import Graph
+from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import team_winner
 
@@ -37,11 +41,75 @@ MOST_SWAPPED = 4096
 
 ROUNDS = 1000
 
-BLOCKS, PAIRS, ROUNDS_LEFT, RUNNING, SWAPS, SEED, SHIFT = range(7)
-"""Words of the state: numbers of blocks, of pairs, of rounds and of swaps in this round."""
-
 NONE = -1
 LOWEST = -(2**63)
+
+
+class Search(Words):
+    """What a search counts.
+
+    Attributes
+    ----------
+    blocks, pairs : int
+        Numbers of them.
+    rounds_left, swaps : int
+        Rounds still to come, and swaps of this round.
+    running : int
+        Whether there is another round.
+    seed : int
+    shift : int
+        Gains lose so many bits, so that they fit a priority.
+    """
+
+    blocks: int
+    pairs: int
+    rounds_left: int
+    running: int
+    swaps: int
+    seed: int
+    shift: int
+
+
+class Places(Record):
+    """Places of k blocks, and what they would cost elsewhere.
+
+    Attributes
+    ----------
+    place : array of int32, shape (k,)
+        The element for each block.
+    table : array of int64, shape (k * k,)
+        What block a would cost on element p, at a * k + p.
+    """
+
+    place: Array
+    table: Array
+
+
+class Proposals(Record):
+    """What the blocks propose in a round.
+
+    Attributes
+    ----------
+    gain : array of int64, shape (k,)
+        Of the best swap of each block.
+    partner : array of int32, shape (k,)
+        The other block of that swap, or -1.
+    lead : array of int64, shape (k,)
+        Highest priority of the proposals that would move a block.
+    winner : array of int32, shape (k,)
+        The partner of a block whose swap is carried out, or -1.
+    """
+
+    gain: Array
+    partner: Array
+    lead: Array
+    winner: Array
+
+    @classmethod
+    def of(cls, k: int) -> Proposals:
+        """Those of k blocks."""
+        return cls(gain=WorkArray(np.int64, k), partner=WorkArray(np.int32, k),
+                   lead=WorkArray(np.int64, k), winner=WorkArray(np.int32, k))
 
 
 def swapped_places(traffic: Graph, distances: Distances, seed: int,
@@ -64,35 +132,35 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int,
     """
     space, k = traffic.space, traffic.num_vertices
     place = space.asarray(np.arange(k), np.int32) if first is None else space.copy(first)
-    most_gain = 2 * traffic.total_arc_weight * distances.longest
-    bindings = {
-        **traffic.arrays, **distances.arrays, "place": place, "table": space.empty(k * k, np.int64),
-        "gain": k, "partner": k, "lead": k, "winner": k,
-        "state": (k, k * k, ROUNDS, 1, 0, seed, max(0, most_gain.bit_length() - 31)),
+    max_gain = 2 * traffic.total_arc_weight * distances.longest
+    records: dict[str, Record | Words] = {
+        "graph": traffic.csr,
+        "tables": distances.tables,
+        "places": Places(place, space.empty(k * k, np.int64)),
+        "proposals": Proposals.of(k),
+        "search": Search.of(blocks=k, pairs=k * k, rounds_left=ROUNDS, running=1, seed=seed,
+                            shift=max(0, max_gain.bit_length() - 31)),
     }
     key = ("swaps", *traffic.type_key, distances.kind)
-    executable = space.cached_executable(key, lambda: _record(traffic, distances.kind))
-    executable.run(bindings, k * k)
+    executable = space.cached_executable(key, lambda: _record(records, distances.kind))
+    executable.run(flat_bindings(records), k * k)
     return place
 
 
-def _record(traffic: Graph, kind: str) -> Program:
+def _record(records: dict[str, Record | Words], kind: str) -> Program:
     program = Program("swaps")
-    traffic.declare(program)
-    for name in ("codes", "shifts", "lengths", "bounds", "table"):
-        program.array(name, np.int64)
-    program.array("place", np.int32)
-    for name, dtype in (("gain", np.int64), ("partner", np.int32), ("lead", np.int64),
-                        ("winner", np.int32)):
-        program.scratch(name, dtype)
-    state = program.words("state", 7)
-    program.launch(state[PAIRS], fill_table(kind))
-    with program.while_loop(state[RUNNING]):
-        program.launch(state[BLOCKS], propose_swap(kind), team=32)
-        program.launch(state[BLOCKS], claim_both)
-        program.launch(state[BLOCKS], choose_swap)
-        program.launch(state[BLOCKS], update_table(kind), team=256)
-        program.launch(state[BLOCKS], carry_out)
+    for name, like in records.items():
+        program.record(name, like)
+    search = program.records["search"]
+    assert isinstance(search, Search)
+    blocks = search[Search.blocks]
+    program.launch(search[Search.pairs], fill_table(kind))
+    with program.while_loop(search[Search.running]):
+        program.launch(blocks, propose_swap(kind), team=32)
+        program.launch(blocks, claim_both)
+        program.launch(blocks, choose_swap)
+        program.launch(blocks, update_table(kind), team=256)
+        program.launch(blocks, carry_out)
         program.launch(1, end_round)
     return program
 
@@ -103,33 +171,34 @@ def fill_table(kind: str) -> Kernel:
     distance = DISTANCE[kind]
 
     @kernel
-    def fill_table(i, offsets, targets, weights, place, codes, shifts, lengths, table, state):
+    def fill_table(i, graph: Csr, tables: DistanceTables, places: Places, search: Search):
         """table[a * k + p] = what block a would cost on element p."""
-        a = i // state[BLOCKS]
-        p = i % state[BLOCKS]
+        a = i // search.blocks
+        p = i % search.blocks
         cost = int64(0)
-        for arc in range(offsets[a], offsets[a + 1]):
-            cost += weights[arc] * distance(p, place[targets[arc]], codes, shifts, lengths)
-        table[i] = cost
+        for arc in range(graph.begin[a], graph.end[a]):
+            there = places.place[graph.targets[arc]]
+            cost += value_or(graph.weights, arc, 1) * distance(p, there, tables)
+        places.table[i] = cost
 
     return fill_table
 
 
 @device
-def weight_between(a, b, offsets, targets, weights):
+def weight_between(a, b, graph: Csr):
     """Weight of the arc from a to b, 0 if there is none; the row is sorted."""
-    low = int64(offsets[a])
-    high = int64(offsets[a + 1])
+    low = int64(graph.begin[a])
+    high = int64(graph.end[a])
     while low < high:
         middle = (low + high) >> 1
-        if targets[middle] < b:
+        if graph.targets[middle] < b:
             low = middle + 1
         else:
             high = middle
     found = int64(0)
-    if low < offsets[a + 1]:
-        if targets[low] == b:
-            found = int64(weights[low])
+    if low < graph.end[a]:
+        if graph.targets[low] == b:
+            found = int64(value_or(graph.weights, low, 1))
     return found
 
 
@@ -139,25 +208,24 @@ def propose_swap(kind: str) -> Kernel:
     distance = DISTANCE[kind]
 
     @kernel
-    def propose_swap(a, offsets, targets, weights, place, codes, shifts, lengths, table, gain,
-                     partner, lead, winner, state):
+    def propose_swap(a, graph: Csr, tables: DistanceTables, places: Places, proposals: Proposals,
+                     search: Search):
         """Find the block whose place block a should best take in exchange for its own.
 
         By the table the arc between the two would vanish: it counts too much in both rows.
         """
-        k = state[BLOCKS]
-        here = int64(place[a])
+        k = search.blocks
+        here = int64(places.place[a])
         best = int64(0)
         best_hash = int64(LOWEST)
         best_block = int32(NONE)
         for b in range(lane(), k, team_size()):
-            there = int64(place[b])
-            saved = table[a * k + here] - table[a * k + there]
-            saved += table[b * k + there] - table[b * k + here]
+            there = int64(places.place[b])
+            saved = places.table[a * k + here] - places.table[a * k + there]
+            saved += places.table[b * k + there] - places.table[b * k + here]
             if saved > 0 and saved >= best and b != a:
-                saved -= 2 * weight_between(a, b, offsets, targets, weights) * distance(
-                    here, there, codes, shifts, lengths)
-                hashed = pair_hash(a, b, state[SEED])
+                saved -= 2 * weight_between(a, b, graph) * distance(here, there, tables)
+                hashed = pair_hash(a, b, search.seed)
                 if saved > best or (saved == best and saved > 0 and hashed > best_hash):
                     best = saved
                     best_hash = hashed
@@ -165,47 +233,47 @@ def propose_swap(kind: str) -> Kernel:
         top = team_max(best)
         best_block = team_winner(best, best_hash, best_block)
         if lane() == 0:
-            gain[a] = top
-            partner[a] = best_block
-            lead[a] = int64(NONE)
-            winner[a] = int32(NONE)
+            proposals.gain[a] = top
+            proposals.partner[a] = best_block
+            proposals.lead[a] = int64(NONE)
+            proposals.winner[a] = int32(NONE)
 
     return propose_swap
 
 
 @device
-def priority_of(a, gain, state):
+def priority_of(a, proposals: Proposals, search: Search):
     """Proposals of larger gains go first; no two have the same priority."""
-    return ((gain[a] >> state[SHIFT]) << 32) | int64(a)
+    return ((proposals.gain[a] >> search.shift) << 32) | int64(a)
 
 
 @kernel
-def claim_both(a, gain, partner, lead, state):
+def claim_both(a, proposals: Proposals, search: Search):
     """lead[b] = highest priority of the proposals that would move block b; atomic, order-free."""
-    if partner[a] != NONE:
-        atomic_max(lead, a, priority_of(a, gain, state))
-        atomic_max(lead, partner[a], priority_of(a, gain, state))
+    if proposals.partner[a] != NONE:
+        atomic_max(proposals.lead, a, priority_of(a, proposals, search))
+        atomic_max(proposals.lead, proposals.partner[a], priority_of(a, proposals, search))
 
 
 @device
-def leads_around(b, priority, offsets, targets, lead):
+def leads_around(b, priority, graph: Csr, lead):
     """Whether no proposal for b or a block that it talks to goes before this one."""
     goes_first = lead[b] <= priority
-    for arc in range(offsets[b], offsets[b + 1]):
-        goes_first = goes_first and lead[targets[arc]] <= priority
+    for arc in range(graph.begin[b], graph.end[b]):
+        goes_first = goes_first and lead[graph.targets[arc]] <= priority
     return goes_first
 
 
 @kernel
-def choose_swap(a, offsets, targets, gain, partner, lead, winner, state):
+def choose_swap(a, graph: Csr, proposals: Proposals, search: Search):
     """winner[a] = partner of a if their swap is carried out; atomic, order-free."""
-    b = partner[a]
+    b = proposals.partner[a]
     if b != NONE:
-        priority = priority_of(a, gain, state)
-        if leads_around(a, priority, offsets, targets, lead):
-            if leads_around(b, priority, offsets, targets, lead):
-                winner[a] = b
-                atomic_add(state, SWAPS, 1)
+        priority = priority_of(a, proposals, search)
+        if leads_around(a, priority, graph, proposals.lead):
+            if leads_around(b, priority, graph, proposals.lead):
+                proposals.winner[a] = b
+                atomic_add(search, Search.swaps, 1)
 
 
 @cache
@@ -214,39 +282,41 @@ def update_table(kind: str) -> Kernel:
     distance = DISTANCE[kind]
 
     @kernel
-    def update_table(a, offsets, targets, weights, place, codes, shifts, lengths, winner, table,
-                     state):
+    def update_table(a, graph: Csr, tables: DistanceTables, places: Places, proposals: Proposals,
+                     search: Search):
         """Bring the rows of all blocks that a swapping pair talks to up to date; order-free."""
-        k = state[BLOCKS]
-        if winner[a] != NONE:
-            here = place[a]
-            there = place[winner[a]]
+        k = search.blocks
+        if proposals.winner[a] != NONE:
+            here = places.place[a]
+            there = places.place[proposals.winner[a]]
             for p in range(lane(), k, team_size()):
-                change = distance(p, there, codes, shifts, lengths)
-                change -= distance(p, here, codes, shifts, lengths)
+                change = distance(p, there, tables)
+                change -= distance(p, here, tables)
                 if change != 0:
-                    for arc in range(offsets[a], offsets[a + 1]):
-                        atomic_add(table, targets[arc] * k + p, weights[arc] * change)
-                    b = int64(winner[a])
-                    for arc in range(offsets[b], offsets[b + 1]):
-                        atomic_add(table, targets[arc] * k + p, -weights[arc] * change)
+                    for arc in range(graph.begin[a], graph.end[a]):
+                        weight = int64(value_or(graph.weights, arc, 1))
+                        atomic_add(places.table, graph.targets[arc] * k + p, weight * change)
+                    b = int64(proposals.winner[a])
+                    for arc in range(graph.begin[b], graph.end[b]):
+                        weight = int64(value_or(graph.weights, arc, 1))
+                        atomic_add(places.table, graph.targets[arc] * k + p, -weight * change)
 
     return update_table
 
 
 @kernel
-def carry_out(a, winner, place):
+def carry_out(a, proposals: Proposals, places: Places):
     """Swap the places of a and its partner; no other swap touches either."""
-    b = winner[a]
+    b = proposals.winner[a]
     if b != NONE:
-        here = place[a]
-        place[a] = place[b]
-        place[b] = here
+        here = places.place[a]
+        places.place[a] = places.place[b]
+        places.place[b] = here
 
 
 @kernel
-def end_round(_, state):
+def end_round(_, search: Search):
     """Go on while blocks swap."""
-    state[ROUNDS_LEFT] -= 1
-    state[RUNNING] = int64(state[SWAPS] > 0 and state[ROUNDS_LEFT] > 0)
-    state[SWAPS] = 0
+    search.rounds_left -= 1
+    search.running = int64(search.swaps > 0 and search.rounds_left > 0)
+    search.swaps = 0

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters, contract
-from portpart.algorithms.mapping.distances import Distances
+from portpart.algorithms.objectives.distances import Distances
 from portpart.algorithms.placement.swaps import MOST_SWAPPED, swapped_places
 from portpart.backends.interface import Array
 from portpart.backends.language import atomic_add, int64, kernel, lane, team_size, value_or
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for_all
 from portpart.primitives.basic import gather
 from portpart.primitives.select import positions_of
@@ -48,8 +49,8 @@ def _from_table(graph: Graph, part: Array, num_elements: int) -> csr_array:
 
     space = graph.space
     table = space.zeros(num_elements**2, np.int64)
-    space.parallel_for(graph.num_vertices, add_traffic, graph.offsets, graph.targets, graph.weights,
-                       part, num_elements, table, team=team_for_all(graph))
+    space.parallel_for(graph.num_vertices, add_traffic, graph.csr, part, num_elements, table,
+                       team=team_for_all(graph))
     pairs = positions_of(space, table)
     weights = space.to_host(gather(space, table, pairs))
     rows, columns = np.divmod(space.to_host(pairs), num_elements)
@@ -58,13 +59,13 @@ def _from_table(graph: Graph, part: Array, num_elements: int) -> csr_array:
 
 
 @kernel
-def add_traffic(v, offsets, targets, weights, part, num_elements, table):
+def add_traffic(v, graph: Csr, part, num_elements, table):
     """Add the arcs of v that leave its block to the table; atomic, order-free."""
     here = part[v]
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        there = part[targets[arc]]
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        there = part[graph.targets[arc]]
         if there != here:
-            atomic_add(table, int64(here) * num_elements + there, value_or(weights, arc, 1))
+            atomic_add(table, int64(here) * num_elements + there, value_or(graph.weights, arc, 1))
 
 
 def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distances,

@@ -5,6 +5,8 @@ Kernels address them by these positions; the host writes them before a run and r
 
 from __future__ import annotations
 
+from portpart.primitives.reduce import STRIPES as STRIPES
+
 # Work sizes.
 VERTICES = 0
 BLOCKS = 1
@@ -77,6 +79,3 @@ BATCHES = 57  # batches of them, at most, that it gathers from; or 0
 RATED = 58  # so many of those that may leave have been rated
 
 SIZE = 59
-
-STRIPES = 256
-"""Counters that many threads add to are spread over so many words."""

@@ -6,8 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from portpart.algorithms.mapping.distances import DISTANCE, Distances
-from portpart.algorithms.refinement.state import STRIPES
+from portpart.algorithms.objectives.distances import DISTANCE, Distances, DistanceTables
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
@@ -22,8 +21,9 @@ from portpart.backends.language import (
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
-from portpart.primitives.reduce import sum_of
+from portpart.primitives.reduce import STRIPES, sum_of
 
 
 def check_cost(graph: Graph, longest: int) -> None:
@@ -41,10 +41,8 @@ def cost_of(graph: Graph, part: Array, distances: Distances) -> int:
 def costs_of(graph: Graph, part: Array, distances: Distances) -> Array:
     """Words of int64 that add up to twice J."""
     sums = graph.space.zeros(STRIPES, np.int64)
-    codes, shifts, lengths = (distances.arrays[name] for name in ("codes", "shifts", "lengths"))
-    graph.space.parallel_for(graph.num_vertices, add_costs(distances.kind), graph.offsets,
-                             graph.targets, graph.weights, part, codes, shifts, lengths, sums,
-                             team=team_for(graph.mean_degree))
+    graph.space.parallel_for(graph.num_vertices, add_costs(distances.kind), graph.csr, part,
+                             distances.tables, sums, team=team_for(graph.mean_degree))
     return sums
 
 
@@ -54,13 +52,12 @@ def add_costs(kind: str) -> Kernel:
     distance = DISTANCE[kind]
 
     @kernel
-    def add_costs(v, offsets, targets, weights, part, codes, shifts, lengths, sums):
+    def add_costs(v, graph: Csr, part, tables: DistanceTables, sums):
         """Add what v's arcs cost; atomic, order-free."""
-        here = part[v]
         cost = int64(0)
-        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            there = part[targets[arc]]
-            cost += value_or(weights, arc, 1) * distance(here, there, codes, shifts, lengths)
+        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            there = part[graph.targets[arc]]
+            cost += value_or(graph.weights, arc, 1) * distance(part[v], there, tables)
         cost = team_sum(cost)
         if lane() == 0 and cost > 0:
             atomic_add(sums, v % STRIPES, cost)

@@ -1,0 +1,1 @@
+"""Objectives: what partitions and mappings are to make small."""

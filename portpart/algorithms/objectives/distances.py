@@ -1,0 +1,159 @@
+"""Distances of a topology inside kernels: a step a level, and no k x k memory for hierarchies.
+
+An element of a hierarchy has a code: the digits of its place on each level, innermost lowest, each
+in bits of its own.  The highest bit in which two codes differ tells the level that both share.
+
+    4:8:6    element 0   00 000 000      codes differ from bit   0 on: distance lengths[1]
+             element 5   01 001 000                              2      lengths[2]
+                         |  |   level 3                          5      lengths[3]
+                         |  level 2: bits 2 ... 4
+                         level 1: bits 0 and 1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record, device, int64
+from portpart.graphs.topology import Topology
+
+MOST_COUNTED = 4096
+"""With more elements, weights into all of them are not counted, and bounds are not needed."""
+
+
+class DistanceTables(Record):
+    """What a function of `DISTANCE` needs: the tables of its kind."""
+
+
+class TreeDistances(DistanceTables):
+    """Distances of a hierarchy with l levels and k elements.
+
+    Attributes
+    ----------
+    codes : array of int64, shape (k,)
+        The code of each element.
+    shifts : array of int64, shape (l + 1,)
+        The bits below each level.
+    lengths : array of int64, shape (l + 1,)
+        The distance of elements that share a level, 0 for the same element.
+    bounds : array of int64, shape (2 (l + 1) k,)
+        Level by level, from single elements on, the first element of the group of each element
+        and the end of it; with more than `MOST_COUNTED` elements a single 0.
+    """
+
+    codes: Array
+    shifts: Array
+    lengths: Array
+    bounds: Array
+
+
+class MatrixDistances(DistanceTables):
+    """Distances of k elements by a matrix.
+
+    Attributes
+    ----------
+    num_elements : int
+    lengths : array of int64, shape (k * k,)
+        Row by row.
+    """
+
+    num_elements: int
+    lengths: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """A topology in the memory of a space.
+
+    Attributes
+    ----------
+    kind : str
+        ``"tree"`` or ``"matrix"``: which function of `DISTANCE` kernels have to be made with.
+    tables : TreeDistances or MatrixDistances
+        The last argument of that function.
+    longest : int
+        Largest distance.
+    arrays : dict of array of int64
+        The tables by names: ``codes``, ``shifts``, ``lengths`` and ``bounds`` for both kinds.
+    """
+
+    kind: str
+    tables: DistanceTables
+    longest: int
+    arrays: dict[str, Array]
+
+
+def distances_on(space: ExecutionSpace, topology: Topology) -> Distances:
+    """Bring a topology to a space."""
+    if topology.is_hierarchy:
+        tree = _tree(space, topology)
+        return Distances("tree", tree, topology.max_distance, dict(tree.named()))
+    matrix = _matrix(space, topology)
+    arrays = {"codes": space.zeros(1, np.int64), "bounds": space.zeros(1, np.int64),
+              "shifts": space.asarray([topology.num_elements], np.int64),
+              "lengths": matrix.lengths}
+    return Distances("matrix", matrix, topology.max_distance, arrays)
+
+
+def _tree(space: ExecutionSpace, topology: Topology) -> TreeDistances:
+    element = np.arange(topology.num_elements)
+    codes = np.zeros(len(element), np.int64)
+    shifts = [0]
+    for size, arity in zip(topology.group_sizes, topology.arities):
+        codes |= element // size % arity << shifts[-1]
+        shifts.append(shifts[-1] + (arity - 1).bit_length())
+    bounds = np.zeros(1, np.int64)
+    if len(element) <= MOST_COUNTED:
+        bounds = np.concatenate([
+            np.stack([element // size * size, element // size * size + size], axis=1).ravel()
+            for size in topology.group_sizes])
+    lengths = [0, *topology.level_distances]
+    return TreeDistances(*(space.asarray(values, np.int64)
+                           for values in (codes, shifts, lengths, bounds)))
+
+
+def _matrix(space: ExecutionSpace, topology: Topology) -> MatrixDistances:
+    assert topology.matrix is not None
+    return MatrixDistances(topology.num_elements,
+                           space.asarray(topology.matrix.reshape(-1), np.int64))
+
+
+@device
+def tree_distance(a, b, tables: TreeDistances):
+    """Distance of elements a and b of a hierarchy."""
+    differing = tables.codes[a] ^ tables.codes[b]
+    level = int64(0)
+    while (differing >> tables.shifts[level]) != 0:
+        level += 1
+    return tables.lengths[level]
+
+
+@device
+def matrix_distance(a, b, tables: MatrixDistances):
+    """Distance of elements a and b by the matrix."""
+    return tables.lengths[int64(a) * tables.num_elements + int64(b)]
+
+
+DISTANCE = {"tree": tree_distance, "matrix": matrix_distance}
+
+
+@device
+def tree_distance_by_arrays(a, b, codes, shifts, lengths):
+    """Distance of elements a and b of a hierarchy."""
+    differing = codes[a] ^ codes[b]
+    level = int64(0)
+    while (differing >> shifts[level]) != 0:
+        level += 1
+    return lengths[level]
+
+
+@device
+def matrix_distance_by_arrays(a, b, codes, shifts, lengths):
+    """Distance of elements a and b by the matrix."""
+    return lengths[int64(a) * shifts[0] + int64(b)]
+
+
+DISTANCE_BY_ARRAYS = {"tree": tree_distance_by_arrays, "matrix": matrix_distance_by_arrays}
