@@ -4,7 +4,7 @@
 #   make test                         lint, types and all tests that need no GPU
 #   make test-oldest                  tests that depend on packages, with the oldest ones declared
 #   make gpu-test [CUDA=12] [JOBS=6]  the tests on a CUDA device, in several processes
-#   make gpu-bench [BENCH=options]    report of a CUDA device: checks, costs, partitions
+#   make gpu-bench [BENCH=options]    report of partitions on a CUDA device
 #   make brute                        20,000 small graphs against exhaustive search
 #   make docs-picture                 draw docs/architecture.svg anew from the imports
 #   make fuzz [FUZZ=100000] [SEED=0]  mutated inputs of every kind; failures go to build/fuzz

@@ -110,13 +110,22 @@ def kernels_run(resident: Resident, k: int, preset: str, seed: int) -> int | Non
 
     A program counts as one launch unless it is walked on the host, step by step.
     """
-    space = resident.graph.space
-    before = getattr(space, "program_mode", None)
-    if before is None:
+    if not hasattr(resident.graph.space, "program_mode"):
         return None
-    space.program_mode = "walk"
-    try:
+    with running_programs(resident.graph.space, "walk"):
         return int(timed_call(resident, k, preset, seed)["stats"]["launches"])
+
+
+@contextmanager
+def running_programs(space: Any, mode: str | None) -> Iterator[None]:
+    """Run programs in this mode, if one is given and the space has the choice."""
+    before = getattr(space, "program_mode", None)
+    if mode is None or before is None:
+        yield
+        return
+    space.program_mode = mode
+    try:
+        yield
     finally:
         space.program_mode = before
 

@@ -1,159 +1,180 @@
-"""Everything that wants a GPU, in one call within a time budget.
+"""What partitions take on a device: time, work, memory and cut, the graph lying there before.
 
     python -m bench.gpu --minutes 9 --output results
-    python -m bench.gpu --steps table --graphs 'delaunay_2^20,grid_*' --k 64 --presets default
+    python -m bench.gpu --graphs 'delaunay_2^20,grid_*' --k 64 --presets default
 
-Steps: golden (recorded digests), parity (the same partitions as on the CPU), programs and
-primitives (what launches and primitives cost), table (time, work, memory and cut of whole
-partitions, the graph lying in device memory before the call), traffic (bytes moved by phase, level
-and kernel, of the same graphs, numbers of blocks and presets; only on request, for it compiles for
-a minute: see bench.traffic), tests (pytest -m gpu).  After each result report.md and results.json
-are written anew, so that nothing is lost when time runs out.
+After each result report.md and results.json are written anew, so that nothing is lost when time
+runs out.  `pytest bench/pieces.py --space cuda` times launches, programs and primitives, and
+`make gpu-test` checks answers.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import time
-import traceback
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
-from bench import gpu_checks, gpu_costs, traffic
 from bench.device_runs import Record, Resident, device_facts, kernels_run, measure
-from bench.gpu_report import markdown
-from bench.gpu_session import Session
-from bench.instances import Instance, cached, prepare, select
+from bench.graph_files import GraphFiles
+from bench.instances import Instance, select
+from bench.peers import HostGraph
+from bench.report import table
 
 RESULTS = Path(__file__).parent / "results"
-TABLE_GRAPHS = "delaunay_2^20,grid_2000x4000,rmat_2^18,rgg_2^20,cube_200,rgg_2^22"
-PARITY_GRAPHS = ("delaunay_2^13,delaunay_2^15,rgg_2^13,rgg_2^15,rmat_2^12,rmat_2^14,"
-                 "grid_300x300,cube_20,real")
-Making = dict[Instance, "Future[None]"]
-"""Graphs in the order of work, with the process that makes each."""
-
+GRAPHS = "delaunay_2^20,grid_2000x4000,rmat_2^18,rgg_2^20,cube_200,rgg_2^22"
 SLOW = ("strong", "best", "jet-ultra")
-
-SHARES = {"golden": 0.35, "parity": 0.35, "programs": 0.2, "primitives": 0.3, "table": 1.0,
-          "traffic": 1.0, "tests": 1.0}
-"""Share of the time left that each step may take."""
+MIB = 2**20
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--steps", default="golden,parity,programs,primitives,table,tests",
-              show_default=True, help="In the order of work.")
-@click.option("--graphs", default=TABLE_GRAPHS, show_default=True,
-              help="Of the table, in the order of work; names, families or the set real.")
+@click.option("--graphs", default=GRAPHS, show_default=True,
+              help="In the order of work; names, families or the set real.")
 @click.option("--k", "ks", default="64,8,2,192", show_default=True, help="Numbers of blocks.")
 @click.option("--presets", default="default,fast,strong,best,jet-default,jet-ultra",
               show_default=True,
               help="Slow ones run with k = 64 only, or whatever comes first in --k.")
 @click.option("--seeds", default="1,2,3,4,5", show_default=True)
-@click.option("--parity-graphs", default=PARITY_GRAPHS, help="Patterns as in --graphs.")
-@click.option("--parity-k", default="2,8,64", show_default=True)
-@click.option("--parity-edges", default=700_000, show_default=True, help="Leave out larger ones.")
-@click.option("--sizes", default="100,100000,100000000", show_default=True, help="Of primitives.")
 @click.option("--device", default="cuda", show_default=True, help="cpu works too, for a dry run.")
 @click.option("--minutes", default=9.0, show_default=True, help="For everything.")
 @click.option("--compare", type=click.Path(exists=True, path_type=Path),
               help="JSON list of reference figures: graph, k, name, cut, seconds.")
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS / "gpu",
               show_default=True, help="Folder of the report.")
-def main(
-    steps: str, graphs: str, ks: str, presets: str, seeds: str, parity_graphs: str, parity_k: str,
-    parity_edges: int, sizes: str, device: str, minutes: float, compare: Path | None, output: Path,
-) -> None:  # fmt: skip
-    wanted = steps.split(",")
-    unknown = set(wanted) - set(SHARES)
-    if unknown:
-        raise click.BadParameter(f"unknown step {unknown.pop()}; known: {', '.join(SHARES)}")
-    session = Session(device, time.monotonic() + 60 * minutes, output)
-    session.report["device"] = device_facts(device)
-    session.report["reference"] = json.loads(compare.read_text()) if compare else []
-    chosen = {}
-    if {"table", "traffic"} & set(wanted):
-        chosen = ahead_of_time(in_order(graphs.split(",")))
-    to_do: dict[str, Callable[[], Iterator[str]]] = {
-        "golden": lambda: gpu_checks.golden(session),
-        "parity": lambda: gpu_checks.parity(
-            session, select(parity_graphs.split(","), parity_edges), numbers(parity_k)),
-        "programs": lambda: gpu_costs.programs(session),
-        "primitives": lambda: gpu_costs.primitives(session, numbers(sizes)),
-        "table": lambda: table(session, chosen, numbers(ks), presets.split(","), numbers(seeds)),
-        "traffic": lambda: traffic.step(session, chosen, numbers(ks), presets.split(",")),
-        "tests": lambda: gpu_checks.tests(session),
-    }
-    for step in wanted:
-        run_step(session, step, to_do[step])
-    click.echo(f"\n{(output / 'report.md').read_text()}")
+def main(graphs: str, ks: str, presets: str, seeds: str, device: str, minutes: float,
+         compare: Path | None, output: Path) -> None:  # fmt: skip
+    deadline = time.monotonic() + 60 * minutes
+    report: Record = {"device": device_facts(device), "table": [],
+                      "reference": json.loads(compare.read_text()) if compare else []}
+    instances = [instance for name in graphs.split(",") for instance in select([name])]
+    with GraphFiles(instances) as files:
+        for record in measured(instances, files, numbers(ks), presets.split(","), numbers(seeds),
+                               device):
+            report["table"].append(record)
+            _save(report, output)
+            click.echo(f"{record['graph']} k={record['k']} {record['preset']}: cut "
+                       f"{record['cut']:.0f}, {1e3 * record['seconds']:.1f} ms", err=True)
+            if time.monotonic() > deadline:
+                click.echo("the time is up", err=True)
+                break
+    click.echo(markdown(report))
 
 
 def numbers(text: str) -> list[int]:
     return [int(part) for part in text.split(",")]
 
 
-def in_order(patterns: list[str]) -> list[Instance]:
-    """Return the instances of each pattern in turn."""
-    found = {instance.name: instance for name in patterns for instance in select([name])}
-    return list(found.values())
-
-
-def run_step(session: Session, step: str, work: Callable[[], Iterator[str]]) -> None:
-    """Run one step; what goes wrong in it is reported and does not stop the others."""
-    begin = time.monotonic()
-    session.allow(SHARES[step])
-    try:
-        for line in work():
-            session.save(markdown)
-            click.echo(f"[{step} {time.monotonic() - begin:.0f} s] {line}", err=True)
-    except Exception:
-        session.report.setdefault("errors", {})[step] = traceback.format_exc(limit=-6)
-        click.echo(session.report["errors"][step], err=True)
-    session.report.setdefault("step_seconds", {})[step] = round(time.monotonic() - begin, 1)
-    session.save(markdown)
-
-
-def ahead_of_time(instances: list[Instance]) -> Making:
-    """Begin to make the graphs in other processes while this one works on the device."""
-    executor = ProcessPoolExecutor(min(3, os.cpu_count() or 1), mp_context=get_context("spawn"))
-    return {instance: executor.submit(prepare, instance.name) for instance in instances}
-
-
-def table(session: Session, making: Making, ks: list[int], presets: list[str],
-          seeds: list[int]) -> Iterator[str]:
+def measured(instances: list[Instance], files: GraphFiles, ks: list[int], presets: list[str],
+             seeds: list[int], device: str) -> Iterator[Record]:
     """Measure the first k of each graph first, then the rest."""
-    space = session.space()
+    import portpart
+
+    space = portpart.space(device)
     here: dict[str, Resident] = {}
-    for instance, k, preset in in_turn(list(making), ks, presets):
-        if session.is_late():
-            yield "the time is up"
-            return
+    for instance, k, preset in in_turn(instances, ks, presets):
         if instance.name not in here:
-            making[instance].result(timeout=max(1.0, session.seconds_left()))
-            here[instance.name] = Resident.of(instance.name, cached(instance), space)
-            yield f"{instance.name} made and brought to the device"
+            host = HostGraph.load(files.path(instance))
+            here[instance.name] = Resident.of(instance.name, host, space)
         resident = here[instance.name]
-        record: Record = measure(resident, k, preset, seeds)
+        record = measure(resident, k, preset, seeds)
         if k == ks[0] and preset == presets[0]:
             record["kernels"] = kernels_run(resident, k, preset, seeds[-1])
-        record["upload_seconds"] = resident.upload_seconds
-        session.report.setdefault("table", []).append(record)
-        yield (f"{instance.name} k={k} {preset}: cut {record['cut']:.0f}, "
-               f"{1e3 * record['seconds']:.1f} ms")
+        yield record | {"upload_seconds": resident.upload_seconds}
 
 
 def in_turn(instances: list[Instance], ks: list[int],
             presets: list[str]) -> Iterator[tuple[Instance, int, str]]:
-    """All combinations, most wanted first; the slow preset with the first k only."""
+    """All combinations, most wanted first; the slow presets with the first k only."""
     for k in ks:
         for preset in presets:
             if preset not in SLOW or k == ks[0]:
                 yield from ((instance, k, preset) for instance in instances)
+
+
+def _save(report: Record, output: Path) -> None:
+    """Write both files anew, each in one piece."""
+    output.mkdir(parents=True, exist_ok=True)
+    for name, text in (("results.json", json.dumps(report, indent=1)),
+                       ("report.md", markdown(report))):
+        draft = output / f".{name}"
+        draft.write_text(text)
+        draft.replace(output / name)
+
+
+def markdown(report: Record) -> str:
+    """Return the whole report."""
+    records = report["table"]
+    sections = [
+        "# portpart on a device\n\n" + "\n".join(
+            f"- {name}: {value}" for name, value in report["device"].items()),
+        _partitions(records), _beside(records, report["reference"]), *map(_levels, records),
+    ]  # fmt: skip
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _partitions(records: list[Record]) -> str:
+    head = ["graph", "n / m", "k", "preset", "cut", "imb", "ms (min-max)", "phases ms", "first s",
+            "levels", "launches", "syncs", "kernels", "peak MiB / estimate"]  # fmt: skip
+    note = ("Medians over the seeds after a warm-up; imbalance is the worst. Launches and "
+            "synchronisations of the host; a program counts as one launch. kernels: those inside "
+            "programs counted too. Peak: bytes in use at once, the graph included.")
+    return f"## Partitions\n\n{table(head, map(_partition_row, records))}\n\n{note}"
+
+
+def _partition_row(record: Record) -> list[str]:
+    phases = ", ".join(f"{name} {1e3 * value:.1f}" for name, value in record["phases"].items())
+    marks = "" if record["feasible"] else " too heavy"
+    marks += f" {record['wrong_cuts']} cuts reported wrong" if record["wrong_cuts"] else ""
+    low, high = (1e3 * bound(record["all_seconds"]) for bound in (min, max))
+    memory = " / ".join(f"{record[name] / MIB:.0f}" if record[name] else "-"
+                        for name in ("peak_bytes", "estimated_bytes"))  # fmt: skip
+    return [
+        record["graph"], f"{record['n']:,} / {record['m']:,}", str(record["k"]), record["preset"],
+        f"{record['cut']:.0f}{marks}", f"{record['imbalance']:.4f}",
+        f"{1e3 * record['seconds']:.1f} ({low:.0f}-{high:.0f})", phases,
+        f"{record['first_seconds']:.2f}", str(len(record["levels"])), str(record["launches"]),
+        str(record["synchronizations"]), str(record.get("kernels") or ""), memory,
+    ]  # fmt: skip
+
+
+def _beside(records: list[Record], reference: list[Record]) -> str:
+    """Our figures beside those given with --compare."""
+    body = [
+        [record["graph"], str(record["k"]), record["preset"], other["name"],
+         f"{record['cut']:.0f} / {other['cut']:.0f}", f"{record['cut'] / other['cut']:.3f}",
+         f"{1e3 * record['seconds']:.1f} / {1e3 * other['seconds']:.1f}",
+         f"{record['seconds'] / other['seconds']:.2f}"]
+        for record in records for other in reference
+        if (other["graph"], other["k"]) == (record["graph"], record["k"])
+    ]  # fmt: skip
+    head = ["graph", "k", "preset", "beside", "cut", "ratio", "ms", "ratio"]
+    return f"## Beside reference figures\n\n{table(head, body)}" if body else ""
+
+
+def _levels(record: Record) -> str:
+    """What each level took, for the records whose kernels were counted."""
+    if "kernels" not in record:
+        return ""
+    head = ["level", "vertices", "arcs", "iterations", "cut"]
+    head += [f"{phase} {what}" for phase in ("coarsening", "refinement")
+             for what in ("launches", "syncs", "ms")]  # fmt: skip
+    body = [
+        [str(depth), f"{level['vertices']:,}", f"{level['arcs']:,}",
+         *(str(level.get(name, "")) for name in ("iterations", "cut")),
+         *_work(level.get("coarsening")), *_work(level.get("refinement"))]
+        for depth, level in enumerate(record["levels"])
+    ]  # fmt: skip
+    title = f"### Levels of {record['graph']}, k = {record['k']}, {record['preset']}"
+    return f"{title}\n\n{table(head, body)}"
+
+
+def _work(work: dict[str, Any] | None) -> list[str]:
+    if not work:
+        return ["", "", ""]
+    return [str(work["launches"]), str(work["synchronizations"]), f"{1e3 * work['seconds']:.2f}"]
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ class GraphFiles:
     """
 
     def __init__(self, instances: Iterable[Instance], processes: int | None = None) -> None:
+        self.instances = list(instances)
         self.folder = tempfile.TemporaryDirectory()
         self.executor: ProcessPoolExecutor | None = None
         self.lock = threading.Lock()
@@ -34,7 +35,7 @@ class GraphFiles:
             context = get_context("spawn")
             self.executor = ProcessPoolExecutor(processes, mp_context=context)
             self.files |= {instance.name: self.executor.submit(written, instance.name, self._folder)
-                           for instance in instances}
+                           for instance in self.instances}
 
     @property
     def _folder(self) -> Path:

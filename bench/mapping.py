@@ -1,13 +1,12 @@
 """Process mapping: cost J, time and phases of algorithms and presets, on any device.
 
     python -m bench.mapping --graphs real --max-edges 200000 --hierarchies 4:8:1,4:8:2,4:8:4
-    python -m bench.mapping --graphs real --hierarchies 4:8:1,4:8:2,4:8:3,4:8:4,4:8:5,4:8:6 \
-        --device cuda --output mapping.jsonl --time-limit 540 --readers 8
-    python -m bench.mapping_report mapping.jsonl --classes
+    python -m bench.mapping --device cuda --output mapping.jsonl --time-limit 540
 
 Graphs come smallest first, algorithms in the order that is given.  A line for each graph, machine
 and algorithm is printed and added to the output at once; what is there already is not run again,
-so a run that was stopped goes on where it ended.  At the end: means (bench/mapping_report.py).
+so a run that was stopped goes on where it ended.  At the end: geometric means by kind of graph and
+machine, over all graphs on which both algorithms have a cost above 0.
 
 J counts each edge once; papers and GPU-HeiProMap count it twice.  The graph is on the device before
 the clock starts, a call that had to compile something is repeated and counts from then on, and J is
@@ -16,128 +15,98 @@ recomputed by `portpart.metrics`.
 
 from __future__ import annotations
 
-import argparse
 import json
-import multiprocessing
-import sys
 import time
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import click
+
 from bench.device_runs import Resident
-from bench.instances import Instance, cached, prepare, select
-from bench.mapping_report import Record, print_means, read_records
+from bench.graph_files import GraphFiles
+from bench.instances import Instance, select
 from bench.peers import HostGraph, Stopwatch
+from bench.report import summary
 
 ALGORITHMS = "identity,identity:jet,two-phase,im:paper,im:fast,im,hm,im:strong,hm-ultra"
-RESERVED = 2**32
-"""Bytes of device memory that are taken at first, so that no call has to ask for them."""
+KEY = ("graph", "k", "distances", "algorithm", "imbalance", "device", "repeat")
+"""What makes two measurements the same; `k` is the hierarchy."""
+
+Record = dict[str, Any]
 
 
-def main() -> int:
-    """Run from the command line."""
-    options = _parse()
-    known = read_records(options.output) if options.output else []
-    done = {_key(record) for record in known}
-    records = list(known)
-    for record in _measured(options, done):
+@click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--graphs", default="real", show_default=True, help="Names, families or sets.")
+@click.option("--max-edges", type=int, help="Leave out larger graphs.")
+@click.option("--hierarchies", default="4:8:6", show_default=True, help="Comma-separated.")
+@click.option("--distances", default="1:10:100", show_default=True)
+@click.option("--algorithms", default=ALGORITHMS, help="NAME or NAME:PRESET, comma-separated.")
+@click.option("--reference", default="hm-ultra", help="What means are relative to.")
+@click.option("--imbalance", default="0.03", show_default=True)
+@click.option("--device", default="cpu", show_default=True)
+@click.option("--repeat", default=1, help="Seeds; medians are shown.")
+@click.option("--output", type=click.Path(path_type=Path), help="JSON Lines, to go on from.")
+@click.option("--time-limit", default=float("inf"), help="Seconds after which no call begins.")
+def main(graphs: str, max_edges: int | None, hierarchies: str, algorithms: str, reference: str,
+         output: Path | None, time_limit: float, **settings: Any) -> None:
+    deadline = time.monotonic() + time_limit
+    records = read_records(output)
+    done = {tuple(record[name] for name in KEY) for record in records}
+    tasks: dict[Instance, list[Record]] = {
+        instance: [task for k in hierarchies.split(",") for name in algorithms.split(",")
+                   if tuple((task := {"graph": instance.name, "family": instance.family, "k": k,
+                                      "algorithm": name, **settings})[each] for each in KEY)
+                   not in done]
+        for instance in select(graphs.split(","), max_edges)
+    }  # fmt: skip
+    for record in measured(tasks, settings["device"], deadline):
         records.append(record)
-        print(_line(record), flush=True)
-        if options.output:
-            with options.output.open("a") as file:
+        click.echo(_line(record))
+        if output:
+            with output.open("a") as file:
                 file.write(json.dumps(record) + "\n")
-    print_means(records, options.reference)
-    return int(any("error" in record or not record["true"] for record in records))
+    click.echo(means(records, reference))
+    raise SystemExit(any("error" in record or not record["true"] for record in records))
 
 
-def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", default="real", help="names, families, real, generated or all")
-    parser.add_argument("--max-edges", type=int)
-    parser.add_argument("--hierarchies", default="4:8:6", help="comma-separated")
-    parser.add_argument("--distances", default="1:10:100")
-    parser.add_argument("--algorithms", default=ALGORITHMS, help="NAME or NAME:PRESET, by commas")
-    parser.add_argument("--reference", default="hm-ultra", help="what means are relative to")
-    parser.add_argument("--imbalance", default="0.03")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--repeat", type=int, default=1, help="seeds; medians are shown")
-    parser.add_argument("--output", type=Path, help="add a JSON object a line, and go on from it")
-    parser.add_argument("--time-limit", type=float, default=float("inf"),
-                        help="seconds after which no further call begins")
-    parser.add_argument("--readers", type=int, default=0,
-                        help="processes that read graphs ahead; default: none, read in between")
-    options = parser.parse_args()
-    options.deadline = time.perf_counter() + options.time_limit
-    return options
+def read_records(path: Path | None) -> list[Record]:
+    """The records of a file; none if there is no file.  A line that was not finished is dropped."""
+    records = []
+    for line in path.read_text().splitlines() if path and path.exists() else []:
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            continue
+    return records
 
 
-def _key(record: Record) -> tuple[Any, ...]:
-    """What makes two measurements the same."""
-    return tuple(record[name] for name in ("graph", "hierarchy", "distances", "algorithm",
-                                           "imbalance", "device", "repeat"))
+def means(records: list[Record], reference: str) -> str:
+    """Tables of J and time over the reference."""
+    good = [record for record in records if "error" not in record]
+    algorithms = list(dict.fromkeys(record["algorithm"] for record in good))
+    return "\n\n".join(summary(f"{title} over {reference}", good, algorithms, name, reference)
+                       for title, name in (("J", "cost"), ("Time", "seconds")))
 
 
-def _measured(options: argparse.Namespace, done: set[tuple[Any, ...]]) -> Iterator[Record]:
-    """Measure what is not done, until time is up."""
+def measured(tasks: dict[Instance, list[Record]], device: str,
+             deadline: float) -> Iterator[Record]:
+    """Measure until time is up."""
     import portpart
 
-    instances = [instance for instance in select(options.graphs.split(","), options.max_edges)
-                 if _left(instance, options, done)]
-    for instance in instances:
-        prepare(instance.name)
-    space = None
-    for instance, host in zip(instances, _read(instances, options.readers)):
-        if space is None:  # after the readers have been started
-            space = portpart.space(options.device)
-            _reserve(space)
-        if time.perf_counter() > options.deadline:
-            return
-        resident = Resident.of(instance.name, host, space)
-        for task in _left(instance, options, done):
-            if time.perf_counter() > options.deadline:
-                return
-            machine = portpart.Topology(task["hierarchy"], task["distances"])
-            if machine.num_elements <= resident.graph.num_vertices:
-                yield task | _mapped(resident, machine, task)
-
-
-def _left(instance: Instance, options: argparse.Namespace,
-          done: set[tuple[Any, ...]]) -> list[Record]:
-    """What there is to do on a graph."""
-    tasks = [{"graph": instance.name, "class": instance.family, "hierarchy": hierarchy,
-              "distances": options.distances, "algorithm": algorithm,
-              "imbalance": options.imbalance, "device": options.device, "repeat": options.repeat}
-             for hierarchy in options.hierarchies.split(",")
-             for algorithm in options.algorithms.split(",")]
-    return [task for task in tasks if _key(task) not in done]
-
-
-def _read(instances: list[Instance], readers: int) -> Iterator[HostGraph]:
-    """The graphs one after the other; with `readers`, the next ones are read meanwhile."""
-    if readers == 0:
-        yield from map(cached, instances)
-        return
-    context = multiprocessing.get_context("spawn")  # CUDA does not survive a fork
-    with ProcessPoolExecutor(readers, context) as pool:
-        try:
-            yield from pool.map(_cached, [instance.name for instance in instances])
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _cached(name: str) -> HostGraph:
-    return cached(select([name])[0])
-
-
-def _reserve(space: Any) -> None:
-    if space.kind == "cuda":
-        space.empty(RESERVED, "uint8")
+    with GraphFiles([instance for instance in tasks if tasks[instance]]) as files:
+        space = portpart.space(device)  # after the readers have been started
+        for instance in files.instances:
+            resident = Resident.of(instance.name, HostGraph.load(files.path(instance)), space)
+            for task in tasks[instance]:
+                if time.monotonic() > deadline:
+                    return
+                machine = portpart.Topology(task["k"], task["distances"])
+                if machine.num_elements <= resident.graph.num_vertices:
+                    yield task | {"num_vertices": resident.graph.num_vertices} | _mapped(
+                        resident, machine, task)
 
 
 def _mapped(resident: Resident, machine: Any, task: Record) -> Record:
@@ -147,23 +116,22 @@ def _mapped(resident: Resident, machine: Any, task: Record) -> Record:
     name, _, preset = task["algorithm"].partition(":")
     settings = {"topology": machine, "imbalance": task["imbalance"], "algorithm": name,
                 "preset": preset or "default"}
-    costs, seconds, phases, true, feasible = [], [], defaultdict(list), True, True
-    for seed in range(task["repeat"]):
-        try:
-            result, duration = _timed(resident.graph, settings | {"seed": seed})
-        except portpart.PortpartError as error:
-            return {"error": f"{type(error).__name__}: {error}"}
-        costs.append(result.cost)
-        seconds.append(duration)
-        for phase, time_of_phase in result.stats["phases"].items():
-            phases[phase].append(time_of_phase)
-        cost = portpart.metrics.mapping_cost(resident.host.portable, result.part, machine)
-        true, feasible = true and cost == result.cost, feasible and result.feasible
+    try:
+        calls = [_timed(resident.graph, settings | {"seed": seed})
+                 for seed in range(task["repeat"])]
+    except portpart.PortpartError as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    results = [result for result, _ in calls]
     return {
-        "cost": median(costs), "costs": costs, "cut": result.cut, "seconds": median(seconds),
-        "true": true, "feasible": feasible,
-        "phases": {phase: median(times) for phase, times in phases.items()},
-    }
+        "cost": median(result.cost for result in results),
+        "costs": [result.cost for result in results],
+        "cut": results[-1].cut, "seconds": median(seconds for _, seconds in calls),
+        "true": all(result.cost == portpart.metrics.mapping_cost(
+            resident.host.portable, result.part, machine) for result in results),
+        "feasible": all(result.feasible for result in results),
+        "phases": {phase: median(result.stats["phases"][phase] for result in results)
+                   for phase in results[-1].stats["phases"]},
+    }  # fmt: skip
 
 
 def _timed(graph: Any, settings: dict[str, Any]) -> tuple[Any, float]:
@@ -180,7 +148,7 @@ def _timed(graph: Any, settings: dict[str, Any]) -> tuple[Any, float]:
 
 
 def _line(record: Record) -> str:
-    head = f"{record['graph']:<20} {record['hierarchy']:<8} {record['algorithm']:<12} "
+    head = f"{record['graph']:<20} {record['k']:<8} {record['algorithm']:<12} "
     if "error" in record:
         return head + record["error"]
     phases = ", ".join(f"{name} {1000 * seconds:.0f}" for name, seconds in record["phases"].items())
@@ -189,4 +157,4 @@ def _line(record: Record) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

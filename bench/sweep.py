@@ -2,10 +2,12 @@
 
     python -m bench.sweep --algorithm gpmetis --parameter handoff_vertices --values 4096,16384,65536
     python -m bench.sweep --algorithm gkway-strong --parameter refinement.tolerance --values 1,.99
+    python -m bench.sweep --algorithm gkway --parameter program_mode --values walk,graph,resident
 
-Names of parameters are those of `portpart algorithms NAME`.  Values are Python literals, or words.
-All other parameters are the preset's.  Each value is called once to warm up, then the values take
-turns with every seed.  Means are relative to the first value.
+Names of parameters are those of `portpart algorithms NAME`, or `program_mode`: how a CUDA space
+runs programs.  Values are Python literals, or words.  All other parameters are the preset's.  Each
+value is called once to warm up, then the values take turns with every seed.  Means are relative to
+the first value.
 """
 
 from __future__ import annotations
@@ -20,11 +22,23 @@ from typing import Any
 
 import click
 
-from bench.device_runs import IMBALANCE, Record, Resident, device_facts, judge, timed_call
+from bench.device_runs import (
+    IMBALANCE,
+    Record,
+    Resident,
+    device_facts,
+    judge,
+    running_programs,
+    timed_call,
+)
 from bench.graph_files import GraphFiles
 from bench.instances import Instance, select
 from bench.peers import HostGraph
 from bench.report import graph_table, summary
+
+PROGRAM_MODE = "program_mode"
+Variant = tuple[Any, str | None]
+"""A configuration, and how programs run if that is said."""
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
@@ -62,14 +76,16 @@ def main(algorithm: str, parameter: str, values: str, graphs: str, max_edges: in
     print(markdown(f"{parameter} of {algorithm}", records))
 
 
-def configurations(algorithm: str, parameter: str, values: str) -> dict[str, Any]:
-    """Return a configuration for each value, under the value as it was written."""
+def configurations(algorithm: str, parameter: str, values: str) -> dict[str, Variant]:
+    """Return a configuration and a mode for each value, under the value as it was written."""
     import portpart
 
     name, _, preset = algorithm.partition("-")
     base = portpart.list_algorithms()[name].preset(preset or "default")
     texts = values.split(";" if ";" in values else ",")
-    return {text: changed(base, parameter, literal(text)) for text in texts}
+    if parameter == PROGRAM_MODE:
+        return {text: (base, text) for text in texts}
+    return {text: (changed(base, parameter, literal(text)), None) for text in texts}
 
 
 def changed(config: Any, parameter: str, value: Any) -> Any:
@@ -89,16 +105,18 @@ def literal(text: str) -> Any:
         return text
 
 
-def measured(instance: Instance, resident: Resident, k: int, configs: dict[str, Any],
+def measured(instance: Instance, resident: Resident, k: int, configs: dict[str, Variant],
              seeds: list[str]) -> Iterator[Record]:
     """Yield a record for each value and seed, as the report of comparisons wants them."""
     if k > resident.graph.num_vertices:
         return
-    for config in configs.values():
-        timed_call(resident, k, config, int(seeds[0]))
+    for variant in configs.values():
+        _call(resident, k, variant, int(seeds[0]))
     for seed in map(int, seeds):
-        for text, config in configs.items():
-            call = timed_call(resident, k, config, seed)
+        first = None
+        for text, variant in configs.items():
+            call = _call(resident, k, variant, seed)
+            first = call["part"] if first is None else first
             cut, imbalance = judge(resident.host, call["part"], k)
             yield {
                 "graph": resident.name, "family": instance.family, "algorithm": text, "k": k,
@@ -106,8 +124,14 @@ def measured(instance: Instance, resident: Resident, k: int, configs: dict[str, 
                 "num_edges": resident.graph.num_edges, "cut": cut,
                 "reached_imbalance": imbalance, "feasible": call["feasible"],
                 "seconds": call["seconds"], "imbalance": IMBALANCE,
-                **call["stats"]["phases"],
+                "same": bool((call["part"] == first).all()), **call["stats"]["phases"],
             }  # fmt: skip
+
+
+def _call(resident: Resident, k: int, variant: Variant, seed: int) -> Record:
+    config, mode = variant
+    with running_programs(resident.graph.space, mode):
+        return timed_call(resident, k, config, seed)
 
 
 def markdown(title: str, records: list[Record]) -> str:
@@ -120,7 +144,9 @@ def markdown(title: str, records: list[Record]) -> str:
     sections = [summary(f"{name} over that of {values[0]}", records, values, name, values[0])
                 for name in ("cut", "seconds", *phases)]  # fmt: skip
     tables = [graph_table(records, values, k) for k in sorted({each["k"] for each in records})]
-    return "\n\n".join([f"## {title}", *sections, *tables])
+    same = (f"{sum(record['same'] for record in records)} of {len(records)} partitions are those "
+            f"of {values[0]}.")
+    return "\n\n".join([f"## {title}", *sections, *tables, same])
 
 
 def _line(record: Record) -> str:

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import portpart
-from bench import compare, first_call, gpu, gpu_checks, program_modes, report, sweep
+from bench import compare, first_call, gpu, report, sweep
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Worker
@@ -211,60 +211,13 @@ def run_gpu_report(folder: Path, *options: str) -> tuple[str, dict[str, Any]]:
 
 
 def test_gpu_report_measures_partitions_on_the_cpu_too(tmp_path: Path) -> None:
-    text, saved = run_gpu_report(tmp_path, "--steps", "table", "--graphs", "cube_20", "--k", "8",
-                                 "--seeds", "1", "--presets", "default")  # fmt: skip
+    text, saved = run_gpu_report(tmp_path, "--graphs", "cube_20", "--k", "8", "--seeds", "1",
+                                 "--presets", "default")  # fmt: skip
     assert "| cube_20 | 8,000 / 22,800 | 8 | default |" in text
     (record,) = saved["table"]
     assert record["feasible"]
     assert record["wrong_cuts"] == 0
     assert record["levels"][0]["refinement"]["launches"] > 0
-
-
-def test_gpu_report_compares_and_times_pieces_on_the_cpu_too(tmp_path: Path) -> None:
-    text, saved = run_gpu_report(
-        tmp_path, "--steps", "parity,programs,primitives", "--parity-graphs", "cube_20",
-        "--parity-k", "2", "--sizes", "100",
-    )  # fmt: skip
-    assert "2 of 2 partitions of 1 graphs agree" in text
-    assert {row["way"] for row in saved["programs"]} == {"from Python", "walk"}
-    assert {"device copy", "scan"} <= {row["primitive"] for row in saved["primitives"]}
-
-
-def test_ways_to_run_programs_are_compared_on_one_way_too(tmp_path: Path) -> None:
-    arguments = ["--device", "cpu", "--graphs", "cube_20", "--algorithms", "gkway,jet-fast",
-                 "--k", "4", "--seeds", "1", "--output", str(tmp_path / "modes.json")]
-    outcome = CliRunner().invoke(program_modes.main, arguments, catch_exceptions=False)
-    assert "### jet-fast: speed-ups of programs" in outcome.output
-    records = json.loads((tmp_path / "modes.json").read_text())["records"]
-    assert [record["mode"] for record in records] == ["walk", "walk"]
-    assert all(0 < record["refinement"] < record["whole"] for record in records)
-
-
-def test_speed_ups_of_programs_are_those_over_launches_one_by_one() -> None:
-    base = {"algorithm": "gkway-default", "k": 2, "same": True}
-    records = [base | {"graph": graph, "mode": mode, "refinement": seconds, "whole": 2 * seconds}
-               for graph, walk in (("a", 2.0), ("b", 8.0))
-               for mode, seconds in (("resident", 1.0), ("walk", walk))]
-    text = program_modes.markdown([*records[:-1], records[-1] | {"same": False}])
-    assert "| a | 2 | 1000.00 / 2000.00 | 2000.00 / 4000.00 | 2.00 | 2.00 |" in text
-    assert "| geometric mean |  |  |  | 4.00 | 4.00 |" in text
-    assert "differ from the first way's: b, k = 2, gkway-default, walk." in text
-
-
-def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
-    text, saved = run_gpu_report(tmp_path, "--steps", "primitives,programs", "--sizes", "-5")
-    assert "## primitives failed" in text
-    assert len(saved["programs"]) > 0
-
-
-def test_the_first_difference_of_two_runs_is_told() -> None:
-    fine = {"vertices": 9, "arcs": 20, "cut": 3, "iterations": 4}
-    coarse = {"vertices": 5, "arcs": 10, "cut": 5, "iterations": 2}
-    tell = gpu_checks.first_difference
-    assert "level 1 has 5 vertices" in tell([fine, coarse], [fine, coarse | {"arcs": 8}])
-    other = [fine | {"cut": 1}, coarse | {"cut": 4}]
-    assert "level 1 of 2" in tell([fine, coarse], other)
-    assert tell([fine], [fine]) == "no level tells"
 
 
 def test_a_first_call_is_measured_cold_and_warm(tmp_path):
@@ -290,10 +243,19 @@ def test_a_parameter_is_swept_on_the_cpu_too(tmp_path: Path) -> None:
     assert [record["algorithm"] for record in records] == ["hash", "sort", "hash", "sort"]
 
 
+def test_ways_to_run_programs_are_swept_where_there_is_only_one_too(tmp_path: Path) -> None:
+    arguments = ["--algorithm", "jet-fast", "--parameter", "program_mode", "--values",
+                 "walk,resident", "--graphs", "cube_20", "--k", "4", "--seeds", "1,2"]
+    outcome = CliRunner().invoke(sweep.main, arguments, catch_exceptions=False)
+    assert "### refinement over that of walk" in outcome.output
+    assert "4 of 4 partitions are those of walk." in outcome.output
+
+
 def test_a_nested_parameter_is_changed_alone() -> None:
     configs = sweep.configurations("gkway-strong", "refinement.tolerance", "1.0,0.99")
     strong = portpart.list_algorithms()["gkway"].preset("strong")
-    assert configs["0.99"].refinement.tolerance == 0.99
-    assert catalogue.differences(strong, configs["0.99"]).keys() <= {"refinement.tolerance"}
+    changed, _ = configs["0.99"]
+    assert changed.refinement.tolerance == 0.99
+    assert catalogue.differences(strong, changed).keys() <= {"refinement.tolerance"}
     with pytest.raises(click.BadParameter):
         sweep.configurations("gkway", "refinement.nonsense", "1")
