@@ -78,7 +78,10 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [each for each in PAGES if "records" not in each.parts],
                          ids=name_of)
-def test_files_that_a_page_names_are_there(page: Path) -> None:
+def test_files_and_commands_that_a_page_names_are_there(page: Path) -> None:
     files = [file.as_posix() for folder in CODE for file in (ROOT / folder).rglob("*.py")]
     for name in re.findall(r"`([\w/]+\.py)`", page.read_text()):
         assert any(f"/{file}".endswith(f"/{name}") for file in files), name
+    for module in re.findall(r"python -m ((?:bench|tests)[.\w]*)", page.read_text()):
+        place = ROOT / module.replace(".", "/")
+        assert place.with_suffix(".py").exists() or (place / "__main__.py").exists(), module
