@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -36,10 +37,10 @@ def weighted_mesh() -> Graph:
 
 
 GRAPHS: dict[str, Callable[[], Graph]] = {
-    "mesh": lambda: generators.delaunay(4000),
-    "weighted": weighted_mesh,
-    "rmat": lambda: generators.rmat(11, 8),
-    "grid": lambda: generators.grid_3d(14),
+    "mesh": functools.cache(lambda: generators.delaunay(4000)),
+    "weighted": functools.cache(weighted_mesh),
+    "rmat": functools.cache(lambda: generators.rmat(11, 8)),
+    "grid": functools.cache(lambda: generators.grid_3d(14)),
 }
 CASES = [(name, k, algorithm, preset) for name in GRAPHS for k in (2, 24)
          for algorithm in ("jet", "portpart") for preset in ("fast", "default")]
@@ -56,6 +57,7 @@ def on_threads(threads: int, name: str, k: int, algorithm: str, preset: str) -> 
                               threads=threads).part
 
 
+@functools.cache
 def on_one_thread(*case: Any) -> np.ndarray:
     return on_threads(1, *case)
 

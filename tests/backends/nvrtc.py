@@ -15,6 +15,9 @@ from portpart.backends.cuda.compile import OPTIONS
 OLDEST = 70
 """The oldest compute capability that the library supports."""
 
+QUICK = ("--Ofast-compile=max",)
+"""Optimise little: a third of the time for the same messages.  NVRTC knows it from 12.9 on."""
+
 DEPRECATED = "are deprecated and may be removed"
 """What NVRTC 12 says of all architectures before 75."""
 
@@ -48,6 +51,12 @@ def _packaged() -> list[str]:
             if "builtins" not in path.name]
 
 
+def _version(nvrtc: Any) -> tuple[int, int]:
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    assert nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)) == 0
+    return major.value, minor.value
+
+
 def _supported_by(nvrtc: Any) -> list[int]:
     count = ctypes.c_int()
     assert nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(count)) == 0
@@ -56,14 +65,19 @@ def _supported_by(nvrtc: Any) -> list[int]:
     return list(found)
 
 
-def ptx(text: str, architecture: int) -> str:
-    """PTX of `text`; fails with the compiler's log if there is any message in it."""
+def ptx(text: str, architecture: int, quick: bool = False) -> str:
+    """PTX of `text`; fails with the compiler's log if there is any message in it.
+
+    It is compiled as the library does it, or `quick`, where what matters is whether it compiles.
+    """
     architectures()
     nvrtc, program = _compilers()[architecture], ctypes.c_void_p()
     source = text.encode()
     assert nvrtc.nvrtcCreateProgram(
         ctypes.byref(program), source, b"kernels.cu", 0, None, None) == 0
     options = [*OPTIONS, f"--gpu-architecture=compute_{architecture}"]
+    if quick and _version(nvrtc) >= (12, 9):
+        options += QUICK
     given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     status = nvrtc.nvrtcCompileProgram(program, len(options), given)
     log = _read(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)

@@ -10,7 +10,7 @@ import portpart
 from portpart import backends
 from portpart.backends.cuda.compile import module_text
 from portpart.backends.cuda.cpp_words import TYPES
-from portpart.backends.cuda.translate import DIRECT, PACKED, Translation, translate
+from portpart.backends.cuda.translate import DIRECT, PACKED, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE, SET_CONDITION
 from portpart.backends.language.team_arrays import BLOCK, bytes_of, room_of
 from portpart.backends.language.types import type_of
@@ -41,42 +41,38 @@ def test_the_kernel_behind_conditional_nodes_compiles(end):
     assert ".entry set_condition(" in text
 
 
-@pytest.mark.parametrize("end", ENDS, ids=IDS)
-def test_the_kernels_of_a_partition_compile(end):
+@pytest.fixture(scope="module")
+def seen() -> tuple[list, dict]:
+    """What partitioning a graph launches: kernels, and resident programs."""
     nvrtc.architectures()
     if host_cuda.COMPILER is None:
         pytest.skip(host_cuda.NO_COMPILER)
-    translations = kernels_of_a_partition()
+    host_cuda.seen.clear()
+    host_cuda.residents.clear()
+    with mock.patch.object(backends, "space", return_value=host_cuda.HostCudaSpace()):
+        portpart.partition(grid_2d(80, 80), 5, seed=1)
+        portpart.partition(grid_2d(80, 80), 5, preset=portpart.JetConfig(start="grown"), seed=1)
+        portpart.partition(grid_2d(80, 80), 5, algorithm="gkway", seed=1)
+        portpart.partition(grid_2d(80, 80), 5, algorithm="gpmetis", seed=1)
+    return list(host_cuda.seen), dict(host_cuda.residents)
+
+
+@pytest.mark.parametrize("end", ENDS, ids=IDS)
+def test_the_kernels_of_a_partition_compile(seen, end):
+    translations = [
+        translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
+        for kernel, tags, team in seen[0]
+        for width in ({team, 32, 256} if kernel.uses_team_words else {team})
+        if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
+    ]
     assert len(translations) > 40
     nvrtc.ptx(module_text(translations), nvrtc.architectures()[end])
 
 
 @pytest.mark.parametrize("end", ENDS, ids=IDS)
-def test_the_resident_programs_of_a_partition_compile(end):
-    nvrtc.architectures()
-    if host_cuda.COMPILER is None:
-        pytest.skip(host_cuda.NO_COMPILER)
-    host_cuda.residents.clear()
-    kernels_of_a_partition()
-    assert len(host_cuda.residents) >= 5
-    for symbol, text in host_cuda.residents.items():
-        assert f".entry {symbol}(" in nvrtc.ptx(
-            CUDA_PRELUDE + text, nvrtc.architectures()[end]
-        )
-
-
-def kernels_of_a_partition() -> list[Translation]:
-    """Translations of all kernels that partitioning a graph launches."""
-    host_cuda.seen.clear()
-    space = host_cuda.HostCudaSpace()
-    with mock.patch.object(backends, "space", return_value=space):
-        portpart.partition(grid_2d(80, 80), 5, seed=1)
-        portpart.partition(grid_2d(80, 80), 5, preset=portpart.JetConfig(start="grown"), seed=1)
-        portpart.partition(grid_2d(80, 80), 5, algorithm="gkway", seed=1)
-        portpart.partition(grid_2d(80, 80), 5, algorithm="gpmetis", seed=1)
-    return [
-        translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
-        for kernel, tags, team in host_cuda.seen
-        for width in ({team, 32, 256} if kernel.uses_team_words else {team})
-        if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
-    ]
+def test_the_resident_programs_of_a_partition_compile(seen, end):
+    residents = seen[1]
+    assert len(residents) >= 5
+    for symbol, text in residents.items():
+        ptx = nvrtc.ptx(CUDA_PRELUDE + text, nvrtc.architectures()[end], quick=True)
+        assert f".entry {symbol}(" in ptx

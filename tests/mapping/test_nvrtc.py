@@ -48,7 +48,8 @@ def test_kernels_and_programs_compile(seen: tuple[list, dict], end: int) -> None
         if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
     ]
     assert any(translation.symbol.startswith("propose_swap") for translation in translations)
-    nvrtc.ptx(module_text(translations), architecture)
+    nvrtc.ptx(module_text(translations), architecture, quick=True)
     assert len(residents) >= 8
     for symbol, text in residents.items():
-        assert f".entry {symbol}(" in nvrtc.ptx(CUDA_PRELUDE + text, architecture)
+        ptx = nvrtc.ptx(CUDA_PRELUDE + text, architecture, quick=True)
+        assert f".entry {symbol}(" in ptx

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,9 +22,9 @@ from tests.algorithms.refining import balance_of
 from tests.test_parity import weighted_mesh
 
 GRAPHS: dict[str, Callable[[], Graph]] = {
-    "mesh": lambda: generators.delaunay(3000),
-    "weighted": weighted_mesh,
-    "rmat": lambda: generators.rmat(11, 8),
+    "mesh": functools.cache(lambda: generators.delaunay(3000)),
+    "weighted": functools.cache(weighted_mesh),
+    "rmat": functools.cache(lambda: generators.rmat(11, 8)),
 }
 LINE = Topology.from_matrix(abs(np.subtract.outer(np.arange(10), np.arange(10))))
 MACHINES = {"tree": Topology("4:3:2", "1:10:100"), "deep": Topology("2:4:8:9", "1:3:9:40"),
@@ -39,6 +40,11 @@ CASES += [("weighted", "tree", "hm-ultra", "default"), ("weighted", "line", "im"
 def on_threads(threads: int, name: str, machine: str, algorithm: str, preset: str) -> np.ndarray:
     return portpart.map_processes(GRAPHS[name](), topology=MACHINES[machine], algorithm=algorithm,
                                   preset=preset, seed=4, threads=threads).part
+
+
+@functools.cache
+def on_one_thread(*case: str) -> np.ndarray:
+    return on_threads(1, *case)
 
 
 def in_space(space: ExecutionSpace, name: str, machine: str, algorithm: str,
@@ -62,12 +68,12 @@ def name_of(case: Any) -> str:
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_two_threads(case: Any) -> None:
-    assert np.array_equal(on_threads(2, *case), on_threads(1, *case))
+    assert np.array_equal(on_threads(2, *case), on_one_thread(*case))
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_every_space(space: ExecutionSpace, case: Any) -> None:
-    assert np.array_equal(in_space(space, *case), on_threads(1, *case))
+    assert np.array_equal(in_space(space, *case), on_one_thread(*case))
 
 
 @pytest.mark.parametrize("algorithm", ["hm", "im"])
