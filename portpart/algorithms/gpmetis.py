@@ -14,7 +14,7 @@ from portpart import backends
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contract_by_sorting import WAYS
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.matched import matched_clusters
+from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import MultilevelConfig, partition_multilevel

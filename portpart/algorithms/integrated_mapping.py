@@ -13,11 +13,10 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, coarsen
-from portpart.algorithms.coarsening.matching import part_unlike
+from portpart.algorithms.coarsening.matching import part_unlike, rated_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.trivial import trivial_partition
-from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.multilevel.clustered import ClusteredConfig
 from portpart.algorithms.multilevel.pool import StartOptions, levels_below, start_from_best

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.matched import matched_clusters
+from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import JetRefinedConfig, partition_multilevel

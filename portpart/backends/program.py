@@ -198,7 +198,7 @@ class Program:
         self.parallel_for(count, kernel, *arguments, team=team, work=work)
 
     @contextmanager
-    def while_loop(self, flag: Element) -> Iterator[None]:
+    def while_loop(self, flag: Element | int) -> Iterator[None]:
         """Record the body of a loop that runs while ``flag`` is not zero."""
         loop = While(self._checked(flag))
         self._open.append(loop)
@@ -206,7 +206,7 @@ class Program:
             yield
 
     @contextmanager
-    def if_nonzero(self, flag: Element) -> Iterator[None]:
+    def if_nonzero(self, flag: Element | int) -> Iterator[None]:
         """Record steps that run if ``flag`` is not zero."""
         branch = Branch(self._checked(flag))
         self._open.append(branch)
@@ -234,7 +234,9 @@ class Program:
             replace(step, awaited=step is steps[-1]) for step in steps if isinstance(step, Launch)
         ]
 
-    def _checked(self, flag: Element) -> Element:
+    def _checked(self, flag: Element | int) -> Element:
+        if not isinstance(flag, Element):
+            raise ValueError(f"program {self.name!r}: {flag} is no element of a slot")
         if flag.slot.scratch:
             raise ValueError(f"program {self.name!r}: {flag.slot.name!r} is scratch, no flag")
         return flag

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.coarsening.matched import matched_clusters
-from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.algorithms.coarsening.matching import heavy_edge_matching, matched_clusters
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles

@@ -13,20 +13,21 @@ from hypothesis import strategies as st
 from portpart.algorithms.coarsening.pairing import (
     NO_KEY,
     UNMATCHED,
-    declare_pairing,
+    Pairing,
     keep_weight_limit,
-    pairing_bindings,
+    pairing_state,
     record_pairing,
 )
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction, device
-from portpart.backends.program import Program
+from portpart.backends.program import Program, flat_bindings
+from portpart.graphs.rows import Csr
 from tests import oracles
 from tests.algorithms.spaces import NO_LIMIT, reference
 
 
 @device
-def differ_in_parity(v, u, offsets, targets, vertex_weights, max_weight):
+def differ_in_parity(v, u, graph: Csr, max_weight):
     """Whether one of v and u is even and the other odd."""
     return (v + u) % 2 == 1
 
@@ -40,21 +41,17 @@ def hashed(numbers: np.ndarray) -> np.ndarray:
 def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = NO_LIMIT,
            fit: DeviceFunction = keep_weight_limit) -> np.ndarray:
     n = len(keys)
-    arrays = {
-        **pairing_bindings(n),
-        "offsets": None, "targets": None,
-        "vertex_weights": None if weights is None else space.asarray(weights, np.int64),
-        "mate": space.full(n, UNMATCHED, np.int32),
-    }
-    arrays["keys"] = space.asarray(np.array(keys, np.int64))
+    weights = None if weights is None else space.asarray(weights, np.int64)
+    mate = space.full(n, UNMATCHED, np.int32)
+    pairing = Pairing.of(n, limit, mate).replaced(keys=space.asarray(np.array(keys, np.int64)))
+    bound = {"graph": Csr(None, None, None, None, weights), "pairing": pairing,
+             "state": pairing_state(n)}
     program = Program("pairing")
-    declare_pairing(program)
-    for name in ("keys", "offsets", "targets", "vertex_weights", "mate"):
-        program.array(name, None if arrays[name] is None else arrays[name].dtype)
-    program.scalar("max_weight")
-    record_pairing(program, fit)
-    space.executable(program).run({**arrays, "max_weight": limit}, n)
-    return oracles.host(arrays["mate"]).copy()
+    for name, record in bound.items():
+        program.record(name, record)
+    record_pairing(program, program.records["state"], fit)
+    space.executable(program).run(flat_bindings(bound), n)
+    return oracles.host(mate).copy()
 
 
 def assert_pairs_of_equal_keys(keys: np.ndarray, mate: np.ndarray) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 import portpart
 from portpart import Topology, backends
+from portpart.algorithms.coarsening.matching import rated_matching
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
 from portpart.algorithms.mapping import refinement
-from portpart.algorithms.mapping.matching import rated_matching
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.tree import splits_along

@@ -1,32 +1,60 @@
-"""Heavy-edge matching in synchronous rounds, to maximality (Gilbert et al., Jet, section 3.1).
+"""Matching in synchronous rounds, to maximality (Gilbert et al., Jet, section 3.1).
 
-In a round every unmatched vertex wishes for its heaviest unmatched neighbour; wishes that agree
-become pairs.  Ties are broken by a seeded hash of the edge, a total order on all edges, so the
-heaviest free edge around is always taken and a few rounds leave no free edge.  The result does not
-depend on the order of arcs or of threads.
+In a round every unmatched vertex wishes for the unmatched neighbour across the edge of the best
+rating; wishes that agree become pairs.  Ties are broken by a seeded hash of the edge, a total order
+on all edges, so the best free edge around is always taken and a few rounds leave no free edge.  The
+result does not depend on the order of arcs or of threads.
+
+Ratings are the weight of an edge, or w^2 / (c(u) c(v)) (M. Holtgrewe, P. Sanders, C. Schulz, IPDPS
+2010): light vertices are matched first then, so vertices of a level weigh about the same.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.pairing import UNMATCHED
+from portpart.algorithms.coarsening.two_hop import two_hop_matching
+from portpart.algorithms.coarsening.wishes import (
+    ListSize,
+    Wishes,
+    keep_wish,
+    may_join,
+    room_beside,
+)
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    DeviceFunction,
     Kernel,
+    Word,
     atomic_next,
+    device,
+    float64,
     int32,
     int64,
     kernel,
-    lane,
-    team_size,
     value_or,
 )
-from portpart.backends.program import Program
+from portpart.backends.program import Program, WorkArray, flat_bindings
 from portpart.graphs.graph import Graph
+from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
-from portpart.primitives.hashing import pair_hash
-from portpart.primitives.team_winner import LOWEST, team_winner
+from portpart.primitives.best_candidate import best_candidate
+
+
+class Matching(Wishes):
+    """The wishes and the partners of n vertices.
+
+    Attributes
+    ----------
+    mate : array of int32, shape (n,)
+        The partner of each vertex, or -1.
+    """
+
+    mate: Array
 
 
 def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
@@ -49,31 +77,44 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
     array of int32, shape (n,)
         The partner of each vertex, or -1.
     """
-    return maximal_matching(graph, wish_for_heaviest, max_weight, seed, label)
+    return _maximal_matching(graph, edge_weight, int64, max_weight, seed, label)
 
 
-def maximal_matching(graph: Graph, wish: Kernel, max_weight: int, seed: int,
-                     label: Array | None = None) -> Array:
-    """Maximal matching by rounds of wishes, of which mutual ones become pairs.
+def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None = None) -> Array:
+    """Maximal matching that prefers edges of high rating w^2 / (c(u) c(v)).
+
+    Ratings are IEEE operations in the same order on every device; the hash of the edge is the
+    paper's noise that makes all ratings different.  Parameters and result are those of
+    :func:`heavy_edge_matching`.
+    """
+    return _maximal_matching(graph, edge_rating, float64, max_weight, seed, label)
+
+
+def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
+                     two_hop: bool = True, max_matchmaker_degree: int = 1000) -> Clusters:
+    """Pairs of a heavy-edge matching and single vertices, in the order of their smaller vertex.
 
     Parameters
     ----------
-    wish : Kernel
-        Sets what an active vertex wishes for; has the parameters of `wish_for_heaviest`.
+    graph : Graph
+    max_weight : int
+        No pair weighs more than this.
+    seed : int
+        Breaks ties.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label make a pair.
+    two_hop : bool
+        Whether vertices at distance two are paired while too many are single.
+    max_matchmaker_degree : int
+        Vertices of higher degree do not make relatives.
     """
     space = graph.space
-    n = graph.num_vertices
-    mate = space.empty(n, np.int32)
-    bindings = {
-        **graph.arrays,
-        "label": label, "mate": mate, "wish": n, "list_a": n, "list_b": n, "sizes": (n, 0, n),
-        "max_weight": max_weight, "seed": seed,
-    }
-    team = team_for(graph.mean_degree)
-    labelled = label is not None
-    key = ("matching", wish.name, graph.type_key, labelled, team)
-    space.cached_executable(key, lambda: _record(graph, labelled, team, wish)).run(bindings, n)
-    return mate
+    mate = heavy_edge_matching(space, graph, max_weight, seed, label)
+    if two_hop:
+        two_hop_matching(space, graph, mate, max_weight, seed, max_matchmaker_degree)
+        if label is not None:
+            mate = part_unlike(space, mate, label)
+    return clusters_of_matching(space, mate)
 
 
 def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
@@ -83,79 +124,108 @@ def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
     return parted
 
 
-def _record(graph: Graph, labelled: bool, team: int, wish_for: Kernel) -> Program:
+def _maximal_matching(graph: Graph, rate: DeviceFunction, score_type: Word, max_weight: int,
+                      seed: int, label: Array | None) -> Array:
+    """Maximal matching by rounds of wishes, of which mutual ones become pairs."""
+    n = graph.num_vertices
+    mate = graph.space.empty(n, np.int32)
+    matching = Matching(seed=seed, max_weight=max_weight, label=label,
+                        wish=WorkArray(np.int32, n), mate=mate)
+    team = team_for(graph.mean_degree)
+    executable = graph.space.cached_executable(
+        ("matching", rate.name, graph.type_key, label is not None, team),
+        lambda: _record(graph, matching, wish_for_best(rate, score_type), team),
+    )
+    executable.run(flat_bindings({
+        "graph": graph.csr, "matching": matching, "list_0": n, "list_1": n,
+        "size_0": ListSize.of(length=n), "size_1": ListSize.of(),
+    }), n)
+    return mate
+
+
+def _record(graph: Graph, matching: Matching, wish: Kernel, team: int) -> Program:
     """Rounds in pairs: the second works on the list that the first has left, and back."""
     program = Program("matching")
-    csr = graph.declare(program)
-    label = program.array("label", np.int32 if labelled else None)
-    mate, wish = program.array("mate", np.int32), program.scratch("wish", np.int32)
-    lists = program.scratch("list_a", np.int32), program.scratch("list_b", np.int32)
-    sizes = program.words("sizes", 3)
-    max_weight, seed = program.scalar("max_weight"), program.scalar("seed")
-    program.parallel_for(sizes[2], begin_matching, mate, lists[0])
-    with program.while_loop(sizes[0]):
+    program.record("graph", graph.csr)
+    program.record("matching", matching)
+    lists = [program.scratch(name, np.int32) for name in ("list_0", "list_1")]
+    sizes = [program.record(name, ListSize.of()) for name in ("size_0", "size_1")]
+    program.launch(sizes[0].length, begin_matching, active=lists[0])
+    with program.while_loop(sizes[0].length):
         for here in (0, 1):
             there = 1 - here
-            program.parallel_for(1, reset_size, sizes, there)
-            program.parallel_for(sizes[here], wish_for, lists[here], *csr, label, mate, wish,
-                                 max_weight, seed, team=team)
-            program.parallel_for(sizes[here], match_mutual_wishes, lists[here], wish, mate,
-                                 lists[there], sizes, there)
+            program.launch(1, empty_list, size=sizes[there])
+            program.launch(sizes[here].length, wish, active=lists[here], team=team)
+            program.launch(sizes[here].length, match_mutual_wishes, active=lists[here],
+                           next_active=lists[there], next_size=sizes[there])
     return program
 
 
+@device
+def edge_weight(arc, u, v, graph: Csr, matching: Matching):
+    """Rating of an edge by its weight."""
+    return value_or(graph.weights, arc, 1)
+
+
+@device
+def edge_rating(arc, u, v, graph: Csr, matching: Matching):
+    """Rating of an edge by its weight and those of its ends, the same from both of them."""
+    own = value_or(graph.vertex_weights, v, 1)
+    other = value_or(graph.vertex_weights, u, 1)
+    weight = float64(value_or(graph.weights, arc, 1))
+    return weight * weight / (float64(max(int64(1), own)) * float64(max(int64(1), other)))
+
+
+@device
+def unmatched_neighbour(arc, v, own, room, graph: Csr, matching: Matching):
+    """The head of an arc of v if the two may be matched, else -1."""
+    u = graph.targets[arc]
+    if matching.mate[u] != UNMATCHED or not may_join(v, u, room, graph, matching):
+        u = int32(UNMATCHED)
+    return u
+
+
 @kernel
-def begin_matching(v, mate, active):
+def begin_matching(v, active, matching: Matching):
     """All vertices are unmatched and active."""
-    mate[v] = int32(UNMATCHED)
+    matching.mate[v] = int32(UNMATCHED)
     active[v] = int32(v)
 
 
 @kernel
-def reset_size(_, sizes, at):
+def empty_list(_, size: ListSize):
     """Empty the list that the coming round fills."""
-    sizes[at] = 0
+    size.length = 0
+
+
+@cache
+def wish_for_best(rate: DeviceFunction, score_type: Word) -> Kernel:
+    """Kernel by which a vertex wishes for the neighbour across the edge of the best rating."""
+    find = best_candidate(unmatched_neighbour, rate, keep_wish, score_type)
+
+    @kernel
+    def wish_for_best(i, active, graph: Csr, matching: Matching):
+        """V wishes for an unmatched neighbour that keeps the weight limit."""
+        v = active[i]
+        room = room_beside(v, graph, matching)
+        find(v, int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching)
+
+    return wish_for_best
 
 
 @kernel
-def wish_for_heaviest(
-    i, active, offsets, targets, weights, vertex_weights, label, mate, wish, max_weight, seed
-):
-    """wish[v] = unmatched neighbour across the heaviest edge that keeps the weight limit."""
-    v = active[i]
-    room = max_weight - value_or(vertex_weights, v, 1)
-    best_weight = int64(-1)
-    best_hash = int64(LOWEST)
-    best = int32(UNMATCHED)
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        u = targets[arc]
-        weight = value_or(weights, arc, 1)
-        if weight >= best_weight and mate[u] == UNMATCHED:
-            fits = value_or(vertex_weights, u, 1) <= room
-            if fits and value_or(label, u, 0) == value_or(label, v, 0):
-                hashed = pair_hash(u, v, seed)
-                if weight > best_weight or hashed > best_hash:
-                    best_weight = weight
-                    best_hash = hashed
-                    best = u
-    best = team_winner(best_weight, best_hash, best)
-    if lane() == 0:
-        wish[v] = best
-
-
-@kernel
-def match_mutual_wishes(i, active, wish, mate, next_active, sizes, at):
+def match_mutual_wishes(i, active, matching: Matching, next_active, next_size: ListSize):
     """Pair v with its wish if the wish is mutual; v stays active while it has a wish.
 
     The order of the next list depends on the threads; no result depends on that order.
     """
     v = active[i]
-    u = wish[v]
+    u = matching.wish[v]
     if u != UNMATCHED:
-        if wish[u] == v:
-            mate[v] = u
+        if matching.wish[u] == v:
+            matching.mate[v] = u
         else:
-            next_active[atomic_next(sizes, at)] = v
+            next_active[atomic_next(next_size, ListSize.length)] = v
 
 
 @kernel

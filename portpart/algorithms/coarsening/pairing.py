@@ -16,13 +16,15 @@ next round.  Nothing depends on the order of threads.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
+from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
+    Record,
+    Words,
     atomic_add,
     atomic_max,
     atomic_next,
@@ -32,7 +34,8 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
-from portpart.backends.program import Program
+from portpart.backends.program import Program, WorkArray
+from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import mixed
 
 UNMATCHED = -1
@@ -46,52 +49,97 @@ LAST_ROUND = 48
 """At most 30 rounds halve the slots of a key; some more let keys that shared a slot find another.
 That rounds end can matter only where most vertices of a key fit none of the others."""
 
-VERTICES, RUNS, ACTIVE, STAYING, ROUND = range(5)
-"""Words of the array ``pairing``: numbers of vertices, of runs of them, of those that seek a
-partner in this round and in the next; the number of the round."""
+class PairingState(Words):
+    """Words of a pairing: numbers of vertices, of runs of them, of those that seek a partner in
+    this round and in the next; the number of the round.
+    """
+
+    vertices: int
+    runs: int
+    active: int
+    staying: int
+    round: int
 
 
-def pairing_bindings(n: int) -> dict[str, Any]:
-    """Lengths of work arrays for a program that pairs n vertices, 28 bytes each, and its words."""
-    return {"crowd": n, "leader": n, "slot": n, "wish": n, "active": 2 * n,
-            "pairing": (n, -(-n // RUN), 0, 0, 0)}
+class Pairing(Record):
+    """Arrays of a pairing of n vertices: what it is given, what it finds, and its work arrays.
+
+    Attributes
+    ----------
+    max_weight : int
+        No pair weighs more.
+    keys : array of int64, shape (n,)
+        The key of each vertex that seeks a partner, a hash in 0 ... 2^63-1, and -1 for the others;
+        changed.
+    mate : array of int32, shape (n,)
+        The partner of each vertex, or -1.
+    key_count : array of int32, shape (n,)
+        How many vertices have the keys of an entry of the hash table.
+    leader : array of int64, shape (n,)
+        The leader of a slot: round, then vertex.
+    slot : array of int32, shape (n,)
+        The slot that a vertex has drawn.
+    wish : array of int32, shape (n,)
+        The leader that a vertex proposes to.
+    active : array of int32, shape (2 n + 1,)
+        The lists of even and of odd rounds; the last element is spare.
+    """
+
+    max_weight: int
+    keys: Array
+    mate: Array
+    key_count: Array
+    leader: Array
+    slot: Array
+    wish: Array
+    active: Array
+
+    @classmethod
+    def of(cls, n: int, max_weight: int, mate: Array | None = None) -> Pairing:
+        """Work arrays, 36 bytes a vertex, and as many as `mate` takes where it is none of them."""
+        return cls(
+            max_weight=max_weight,
+            keys=WorkArray(np.int64, n),
+            mate=WorkArray(np.int32, n) if mate is None else mate,
+            key_count=WorkArray(np.int32, n),
+            leader=WorkArray(np.int64, n),
+            slot=WorkArray(np.int32, n),
+            wish=WorkArray(np.int32, n),
+            active=WorkArray(np.int32, 2 * n + 1),
+        )
 
 
-def declare_pairing(program: Program) -> None:
-    """Slots of `program` for the :func:`pairing_bindings`."""
-    program.scratch("leader", np.int64)
-    for name in ("crowd", "slot", "wish", "active"):
-        program.scratch(name, np.int32)
-    program.words("pairing", 5)
+def pairing_state(n: int) -> PairingState:
+    """The words of a pairing of n vertices that begins."""
+    return PairingState.of(vertices=n, runs=-(-n // RUN))
 
 
 @device
-def keep_weight_limit(v, u, offsets, targets, vertex_weights, max_weight):
+def keep_weight_limit(v, u, graph: Csr, max_weight):
     """Whether v and u together keep the weight limit."""
-    return value_or(vertex_weights, v, 1) + value_or(vertex_weights, u, 1) <= max_weight
+    return value_or(graph.vertex_weights, v, 1) + value_or(graph.vertex_weights, u, 1) <= max_weight
 
 
-def record_pairing(program: Program, fit: DeviceFunction = keep_weight_limit) -> None:
+def record_pairing(program: Program, state: PairingState,
+                   fit: DeviceFunction = keep_weight_limit) -> None:
     """Record how vertices of equal keys are paired.
 
     Parameters
     ----------
     program : Program
-        With slots for the :func:`pairing_bindings`, the arrays of a graph, the scalar
-        ``max_weight``; ``keys`` of int64; and ``mate``, the partner of each vertex or -1, where
-        pairs are entered.  When this part of the program starts, ``keys`` holds the key of each
-        vertex that seeks a partner, a hash in 0 ... 2^63-1, and -1 for the others; it is changed.
+        With the records ``graph``, ``pairing`` and ``state``.
+    state : PairingState
+        The last of them.
     fit : DeviceFunction
         Whether two vertices of one key may be paired: `keep_weight_limit` or one like it.
     """
-    state = program.slots["pairing"]
     program.launch(1, begin_pairing)
-    program.launch(state[VERTICES], clear_entry)
-    program.launch(state[RUNS], pair_within_run(fit))
-    program.launch(state[VERTICES], enter_first_slot)
-    with program.while_loop(state[ACTIVE]):
-        program.launch(state[ACTIVE], propose_to_leader(fit))
-        program.launch(state[ACTIVE], pair_or_enter_next_slot)
+    program.launch(state.vertices, clear_entry)
+    program.launch(state.runs, pair_within_run(fit))
+    program.launch(state.vertices, enter_first_slot)
+    with program.while_loop(state.active):
+        program.launch(state.active, propose_to_leader(fit))
+        program.launch(state.active, pair_or_enter_next_slot)
         program.launch(1, begin_next_round)
 
 
@@ -102,45 +150,45 @@ def place_in(hashed, size):
 
 
 @device
-def slots_of_key(key, turn, crowd, n):
+def slots_of_key(key, turn, n, pairing: Pairing):
     """Over how many slots the vertices of `key` are strewn in round `turn`."""
-    return max(int64(1), int64(crowd[place_in(key, n)]) >> (turn + 1))
+    return max(int64(1), int64(pairing.key_count[place_in(key, n)]) >> (turn + 1))
 
 
 @device
-def enter_slot(v, turn, keys, crowd, leader, slot, n):
-    """Draw slot[v] for round `turn`, and stand for its leader.
+def enter_slot(v, turn, n, pairing: Pairing):
+    """Draw a slot for v and round `turn`, and stand for its leader.
 
     The words of a round exceed those of the rounds before, so none are cleared.
     """
-    key = keys[v]
-    slots = slots_of_key(key, turn, crowd, n)
+    key = pairing.keys[v]
+    slots = slots_of_key(key, turn, n, pairing)
     salt = turn << 32
     if slots > 1:
         salt |= place_in(mixed(key ^ (salt | int64(v))), slots)
-    slot[v] = place_in(mixed(key ^ salt), n)
-    atomic_max(leader, slot[v], (turn << 32) | int64(v))
+    pairing.slot[v] = place_in(mixed(key ^ salt), n)
+    atomic_max(pairing.leader, pairing.slot[v], (turn << 32) | int64(v))
 
 
 @device
-def seeker(i, active, pairing):
+def seeker(i, pairing: Pairing, state: PairingState):
     """Vertex i of the list of this round; the lists of even and odd rounds lie side by side."""
-    return active[(pairing[ROUND] & 1) * pairing[VERTICES] + i]
+    return pairing.active[(state.round & 1) * state.vertices + i]
 
 
 @kernel
-def begin_pairing(_, pairing):
+def begin_pairing(_, state: PairingState):
     """Nobody is on a list, and the first round is next."""
-    pairing[ACTIVE] = 0
-    pairing[STAYING] = 0
-    pairing[ROUND] = 0
+    state.active = 0
+    state.staying = 0
+    state.round = 0
 
 
 @kernel
-def clear_entry(v, crowd, leader):
+def clear_entry(v, pairing: Pairing):
     """Clear entry v of the tables."""
-    crowd[v] = int32(0)
-    leader[v] = int64(-1)
+    pairing.key_count[v] = int32(0)
+    pairing.leader[v] = int64(-1)
 
 
 @cache
@@ -148,38 +196,37 @@ def pair_within_run(fit: DeviceFunction) -> Kernel:
     """Kernel that pairs the vertices of a run among themselves if they `fit`."""
 
     @kernel
-    def pair_within_run(run, offsets, targets, vertex_weights, max_weight, pairing, keys, crowd,
-                        mate):
+    def pair_within_run(run, graph: Csr, pairing: Pairing, state: PairingState):
         """Pair vertices of equal keys in the run, each with the next that fits; count the rest.
 
-        Keys that share an entry of `crowd` are counted together.  Atomic, order-free.
+        Keys that share an entry of `key_count` are counted together.  Atomic, order-free.
         """
-        n = pairing[VERTICES]
+        n = state.vertices
         end = min((run + 1) * RUN, n)
         for v in range(run * RUN, end):
             u = v + 1
-            while keys[v] != NO_KEY and u < end:
-                if keys[u] == keys[v]:
-                    if fit(v, u, offsets, targets, vertex_weights, max_weight):
-                        mate[v] = int32(u)
-                        mate[u] = int32(v)
-                        keys[v] = NO_KEY
-                        keys[u] = NO_KEY
+            while pairing.keys[v] != NO_KEY and u < end:
+                if pairing.keys[u] == pairing.keys[v]:
+                    if fit(v, u, graph, pairing.max_weight):
+                        pairing.mate[v] = int32(u)
+                        pairing.mate[u] = int32(v)
+                        pairing.keys[v] = NO_KEY
+                        pairing.keys[u] = NO_KEY
                 u += 1
-            if keys[v] != NO_KEY:
-                atomic_add(crowd, place_in(keys[v], n), 1)
+            if pairing.keys[v] != NO_KEY:
+                atomic_add(pairing.key_count, place_in(pairing.keys[v], n), 1)
 
     return pair_within_run
 
 
 @kernel
-def enter_first_slot(v, keys, crowd, leader, slot, active, pairing):
+def enter_first_slot(v, pairing: Pairing, state: PairingState):
     """List v and enter a slot of round 0, unless v has no key or one that is surely its own."""
-    if keys[v] != NO_KEY:
-        n = pairing[VERTICES]
-        if crowd[place_in(keys[v], n)] > 1:
-            enter_slot(v, int64(0), keys, crowd, leader, slot, n)
-            active[atomic_next(pairing, ACTIVE)] = int32(v)
+    if pairing.keys[v] != NO_KEY:
+        n = state.vertices
+        if pairing.key_count[place_in(pairing.keys[v], n)] > 1:
+            enter_slot(v, int64(0), n, pairing)
+            pairing.active[atomic_next(state, PairingState.active)] = int32(v)
 
 
 @cache
@@ -187,52 +234,53 @@ def propose_to_leader(fit: DeviceFunction) -> Kernel:
     """Kernel by which a vertex proposes to the leader of its slot if they `fit`."""
 
     @kernel
-    def propose_to_leader(i, active, keys, leader, slot, offsets, targets, vertex_weights,
-                          max_weight, pairing, wish, mate):
+    def propose_to_leader(i, graph: Csr, pairing: Pairing, state: PairingState):
         """wish[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
 
         A leader leads one slot and proposes to no one, so nothing else touches its mate.
         """
-        v = seeker(i, active, pairing)
-        u = int32(leader[slot[v]] & 0x7FFFFFFF)
-        if keys[u] != keys[v]:
+        v = seeker(i, pairing, state)
+        u = int32(pairing.leader[pairing.slot[v]] & 0x7FFFFFFF)
+        if pairing.keys[u] != pairing.keys[v]:
             u = int32(UNMATCHED)
-        wish[v] = u
+        pairing.wish[v] = u
         if u != UNMATCHED and u != v:
-            if fit(v, u, offsets, targets, vertex_weights, max_weight):
-                atomic_max(mate, u, v)
+            if fit(v, u, graph, pairing.max_weight):
+                atomic_max(pairing.mate, u, v)
 
     return propose_to_leader
 
 
 @kernel
-def pair_or_enter_next_slot(i, active, keys, crowd, leader, slot, wish, pairing, mate):
+def pair_or_enter_next_slot(i, pairing: Pairing, state: PairingState):
     """Pair v with its leader if it took v; else enter a slot of the next round.
 
     A leader enters none if it has a mate, or if there was no other slot for its key.  The order
     of the next list depends on the threads; no result depends on that order.
     """
-    v = seeker(i, active, pairing)
-    n = pairing[VERTICES]
-    turn = pairing[ROUND]
-    u = wish[v]
+    v = seeker(i, pairing, state)
+    n = state.vertices
+    turn = state.round
+    u = pairing.wish[v]
     stays = True
     if u == v:
-        stays = mate[v] == UNMATCHED and slots_of_key(keys[v], turn, crowd, n) > 1
+        stays = pairing.mate[v] == UNMATCHED and (
+            slots_of_key(pairing.keys[v], turn, n, pairing) > 1)
     elif u != UNMATCHED:
-        if mate[u] == v:
-            mate[v] = u
+        if pairing.mate[u] == v:
+            pairing.mate[v] = u
             stays = False
     if stays:
-        enter_slot(v, turn + 1, keys, crowd, leader, slot, n)
-        active[((turn + 1) & 1) * n + atomic_next(pairing, STAYING)] = v
+        enter_slot(v, turn + 1, n, pairing)
+        place = atomic_next(state, PairingState.staying)
+        pairing.active[((turn + 1) & 1) * n + place] = v
 
 
 @kernel
-def begin_next_round(_, pairing):
+def begin_next_round(_, state: PairingState):
     """The vertices that stay are active in the next round, if there is one."""
-    pairing[ACTIVE] = pairing[STAYING]
-    pairing[STAYING] = 0
-    if pairing[ROUND] == LAST_ROUND:
-        pairing[ACTIVE] = 0
-    pairing[ROUND] += 1
+    state.active = state.staying
+    state.staying = 0
+    if state.round == LAST_ROUND:
+        state.active = 0
+    state.round += 1

@@ -7,19 +7,19 @@ hashed, and vertices of equal keys are paired (`pairing.py`).
 
 from __future__ import annotations
 
-import numpy as np
-
 from portpart.algorithms.coarsening.pairing import (
     NO_KEY,
     POSITIVE,
     UNMATCHED,
-    declare_pairing,
+    Pairing,
+    PairingState,
     keep_weight_limit,
-    pairing_bindings,
+    pairing_state,
     record_pairing,
 )
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Words,
     atomic_add,
     device,
     int64,
@@ -29,8 +29,9 @@ from portpart.backends.language import (
     team_size,
     team_sum,
 )
-from portpart.backends.program import Program
+from portpart.backends.program import Program, flat_bindings
 from portpart.graphs.graph import Graph
+from portpart.graphs.rows import Csr, degree_of
 from portpart.graphs.teams import team_for
 from portpart.primitives.hashing import hash_of, wrapped_sum
 from portpart.primitives.scan import TILE, tiles_of
@@ -41,9 +42,14 @@ MAX_TWIN_DEGREE = 128
 UNMATCHED_SHARE = 0.25
 """Two-hop matching goes on while more than this share of the vertices is unmatched."""
 
-VERTICES, TILES, SINGLE, TOO_MANY = range(4)
-"""Words of the array ``sizes``: numbers of vertices, of tiles of them, of unmatched vertices, and
-whether these are too many."""
+
+class Unmatched(Words):
+    """Numbers of vertices, of tiles of them, of unmatched ones, and whether these are too many."""
+
+    vertices: int
+    tiles: int
+    unmatched: int
+    too_many: int
 
 
 def two_hop_matching(
@@ -64,127 +70,125 @@ def two_hop_matching(
         Vertices of higher degree do not make relatives.
     """
     n = graph.num_vertices
-    bindings = {
-        **graph.arrays,
-        **pairing_bindings(n),
-        "keys": n,
-        "mate": mate,
-        "sizes": (n, tiles_of(n), 0, 0),
-        "max_weight": max_weight, "max_degree": max_matchmaker_degree, "seed": seed,
-    }
+    pairing, state = Pairing.of(n, max_weight, mate), pairing_state(n)
     team = team_for(graph.mean_degree)
-    key = ("two-hop matching", graph.type_key, team)
-    space.cached_executable(key, lambda: _record(graph, team)).run(bindings, n)
+    executable = space.cached_executable(
+        ("two-hop matching", graph.type_key, team),
+        lambda: _record(graph, pairing, state, team),
+    )
+    executable.run(flat_bindings({
+        "graph": graph.csr, "pairing": pairing, "state": state,
+        "counts": Unmatched.of(vertices=n, tiles=tiles_of(n)),
+        "max_degree": max_matchmaker_degree, "seed": seed,
+    }), n)
 
 
-def _record(graph: Graph, team: int) -> Program:
+def _record(graph: Graph, pairing: Pairing, state: PairingState, team: int) -> Program:
     """Pair leaves, then twins, then relatives, as long as too many vertices are unmatched."""
     program = Program("two-hop matching")
-    graph.declare(program)
-    declare_pairing(program)
-    program.scratch("keys", np.int64)
-    program.array("mate", np.int32)
-    sizes = program.words("sizes", 4)
-    for name in ("max_weight", "max_degree", "seed"):
+    program.record("graph", graph.csr)
+    program.record("pairing", pairing)
+    state, counts = program.record("state", state), program.record("counts", Unmatched.of())
+    for name in ("max_degree", "seed"):
         program.scalar(name)
-    _count_unmatched(program)
+    _count_unmatched(program, counts)
     for find_key, fit in ((key_of_leaf, keep_weight_limit), (key_of_twin, are_twins),
                           (key_of_relative, keep_weight_limit)):
-        with program.if_nonzero(sizes[TOO_MANY]):
-            program.launch(sizes[VERTICES], find_key, team=team)
-            record_pairing(program, fit)
-            _count_unmatched(program)
+        with program.if_nonzero(counts.too_many):
+            program.launch(counts.vertices, find_key, team=team)
+            record_pairing(program, state, fit)
+            _count_unmatched(program, counts)
     return program
 
 
-def _count_unmatched(program: Program) -> None:
-    program.launch(program.slots["sizes"][TILES], count_unmatched, team=256)
+def _count_unmatched(program: Program, counts: Unmatched) -> None:
+    program.launch(counts.tiles, count_unmatched, team=256)
     program.launch(1, judge_share)
 
 
 @kernel
-def count_unmatched(tile, mate, sizes):
+def count_unmatched(tile, pairing: Pairing, counts: Unmatched):
     """Add the unmatched vertices of the tile to their number; atomic, order-free."""
     count = int64(0)
-    for v in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes[VERTICES]), team_size()):
-        if mate[v] == UNMATCHED:
+    for v in range(tile * TILE + lane(), min((tile + 1) * TILE, counts.vertices), team_size()):
+        if pairing.mate[v] == UNMATCHED:
             count += 1
     count = team_sum(count)
     if lane() == 0:
-        atomic_add(sizes, SINGLE, count)
+        atomic_add(counts, Unmatched.unmatched, count)
 
 
 @kernel
-def judge_share(_, sizes):
+def judge_share(_, counts: Unmatched):
     """Too many vertices are unmatched if it is more than a quarter; set up the next count."""
-    sizes[TOO_MANY] = sizes[SINGLE] > UNMATCHED_SHARE * sizes[VERTICES]
-    sizes[SINGLE] = 0
+    counts.too_many = counts.unmatched > UNMATCHED_SHARE * counts.vertices
+    counts.unmatched = 0
 
 
 @kernel
-def key_of_leaf(v, offsets, targets, mate, seed, keys):
+def key_of_leaf(v, graph: Csr, pairing: Pairing, seed):
     """Key of an unmatched vertex of degree one: its neighbour; of degree zero: one for all."""
-    degree = int64(offsets[v + 1]) - int64(offsets[v])
+    degree = degree_of(v, graph)
     if lane() == 0:
-        keys[v] = NO_KEY
-        if mate[v] == UNMATCHED and degree == 0:
-            keys[v] = POSITIVE
-        if mate[v] == UNMATCHED and degree == 1:
-            keys[v] = hash_of(targets[offsets[v]], seed) & POSITIVE
+        pairing.keys[v] = NO_KEY
+        if pairing.mate[v] == UNMATCHED and degree == 0:
+            pairing.keys[v] = POSITIVE
+        if pairing.mate[v] == UNMATCHED and degree == 1:
+            pairing.keys[v] = hash_of(graph.targets[graph.begin[v]], seed) & POSITIVE
 
 
 @kernel
-def key_of_twin(v, offsets, targets, mate, seed, keys):
+def key_of_twin(v, graph: Csr, pairing: Pairing, seed):
     """Key of an unmatched vertex: an order-free digest of its neighbours."""
-    degree = int64(offsets[v + 1]) - int64(offsets[v])
+    seeks = pairing.mate[v] == UNMATCHED and degree_of(v, graph) <= MAX_TWIN_DEGREE
     digest = int64(0)
-    if mate[v] == UNMATCHED and degree <= MAX_TWIN_DEGREE:
-        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            digest = wrapped_sum(digest, hash_of(targets[arc], seed))
+    if seeks:
+        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            digest = wrapped_sum(digest, hash_of(graph.targets[arc], seed))
     digest = team_sum(digest)
     if lane() == 0:
-        keys[v] = NO_KEY
-        if mate[v] == UNMATCHED and degree <= MAX_TWIN_DEGREE:
-            keys[v] = digest & POSITIVE
+        pairing.keys[v] = NO_KEY
+        if seeks:
+            pairing.keys[v] = digest & POSITIVE
 
 
 @kernel
-def key_of_relative(v, offsets, targets, mate, max_degree, seed, keys):
+def key_of_relative(v, graph: Csr, pairing: Pairing, max_degree, seed):
     """Key of an unmatched vertex: its matchmaker, the neighbour of least degree."""
     least = int64(POSITIVE)
-    if mate[v] == UNMATCHED:
-        for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-            u = targets[arc]
-            degree = int64(offsets[u + 1]) - int64(offsets[u])
+    if pairing.mate[v] == UNMATCHED:
+        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            u = graph.targets[arc]
+            degree = degree_of(u, graph)
             if degree <= max_degree:
                 least = min(least, (degree << 32) | int64(u))
     least = team_min(least)
     if lane() == 0:
-        keys[v] = NO_KEY
+        pairing.keys[v] = NO_KEY
         if least != POSITIVE:
-            keys[v] = hash_of(least, seed) & POSITIVE
+            pairing.keys[v] = hash_of(least, seed) & POSITIVE
 
 
 @device
-def is_neighbour(w, u, offsets, targets):
+def is_neighbour(w, u, graph: Csr):
     """Whether w is among the neighbours of u."""
     found = False
-    for arc in range(offsets[u], offsets[u + 1]):
-        if targets[arc] == w:
+    for arc in range(graph.begin[u], graph.end[u]):
+        if graph.targets[arc] == w:
             found = True
             break
     return found
 
 
 @device
-def are_twins(v, u, offsets, targets, vertex_weights, max_weight):
+def are_twins(v, u, graph: Csr, max_weight):
     """Whether v and u keep the weight limit and their lists of neighbours really are equal."""
-    same = keep_weight_limit(v, u, offsets, targets, vertex_weights, max_weight)
-    if int64(offsets[v + 1]) - offsets[v] != int64(offsets[u + 1]) - offsets[u]:
+    same = keep_weight_limit(v, u, graph, max_weight)
+    if degree_of(v, graph) != degree_of(u, graph):
         same = False
     if same:
-        for arc in range(offsets[v], offsets[v + 1]):
-            if not is_neighbour(targets[arc], u, offsets, targets):
+        for arc in range(graph.begin[v], graph.end[v]):
+            if not is_neighbour(graph.targets[arc], u, graph):
                 same = False
                 break
     return same

@@ -1,0 +1,265 @@
+"""Rounds of grouping: what vertices select, who joins whom, and what each group has room for."""
+
+from __future__ import annotations
+
+from portpart.algorithms.coarsening.pairing import NO_KEY, POSITIVE, Pairing
+from portpart.algorithms.coarsening.wishes import (
+    ListSize,
+    Wishes,
+    neighbour_to_join,
+    room_beside,
+)
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    Words,
+    atomic_load,
+    atomic_max,
+    atomic_min,
+    atomic_next,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_max,
+    value_or,
+)
+from portpart.graphs.rows import Csr, degree_of
+from portpart.primitives.best_candidate import best_candidate
+from portpart.primitives.hashing import hash_of
+from portpart.primitives.team_winner import LOWEST, NOBODY
+
+LAST = 2**31 - 1
+
+LONG_DEPTH, MAX_DEPTH, MARKS = 16, 64, 16
+"""Chains of heavier and heavier edges can be long.  They are followed to the first marked vertex
+after `LONG_DEPTH` steps, which is the same for most of those in a row, and at most `MAX_DEPTH`
+steps; one vertex in `MARKS` is marked, by its hash."""
+
+
+class GroupSizes(Words):
+    """Numbers of vertices and of tiles of them; whether subsets still change."""
+
+    vertices: int
+    tiles: int
+    changing: int
+
+
+class Grouping(Wishes):
+    """Selections of n vertices, the groups that they make, and what is offered to groups.
+
+    What is needed before leftovers are paired, or after that, lies in the arrays of the pairing.
+
+    Attributes
+    ----------
+    wish : array of int32, shape (n,)
+        The neighbour that a vertex selects, or -1.
+    link_score : array of int64, shape (n,)
+        The score of that neighbour.
+    score_factor, max_edge_weight, group_size : int
+        The paper's c, the weight from which on edges are equally heavy, places of a group.
+    members : array of int32, shape (n,)
+        Vertices in the group of a vertex that leads one.
+    group_weight : array of int64, shape (n,)
+        Their weight.
+    offer, first : array of int64 and int32, shape (n,)
+        The best score that is offered to a leader in this round, and the smallest vertex that
+        offers it.
+    waiting : array of int32, shape (2 n + 1,)
+        Two lists of vertices that wait for a place.
+    mate : array of int32, shape (n,)
+        The vertex that a vertex is linked to, or -1.
+    subset : array of int32, shape (n,)
+        The smallest vertex of the group.
+    """
+
+    score_factor: int
+    max_edge_weight: int
+    group_size: int
+    group_weight: Array
+    subset: Array
+    link_score: Array = None
+    members: Array = None
+    offer: Array = None
+    first: Array = None
+    waiting: Array = None
+    mate: Array = None
+
+    def sharing(self, pairing: Pairing) -> Grouping:
+        """The same with arrays of the pairing."""
+        return self.replaced(
+            wish=pairing.wish, link_score=pairing.keys, members=pairing.slot, offer=pairing.leader,
+            first=pairing.key_count, waiting=pairing.active, mate=pairing.mate,
+        )
+
+
+@device
+def score(arc, u, v, graph: Csr, grouping: Grouping):
+    """The paper's score c W - degree(u)."""
+    weight = min(value_or(graph.weights, arc, 1), grouping.max_edge_weight)
+    return grouping.score_factor * weight - degree_of(u, graph)
+
+
+@device
+def keep_selection(v, best, best_score, grouping: Grouping):
+    """V selects the best, by that score."""
+    link_score = team_max(best_score)
+    if lane() == 0:
+        grouping.wish[v] = best
+        grouping.link_score[v] = link_score
+    return best
+
+
+best_scored = best_candidate(neighbour_to_join, score, keep_selection, int64)
+
+
+@kernel
+def select_neighbour(v, graph: Csr, grouping: Grouping):
+    """Select the neighbour of the best score that v may be grouped with."""
+    room = room_beside(v, graph, grouping)
+    best_scored(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, grouping)
+
+
+@kernel
+def begin_group(v, graph: Csr, grouping: Grouping, sizes: GroupSizes):
+    """Every vertex is a group and a subset of itself, and is offered nothing."""
+    grouping.offer[v] = LOWEST
+    grouping.first[v] = int32(LAST)
+    grouping.members[v] = int32(1)
+    grouping.group_weight[v] = value_or(graph.vertex_weights, v, 1)
+    grouping.mate[v] = int32(NOBODY)
+    grouping.subset[v] = int32(v)
+    if v == 0:
+        sizes.changing = 1
+
+
+@device
+def stays(u, v, graph: Csr, grouping: Grouping):
+    """Whether u, not v, is the root of a tree if they select each other: higher degree, or hash."""
+    degree = degree_of(u, graph)
+    other = degree_of(v, graph)
+    higher = degree > other
+    if degree == other:
+        higher = hash_of(u, grouping.seed) > hash_of(v, grouping.seed)
+    return higher
+
+
+@device
+def joins(v, graph: Csr, grouping: Grouping):
+    """Whether v is at odd depth in the tree of selections.
+
+    A root selects nobody, or is one of two vertices that select each other.  A long chain is cut.
+    """
+    depth = int64(0)
+    u = int32(v)
+    following = True
+    while following:
+        w = grouping.wish[u]
+        following = w != NOBODY
+        if following and grouping.wish[w] == u:
+            following = not stays(u, w, graph, grouping)
+        if following:
+            depth += 1
+            u = w
+            if depth >= LONG_DEPTH:
+                marked = hash_of(u, grouping.seed) & (MARKS - 1) == 0
+                following = not marked and depth < MAX_DEPTH
+    return depth & 1 != 0
+
+
+@kernel
+def list_joining(v, graph: Csr, grouping: Grouping, waiting: ListSize):
+    """List v if it is to join what it selected; the order is free."""
+    if joins(v, graph, grouping):
+        # the two may be at odds where a chain is cut
+        if not joins(grouping.wish[v], graph, grouping):
+            grouping.waiting[atomic_next(waiting, ListSize.length)] = int32(v)
+
+
+@kernel
+def empty_list(_, next_waiting: ListSize):
+    """Empty the list that the coming round fills."""
+    next_waiting.length = 0
+
+
+@kernel
+def offer_edge(i, graph: Csr, grouping: Grouping, sizes: GroupSizes, here):
+    """Offer the group the edge to it if there is room, else stop waiting; atomic, order-free."""
+    place = here * sizes.vertices + i
+    v = grouping.waiting[place]
+    centre = grouping.wish[v]
+    weight = grouping.group_weight[centre] + value_or(graph.vertex_weights, v, 1)
+    if grouping.members[centre] < grouping.group_size and weight <= grouping.max_weight:
+        atomic_max(grouping.offer, centre, grouping.link_score[v])
+    else:
+        grouping.waiting[place] = int32(NOBODY)
+
+
+@kernel
+def claim_place(i, grouping: Grouping, sizes: GroupSizes, here):
+    """Of those with the best offer the smallest vertex gets the place; atomic, order-free."""
+    v = grouping.waiting[here * sizes.vertices + i]
+    if v != NOBODY:
+        centre = grouping.wish[v]
+        if grouping.link_score[v] == grouping.offer[centre]:
+            atomic_min(grouping.first, centre, v)
+
+
+@kernel
+def take_in(i, graph: Csr, grouping: Grouping, sizes: GroupSizes, here, next_waiting: ListSize):
+    """Link the vertex that got the place; the others wait on, in any order.
+
+    Only that vertex touches the group, and whoever reads who is first meanwhile finds another.
+    """
+    v = grouping.waiting[here * sizes.vertices + i]
+    if v != NOBODY:
+        centre = grouping.wish[v]
+        if grouping.first[centre] == v:
+            grouping.mate[v] = centre
+            grouping.members[v] += 1
+            grouping.members[centre] += 1
+            grouping.group_weight[centre] += value_or(graph.vertex_weights, v, 1)
+            grouping.offer[centre] = LOWEST
+            grouping.first[centre] = int32(LAST)
+        else:
+            place = atomic_next(next_waiting, ListSize.length)
+            grouping.waiting[(1 - here) * sizes.vertices + place] = v
+
+
+@kernel
+def key_of_leftover(v, grouping: Grouping, pairing: Pairing):
+    """Key of a single vertex: what it selected; of those that selected nothing, their label."""
+    key = int64(NO_KEY)
+    if grouping.members[v] == 1:
+        key = int64(grouping.wish[v])
+        if key == NOBODY:
+            key = NOBODY - (int64(value_or(grouping.label, v, 0)) & POSITIVE)
+        key = hash_of(key, grouping.seed) & POSITIVE
+    pairing.keys[v] = key
+
+
+@kernel
+def settle(_, sizes: GroupSizes):
+    """No subset has changed in this round so far."""
+    sizes.changing = 0
+
+
+@kernel
+def join_subsets(v, grouping: Grouping, sizes: GroupSizes):
+    """The ends of a link get the smaller of their subset ids; atomic.
+
+    What a round sees depends on the order, where the rounds end does not.  Vertices of different
+    labels can only be linked where two keys of leftovers have met by chance.
+    """
+    u = grouping.mate[v]
+    if u != NOBODY:
+        label = value_or(grouping.label, v, 0)
+        if label == value_or(grouping.label, u, 0):
+            own = atomic_load(grouping.subset, v)
+            other = atomic_load(grouping.subset, u)
+            if own > other:
+                atomic_min(grouping.subset, v, other)
+                sizes.changing = 1
+            elif own < other:
+                atomic_min(grouping.subset, u, own)
+                sizes.changing = 1

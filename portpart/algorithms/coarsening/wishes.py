@@ -1,0 +1,63 @@
+"""What vertices wish for: the best of those around them that they may be joined with."""
+
+from __future__ import annotations
+
+from portpart.backends.interface import Array
+from portpart.backends.language import Words, device, int32, lane, value_or
+from portpart.graphs.rows import Csr
+from portpart.primitives.best_candidate import Search
+from portpart.primitives.team_winner import NOBODY
+
+
+class Wishes(Search):
+    """The wishes of n vertices, and which of them may come true.
+
+    Attributes
+    ----------
+    max_weight : int
+        What is joined may weigh no more.
+    label : array of int32, shape (n,), or None
+        Only vertices of equal label are joined.
+    wish : array of int32, shape (n,)
+        The vertex or cluster that a vertex wishes to be joined with, or -1.
+    """
+
+    max_weight: int
+    label: Array | None
+    wish: Array
+
+
+class ListSize(Words):
+    """How long a list is."""
+
+    length: int
+
+
+@device
+def room_beside(v, graph: Csr, wishes: Wishes):
+    """What may be joined with v may weigh so much."""
+    return wishes.max_weight - value_or(graph.vertex_weights, v, 1)
+
+
+@device
+def may_join(v, u, room, graph: Csr, wishes: Wishes):
+    """Whether vertex u weighs no more than `room` and is of v's label."""
+    return value_or(graph.vertex_weights, u, 1) <= room and (
+        value_or(wishes.label, u, 0) == value_or(wishes.label, v, 0))
+
+
+@device
+def neighbour_to_join(arc, v, own, room, graph: Csr, wishes: Wishes):
+    """The head of an arc of v if the two may be joined, else -1."""
+    u = graph.targets[arc]
+    if not may_join(v, u, room, graph, wishes):
+        u = int32(NOBODY)
+    return u
+
+
+@device
+def keep_wish(v, best, score, wishes: Wishes):
+    """V wishes for the best."""
+    if lane() == 0:
+        wishes.wish[v] = best
+    return best

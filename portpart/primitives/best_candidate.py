@@ -1,0 +1,83 @@
+"""The loop by which a vertex, with a whole team, finds the best of the candidates around it.
+
+Matchings, clusterings and groupings differ in who is a candidate, in how candidates are rated, and
+in what is kept of the best one.  Scores decide, then a seeded hash of the two ids; the order of
+candidates and the number of lanes do not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.backends.language import (
+    DeviceFunction,
+    Record,
+    Word,
+    device,
+    int32,
+    int64,
+    lane,
+    team_size,
+)
+from portpart.primitives.hashing import pair_hash
+from portpart.primitives.team_winner import LOWEST, NOBODY, team_winner
+
+HIGHEST = 2**63 - 1
+
+
+class Search(Record):
+    """What a search for the best candidate reads; subclasses add what their functions need.
+
+    Attributes
+    ----------
+    seed : int
+        Decides between candidates of equal score.
+    """
+
+    seed: int
+
+
+@device
+def tie_hash(v, c, own, seed):
+    """Decides between candidates of one score; `own`, if it is one of them, comes first."""
+    return int64(HIGHEST) if c == own else pair_hash(v, c, seed)
+
+
+@cache
+def best_candidate(candidate: DeviceFunction, rate: DeviceFunction, keep: DeviceFunction,
+                   score_type: Word) -> DeviceFunction:
+    """Device function that looks for the best candidate.
+
+    Parameters
+    ----------
+    candidate : DeviceFunction
+        ``candidate(place, v, own, room, graph, search)``: who stands at a place, -1 for nobody.
+    rate : DeviceFunction
+        ``rate(place, c, v, graph, search)``: the score of candidate c, of which more is better.
+    keep : DeviceFunction
+        ``keep(v, best, score, search)``: keeps what was found, by the first lane; the score is the
+        lane's own, so that a maximum over the team is the best one's.
+    score_type : Word
+        int64 or float64.
+    """
+
+    @device
+    def best_candidate(v, own, room, begin, end, graph: Record, search: Search):
+        """Keep the best candidate at the places begin ... end-1, or that there is none."""
+        best_score = score_type(LOWEST)
+        best_hash = int64(LOWEST)
+        best = int32(NOBODY)
+        for place in range(int64(begin) + lane(), int64(end), team_size()):
+            c = candidate(place, v, own, room, graph, search)
+            if c != NOBODY:
+                score = rate(place, c, v, graph, search)
+                if score >= best_score:
+                    hashed = tie_hash(v, c, own, search.seed)
+                    if score > best_score or hashed > best_hash:
+                        best_score = score
+                        best_hash = hashed
+                        best = c
+        best = team_winner(best_score, best_hash, best)
+        return keep(v, best, best_score, search)
+
+    return best_candidate
