@@ -1,12 +1,11 @@
 """The primitives under measurement: for each name a call, and the bytes that it must move.
 
-Shared by the piece benchmarks (pieces.py) and the report of a GPU (gpu.py).
+Shared by the piece benchmarks (pieces.py) and the sanitizer (sanitize.py).
 """
 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
-from portpart.primitives.basic import copy, fill, gather, iota, scatter
+from portpart.primitives.basic import gather, iota
 from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import argmax_of, sum_of
 from portpart.primitives.scan import offsets_from_counts
@@ -30,16 +29,6 @@ def launch_case(space: ExecutionSpace, size: int) -> Case:
     return lambda: space.parallel_for(size, touch, values), 8 * size
 
 
-def fill_case(space: ExecutionSpace, size: int) -> Case:
-    values = space.zeros(size, np.int32)
-    return lambda: fill(space, values, 7), 4 * size
-
-
-def copy_case(space: ExecutionSpace, size: int) -> Case:
-    values = integers(space, size)
-    return lambda: copy(space, values), 8 * size
-
-
 def iota_case(space: ExecutionSpace, size: int) -> Case:
     return lambda: iota(space, size), 4 * size
 
@@ -47,12 +36,6 @@ def iota_case(space: ExecutionSpace, size: int) -> Case:
 def gather_case(space: ExecutionSpace, size: int) -> Case:
     values, indices = integers(space, size), integers(space, size, size)
     return lambda: gather(space, values, indices), 12 * size
-
-
-def scatter_case(space: ExecutionSpace, size: int) -> Case:
-    values, places = integers(space, size), distinct_places(space, size)
-    result = space.zeros(size, np.int32)
-    return lambda: scatter(space, values, places, result), 12 * size
 
 
 def sum_case(space: ExecutionSpace, size: int) -> Case:
@@ -86,9 +69,8 @@ def histogram_case(space: ExecutionSpace, size: int) -> Case:
 
 
 CASES: dict[str, Callable[[ExecutionSpace, int], Case]] = {
-    "launch": launch_case, "fill": fill_case, "copy": copy_case, "iota": iota_case,
-    "gather": gather_case, "scatter": scatter_case, "sum": sum_case, "argmax": argmax_case,
-    "scan": scan_case, "compaction": compaction_case, "sort": sort_case,
+    "launch": launch_case, "iota": iota_case, "gather": gather_case, "sum": sum_case,
+    "argmax": argmax_case, "scan": scan_case, "compaction": compaction_case, "sort": sort_case,
     "histogram": histogram_case,
 }  # fmt: skip
 
@@ -97,14 +79,6 @@ CASES: dict[str, Callable[[ExecutionSpace, int], Case]] = {
 def integers(space: ExecutionSpace, size: int, high: int = 1 << 30) -> Any:
     """Return drawn int32 numbers below `high`; no case writes to them."""
     return space.asarray(np.random.default_rng(1).integers(0, high, size, dtype=np.int32))
-
-
-def distinct_places(space: ExecutionSpace, size: int) -> Any:
-    """Return 0 ... size-1 in an order of long strides, which is made faster than a shuffle."""
-    stride = int(0.618 * size) | 1
-    while math.gcd(stride, size) > 1:
-        stride += 2
-    return space.asarray((np.arange(size, dtype=np.int64) * stride % size).astype(np.int32))
 
 
 @kernel

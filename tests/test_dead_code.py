@@ -1,30 +1,52 @@
-"""Nothing is in the package that only tests or benchmarks use."""
+"""Nothing is in the package that only tests or benchmarks use.
+
+A name at the top of a module is used if its module uses it outside its own definition, or another
+one imports it and uses it there; a member of a class, if something is read under its name.
+"""
 
 from __future__ import annotations
 
 import ast
-import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[1] / "portpart"
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "portpart"
+TREES = {path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace(
+    "/", "."): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
 
-COMMANDS = {"command"}
-"""What `portpart.cli` finds in the module of a command."""
+PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
+          "portpart.compat.pymetis", "portpart.backends.language")
+"""What these export is for users; those of the last write kernels."""
 
-WORD = re.compile(r"\w+")
+FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.io.formats.": {"parse", "text"},
+                 "portpart.io.netlist.verilog": {"parse"}}
+"""What tables of modules find in each of them."""
+
+CLICKS = {"help"}
+"""Attributes that Click reads."""
+
+DOCUMENTED = {"source", "profile"}
+"""What shows a maintainer the code and the times of kernels: docs/ say how."""
+
+OF_ROWS = {"degree_of"}
+"""What kernels can ask rows for, whether or not one does."""
+
+NODES = {name.lower() for name in dir(ast)}
 
 
-def defined(tree: ast.Module) -> Iterator[str]:
-    """Yield the names that a module defines at its top."""
-    for node in tree.body:
+def defined(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield the names that statements define, but for those of Python itself."""
+    for node in body:
+        names: list[str] = []
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            yield node.name
+            names = [node.name]
         elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id
+            names = [node.target.id]
+        yield from ((name, node) for name in names if not name.startswith("__"))
 
 
 def exported(tree: ast.Module) -> set[str]:
@@ -35,12 +57,88 @@ def exported(tree: ast.Module) -> set[str]:
     return set()
 
 
-def test_every_name_is_used_in_the_package_or_public() -> None:
-    texts = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
-    trees = {path: ast.parse(text) for path, text in texts.items()}
-    public = COMMANDS.union(*map(exported, trees.values()))
-    uses = Counter(word for text in texts.values() for word in WORD.findall(text))
-    unused = [f"{path.relative_to(PACKAGE)}: {name}" for path, tree in trees.items()
-              for name in defined(tree)
-              if uses[name] == 1 and name not in public and not name.startswith("__")]
+def imported(tree: ast.AST) -> dict[str, tuple[str, str]]:
+    """Return the module and the name there, by the name here; a module's own name is ''."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found[alias.asname or alias.name] = (
+                    (whole, "") if whole in TREES else (str(node.module), alias.name))
+    return found
+
+
+def uses() -> dict[str, set[str]]:
+    """Return the names of each module that are used, there or elsewhere."""
+    used = defaultdict(set, {module: exported(TREES[module]) for module in PUBLIC})
+    for module, tree in TREES.items():
+        names = imported(tree)
+        for statement in tree.body:
+            own = {name for name, node in defined(tree.body) if node is statement}
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                    used[module] |= {node.id} - own
+                    home, name = names.get(node.id, (module, node.id))
+                    used[home] |= {name} - (own if home == module else set())
+                elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                    used[names.get(node.value.id, ("", ""))[0]].add(node.attr)
+    # what a folder hands on is used where the folder's is
+    for module in sorted(TREES, key=len):
+        for here, (home, name) in imported(TREES[module]).items():
+            if here in used[module]:
+                used[home].add(name)
+    return used
+
+
+def read() -> set[str]:
+    """Return the names under which something is read from an object, or looked up."""
+    nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
+    return {node.attr for node in nodes
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store)} | {
+        node.value for node in nodes if isinstance(node, ast.Constant)
+        and isinstance(node.value, str) and node.value.isidentifier()}
+
+
+def ours(node: ast.ClassDef, tree: ast.Module) -> bool:
+    """Whether all bases of a class are of the package: others call methods that they name."""
+    names = imported(tree) | {name: ("portpart", "") for name, _ in defined(tree.body)}
+    return all(names.get(ast.unparse(base).partition("[")[0], ("", ""))[0].startswith("portpart")
+               for base in node.bases)
+
+
+def members() -> Iterator[tuple[str, str]]:
+    """Yield class and name of what objects have, but for what users or libraries ask for."""
+    public = set().union(*(exported(TREES[module]) for module in PUBLIC))
+    for module, tree in TREES.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ClassDef):
+                continue
+            if node.name not in public and ours(node, tree):
+                yield from ((f"{module}.{node.name}", name) for name, _ in defined(node.body))
+            yield from ((f"{module}.{node.name}", each.attr) for each in ast.walk(node)
+                        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)
+                        and ast.unparse(each.value) == "self" and each.attr.strip("_") == each.attr
+                        and node.name not in public)
+
+
+def test_every_name_of_a_module_is_used_in_the_package_or_public() -> None:
+    used = uses()
+    unused = [f"{module}.{name}" for module, tree in TREES.items()
+              for name, node in defined(tree.body)
+              if name not in used[module] | DOCUMENTED | OF_ROWS
+              and ".command(" not in ast.unparse(node)
+              and not any(module.startswith(place) and name in names
+                          for place, names in FOUND_BY_NAME.items())]
     assert not unused
+
+
+def test_every_member_of_a_class_is_read() -> None:
+    known = read() | DOCUMENTED | CLICKS
+    assert not sorted({f"{owner}.{name}" for owner, name in members()
+                       if name not in known and name.strip("_") not in NODES})
+
+
+def test_what_is_documented_is_in_the_docs() -> None:
+    text = "".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
+    assert all(f".{name}(" in text for name in DOCUMENTED)

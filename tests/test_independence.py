@@ -19,6 +19,7 @@ GIVEN = ("portpart.graphs.graph", "tests.graphs")
 METRICS = {
     "metrics/test_metrics.py": "tests of metrics",
     "mapping/test_costs.py": "tests of metrics of mappings",
+    "test_dead_code.py": "only names them",
     "test_exact.py": "which numbers metrics take",
     "test_shared_memory.py": "metrics share and check arrays as other calls do",
     "fuzz/calls.py": "calls metrics with odd objects",

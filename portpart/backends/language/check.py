@@ -62,7 +62,6 @@ class _Checker(ast.NodeVisitor):
         self.team_arrays: dict[str, TeamArray] = {}
         self.named: set[str] = set()
         self.returns: list[ast.Return] = []
-        self.loop_depth = 0
         self.scope = inspect.getclosurevars(function)
 
     def run(self) -> None:
@@ -183,7 +182,7 @@ class _Checker(ast.NodeVisitor):
     def visit_While(self, node: ast.While) -> None:
         self.no_else(node)
         self.visit(node.test)
-        self.loop(node.body)
+        self.block(node.body)
 
     def visit_For(self, node: ast.For) -> None:
         self.no_else(node)
@@ -197,16 +196,11 @@ class _Checker(ast.NodeVisitor):
         self.target(node.target)
         for argument in call.args:
             self.visit(argument)
-        self.loop(node.body)
+        self.block(node.body)
 
     def no_else(self, node: ast.For | ast.While) -> None:
         if node.orelse:
             self.refuse(node.orelse[0], "a loop has no else in the kernel language", "use a flag")
-
-    def loop(self, body: list[ast.stmt]) -> None:
-        self.loop_depth += 1
-        self.block(body)
-        self.loop_depth -= 1
 
     def visit_Break(self, node: ast.Break) -> None:
         pass

@@ -183,7 +183,8 @@ class _Flattener:
             if isinstance(value, (ast.expr, ast.stmt)):
                 setattr(node, name, self.visit(value))
             elif value.__class__ is list:
-                value[:] = [self.visit(each) for each in value]
+                value[:] = [self.visit(each) if isinstance(each, ast.AST) else each
+                            for each in value]
         return node
 
     def meaning(self, name: str) -> Any:
