@@ -26,6 +26,8 @@ from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.jet import JetConfig
 from portpart.algorithms.multilevel.pool import StartOptions, grown_parts
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.refinement.incumbent import cut_of
 from portpart.backends.interface import ExecutionSpace
@@ -180,7 +182,8 @@ def test_refinement_of_a_level(
     graph, (_, config) = graph_in(space, name), lookup(algorithm, "default")
     n = graph.num_vertices
     start = space.asarray((np.arange(n) * k // n).astype(np.int32))
-    refiner = config.refiner(graph, balance_of(graph, k), 1)
+    problem = Problem(graph, balance_of(graph, k), 1, Trace(space, graph, None))
+    refiner = config.refiner(problem, 1)
 
     def work() -> None:
         refiner.start(graph, start)

@@ -6,12 +6,11 @@ from typing import Any
 
 from portpart import metrics
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import lookup
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
-
-IMBALANCE = 0.03
 
 
 def copied(host: Graph, space: ExecutionSpace) -> Graph:
@@ -26,4 +25,4 @@ def run(graph: Graph, k: int, algorithm: str, preset: Any, seed: int, trace: Tra
     total = graph.total_vertex_weight
     limit = min(metrics.block_weight_limit(total, k), total)
     recipe, config = lookup(algorithm, preset)
-    return recipe(graph, Balance(k, limit, total // k), IMBALANCE, config, seed, trace)
+    return recipe(Problem(graph, Balance(k, limit, total // k), seed, trace), config)

@@ -18,9 +18,11 @@ import portpart.primitives
 from portpart import Topology, generators
 from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions
-from portpart.algorithms.mappers import Task, mapper_of
-from portpart.algorithms.multilevel.constraints import Request
+from portpart.algorithms.mappers import mapper_of
+from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.pool import StartOptions
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.partitioners import lookup
@@ -139,14 +141,14 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
     random = np.random.default_rng(1)
     some = space.asarray(random.integers(0, k, graph.num_vertices), np.int32)
     few = space.asarray(np.where(random.random(graph.num_vertices) < 0.1, 1, -1), np.int32)
-    request = Request(few if "fixed" in case.wish else None,
-                      some if "initial" in case.wish else None)
+    constraints = Constraints(few if "fixed" in case.wish else None,
+                              some if "initial" in case.wish else None)
     target = [1, 2, 2] if "target" in case.wish else None
-    bounds = bounds_for(graph, k, 0.03, target, request.fixed, 0)
+    bounds = bounds_for(graph, k, 0.03, target, constraints.fixed, 0)
     run, config = lookup(case.algorithm, "default")
     config = replace(config, **SMALL, **dict(case.changes))
-    part = run(graph, bounds.balance, 0.03, config, 4, Trace(space, graph, None), request)
-    return oracles.host(_finished(graph, part, bounds, request)[0])
+    problem = Problem(graph, bounds.balance, 4, Trace(space, graph, None), constraints)
+    return oracles.host(_finished(problem, run(problem, config), bounds)[0])
 
 
 MACHINES = {"tree": Topology("2:3", "1:10"),
@@ -157,9 +159,10 @@ def _mapped(space: ExecutionSpace, case: Case) -> np.ndarray:
     graph, machine = GRAPHS[case.graph]().to(space), MACHINES[case.machine]
     mapper, config = mapper_of(case.algorithm, case.wish or "default", machine.is_hierarchy)
     config = replace(config, **dict(case.changes))
-    task = Task(graph, machine, distances_on(space, machine),
-                balance_of(graph, machine.num_elements), 0.03, 4, Trace(space, graph, None))
-    return oracles.host(mapped_by(mapper, task, config, swapped=True)[0])
+    problem = MappingProblem(
+        graph, balance_of(graph, machine.num_elements), 4, Trace(space, graph, None),
+        topology=machine, distances=distances_on(space, machine))
+    return oracles.host(mapped_by(mapper, problem, config, swapped=True)[0])
 
 
 def all_kernels() -> dict[Kernel, str]:

@@ -11,7 +11,8 @@ import portpart
 from bench.counting_space import CountingSpace
 from bench.recipes import copied
 from portpart import Topology
-from portpart.algorithms.mappers import MAPPERS, Task, mapper_of
+from portpart.algorithms.mappers import MAPPERS, mapper_of
+from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.api.map_processes import mapped_by
@@ -37,9 +38,10 @@ def bytes_of_mapping(host: Graph, machine: Topology, algorithm: str, preset: Any
     space, k = CountingSpace(1), machine.num_elements
     graph = copied(host, space)
     mapper, config = mapper_of(algorithm, preset)
-    task = Task(graph, machine, distances_on(space, machine), balance_of(graph, k), 0.03, 1,
-                Trace(space, graph, None))
-    mapped_by(mapper, task, config, mapper.swaps_with(config))
+    problem = MappingProblem(graph, balance_of(graph, k), 1, Trace(space, graph, None),
+                             topology=machine,
+                             distances=distances_on(space, machine))
+    mapped_by(mapper, problem, config, mapper.swaps_with(config))
     return space.peak
 
 

@@ -11,6 +11,7 @@ import pytest
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from portpart import GpmetisConfig, generators
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.api.memory_model import MOST, NEEDS
@@ -87,7 +88,8 @@ def test_bytes_per_vertex_of_refinement_are_those_of_its_arrays(algorithm: str) 
         space = CountingSpace(1)
         graph = portpart.as_graph((np.zeros(n + 1, np.int32), np.zeros(0, np.int32)), space=space)
         config, before = ALGORITHMS[algorithm].preset("default"), space.live
-        refiner = config.refiner(graph, balance_of(graph, 2), 1)
+        problem = Problem(graph, balance_of(graph, 2), 1, Trace(space, graph, None))
+        refiner = config.refiner(problem, 1)
         assert refiner.best is not None
         return space.live - before
 
@@ -112,7 +114,7 @@ def test_memory_is_given_back(algorithm: str, preset: str) -> None:
     space = CountingSpace(1)
     graph = generators.delaunay(5000).to(space)
     run, config = lookup(algorithm, preset)
-    run(graph, balance_of(graph, 8), 0.03, config, 1, Trace(space, graph, None))
+    run(Problem(graph, balance_of(graph, 8), 1, Trace(space, graph, None)), config)
     assert space.live == 0
     assert space.peak > 0
 

@@ -16,6 +16,7 @@ import pytest
 import portpart
 from portpart import backends, generators
 from portpart.algorithms.balance.overload import repaired
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import lookup
 from portpart.backends.interface import ExecutionSpace
@@ -67,7 +68,7 @@ def in_space(space: ExecutionSpace, name: str, k: int, algorithm: str, preset: s
     graph = GRAPHS[name]().to(space)
     balance = balance_of(graph, k)
     run, config = lookup(algorithm, preset)
-    part = run(graph, balance, 0.03, config, 4, Trace(space, graph, None))
+    part = run(Problem(graph, balance, 4, Trace(space, graph, None)), config)
     return oracles.host(repaired(graph, part, balance)[0])
 
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import portpart
-from portpart.algorithms.multilevel.constraints import Request
+from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.api.bounds import bounds_for
@@ -304,10 +305,10 @@ def in_space(space: ExecutionSpace, graph: Graph, k: int, wish: dict[str, Any],
                                 np.int32)
     bounds = bounds_for(here, k, 0.03, wish.get("target"), fixed,
                         wish.get("min_block_weight", 0))
-    request = Request(fixed, initial)
+    problem = Problem(here, bounds.balance, 4, Trace(space, here, None),
+                      Constraints(fixed, initial))
     run, config = lookup(algorithm, "default")
-    part = run(here, bounds.balance, 0.03, config, 4, Trace(space, here, None), request)
-    return oracles.host(_finished(here, part, bounds, request)[0])
+    return oracles.host(_finished(problem, run(problem, config), bounds)[0])
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.grouping import MOST_SCORE, group
-from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
-from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multilevel.walk import MultilevelConfig, partition_multilevel
+from portpart.algorithms.multilevel.options import MultilevelConfig
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.starting import start_from_pool
+from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.independent_refinement import (
     IndependentOptions,
     IndependentSetRefiner,
@@ -85,9 +85,10 @@ class GkwayConfig(MultilevelConfig):
             raise InputError(f"most_coarse_weight is {self.most_coarse_weight}; it must be a "
                              "number above 1")
 
-    def refiner(self, graph: Graph, balance: Balance, seed: int) -> IndependentSetRefiner:
+    def refiner(self, problem: Problem, seed: int) -> IndependentSetRefiner:
         """Independent-set refinement."""
-        return IndependentSetRefiner(graph.space, graph, balance, self.refinement, seed)
+        return IndependentSetRefiner(problem.space, problem.graph, problem.balance,
+                                     self.refinement, seed)
 
 
 PRESETS = {
@@ -96,22 +97,22 @@ PRESETS = {
 }
 
 
-def gkway(graph: Graph, balance: Balance, imbalance: float, config: GkwayConfig, seed: int,
-          trace: Trace, request: Request = NOTHING_MORE) -> Array:
-    """Partition `graph`: coarsen by grouping, start, refine upwards.
+def gkway(problem: Problem, config: GkwayConfig) -> Array:
+    """Partition the graph: coarsen by grouping, start, refine upwards.
 
     Returns
     -------
     array of int32, shape (n,)
         In the space of the graph.
     """
-    coarsest = config.coarsest_vertices(balance.num_blocks)
-    limit = min(balance.cluster_limit(coarsest),
-                max(1, int(config.most_coarse_weight * graph.total_vertex_weight / coarsest)))
+    coarsest = config.coarsest_vertices(problem.num_blocks)
+    limit = min(problem.balance.cluster_limit(coarsest), max(1, int(
+        config.most_coarse_weight * problem.graph.total_vertex_weight / coarsest)))
 
     def find_groups(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         return group(fine.space, fine, limit, config.group_size, level_seed, config.score_factor,
                      label)
 
-    return partition_multilevel(graph, balance, imbalance, config, find_groups, seed, trace,
-                                request)
+    return partition_multilevel(problem, Recipe(
+        config, find_groups, start_from_pool(problem, config),
+        lambda seed: config.refiner(problem, seed)))

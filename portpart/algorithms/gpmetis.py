@@ -11,13 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from portpart import backends
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contract_by_sorting import WAYS
 from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.coarsening.matching import matched_clusters
-from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
-from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multilevel.walk import MultilevelConfig, partition_multilevel
+from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.options import MultilevelConfig
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.starting import start_from_pool
+from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.two_direction_refinement import (
     TwoDirectionOptions,
     TwoDirectionRefiner,
@@ -85,9 +88,10 @@ class GpmetisConfig(MultilevelConfig):
         if self.contraction not in WAYS:
             raise InputError(f"contraction is {shown(self.contraction)}; it must be one of {WAYS}")
 
-    def refiner(self, graph: Graph, balance: Balance, seed: int) -> TwoDirectionRefiner:
+    def refiner(self, problem: Problem, seed: int) -> TwoDirectionRefiner:
         """Refinement in two directions."""
-        return TwoDirectionRefiner(graph.space, graph, balance, self.refinement, seed)
+        return TwoDirectionRefiner(problem.space, problem.graph, problem.balance,
+                                   self.refinement, seed)
 
     def above(self, num_blocks: int) -> MultilevelConfig:
         """The same for the levels on the device: coarsening ends at the hand-off."""
@@ -101,27 +105,31 @@ PRESETS = {
 }
 
 
-def gpmetis(graph: Graph, balance: Balance, imbalance: float, config: GpmetisConfig, seed: int,
-            trace: Trace, request: Request = NOTHING_MORE) -> Array:
-    """Partition `graph`: coarsen by matching, hand over to the CPU and back, refine upwards.
+def gpmetis(problem: Problem, config: GpmetisConfig) -> Array:
+    """Partition the graph: coarsen by matching, hand over to the CPU and back, refine upwards.
 
     Returns
     -------
     array of int32, shape (n,)
         In the space of the graph.
     """
-    limit = balance.cluster_limit(config.coarsest_vertices(balance.num_blocks))
-    host = backends.host_of(graph.space)
+    limit = problem.balance.cluster_limit(config.coarsest_vertices(problem.num_blocks))
+    host = backends.host_of(problem.space)
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         return matched_clusters(fine, limit, level_seed, label, config.two_hop)
 
-    def hand_over(coarse: Graph, walk_seed: int, rest: Request) -> Array:
-        there = coarse.to(host)
-        with trace.below(there) as inner:
-            part = partition_multilevel(there, balance, imbalance, replace(config, cycles=0), match,
-                                        walk_seed, inner, rest.moved(coarse.space, host))
-        return graph.space.asarray(host.to_host(part))
+    def hand_over(refiner: Refiner, level: Level, wanted: Constraints, walk_seed: int) -> int:
+        there = level.graph.to(host)
+        with problem.trace.below(there) as inner:
+            rest = replace(problem, graph=there, seed=walk_seed, trace=inner,
+                           constraints=wanted.moved(problem.space, host))
+            once = replace(config, cycles=0)
+            part = partition_multilevel(rest, Recipe(
+                once, match, start_from_pool(rest, once), lambda seed: once.refiner(rest, seed)))
+        refiner.start(level.graph, problem.space.asarray(host.to_host(part)))
+        return 0
 
-    return partition_multilevel(graph, balance, imbalance, config.above(balance.num_blocks), match,
-                                seed, trace, request, hand_over)
+    return partition_multilevel(problem, Recipe(
+        config.above(problem.num_blocks), match, hand_over,
+        lambda seed: config.refiner(problem, seed)))

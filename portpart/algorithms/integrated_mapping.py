@@ -12,25 +12,23 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
-from portpart.algorithms.coarsening.hierarchy import ClusterRule, coarsen
+from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level
 from portpart.algorithms.coarsening.matching import part_unlike, rated_matching
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
-from portpart.algorithms.initial.trivial import trivial_partition
+from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.multilevel.clustered import ClusteredConfig
+from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.pool import StartOptions, levels_below, start_from_best
-from portpart.algorithms.multilevel.search import Found, search
-from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multilevel.walk import on_levels, refine_upwards
-from portpart.algorithms.objectives.distances import Distances
+from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
 from portpart.algorithms.placement.traffic import traffic_of, with_swaps
 from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
-from portpart.graphs.topology import Topology
 from portpart.options import shown
 
 COARSENINGS = ("clusters", "matching")
@@ -147,72 +145,34 @@ PRESETS = {
 }
 
 
-def integrated_mapping(graph: Graph, topology: Topology, distances: Distances, balance: Balance,
-                       config: IntegratedConfig, seed: int, trace: Trace,
-                       initial: Array | None = None, label: Array | None = None) -> Array:
-    """Map `graph`: coarsen, map the coarsest graph, refine upwards on J; search on if asked to.
-
-    Parameters
-    ----------
-    initial : array of int32, shape (n,), optional
-        A mapping to improve: coarsening stays inside its blocks, and refinement starts from it.
-    label : array of int32, shape (n,), optional
-        Parts that coarsening stays inside instead; one walk and no more.
+def integrated_mapping(problem: MappingProblem, config: IntegratedConfig) -> Array:
+    """Map the graph: coarsen, map the coarsest graph, refine upwards on J; search on if asked to.
 
     Returns
     -------
     array of int32, shape (n,)
         Processing element of each vertex, in the space of the graph.
     """
-    space, k = graph.space, balance.num_blocks
-    trivial = trivial_partition(graph, k) if k == 1 or graph.num_vertices == 0 else None
-    if trivial is not None:
-        return trivial
-    find_clusters = _cluster_rule(graph, balance, config)
-    splits = splits_along(topology)
-    refined = config.grown.refined if topology.is_hierarchy else max(PLACED, config.grown.refined)
-    grown = replace(config.grown, refined=refined)
-
-    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
-        with trace.phase("coarsening"):
-            levels = coarsen(space, graph, find_clusters, seed=seed, label=label,
-                             stop_at=config.coarsest_vertices(k),
-                             stop_dense_at=config.coarsest_dense_vertices(k),
-                             least_shrink=config.least_shrink, on_level=trace.coarse_level)
-        coarsest = levels[-1].graph
-        refiner = MappingRefiner(space, graph, balance, distances, config.refinement, seed,
-                                 config.refinement_of_finest(graph))
-        with trace.phase("initial"):
-            if part is None:
-                parts = _starts(coarsest, balance, grown, splits, seed)
-                if not topology.is_hierarchy:
-                    parts = [_better_placed(coarsest, part, distances, k, seed) for part in parts]
-                temperature = config.passes(1, coarsest)[0]
-                start_from_best(refiner, coarsest, parts, len(parts), temperature)
-            else:
-                refiner.start(coarsest, on_levels(levels, part)[-1])
-        with trace.phase("refinement"):
-            outcome = refine_upwards(refiner, levels, config, trace, [None] * len(levels))
-        return Found(refiner.best, outcome["balanced"], outcome["cut"])
-
-    if label is not None:
-        return walk(seed, initial, label).part
-    return search(space, walk, k, seed, config.runs, config.cycles,
-                  lambda found: trace.walked(found.cut), initial)
+    if problem.num_blocks == 1 or problem.graph.num_vertices == 0:
+        return problem.space.zeros(problem.graph.num_vertices, np.int32)
+    return search_multilevel(problem, recipe_of(problem, config))
 
 
-def _better_placed(coarsest: Graph, part: Array, distances: Distances, num_blocks: int,
-                   seed: int) -> Array:
-    """The mapping after swaps: bisections know nothing of distances that are no hierarchy's."""
-    return with_swaps(coarsest, part, traffic_of(coarsest, part, num_blocks), distances, seed)[0]
+def recipe_of(problem: MappingProblem, config: IntegratedConfig) -> Recipe:
+    """The parts of a walk that refines on J."""
+    return Recipe(
+        config, _cluster_rule(problem, config), _start_rule(problem, config),
+        lambda seed: MappingRefiner(
+            problem.space, problem.graph, problem.balance, problem.distances, config.refinement,
+            seed, config.refinement_of_finest(problem.graph)))
 
 
-def _cluster_rule(graph: Graph, balance: Balance, config: IntegratedConfig) -> ClusterRule:
+def _cluster_rule(problem: MappingProblem, config: IntegratedConfig) -> ClusterRule:
     """How levels are coarsened."""
-    coarsest = config.coarsest_vertices(balance.num_blocks)
+    coarsest = config.coarsest_vertices(problem.num_blocks)
     if config.coarsening == "clusters":
-        return config.clusters_of_levels(graph, balance, coarsest)
-    limit = balance.cluster_limit(coarsest)
+        return config.clusters_of_levels(problem, coarsest)
+    limit = problem.balance.cluster_limit(coarsest)
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         mate = rated_matching(fine, limit, level_seed, label)
@@ -222,6 +182,33 @@ def _cluster_rule(graph: Graph, balance: Balance, config: IntegratedConfig) -> C
         return clusters_of_matching(fine.space, mate)
 
     return match
+
+
+def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
+    """Mappings of the coarsest graph by bisections along the hierarchy, the best refined."""
+    is_hierarchy, splits = problem.topology.is_hierarchy, splits_along(problem.topology)
+    refined = config.grown.refined if is_hierarchy else max(PLACED, config.grown.refined)
+    options = replace(config.grown, refined=refined)
+
+    def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
+        coarsest = level.graph
+        if wanted.initial is not None:
+            refiner.start(coarsest, wanted.initial)
+            return 0
+        parts = _starts(coarsest, problem.balance, options, splits, seed)
+        if not is_hierarchy:
+            parts = [_better_placed(coarsest, part, problem, seed) for part in parts]
+        temperature = config.passes(1, coarsest)[0]
+        start_from_best(refiner, coarsest, parts, len(parts), temperature, wanted)
+        return 0
+
+    return start
+
+
+def _better_placed(coarsest: Graph, part: Array, problem: MappingProblem, seed: int) -> Array:
+    """The mapping after swaps: bisections know nothing of distances that are no hierarchy's."""
+    traffic = traffic_of(coarsest, part, problem.num_blocks)
+    return with_swaps(coarsest, part, traffic, problem.distances, seed)[0]
 
 
 def _starts(coarsest: Graph, balance: Balance, options: StartOptions,

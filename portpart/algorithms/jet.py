@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.matching import matched_clusters
-from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
-from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multilevel.walk import JetRefinedConfig, partition_multilevel
+from portpart.algorithms.multilevel.options import JetRefinedConfig
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.starting import start_from_pool
+from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -89,19 +89,20 @@ PRESETS = {
 }
 
 
-def jet(graph: Graph, balance: Balance, imbalance: float, config: JetConfig, seed: int,
-        trace: Trace, request: Request = NOTHING_MORE) -> Array:
-    """Partition `graph`: coarsen by matching, start, refine upwards.
+def jet(problem: Problem, config: JetConfig) -> Array:
+    """Partition the graph: coarsen by matching, start, refine upwards.
 
     Returns
     -------
     array of int32, shape (n,)
         In the space of the graph.
     """
-    limit = balance.cluster_limit(config.coarsest_vertices(balance.num_blocks))
+    limit = problem.balance.cluster_limit(config.coarsest_vertices(problem.num_blocks))
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         return matched_clusters(fine, limit, level_seed, label,
                                 max_matchmaker_degree=config.max_matchmaker_degree)
 
-    return partition_multilevel(graph, balance, imbalance, config, match, seed, trace, request)
+    return partition_multilevel(problem, Recipe(
+        config, match, start_from_pool(problem, config),
+        lambda seed: config.refiner(problem, seed)))

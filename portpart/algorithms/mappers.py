@@ -13,12 +13,13 @@ import numpy as np
 from portpart.algorithms import integrated_mapping as im
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.catalogue import Entry, chosen
-from portpart.algorithms.mapping.combining import Sections
-from portpart.algorithms.multilevel.search import Found, search
+from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.constraints import UNCONSTRAINED
+from portpart.algorithms.multilevel.search import Partition, search
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import walk_of
 from portpart.algorithms.multisection import multisection
 from portpart.algorithms.objectives.communication import cost_of
-from portpart.algorithms.objectives.distances import Distances
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.placement.sections import partition_sections
 from portpart.algorithms.portpart import STRONG
@@ -31,19 +32,6 @@ from portpart.primitives.histogram import histogram
 
 SEEDS_OF_MAPPINGS = 10**15
 """Distance between the seeds of mappings that are combined."""
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What there is to map."""
-
-    graph: Graph
-    topology: Topology
-    distances: Distances
-    balance: Balance
-    imbalance: float
-    seed: int
-    trace: Trace
 
 
 @dataclass(frozen=True)
@@ -151,7 +139,7 @@ class Mapper(Entry):
     Attributes
     ----------
     map : callable
-        Mapping of a task by a configuration.
+        Mapping of a problem by a configuration.
     needs_hierarchy : bool
         Whether a machine must not be a matrix of distances.
     swaps : bool
@@ -162,11 +150,11 @@ class Mapper(Entry):
 
     task: ClassVar[str] = "map"
 
-    map: Callable[[Task, Any], Array] = field(repr=False)
+    map: Callable[[MappingProblem, Any], Array] = field(repr=False)
     needs_hierarchy: bool = False
     swaps: bool = True
-    places: Callable[[Task, Graph], Array | None] = field(
-        default=lambda task, blocks: None, repr=False)
+    places: Callable[[MappingProblem, Graph], Array | None] = field(
+        default=lambda problem, blocks: None, repr=False)
 
     def check_fit(self, machine: Topology) -> None:
         """Refuse machines that cannot be mapped to in this way."""
@@ -179,75 +167,65 @@ class Mapper(Entry):
         return self.swaps if config.swaps is None else bool(config.swaps)
 
 
-def by_multisection(task: Task, config: MultisectionConfig) -> Array:
+def by_multisection(problem: MappingProblem, config: MultisectionConfig) -> Array:
     """Partition along the hierarchy; several times, if asked to, and combine the mappings."""
     if config.is_one_walk:
-        return _multisection(task, config, config.rooms[0], task.seed)
-    space, k = task.graph.space, task.topology.num_elements
+        return _multisection(problem, config, config.rooms[0])
     rooms = enumerate(config.rooms)
 
-    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Found:
+    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Partition:
         if part is None:
             index, room = next(rooms)
-            own = (task.seed + SEEDS_OF_MAPPINGS * index) % 2**62
-            return _found(task, _multisection(task, config, room, own))
-        with task.trace.phase("search"):
-            trace = Trace(space, task.graph, task.trace.told_inside())
-            return _found(task, im.integrated_mapping(
-                task.graph, task.topology, task.distances, task.balance, im.STRONG, seed, trace,
-                part, label))
+            own = replace(problem, seed=(problem.seed + SEEDS_OF_MAPPINGS * index) % 2**62)
+            return _found(problem, _multisection(own, config, room))
+        with problem.trace.phase("search"):
+            trace = Trace(problem.space, problem.graph, problem.trace.told_inside())
+            inner = replace(problem, trace=trace)
+            found = walk_of(inner, im.recipe_of(inner, im.STRONG))(seed, part, label)
+            return _found(problem, found.part)
 
-    return search(space, walk, k, task.seed, len(config.rooms), config.cycles)
-
-
-def _multisection(task: Task, config: MultisectionConfig, room: float, seed: int) -> Array:
-    levels = config.of_levels(task.topology.num_elements)
-
-    def divide(sections: Sections, distances: Distances, balance: Balance, seed: int) -> Array:
-        return partition_sections(task.graph, sections, distances, balance, next(levels), seed,
-                                  task.trace.told_inside())
-
-    return multisection(task.graph, task.topology, task.balance.max_block_weight, divide, seed,
-                        task.trace, room)
+    return search(problem, walk, len(config.rooms), config.cycles)
 
 
-def _found(task: Task, part: Array) -> Found:
-    space, k = task.graph.space, task.balance.num_blocks
-    weights = space.to_host(histogram(space, part, k, task.graph.vertex_weights))
-    balanced = int(task.balance.overload(weights) <= 0)
-    return Found(part, balanced, cost_of(task.graph, part, task.distances))
+def _multisection(problem: MappingProblem, config: MultisectionConfig, room: float) -> Array:
+    levels = config.of_levels(problem.num_blocks)
+    return multisection(problem, lambda level, sections: partition_sections(
+        level, sections, next(levels)), room)
 
 
-def by_partition(task: Task, config: PartitionedConfig) -> Array:
+def _found(problem: MappingProblem, part: Array) -> Partition:
+    weights = problem.space.to_host(histogram(problem.space, part, problem.num_blocks,
+                                              problem.graph.vertex_weights))
+    balanced = int(problem.balance.overload(weights) <= 0)
+    return Partition(part, balanced, cost_of(problem.graph, part, problem.distances))
+
+
+def by_partition(problem: MappingProblem, config: PartitionedConfig) -> Array:
     """Partition into as many blocks as there are elements, numbered as they come."""
     run, inner = lookup(config.partitioner, config.preset)
-    part: Array = run(task.graph, task.balance, task.imbalance, inner, task.seed, task.trace)
+    part: Array = run(problem, inner)
     return part
 
 
-def places_of_blocks(task: Task, blocks: Graph) -> Array | None:
+def places_of_blocks(problem: MappingProblem, blocks: Graph) -> Array | None:
     """Elements for the blocks of a partition by multisection, if that is better than their order.
 
     Each element takes one block, whatever it weighs.
     """
     space, k = blocks.space, blocks.num_vertices
-    if not task.topology.is_hierarchy:
+    if not problem.topology.is_hierarchy:
         return None
     # of the types of a coarse graph, for which there are kernels
     light = Graph(blocks.offsets, blocks.targets,
                   space.asarray(blocks.weights, blocks.weight_sum_dtype),
                   space.full(k, 1, np.int64), space)
-    each_one = replace(task, graph=light, balance=Balance(k, 1, 1), trace=Trace(space, light, None))
+    each_one = replace(problem, graph=light, balance=Balance(k, 1, 1),
+                       trace=Trace(space, light, None), constraints=UNCONSTRAINED)
     places = by_multisection(each_one, MultisectionConfig())
     in_order = space.asarray(np.arange(k), np.int32)
-    better = cost_of(light, places, task.distances) < cost_of(light, in_order, task.distances)
+    better = (cost_of(light, places, problem.distances)
+              < cost_of(light, in_order, problem.distances))
     return places if better and (space.to_host(histogram(space, places, k)) == 1).all() else None
-
-
-def by_integrated_mapping(task: Task, config: im.IntegratedConfig) -> Array:
-    """Refine on the communication cost on every level."""
-    return im.integrated_mapping(task.graph, task.topology, task.distances, task.balance, config,
-                                 task.seed, task.trace)
 
 
 SECTIONED = {
@@ -280,7 +258,7 @@ MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
         PAPER + ", section 4.2", im.PRESETS,
         {"refinement.tolerance": "phi", "finest_refinement.tolerance": "phi",
          "finest_once.tolerance": "phi"},
-        map=by_integrated_mapping,
+        map=im.integrated_mapping,
     ),
     Mapper(
         "two-phase", "Partition and swaps",

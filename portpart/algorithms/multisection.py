@@ -8,6 +8,7 @@ C. Schulz, H. Woydt (2025).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,31 +16,28 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import repaired
 from portpart.algorithms.mapping.combining import Sections
+from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives.distances import Distances, distances_on
+from portpart.algorithms.objectives.distances import distances_on
 from portpart.backends.interface import Array
 from portpart.backends.language import int32, int64, kernel
 from portpart.graphs.graph import Graph
-from portpart.graphs.topology import Topology
 from portpart.primitives.histogram import histogram
 
 SEEDS_OF_LEVELS = 10**12
 """Distance between the seeds of levels."""
 
-Divide = Callable[[Sections, Distances, Balance, int], Array]
-"""Divides the blocks of a level, as `partition_sections` does, by some seed."""
+Divide = Callable[[MappingProblem, Sections], Array]
+"""Divides the blocks of a level, as `partition_sections` does."""
 
 
-def multisection(graph: Graph, topology: Topology, limit: int, divide: Divide, seed: int,
-                 trace: Trace, room: float = 0.0) -> Array:
-    """Map `graph`: partition it onto the outermost level, then all its blocks onto the next one.
+def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0) -> Array:
+    """Map the graph: partition it onto the outermost level, then all its blocks onto the next one.
 
     Parameters
     ----------
-    topology : Topology
-        A hierarchy.
-    limit : int
-        What a processing element may weigh.
+    problem : MappingProblem
+        The machine is a hierarchy.
     divide : callable
         Divides all blocks of a level at once.
     room : float
@@ -50,20 +48,24 @@ def multisection(graph: Graph, topology: Topology, limit: int, divide: Divide, s
     array of int32, shape (n,)
         Processing element of each vertex.
     """
-    space = graph.space
+    graph, topology, space = problem.graph, problem.topology, problem.space
+    limit = problem.balance.max_block_weight
     part = space.zeros(graph.num_vertices, np.int32)
     blocks, elements = 1, topology.num_elements
     for depth, arity in reversed(list(enumerate(topology.arities, 1))):
         if arity == 1:
             continue
-        with trace.phase(f"level {depth}"):
+        with problem.trace.phase(f"level {depth}"):
             weights = space.to_host(histogram(space, part, blocks, graph.vertex_weights))
             levels_left = sum(width > 1 for width in topology.arities[:depth])
             balance = section_balance(weights, arity, elements, limit, levels_left, room)
             first_block = None if blocks == 1 else _first_blocks(graph, part, arity)
-            part = divide(Sections(blocks, arity, first_block),
-                          distances_on(space, topology.outside(depth)), balance,
-                          (seed + SEEDS_OF_LEVELS * depth) % 2**62)
+            outside = topology.outside(depth)
+            level = replace(problem, balance=balance, topology=outside,
+                            distances=distances_on(space, outside),
+                            seed=(problem.seed + SEEDS_OF_LEVELS * depth) % 2**62,
+                            trace=Trace(space, graph, problem.trace.told_inside()))
+            part = divide(level, Sections(blocks, arity, first_block))
             part, _ = repaired(graph, part, balance)
         blocks, elements = blocks * arity, elements // arity
     return part

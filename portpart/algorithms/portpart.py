@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions
 from portpart.algorithms.multilevel.clustered import ClusteredConfig
-from portpart.algorithms.multilevel.constraints import NOTHING_MORE, Request
 from portpart.algorithms.multilevel.pool import StartOptions
-from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multilevel.walk import partition_multilevel
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.starting import start_from_pool
+from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
 
 FEW_STARTS = StartOptions(refined=1, growing=GrowingOptions(candidates=1))
 MANY_STARTS = StartOptions(refined=4, growing=GrowingOptions(candidates=4))
@@ -111,16 +109,14 @@ PRESETS = {
 }
 
 
-def portpart(graph: Graph, balance: Balance, imbalance: float, config: PortpartConfig, seed: int,
-             trace: Trace, request: Request = NOTHING_MORE) -> Array:
-    """Partition `graph`: coarsen by clusters, start, refine upwards, search on.
+def portpart(problem: Problem, config: PortpartConfig) -> Array:
+    """Partition the graph: coarsen by clusters, start, refine upwards, search on.
 
     Returns
     -------
     array of int32, shape (n,)
         In the space of the graph.
     """
-    coarsest = config.coarsest_vertices(balance.num_blocks)
-    find_clusters = config.clusters_of_levels(graph, balance, coarsest)
-    return partition_multilevel(graph, balance, imbalance, config, find_clusters, seed, trace,
-                                request)
+    return partition_multilevel(problem, Recipe(
+        config, config.clusters_of_levels(problem, config.coarsest_vertices(problem.num_blocks)),
+        start_from_pool(problem, config), lambda seed: config.refiner(problem, seed)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from portpart.graphs.arrays import as_array, host_array
 from portpart.graphs.graph import Graph
 from portpart.graphs.weights import integral
 from portpart.metrics.balance import block_weight_limit, block_weight_limits, target_weights
-from portpart.options import shown
+from portpart.options import exact_fraction, shown
 from portpart.primitives.histogram import histogram
 
 FREE = -1
+MAX_IMBALANCE = 2**31
+"""From here on a limit is none, whatever k is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,16 +85,18 @@ def bounds_for(graph: Graph, k: int, imbalance: Any, target: Any, fixed: Array |
     held = np.zeros(k, np.int64) if fixed is None else _held(graph, fixed, k)
     if least > 0:
         _check_least(graph, least, limits, held)
-    return Bounds(most, limits, held, least, _balance(np.maximum(limits, held), means),
+    float_imbalance = float(min(exact_fraction(imbalance), Fraction(MAX_IMBALANCE)))
+    balance = _balance(np.maximum(limits, held), means, float_imbalance)
+    return Bounds(most, limits, held, least, balance,
                   lambda: most_filled(graph, limits, held, fixed))
 
 
-def _balance(limits: np.ndarray, means: np.ndarray) -> Balance:
+def _balance(limits: np.ndarray, means: np.ndarray, imbalance: float) -> Balance:
     """Blocks that are alike need no arrays, and give the same result as without a target."""
     k = len(limits)
     if (limits == limits[0]).all() and (means == means[0]).all():
-        return Balance(k, int(limits[0]), int(means[0]))
-    return Balance(k, int(limits.max()), int(means.max()), limits, means)
+        return Balance(k, int(limits[0]), int(means[0]), imbalance=imbalance)
+    return Balance(k, int(limits.max()), int(means.max()), limits, means, imbalance)
 
 
 def _held(graph: Graph, fixed: Array, k: int) -> np.ndarray:

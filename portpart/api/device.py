@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,6 @@ from portpart.options import checked_integer, exact_fraction, shown
 from portpart.primitives.reduce import argmax_of, max_of
 
 MAX_SEED = 2**62
-MAX_IMBALANCE = 2**31
-"""From here on a limit is none, whatever k is."""
 
 
 def checked_seed(seed: Any) -> int:
@@ -34,11 +31,6 @@ def warn_of_percents(imbalance: Any) -> None:
     if exact_fraction(imbalance) > 1:
         warnings.warn(f"imbalance={shown(imbalance)} lets blocks weigh more than twice their "
                       'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=4)
-
-
-def as_float(imbalance: Any) -> float:
-    """An imbalance that `block_weight_limit` has accepted, which may be a text, as a number."""
-    return float(min(exact_fraction(imbalance), Fraction(MAX_IMBALANCE)))
 
 
 def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any) -> Graph:
@@ -69,14 +61,15 @@ def _is_on_device(graph: Any) -> bool:
     return any(hasattr(holder, "__cuda_array_interface__") for holder in holders)
 
 
-def where_the_graph_was(part: Any, graph: Any, space: ExecutionSpace) -> Any:
+def to_callers_memory(part: Any, graph: Any, space: ExecutionSpace) -> Any:
     """`part` in the kind of memory that the caller's graph is in."""
     if not _is_on_device(graph):
         return space.to_host(part)
     return part if space.kind == "cuda" else backends.space("cuda").asarray(part)
 
 
-def why_infeasible(graph: Graph, weights: np.ndarray, bounds: Bounds, target: Any = None) -> str:
+def infeasibility_message(graph: Graph, weights: np.ndarray, bounds: Bounds,
+                          target: Any = None) -> str:
     """Which bound block weights break, and why."""
     limits = bounds.limits
     block = int((bounds.held - limits).argmax())

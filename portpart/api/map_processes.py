@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.algorithms.balance.finish import bounded
-from portpart.algorithms.mappers import Mapper, Task, mapper_of
+from portpart.algorithms.mappers import Mapper, mapper_of
+from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.objectives.communication import check_cost
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.traffic import traffic_of, with_swaps
 from portpart.api.bounds import bounds_for
 from portpart.api.device import (
-    as_float,
     checked_seed,
     graph_on_device,
+    infeasibility_message,
+    to_callers_memory,
     warn_of_percents,
-    where_the_graph_was,
-    why_infeasible,
 )
 from portpart.api.mapping_memory import check_memory
 from portpart.api.results import MappingResult
@@ -151,16 +151,17 @@ def map_processes(
     swapped = mapper.swaps_with(config) if swaps is None else swaps
     check_memory(working, machine, swapped)
     trace = Trace(space, working, progress)
-    task = Task(working, machine, distances_on(space, machine), bounds.balance,
-                as_float(imbalance), seed, trace)
-    part, block_weights, traffic = mapped_by(mapper, task, config, swapped)
+    problem = MappingProblem(working, bounds.balance, seed, trace, topology=machine,
+                             distances=distances_on(space, machine))
+    part, block_weights, traffic = mapped_by(mapper, problem, config, swapped)
     feasible = bounds.kept_by(block_weights)
     if not feasible:
-        warnings.warn(why_infeasible(working, block_weights, bounds), UserWarning, stacklevel=3)
+        warnings.warn(infeasibility_message(working, block_weights, bounds), UserWarning,
+                      stacklevel=3)
     pairs = traffic.tocoo()
     costs = level_costs_of(machine, pairs.row, pairs.col, pairs.data)
     return MappingResult(
-        part=where_the_graph_was(part, graph, space),
+        part=to_callers_memory(part, graph, space),
         cut=int(traffic.sum()) // 2, imbalance=imbalance_of(block_weights),
         block_weights=block_weights,
         max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
@@ -170,19 +171,18 @@ def map_processes(
     )
 
 
-def mapped_by(mapper: Mapper, task: Task, config: Any,
+def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
               swapped: bool) -> tuple[Array, np.ndarray, csr_array]:
     """The mapping, the weights of blocks, and the traffic: all between checks and the result."""
-    graph, balance = task.graph, task.balance
-    k = balance.num_blocks
-    part = mapper.map(task, config)
-    with task.trace.phase("finish"):
+    graph, balance, k = problem.graph, problem.balance, problem.num_blocks
+    part = mapper.map(problem, config)
+    with problem.trace.phase("finish"):
         part, weights = bounded(graph, part, balance)
         traffic = traffic_of(graph, part, k)
     if swapped:
-        with task.trace.phase("swaps"):
-            part, traffic = with_swaps(graph, part, traffic, task.distances, task.seed,
-                                       lambda blocks: mapper.places(task, blocks))
+        with problem.trace.phase("swaps"):
+            part, traffic = with_swaps(graph, part, traffic, problem.distances, problem.seed,
+                                       lambda blocks: mapper.places(problem, blocks))
             weights = graph.space.to_host(histogram(graph.space, part, k, graph.vertex_weights))
     return part, weights, traffic
 

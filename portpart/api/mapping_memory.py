@@ -12,7 +12,7 @@ from typing import Any
 
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
 from portpart.algorithms.mappers import MultisectionConfig, mapper_of
-from portpart.algorithms.multilevel.walk import MultilevelConfig
+from portpart.algorithms.multilevel.options import MultilevelConfig
 from portpart.algorithms.objectives.distances import MOST_COUNTED
 from portpart.algorithms.partitioners import find
 from portpart.algorithms.placement.sections import LEAST_OF_SECTION, coarsest_of_sections

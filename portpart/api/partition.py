@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.balance.finish import bounded
-from portpart.algorithms.multilevel.constraints import Request, late_after
+from portpart.algorithms.multilevel.constraints import Constraints, deadline_check
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.refinement.incumbent import cut_of
@@ -22,19 +23,17 @@ from portpart.api.bounds import (
     start_with_fixed,
 )
 from portpart.api.device import (
-    as_float,
     checked_seed,
     graph_on_device,
+    infeasibility_message,
+    to_callers_memory,
     warn_of_percents,
-    where_the_graph_was,
-    why_infeasible,
 )
 from portpart.api.memory_model import check_room
 from portpart.api.results import PartitionResult
 from portpart.api.vertex_names import blocks_by_vertex, refuse_partial
 from portpart.backends.interface import Array
 from portpart.errors import InputError, typed_memory_errors
-from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.metrics.balance import block_weight_limits, imbalance_of
 from portpart.options import MAX_BLOCKS, checked_integer, number_of_blocks, shown
@@ -187,16 +186,17 @@ def partition(
     initial = start_with_fixed(space, initial, fixed)
     bounds = bounds_for(working, k, imbalance, target, fixed, least)
     trace = Trace(space, working, progress)
-    request = Request(fixed, initial, late_after(space, deadline))
-    part = run(working, bounds.balance, as_float(imbalance), config, seed, trace, request)
+    problem = Problem(working, bounds.balance, seed, trace,
+                      Constraints(fixed, initial, deadline_check(space, deadline)))
+    part = run(problem, config)
     with trace.phase("finish"):
-        part, block_weights, cut = _finished(working, part, bounds, request)
+        part, block_weights, cut = _finished(problem, part, bounds)
     feasible = bounds.kept_by(block_weights)
     if not feasible:
-        warnings.warn(why_infeasible(working, block_weights, bounds, target), UserWarning,
+        warnings.warn(infeasibility_message(working, block_weights, bounds, target), UserWarning,
                       stacklevel=3)
     return PartitionResult(
-        part=where_the_graph_was(part, graph, space),
+        part=to_callers_memory(part, graph, space),
         cut=cut, imbalance=imbalance_of(block_weights, target),
         block_weights=block_weights,
         max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
@@ -206,16 +206,15 @@ def partition(
     )
 
 
-def _finished(graph: Graph, part: Array, bounds: Bounds,
-              request: Request) -> tuple[Array, np.ndarray, int]:
+def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray, int]:
     """The partition within its bounds, its block weights and its cut."""
-    balance, fixed = bounds.balance, request.fixed
-    part, weights = bounded(graph, part, balance, bounds.least, fixed)
+    graph, wanted = problem.graph, problem.constraints
+    part, weights = bounded(graph, part, problem.balance, bounds.least, wanted.fixed)
     cut = cut_of(graph, part)
-    if request.initial is not None:
-        first = request.initial
+    if wanted.initial is not None:
+        first = wanted.initial
         before = graph.space.to_host(
-            histogram(graph.space, first, balance.num_blocks, graph.vertex_weights))
+            histogram(graph.space, first, problem.num_blocks, graph.vertex_weights))
         first_cut = cut_of(graph, first)
         if bounds.rank(before, first_cut) < bounds.rank(weights, cut):
             return graph.space.copy(first), before, first_cut

@@ -21,7 +21,7 @@ from portpart.algorithms.initial.fixed_vertices import (
     grown_partition,
     start_partition,
 )
-from portpart.algorithms.multilevel.constraints import Request
+from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
@@ -68,10 +68,10 @@ def test_pairs_of_different_labels_are_parted(space: ExecutionSpace) -> None:
 
 def test_labels_tell_blocks_and_fixed_vertices_apart(space: ExecutionSpace) -> None:
     fixed, part = (space.asarray(np.array(a, np.int32)) for a in ([-1, 0, -1, 1], [0, 0, 1, 1]))
-    assert Request().label(space, None) is None
-    assert Request(fixed).label(space, None) is fixed
-    assert Request().label(space, part) is part
-    assert len(set(oracles.host(Request(fixed).label(space, part)).tolist())) == 4
+    assert Constraints().label(space, None) is None
+    assert Constraints(fixed).label(space, None) is fixed
+    assert Constraints().label(space, part) is part
+    assert len(set(oracles.host(Constraints(fixed).label(space, part)).tolist())) == 4
 
 
 def test_labels_stay_apart_on_every_level(space: ExecutionSpace) -> None:

@@ -12,7 +12,8 @@ import pytest
 import portpart
 from portpart import GpmetisConfig, backends
 from portpart.algorithms.gpmetis import gpmetis as recipe
-from portpart.algorithms.multilevel.constraints import Request
+from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.program import Program
@@ -118,7 +119,7 @@ def found_in(space: ExecutionSpace, config: GpmetisConfig, **wanted: Any) -> Any
     graph = delaunay(3000).to(space)
     arrays = {name: space.asarray(value, np.int32) for name, value in wanted.items()}
     trace = Trace(space, graph, None)
-    part = recipe(graph, balance_of(graph, 6), 0.03, config, 4, trace, Request(**arrays))
+    part = recipe(Problem(graph, balance_of(graph, 6), 4, trace, Constraints(**arrays)), config)
     return space.to_host(part), [level["vertices"] for level in trace.summary()["levels"]]
 
 

@@ -20,8 +20,9 @@ from portpart.algorithms.initial.bisection import shuffled, splits_of
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.metis import metis_partition
 from portpart.algorithms.jet import JetConfig, jet
-from portpart.algorithms.multilevel import walk as multilevel
+from portpart.algorithms.multilevel import starting
 from portpart.algorithms.multilevel.pool import StartOptions, grown_parts, levels_below
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
@@ -220,13 +221,13 @@ def test_whole_partitions_with_grown_starts(space: ExecutionSpace) -> None:
     parts = []
     for where in (reference(), space):
         graph = random_graph(2000, 9000, 8, weighted=True, vertex_weighted=True).to(where)
-        balance = balance_of(graph, 6)
-        parts.append(oracles.host(jet(graph, balance, 0.03, config, 2, Trace(where, graph, None))))
+        problem = Problem(graph, balance_of(graph, 6), 2, Trace(where, graph, None))
+        parts.append(oracles.host(jet(problem, config)))
     assert np.array_equal(*parts)
 
 
 def test_graphs_that_do_not_shrink_are_left_to_metis(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multilevel, "MOST_GROWN", 100)
+    monkeypatch.setattr(starting, "MOST_GROWN", 100)
     metis, grown = (portpart.partition(generators.delaunay(900), 4, preset=JetConfig(start=start))
                     for start in ("metis", "grown"))
     assert np.array_equal(metis.part, grown.part)
@@ -234,7 +235,7 @@ def test_graphs_that_do_not_shrink_are_left_to_metis(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("k", [2, 40, 130])
 def test_nobody_asks_metis_by_default(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multilevel, "metis_parts", None)
+    monkeypatch.setattr(starting, "metis_parts", None)
     assert portpart.partition(generators.delaunay(2000), k).feasible
 
 

@@ -10,7 +10,15 @@ import pytest
 
 import portpart
 from portpart import generators
-from portpart.algorithms.multilevel.search import MAX_COMBINED_BLOCKS, Found, overlay, search
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.search import (
+    MAX_COMBINED_BLOCKS,
+    Partition,
+    overlay,
+    search,
+)
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.backends.interface import ExecutionSpace
 from tests import oracles
@@ -38,12 +46,14 @@ def test_the_best_run_is_combined_with_the_others_and_goes_through_the_cycles() 
     walks: list[tuple[Any, Any]] = []
     cuts = iter([(1, 30), (0, 5), (1, 20), (1, 19), (1, 18), (1, 17)])
 
-    def walk(seed: int, part: Any = None, label: Any = None) -> Found:
+    def walk(seed: int, part: Any = None, label: Any = None) -> Partition:
         walks.append((None if part is None else part[0], None if label is None else label[0]))
-        return Found(np.full(1, len(walks), np.int32), *next(cuts))
+        return Partition(np.full(1, len(walks), np.int32), *next(cuts))
 
     told: list[int] = []
-    best = search(reference(), walk, 10, 0, 3, 1, lambda found: told.append(found.cut))
+    dot = generators.grid_2d(1, 1).to(reference())
+    problem = Problem(dot, Balance(10, 1, 1), 0, Trace(dot.space, dot, None))
+    best = search(problem, walk, 3, 1, lambda found: told.append(found.value))
     assert walks == [(None, None)] * 3 + [(3, 31), (4, 42), (5, 5)]
     assert told == [30, 30, 20, 19, 18, 17]
     assert best[0] == 6

@@ -17,7 +17,8 @@ import portpart
 from portpart import InputError, Topology
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.integrated_mapping import IntegratedConfig
-from portpart.algorithms.mappers import MAPPERS, MultisectionConfig, PartitionedConfig, Task
+from portpart.algorithms.mappers import MAPPERS, MultisectionConfig, PartitionedConfig
+from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multisection import adaptive_limit
 from portpart.algorithms.objectives.distances import distances_on
@@ -337,9 +338,9 @@ def test_blocks_in_a_bad_order_get_better_places() -> None:
     traffic = portpart.as_graph(csr_array(near[shuffled][:, shuffled] * 100))
     topology = Topology("4:4", "1:100")
     space = traffic.space
-    task = Task(traffic, topology, distances_on(space, topology), Balance(16, 1, 1), 0.0, 0,
-                Trace(space, traffic, None))
-    places = MAPPERS["two-phase"].places(task, traffic)
+    problem = MappingProblem(traffic, Balance(16, 1, 1), 0, Trace(space, traffic, None),
+                             topology=topology, distances=distances_on(space, topology))
+    places = MAPPERS["two-phase"].places(problem, traffic)
     assert sorted(places) == list(range(16))
     assert len(set(zip(shuffled // 4, places // 4))) == 4
 

@@ -11,7 +11,8 @@ import pytest
 
 import portpart
 from portpart import Topology, generators
-from portpart.algorithms.mappers import Task, mapper_of
+from portpart.algorithms.mappers import mapper_of
+from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.api.map_processes import mapped_by
@@ -58,8 +59,9 @@ def mapped_in(space: ExecutionSpace, graph: Graph, machine: str, algorithm: str,
     topology = MACHINES[machine]
     balance, distances = balance_of(graph, topology.num_elements), distances_on(space, topology)
     mapper, config = mapper_of(algorithm, preset)
-    task = Task(graph, topology, distances, balance, 0.03, 4, Trace(space, graph, None))
-    return oracles.host(mapped_by(mapper, task, config, swapped=True)[0])
+    problem = MappingProblem(graph, balance, 4, Trace(space, graph, None), topology=topology,
+                             distances=distances)
+    return oracles.host(mapped_by(mapper, problem, config, swapped=True)[0])
 
 
 def name_of(case: Any) -> str:

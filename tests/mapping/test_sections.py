@@ -10,6 +10,8 @@ import pytest
 from portpart import PortpartConfig, Topology
 from portpart.algorithms.initial.order_by_section import order_by_label
 from portpart.algorithms.mapping.combining import Sections, best_of_each
+from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multisection import section_balance
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.sections import partition_sections
@@ -57,6 +59,11 @@ def halves(graph: Any) -> np.ndarray:
     return np.where(np.arange(graph.num_vertices) % side < side // 2, 0, 3).astype(np.int32)
 
 
+def problem_on(space: ExecutionSpace, graph: Any, balance: Any, machine: Topology) -> Any:
+    return MappingProblem(graph, balance, 5, Trace(space, graph, None), topology=machine,
+                          distances=distances_on(space, machine))
+
+
 def test_sections_are_divided_each_by_itself(space: ExecutionSpace) -> None:
     grid = grid_2d(24)
     first = halves(grid)
@@ -65,8 +72,8 @@ def test_sections_are_divided_each_by_itself(space: ExecutionSpace) -> None:
     assert balance.limits.tolist() == [98] * 6
     found, expected = (
         oracles.host(partition_sections(
-            grid.to(where), Sections(2, 3, where.asarray(first)), distances_on(where, machine),
-            balance, PortpartConfig(), 5))
+            problem_on(where, grid.to(where), balance, machine),
+            Sections(2, 3, where.asarray(first)), PortpartConfig()))
         for where in (space, reference()))
     assert np.array_equal(found, expected)
     assert np.bincount(found, minlength=6).max() <= 98
@@ -90,7 +97,7 @@ def test_the_best_of_each_section_is_taken(space: ExecutionSpace) -> None:
     found = best_of_each(here, Sections(2, 2, space.asarray(first)), distances_on(space, machine),
                          balance, [space.asarray(one), space.asarray(two)], 0)
     assert np.array_equal(oracles.host(found.part), good)
-    assert found.cut == plain.cost(graph, good, table)
+    assert found.value == plain.cost(graph, good, table)
     assert found.balanced == 1
 
 

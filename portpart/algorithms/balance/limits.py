@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,32 +15,28 @@ class Balance:
     ----------
     num_blocks : int
     max_block_weight : int
-        No block may weigh more.
+        No block may weigh more; the largest limit where blocks differ.
     mean_block_weight : int
         Total weight over the number of blocks, rounded down.
-    own_limits, own_means : numpy.ndarray of int64, shape (k,), optional
-        The same for each block, where blocks differ; then `max_block_weight` is the largest limit.
+    limits, means : numpy.ndarray of int64, shape (k,)
+        The same for each block.  Blocks are alike, `are_alike`, unless these are given.
+    imbalance : float
+        What was asked for, which METIS is told.
     """
 
     num_blocks: int
     max_block_weight: int
     mean_block_weight: int
-    own_limits: np.ndarray | None = None
-    own_means: np.ndarray | None = None
+    limits: np.ndarray = field(default=None)  # type: ignore[arg-type]
+    means: np.ndarray = field(default=None)  # type: ignore[arg-type]
+    imbalance: float = 0.03
+    are_alike: bool = field(init=False)
 
-    @property
-    def limits(self) -> np.ndarray:
-        """Most that each block may weigh: int64, shape (k,)."""
-        if self.own_limits is None:
-            return np.full(self.num_blocks, self.max_block_weight, np.int64)
-        return self.own_limits
-
-    @property
-    def means(self) -> np.ndarray:
-        """What each block weighs in perfect balance, rounded down: int64, shape (k,)."""
-        if self.own_means is None:
-            return np.full(self.num_blocks, self.mean_block_weight, np.int64)
-        return self.own_means
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "are_alike", self.limits is None)
+        for name, value in (("limits", self.max_block_weight), ("means", self.mean_block_weight)):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.full(self.num_blocks, value, np.int64))
 
     @property
     def open_below(self) -> np.ndarray:
@@ -56,7 +52,7 @@ class Balance:
     @property
     def shares(self) -> np.ndarray | None:
         """Share of the total weight that each block is meant to have; None if they are equal."""
-        if self.own_limits is None:
+        if self.are_alike:
             return None
         return np.maximum(self.limits, 1) / np.maximum(self.limits, 1).sum(dtype=np.float64)
 
@@ -70,7 +66,7 @@ class Balance:
         A quarter of a block; of the smallest one where blocks differ, but no less than twice the
         mean weight of `coarsest` vertices, for else coarsening would stall.
         """
-        if self.own_limits is None:
+        if self.are_alike:
             return max(self.max_block_weight // 4, 1)
         total = int(self.means.sum()) + self.num_blocks
         smallest, largest = int(self.limits.min()) // 4, int(self.limits.max()) // 4

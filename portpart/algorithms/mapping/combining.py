@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.multilevel.search import Found
+from portpart.algorithms.multilevel.search import Partition
 from portpart.algorithms.objectives.communication import cost_of
 from portpart.algorithms.objectives.distances import DISTANCE, Distances, DistanceTables
 from portpart.backends.interface import Array
@@ -47,7 +47,7 @@ class Sections(Record):
 
 
 def best_of_each(graph: Graph, sections: Sections, distances: Distances, balance: Balance,
-                 parts: list[Array], slack: int) -> Found:
+                 parts: list[Array], slack: int) -> Partition:
     """Every section from that of the partitions which has the least overload, then cost, there.
 
     Parameters
@@ -67,7 +67,7 @@ def best_of_each(graph: Graph, sections: Sections, distances: Distances, balance
         space.parallel_for(n, take_section, sections, space.asarray(chosen, np.int64), index,
                            parts[index], part)
     balanced = int(_overloads(graph, sections, balance, part, slack).max() == 0)
-    return Found(part, balanced, cost_of(graph, part, distances))
+    return Partition(part, balanced, cost_of(graph, part, distances))
 
 
 def _costs(graph: Graph, sections: Sections, distances: Distances, part: Array) -> np.ndarray:

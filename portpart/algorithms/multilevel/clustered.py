@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
-from portpart.algorithms.multilevel.walk import JetRefinedConfig
+from portpart.algorithms.multilevel.options import JetRefinedConfig
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.errors import InputError
-from portpart.graphs.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,8 @@ class ClusteredConfig(JetRefinedConfig):
             if not 1 < getattr(self, name) < float("inf"):
                 raise InputError(f"{name} is {getattr(self, name)}; it must be a number above 1")
 
-    def clusters_of_levels(self, graph: Graph, balance: Balance, coarsest: int) -> ClusterRule:
-        """Clusters for the levels from `graph` down to about `coarsest` vertices."""
-        return cluster_rule(graph, coarsest, balance.cluster_limit(coarsest), self.growth,
-                            self.skewed_growth, self.most_coarse_weight, self.clustering)
+    def clusters_of_levels(self, problem: Problem, coarsest: int) -> ClusterRule:
+        """Clusters for the levels down to about `coarsest` vertices."""
+        return cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
+                            self.growth, self.skewed_growth, self.most_coarse_weight,
+                            self.clustering)

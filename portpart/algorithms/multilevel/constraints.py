@@ -18,7 +18,7 @@ def never() -> bool:
     return False
 
 
-def late_after(space: ExecutionSpace, deadline: float) -> Callable[[], bool]:
+def deadline_check(space: ExecutionSpace, deadline: float) -> Callable[[], bool]:
     """Whether the device is still at work at `deadline`, a reading of ``time.perf_counter``."""
     if deadline == math.inf:
         return never
@@ -30,8 +30,8 @@ def late_after(space: ExecutionSpace, deadline: float) -> Callable[[], bool]:
     return is_late
 
 
-@dataclass(frozen=True)
-class Request:
+@dataclass(frozen=True, eq=False)
+class Constraints:
     """Vertices that must not move, a partition to start from, a limit of time.
 
     Attributes
@@ -59,14 +59,14 @@ class Request:
         space.parallel_for(len(part), mark_fixed, self.fixed, part, label)
         return label
 
-    def moved(self, space: ExecutionSpace, other: ExecutionSpace) -> Request:
+    def moved(self, space: ExecutionSpace, other: ExecutionSpace) -> Constraints:
         """The same with the arrays, which are in `space`, in another one."""
         fixed, initial = (None if array is None else other.asarray(space.to_host(array))
                           for array in (self.fixed, self.initial))
-        return Request(fixed, initial, self.out_of_time)
+        return Constraints(fixed, initial, self.out_of_time)
 
 
-NOTHING_MORE = Request()
+UNCONSTRAINED = Constraints()
 
 
 @kernel

@@ -17,8 +17,8 @@ from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
 from portpart.algorithms.initial.fixed_vertices import grown_partition, start_partition
-from portpart.algorithms.multilevel.constraints import never
-from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
+from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -65,15 +65,19 @@ class StartOptions:
             raise InputError(f"shrink is {self.shrink}; it must be from 1.5 to 100")
 
 
-def metis_parts(coarsest: Graph, balance: Balance, imbalance: float, seeds: range,
+Choose = Callable[[list[Array]], Array]
+"""The best of several partitions, or one put together from them."""
+
+
+def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
                 fixed: Array | None = None) -> Iterator[Array]:
     """Partitions by METIS, one for each seed, and one grown from fixed vertices."""
     matrix, space = coarsest.to_scipy(), coarsest.space
     weights, anchors = (None if array is None else space.to_host(array)
                         for array in (coarsest.vertex_weights, fixed))
     for seed in seeds:
-        yield space.asarray(start_partition(matrix, weights, balance.limits, imbalance, seed,
-                                            balance.shares, anchors))
+        yield space.asarray(start_partition(matrix, weights, balance.limits, balance.imbalance,
+                                            seed, balance.shares, anchors))
     grown = None if anchors is None else grown_partition(matrix, anchors, balance.num_blocks)
     if grown is not None:
         yield space.asarray(grown)
@@ -116,30 +120,37 @@ def levels_below(graph: Graph, options: StartOptions, seed: int, least: int | No
                    seed=seed, label=label)
 
 
-def start_from_best(refiner: JetRefiner, coarsest: Graph, parts: Iterable[Array], count: int,
-                    temperature: float, fixed: Array | None = None,
-                    out_of_time: Callable[[], bool] = never) -> int:
+def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], count: int,
+                    temperature: float, wanted: Constraints = UNCONSTRAINED,
+                    choose: Choose | None = None) -> int:
     """Refine each of `count` partitions and start from the best, as many as time allows.
 
     A single one is left as it is.
+
+    Parameters
+    ----------
+    choose : callable, optional
+        Makes one of the refined partitions, if there are several; by default the best of them.
 
     Returns
     -------
     int
         The passes that each has had.
     """
-    space = coarsest.space
     tried: list[tuple[Outcome, Array]] = []
     for part in parts:
         refiner.start(coarsest, part)
-        only = count == 1 and fixed is None
-        if only or (not tried and out_of_time()):
+        only = count == 1 and wanted.fixed is None
+        if only or (not tried and wanted.out_of_time()):
             return 0
-        outcome = refiner.refine(coarsest, temperature, fixed)
-        tried.append((outcome, space.copy(refiner.best[: coarsest.num_vertices])))
-        if out_of_time():
+        outcome = refiner.refine(coarsest, temperature, wanted.fixed)
+        tried.append((outcome, coarsest.space.copy(refiner.best[: coarsest.num_vertices])))
+        if wanted.out_of_time():
             break
-    rank = _rank_of_anchored(coarsest) if fixed is not None else _rank
+    if choose is not None:
+        refiner.start(coarsest, choose([part for _, part in tried]))
+        return 1
+    rank = _rank_of_anchored(coarsest) if wanted.fixed is not None else _rank
     _, best = min(tried, key=lambda one: rank(one[0]))
     refiner.start(coarsest, best)
     return 1

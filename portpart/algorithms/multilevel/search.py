@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int64, kernel
 
@@ -25,65 +26,73 @@ RUN_SEEDS, COMBINATION_SEEDS, CYCLE_SEEDS = 10**9, 10**6, 10**3
 """Distances between the seeds of walks of a kind; levels of a walk take the next seeds."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """A partition that a walk has ended with."""
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """A partition that a walk has ended with.
+
+    Attributes
+    ----------
+    part : array of int32, shape (n,)
+    balanced : int
+        1 if it keeps the limits, else 0.
+    value : int
+        What was to become small: the cut, or the communication cost.
+    """
 
     part: Array
     balanced: int
-    cut: int
+    value: int
 
     @property
     def rank(self) -> tuple[int, int]:
         """Smaller is better."""
-        return -self.balanced, self.cut
+        return -self.balanced, self.value
 
 
 class Walk(Protocol):
     """One walk: from scratch, or from a partition without dividing the vertices of a label."""
 
     def __call__(self, seed: int, part: Array | None = None,
-                 label: Array | None = None) -> Found:
+                 label: Array | None = None) -> Partition:
         """Walk."""
 
 
-def search(space: ExecutionSpace, walk: Walk, num_blocks: int, seed: int, runs: int, cycles: int,
-           found_one: Callable[[Found], None] = lambda found: None, initial: Array | None = None,
-           out_of_time: Callable[[], bool] = lambda: False) -> Array:
+def search(problem: Problem, walk: Walk, runs: int, cycles: int,
+           found_one: Callable[[Partition], None] = lambda found: None) -> Array:
     """The best partition of `runs` walks from scratch, their combinations, and cycles after those.
+
+    From an initial partition there is one walk, and cycles after it.  Before each further walk it
+    is asked whether there is time.
 
     Parameters
     ----------
     found_one : callable
         Told about the best partition after each walk.
-    initial : array of int32, shape (n,), optional
-        The only start: a walk from there, and cycles after it.
-    out_of_time : callable
-        Asked before each further walk.
     """
-    found = [walk(seed, initial, initial)]
+    seed, wanted = problem.seed, problem.constraints
+    found = [walk(seed, wanted.initial, wanted.initial)]
     found_one(found[0])
-    for run in range(1, runs if initial is None else 1):
-        if out_of_time():
+    for run in range(1, runs if wanted.initial is None else 1):
+        if wanted.out_of_time():
             break
         found.append(walk(seed + RUN_SEEDS * run))
         found_one(min(found, key=_rank))
     best, *others = sorted(found, key=_rank)
     for index, other in enumerate(others, 1):
-        if out_of_time():
+        if wanted.out_of_time():
             break
-        label = overlay(space, best.part, other.part, num_blocks)
+        label = overlay(problem.space, best.part, other.part, problem.num_blocks)
         best = min(best, walk(seed + COMBINATION_SEEDS * index, best.part, label), key=_rank)
         found_one(best)
     for cycle in range(1, cycles + 1):
-        if out_of_time():
+        if wanted.out_of_time():
             break
         best = min(best, walk(seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)
         found_one(best)
     return best.part
 
 
-def _rank(found: Found) -> tuple[int, int]:
+def _rank(found: Partition) -> tuple[int, int]:
     return found.rank
 
 

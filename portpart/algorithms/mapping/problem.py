@@ -1,0 +1,24 @@
+"""What a mapper is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.objectives.distances import Distances
+from portpart.graphs.topology import Topology
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MappingProblem(Problem):
+    """A graph that is to be mapped to a machine; blocks are its processing elements.
+
+    Attributes
+    ----------
+    topology : Topology
+    distances : Distances
+        Those of the topology, in the space of the graph.
+    """
+
+    topology: Topology
+    distances: Distances

@@ -1,0 +1,29 @@
+"""What the walk asks of a refiner, whatever it minimises and however it moves vertices."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from portpart.algorithms.refinement.outcomes import Outcome
+from portpart.backends.interface import Array
+from portpart.graphs.graph import Graph
+
+
+class Refiner(Protocol):
+    """Work arrays for a hierarchy, and refinement of its levels from coarse to fine."""
+
+    @property
+    def best(self) -> Array:
+        """The best partition found, as long as the finest graph."""
+
+    def start(self, graph: Graph, part: Array, /) -> None:
+        """Begin with a partition of `graph`, which counts as the best so far."""
+
+    def project(self, graph: Graph, cluster: Array, /) -> None:
+        """Carry the best partition of the coarser graph over to `graph`."""
+
+    def restart(self, graph: Graph, /) -> None:
+        """Go back to the best partition of `graph`."""
+
+    def refine(self, graph: Graph, temperature: float, fixed: Array | None, /) -> Outcome:
+        """Refine the current partition of `graph` in place; fixed vertices stay."""
