@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print_json, timings
+from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print_json
 from portpart.cli.progress import phase_display
+from portpart.cli.results import as_facts, as_object
 
 if TYPE_CHECKING:
-    from portpart.api.results import MappingResult
     from portpart.graphs.topology import Topology
 
 
@@ -89,9 +88,12 @@ def command(
         "matrix": matrix, "output": output, "rankfile": rankfile, **settings,
     }
     if as_json:
-        print_json(_as_object(result, report))
+        print_json(as_object(result, report, cost=result.cost, level_costs=result.level_costs))
     else:
-        print_facts(_as_facts(result, report), to_stderr=files.STANDARD in (output, rankfile))
+        levels = " + ".join(grouped(cost) for cost in result.level_costs)
+        facts = as_facts(result, report, "elements",
+                         cost=f"{grouped(result.cost)} (by level: {levels})")
+        print_facts(facts, to_stderr=files.STANDARD in (output, rankfile))
     return OK if result.feasible else INFEASIBLE
 
 
@@ -125,47 +127,3 @@ def _host_names(topology: Topology, rankfile: str | None, hosts: str | None, nod
     if hosts:
         return nodes_of(topology, read_hosts(hosts), node_levels).names
     return nodes_of(topology, expand_nodelist(nodelist) if nodelist else None, node_levels).names
-
-
-def _as_object(result: MappingResult, report: dict[str, Any]) -> dict[str, Any]:
-    """Return the object of --json: the fields of the result, then what was asked for."""
-    requested = {f"requested_{name}" if name == "imbalance" else name: value
-                 for name, value in report.items()}  # fmt: skip
-    return {
-        "k": result.k,
-        "cost": result.cost,
-        "level_costs": result.level_costs,
-        "cut": result.cut,
-        "imbalance": result.imbalance,
-        "feasible": result.feasible,
-        "seconds": result.seconds,
-        "phases": result.stats.get("phases", {}),
-        "block_weights": result.block_weights,
-        "weight_scale": result.stats.get("weight_scale", 1),
-        **requested,
-    }
-
-
-def _as_facts(result: MappingResult, report: dict[str, Any]) -> dict[str, str]:
-    """Return what people want to see."""
-    name = Path(report["graph"]).name if report["graph"] != files.STANDARD else "standard input"
-    weights = result.block_weights
-    levels = " + ".join(grouped(cost) for cost in result.level_costs)
-    facts = {
-        "graph": f"{name}, {grouped(report['num_vertices'])} vertices, "
-        f"{grouped(report['num_edges'])} edges (read in {report['read_seconds']:.2f} s)",
-        "elements": f"{grouped(result.k)}, weighing {grouped(weights.min())} to "
-        f"{grouped(weights.max())}",
-        "cost": f"{grouped(result.cost)} (by level: {levels})",
-        "cut": grouped(result.cut),
-        "imbalance": f"{result.imbalance:.4f} (at most {report['imbalance']:g})",
-        "time": timings(result.seconds, result.stats.get("phases", {})),
-    }
-    if result.stats.get("weight_scale", 1) != 1:
-        facts["weights"] = f"times {result.stats['weight_scale']:g}, rounded"
-    if not result.feasible:
-        facts["balance"] = "NOT KEPT: see the warning"
-    written = [report[name] for name in ("output", "rankfile") if report[name]]
-    if written:
-        facts["written"] = ", ".join(written)
-    return facts

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print_json, timings
+from portpart.cli.output import libraries_on_stderr, print_facts, print_json
 from portpart.cli.progress import phase_display
-
-if TYPE_CHECKING:
-    from portpart.api.results import PartitionResult
+from portpart.cli.results import as_facts, as_object
 
 
 @click.command("partition")
@@ -80,47 +77,8 @@ def command(
         **settings,
     }
     if as_json:
-        print_json(_as_object(result, report))
+        levels = len(result.stats.get("levels", []))
+        print_json(as_object(result, report, num_levels=levels))
     else:
-        print_facts(_as_facts(result, report), to_stderr=output == files.STANDARD)
+        print_facts(as_facts(result, report, "blocks"), to_stderr=output == files.STANDARD)
     return OK if result.feasible else INFEASIBLE
-
-
-def _as_object(result: PartitionResult, report: dict[str, Any]) -> dict[str, Any]:
-    """Return the object of --json: the fields of the result, then what was asked for."""
-    requested = {f"requested_{name}" if name == "imbalance" else name: value
-                 for name, value in report.items()}  # fmt: skip
-    return {
-        "k": result.k,
-        "cut": result.cut,
-        "imbalance": result.imbalance,
-        "feasible": result.feasible,
-        "seconds": result.seconds,
-        "phases": result.stats.get("phases", {}),
-        "num_levels": len(result.stats.get("levels", [])),
-        "block_weights": result.block_weights,
-        "weight_scale": result.stats.get("weight_scale", 1),
-        **requested,
-    }
-
-
-def _as_facts(result: PartitionResult, report: dict[str, Any]) -> dict[str, str]:
-    """Return what people want to see."""
-    name = Path(report["graph"]).name if report["graph"] != files.STANDARD else "standard input"
-    weights = result.block_weights
-    facts = {
-        "graph": f"{name}, {grouped(report['num_vertices'])} vertices, "
-        f"{grouped(report['num_edges'])} edges (read in {report['read_seconds']:.2f} s)",
-        "blocks": f"{grouped(result.k)}, weighing {grouped(weights.min())} to "
-        f"{grouped(weights.max())}",
-        "cut": grouped(result.cut),
-        "imbalance": f"{result.imbalance:.4f} (at most {report['imbalance']:g})",
-        "time": timings(result.seconds, result.stats.get("phases", {})),
-    }
-    if result.stats.get("weight_scale", 1) != 1:
-        facts["weights"] = f"times {result.stats['weight_scale']:g}, rounded"
-    if not result.feasible:
-        facts["balance"] = "NOT KEPT: see the warning"
-    if report["output"]:
-        facts["written"] = report["output"]
-    return facts
