@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW
 from portpart.algorithms.coarsening.contract_by_hashing import WIDE_ROW
-from portpart.algorithms.initial.bisection_state import TALLY
-from portpart.algorithms.initial.fm_gains import group_words
+from portpart.algorithms.initial.fm_gains import TALLY, group_words
 from portpart.algorithms.multilevel.options import MultilevelConfig
 from portpart.algorithms.refinement import loss_buckets as leaving
 from portpart.algorithms.refinement import state as at

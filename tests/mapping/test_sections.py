@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from portpart import PortpartConfig, Topology
+from portpart.algorithms.initial.bisection_state import Candidates
 from portpart.algorithms.initial.order_by_section import order_by_label
 from portpart.algorithms.mapping.combining import Sections, best_of_each
 from portpart.algorithms.mapping.problem import MappingProblem
@@ -34,12 +35,9 @@ def test_vertices_are_ordered_by_label_and_by_chance(space: ExecutionSpace) -> N
     n, k, candidates = 50, 9, 3
     label = np.random.default_rng(0).integers(0, 3, n).astype(np.int32) * 3
     label[label == 3] = 6  # the middle range is empty
-    arrays: dict[str, Any] = {
-        "segment": space.zeros(candidates * (k + 1), np.int64),
-        **{name: space.zeros(candidates * n, np.int32)
-           for name in ("order", "next_order", "place", "part")}}
-    order_by_label(space, space.asarray(label), candidates, k, 7, arrays)
-    found = {name: oracles.host(array) for name, array in arrays.items()}
+    partitions = Candidates.allocate(space, candidates, candidates * n, k)
+    order_by_label(space, space.asarray(label), candidates, k, 7, partitions)
+    found = {name: oracles.host(array) for name, array in partitions.named()}
     orders = found["order"].reshape(candidates, n)
     for order, place, part in zip(orders, found["place"].reshape(candidates, n),
                                   found["part"].reshape(candidates, n)):

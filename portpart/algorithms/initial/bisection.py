@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.initial import bisection_state as word
+from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
+from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
 from portpart.algorithms.initial.growing import begin_growing, grow_side
 from portpart.algorithms.initial.project_bisection import begin_key, choose_for_stray, inherit_side
 from portpart.algorithms.initial.two_way import refine_sides
 from portpart.backends.language import (
     Kernel,
+    Record,
+    Words,
     device,
     int32,
     int64,
@@ -26,20 +29,9 @@ from portpart.backends.language import (
     team_sum,
 )
 from portpart.backends.program import Program
-from portpart.graphs.graph import Graph
 from portpart.primitives.hashing import hash_of
 
-BLOCKS, VERTICES, CANDIDATES = word.BLOCKS, word.VERTICES, word.CANDIDATES
-LEVEL, LEVELS, RUNNING = word.LEVEL, word.LEVELS, word.RUNNING
-WIDE, DEGREE = word.WIDE, word.DEGREE
-INHERITED, INHERITED_LEVELS = word.INHERITED, word.INHERITED_LEVELS
-FIRST_SPLIT, SPLITS, SPLITS_OF_ALL = word.FIRST_SPLIT, word.SPLITS, word.SPLITS_OF_ALL
-TRIALS, GROWN_TRIALS, ATTEMPTS = word.TRIALS, word.GROWN_TRIALS, word.ATTEMPTS
-FINEST, KEPT, SEED = word.FINEST, word.KEPT, word.SEED
-TALLY, COUNT, CUT = word.TALLY, word.COUNT, word.CUT
-EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
-
-LEAST_WIDE = 512
+MIN_WIDE = 512
 """A step that looks at so many keys is work for a block; less is done sooner by a warp."""
 
 LOOKS_PER_ARC = 8
@@ -74,53 +66,49 @@ def splits_of(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, np.int64).reshape(-1, 4), np.array(begins, np.int64)
 
 
-def record_bisection(graph: Graph, dtypes: dict[str, np.dtype], team: int,
-                     ordered: bool = False) -> Program:
-    """The program for graphs of the types of `graph` and work arrays of the types `dtypes`.
+def record_bisection(records: dict[str, Record | Words], team: int, ordered: bool) -> Program:
+    """The program for a graph and work arrays like these.
 
     `team` lanes work on a vertex where vertices do not depend on each other.  Unless vertices are
     `ordered` already, by blocks that they are to be bisected within, all begin in one block.
     """
     program = Program("recursive bisection")
-    graph.declare(program)
-    for name, dtype in dtypes.items():
-        if name not in program.slots:
-            program.array(name, dtype)
-    state = program.slots["state"]
+    for name, like in records.items():
+        program.record(name, like)
+    run = program.records["run"]
+    assert isinstance(run, Run)
     if not ordered:
-        program.launch(state[word.VERTICES_OF_ALL], shuffle)
+        program.launch(run[Run.vertices_of_all], shuffle)
     program.launch(1, begin_level)
-    with program.while_loop(state[RUNNING]):
-        _bisect(program, team)
-        program.launch(state[word.VERTICES_OF_ALL], take_order)
+    with program.while_loop(run[Run.running]):
+        _bisect(program, run, team)
+        program.launch(run[Run.vertices_of_all], take_order)
         program.launch(1, begin_level)
-    program.launch(state[CANDIDATES], rate_candidate, team=32)
-    program.launch(state[CANDIDATES], rank_candidate)
-    program.launch(state[word.KEPT_VERTICES], keep_candidate)
+    program.launch(run[Run.candidates], rate_candidate, team=32)
+    program.launch(run[Run.candidates], rank_candidate)
+    program.launch(run[Run.kept_vertices], keep_candidate)
     return program
 
 
-def _bisect(program: Program, team: int) -> None:
+def _bisect(program: Program, run: Run, team: int) -> None:
     """One level."""
-    state = program.slots["state"]
-    with program.if_nonzero(state[INHERITED]):
-        program.launch(state[ATTEMPTS], inherit_side, team=256)
-        program.launch(state[word.VERTICES_OF_ALL], choose_for_stray, team=team)
-        program.launch(state[word.VERTICES_OF_ALL], begin_key, team=team)
+    with program.if_nonzero(run[Run.inherited]):
+        program.launch(run[Run.attempts], inherit_side, team=256)
+        program.launch(run[Run.vertices_of_all], choose_for_stray, team=team)
+        program.launch(run[Run.vertices_of_all], begin_key, team=team)
     with program.otherwise():
-        program.launch(state[word.VERTICES_OF_ALL], begin_growing, team=team)
-        _go_step_by_step(program, grow_side)
-    _go_step_by_step(program, refine_sides)
-    program.launch(state[SPLITS_OF_ALL], split_sides, team=256)
+        program.launch(run[Run.vertices_of_all], begin_growing, team=team)
+        _go_step_by_step(program, run, grow_side)
+    _go_step_by_step(program, run, refine_sides)
+    program.launch(run[Run.splits_of_all], split_sides, team=256)
 
 
-def _go_step_by_step(program: Program, kernel: Kernel) -> None:
+def _go_step_by_step(program: Program, run: Run, kernel: Kernel) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
-    state = program.slots["state"]
-    with program.if_nonzero(state[WIDE]):
-        program.launch(state[ATTEMPTS], kernel, team=256, work=BISECTION_WORK)
+    with program.if_nonzero(run[Run.wide]):
+        program.launch(run[Run.attempts], kernel, team=256, work=BISECTION_WORK)
     with program.otherwise():
-        program.launch(state[ATTEMPTS], kernel, team=32, work=BISECTION_WORK)
+        program.launch(run[Run.attempts], kernel, team=32, work=BISECTION_WORK)
 
 
 @device
@@ -145,128 +133,130 @@ def shuffled(v, n, seed):
 
 
 @kernel
-def shuffle(i, order, next_order, place, part, segment, state):
+def shuffle(i, candidates: Candidates, run: Run):
     """Give the vertices of every candidate an order of its own; all are in block 0."""
-    n = state[VERTICES]
+    n = run.vertices
     c = i // n
     v = i % n
-    p = shuffled(v, n, hash_of(c, state[SEED]))
-    order[c * n + p] = int32(v)
-    next_order[c * n + p] = int32(v)
-    place[i] = int32(p)
-    part[i] = int32(0)
+    p = shuffled(v, n, hash_of(c, run.seed))
+    candidates.order[c * n + p] = int32(v)
+    candidates.next_order[c * n + p] = int32(v)
+    candidates.place[i] = int32(p)
+    candidates.part[i] = int32(0)
     if v == 0:
-        segment[c * (state[BLOCKS] + 1)] = 0
-        segment[(c + 1) * (state[BLOCKS] + 1) - 1] = n
+        candidates.segment[c * (run.blocks + 1)] = 0
+        candidates.segment[(c + 1) * (run.blocks + 1) - 1] = n
 
 
 @kernel
-def begin_level(_, level_begin, state):
+def begin_level(_, splits: Splits, run: Run):
     """Set the work sizes of the next level."""
-    level = state[LEVEL] + 1
-    state[LEVEL] = level
-    state[RUNNING] = int64(level < state[LEVELS])
-    state[INHERITED] = int64(level < state[INHERITED_LEVELS])
-    if level < state[LEVELS]:
-        state[FIRST_SPLIT] = level_begin[level]
-        state[SPLITS] = level_begin[level + 1] - level_begin[level]
-        state[TRIALS] = 1 if level < state[INHERITED_LEVELS] else state[GROWN_TRIALS]
-        state[SPLITS_OF_ALL] = state[SPLITS] * state[CANDIDATES]
-        state[ATTEMPTS] = state[SPLITS_OF_ALL] * state[TRIALS]
-        positions = state[VERTICES] // state[SPLITS]
-        state[WIDE] = int64(positions + LOOKS_PER_ARC * state[DEGREE] >= LEAST_WIDE)
+    level = run.level + 1
+    run.level = level
+    run.running = int64(level < run.levels)
+    run.inherited = int64(level < run.inherited_levels)
+    if level < run.levels:
+        run.first_split = splits.level_begin[level]
+        run.splits = splits.level_begin[level + 1] - splits.level_begin[level]
+        run.trials = 1 if level < run.inherited_levels else run.grown_trials
+        run.splits_of_all = run.splits * run.candidates
+        run.attempts = run.splits_of_all * run.trials
+        positions = run.vertices // run.splits
+        run.wide = int64(positions + LOOKS_PER_ARC * run.degree >= MIN_WIDE)
 
 
 @kernel
-def take_order(i, order, next_order):
+def take_order(i, candidates: Candidates):
     """The order of the next level."""
-    order[i] = next_order[i]
+    candidates.order[i] = candidates.next_order[i]
 
 
 @device
-def best_attempt(c, first, trials, blocks, tally):
+def best_attempt(c, first, tally, run: Run):
     """The attempt at the bisection of `first` and others with the least excess, then cut."""
+    trials = run.trials
+    blocks = run.blocks
     result = int64(c * trials)
     for other in range(c * trials + 1, c * trials + trials):
         best = TALLY * (result * blocks + first)
         this = TALLY * (other * blocks + first)
-        lighter = tally[this + EXCESS] < tally[best + EXCESS]
-        same = tally[this + EXCESS] == tally[best + EXCESS]
-        if lighter or (same and tally[this + CUT] < tally[best + CUT]):
+        lighter = tally[this + Tally.excess] < tally[best + Tally.excess]
+        same = tally[this + Tally.excess] == tally[best + Tally.excess]
+        if lighter or (same and tally[this + Tally.cut] < tally[best + Tally.cut]):
             result = int64(other)
     return result
 
 
 @kernel
-def split_sides(
-    i, split_first, split_middle, split_last, segment, order, next_order, place, side, part,
-    tally, won, state,
-):
+def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, run: Run):
     """Put side 0 of the best attempt at bisection i before side 1; order is kept."""
-    n = state[VERTICES]
-    k = state[BLOCKS]
-    c = i // state[SPLITS]
-    split = state[FIRST_SPLIT] + i % state[SPLITS]
-    first = int64(split_first[split])
-    lower = segment[c * (k + 1) + first]
-    upper = segment[c * (k + 1) + split_last[split]]
-    taken = best_attempt(c, first, state[TRIALS], k, tally)
+    n = run.vertices
+    k = run.blocks
+    c = i // run.splits
+    split = run.first_split + i % run.splits
+    first = int64(splits.first[split])
+    lower = candidates.segment[c * (k + 1) + first]
+    upper = candidates.segment[c * (k + 1) + splits.last[split]]
+    taken = best_attempt(c, first, attempts.tally, run)
     begin = TALLY * (taken * k + first)
-    middle = lower + tally[begin + COUNT]
+    middle = lower + attempts.tally[begin + Tally.count]
     before = int64(0)
     for tile in range(lower, upper, team_size()):
         p = tile + lane()
         there = int64(0)
         if p < upper:
-            there = int64(side[taken * n + p] & 1)
+            there = int64(attempts.side[taken * n + p] & 1)
         ones = team_scan(there)
         if p < upper:
-            v = order[c * n + p]
+            v = candidates.order[c * n + p]
             target = p - before - ones
             block = first
             if there == 1:
                 target = middle + before + ones - 1
-                block = split_middle[split]
-            next_order[c * n + target] = v
-            place[c * n + v] = int32(target)
-            part[c * n + v] = int32(block)
+                block = splits.middle[split]
+            candidates.next_order[c * n + target] = v
+            candidates.place[c * n + v] = int32(target)
+            candidates.part[c * n + v] = int32(block)
         before += team_last(ones)
     if lane() == 0:
-        segment[c * (k + 1) + split_middle[split]] = middle
-        won[2 * (c * k + split)] = tally[begin + CUT]
-        won[2 * (c * k + split) + 1] = tally[begin + OVERLOAD]
+        candidates.segment[c * (k + 1) + splits.middle[split]] = middle
+        candidates.won[2 * (c * k + split)] = attempts.tally[begin + Tally.cut]
+        candidates.won[2 * (c * k + split) + 1] = attempts.tally[begin + Tally.overload]
 
 
 @kernel
-def rate_candidate(c, level_begin, split_price, won, cut, overload, state):
+def rate_candidate(c, splits: Splits, candidates: Candidates, run: Run):
     """Sum up what c's bisections cut costs; on the finest graph overload counts as well."""
-    cut_sum = int64(0)
+    cut = int64(0)
     overloaded = int64(0)
-    for split in range(lane(), level_begin[state[LEVELS]], team_size()):
-        cut_sum += split_price[split] * won[2 * (c * state[BLOCKS] + split)]
-        overloaded += int64(won[2 * (c * state[BLOCKS] + split) + 1] > 0)
-    cut_sum = team_sum(cut_sum)
+    for split in range(lane(), splits.level_begin[run.levels], team_size()):
+        won = 2 * (c * run.blocks + split)
+        cut += splits.price[split] * candidates.won[won]
+        overloaded += int64(candidates.won[won + 1] > 0)
+    cut = team_sum(cut)
     overloaded = team_sum(overloaded)
     if lane() == 0:
-        cut[c] = cut_sum
-        overload[c] = overloaded if state[FINEST] != 0 else 0
+        candidates.cut[c] = cut
+        candidates.overload[c] = overloaded if run.finest != 0 else 0
 
 
 @kernel
-def rank_candidate(c, cut, overload, survivor, state):
+def rank_candidate(c, candidates: Candidates, run: Run):
     """The best candidates are kept, best first: least overload, cut, number."""
     rank = int64(0)
-    for other in range(state[CANDIDATES]):
-        lighter = overload[other] < overload[c]
-        same = overload[other] == overload[c]
-        if lighter or (same and (cut[other] < cut[c] or (cut[other] == cut[c] and other < c))):
+    for other in range(run.candidates):
+        lighter = candidates.overload[other] < candidates.overload[c]
+        same = candidates.overload[other] == candidates.overload[c]
+        less = candidates.cut[other] < candidates.cut[c]
+        equal = candidates.cut[other] == candidates.cut[c]
+        if lighter or (same and (less or (equal and other < c))):
             rank += 1
-    if rank < state[KEPT]:
-        survivor[rank] = int32(c)
+    if rank < run.kept:
+        candidates.survivor[rank] = int32(c)
 
 
 @kernel
-def keep_candidate(i, part, survivor, kept, state):
+def keep_candidate(i, candidates: Candidates, handover: Handover, run: Run):
     """Copy the partitions that are kept."""
-    n = state[VERTICES]
-    kept[i] = part[survivor[i // n] * n + i % n]
+    n = run.vertices
+    handover.kept_part[i] = candidates.part[candidates.survivor[i // n] * n + i % n]

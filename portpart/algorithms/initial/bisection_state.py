@@ -1,53 +1,156 @@
-"""Words of the state of recursive bisection, in memory of the space.
-
-The host writes the limits before a run; kernels count levels of recursion and set work sizes.
-"""
+"""What recursive bisection works on: the state of a run, the bisections, and the candidates."""
 
 from __future__ import annotations
 
-# Work sizes.
-VERTICES_OF_ALL = 0  # vertices of all candidates together
-SPLITS_OF_ALL = 1  # bisections of this level, of all candidates
-ATTEMPTS = 2  # attempts at them
-CANDIDATES = 3
-KEPT_VERTICES = 4  # vertices of the candidates that are kept
+import numpy as np
 
-# Flags.
-RUNNING = 5
-INHERITED = 6  # the bisections of this level come from the coarser graph
-WIDE = 7  # steps of this level are work for all lanes of a block
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record, Words
 
-# The level.
-LEVEL = 8
-FIRST_SPLIT = 9
-SPLITS = 10  # bisections of this level, of one candidate
-TRIALS = 11  # attempts at each of them, of which the best is taken
 
-# Limits, written by the host.
-LEVELS = 12
-INHERITED_LEVELS = 13
-VERTICES = 14
-BLOCKS = 15
-COARSE_VERTICES = 16
-GROWN_TRIALS = 17  # attempts at a bisection that is grown,
-REFINED_TRIALS = 26  # of which so many are refined
-FINEST = 18  # no finer graph follows: every block needs a vertex
-KEPT = 19  # candidates that are kept
-PASSES = 20
-STALL_LIMIT = 21
-KEY_BITS = 22  # low bits of a key that name a position
-WEIGHT_SHIFT = 23  # arc weights lose so many bits, so that gains fit a key
-SEED = 24
-DEGREE = 25  # mean degree of a vertex
+class Run(Words):
+    """State of a run on one graph.
 
-SIZE = 27
+    The host writes the limits before a run; kernels count levels of recursion and set work sizes.
+    """
 
-# Words of a tally: what is known of an attempt at a bisection.  There is one for each block, and a
-# bisection has that of its first block.
-WEIGHT = 0  # of side 0
-COUNT = 1  # vertices of side 0
-CUT = 2
-EXCESS = 3  # weight above the limits of this bisection
-OVERLOAD = 4  # weight above what all blocks of a side may weigh together
-GROWN_CUT = 5  # before refinement
-TALLY = 6
+    # Work sizes.
+    vertices_of_all: int  # vertices of all candidates together
+    splits_of_all: int  # bisections of this level, of all candidates
+    attempts: int  # attempts at them
+    candidates: int
+    kept_vertices: int  # vertices of the candidates that are kept
+
+    # Flags.
+    running: int
+    inherited: int  # the bisections of this level come from the coarser graph
+    wide: int  # steps of this level are work for all lanes of a block
+
+    # The level.
+    level: int
+    first_split: int
+    splits: int  # bisections of this level, of one candidate
+    trials: int  # attempts at each of them, of which the best is taken
+
+    # Limits, written by the host.
+    levels: int
+    inherited_levels: int
+    vertices: int
+    blocks: int
+    coarse_vertices: int
+    grown_trials: int  # attempts at a bisection that is grown,
+    refined_trials: int  # of which so many are refined
+    finest: int  # no finer graph follows: every block needs a vertex
+    kept: int  # candidates that are kept
+    passes: int
+    stall_limit: int
+    key_bits: int  # low bits of a key that name a position
+    weight_shift: int  # arc weights lose so many bits, so that gains fit a key
+    seed: int
+    degree: int  # mean degree of a vertex
+
+
+class Splits(Record):
+    """The bisections, level by level, that lead from all blocks to single ones.
+
+    Attributes
+    ----------
+    first, middle, last : array of int64
+        First block, first block of side 1, and end of the blocks of each bisection.
+    price : array of int64
+        What a cut arc costs per weight.
+    level_begin : array of int64
+        Where levels begin, and their end.
+    goal_sum, limit_sum : array of float64, shape (k + 1,)
+        What the blocks before each should and may weigh together.
+    """
+
+    first: Array
+    middle: Array
+    last: Array
+    price: Array
+    level_begin: Array
+    goal_sum: Array
+    limit_sum: Array
+
+    @classmethod
+    def on(cls, space: ExecutionSpace, rows: np.ndarray, level_begin: np.ndarray,
+           goals: np.ndarray, limits: np.ndarray) -> Splits:
+        """Bring bisections to a space; `rows` has their numbers as `splits_of` gives them."""
+        return cls(
+            first=space.asarray(rows[:, 0]), middle=space.asarray(rows[:, 1]),
+            last=space.asarray(rows[:, 2]), price=space.asarray(rows[:, 3]),
+            level_begin=space.asarray(level_begin), goal_sum=space.asarray(_sums(goals)),
+            limit_sum=space.asarray(_sums(limits)),
+        )
+
+
+def _sums(values: np.ndarray) -> np.ndarray:
+    """Sums of all values before each, and of all."""
+    return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+
+
+class Candidates(Record):
+    """Partitions in the making: c candidates with n vertices each, and k blocks in the end.
+
+    Attributes
+    ----------
+    order, next_order : array of int32, shape (c * n,)
+        Vertices of each candidate, block by block; on this level of recursion and the next.
+    place : array of int32, shape (c * n,)
+        Where each vertex stands in that order.
+    part : array of int32, shape (c * n,)
+        First of the blocks that each vertex may end up in.
+    inside : array of int64, shape (c * n,)
+        For each position, the weight of the arcs that stay in the bisection.
+    segment : array of int64, shape (c * (k + 1),)
+        Where the vertices of a block begin in the order.
+    won : array of int64, shape (c * k * 2,)
+        Cut and overload of each bisection.
+    cut, overload : array of int64, shape (c,)
+    survivor : array of int32, shape (c,)
+        The best candidates, best first.
+    """
+
+    order: Array
+    next_order: Array
+    place: Array
+    part: Array
+    inside: Array
+    segment: Array
+    won: Array
+    cut: Array
+    overload: Array
+    survivor: Array
+
+    @classmethod
+    def allocate(cls, space: ExecutionSpace, count: int, vertices: int,
+                 num_blocks: int) -> Candidates:
+        """Room for `count` candidates, which have so many `vertices` together."""
+        return cls(
+            order=space.empty(vertices, np.int32), next_order=space.empty(vertices, np.int32),
+            place=space.empty(vertices, np.int32), part=space.empty(vertices, np.int32),
+            inside=space.empty(vertices, np.int64),
+            segment=space.empty(count * (num_blocks + 1), np.int64),
+            won=space.empty(count * num_blocks * 2, np.int64),
+            cut=space.empty(count, np.int64), overload=space.empty(count, np.int64),
+            survivor=space.empty(count, np.int32),
+        )
+
+
+class Handover(Record):
+    """What comes from the coarser graph, and goes to the finer one.
+
+    Attributes
+    ----------
+    cluster : array of int32, shape (n,)
+        The vertex of the coarser graph that each vertex belongs to.
+    coarse_part : array of int32
+        The candidates of the coarser graph, best first.
+    kept_part : array of int32, shape (kept * n,)
+        Those of this graph.
+    """
+
+    cluster: Array
+    coarse_part: Array
+    kept_part: Array

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.initial import bisection_state as word
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
-from portpart.algorithms.initial.fm_gains import group_words
+from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
+from portpart.algorithms.initial.fm_gains import Attempts, group_words
 from portpart.algorithms.initial.order_by_section import order_by_label
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record, Words
+from portpart.backends.program import flat_bindings
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
@@ -111,66 +113,60 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
     space = graphs[0].space
     rows, level_begin = splits_of(len(goals)) if splits is None else splits
     limits = np.minimum(limits, graphs[0].total_vertex_weight)
-    shared = {name: space.asarray(array) for name, array in {
-        "split_first": rows[:, 0], "split_middle": rows[:, 1], "split_last": rows[:, 2],
-        "split_price": rows[:, 3],
-        "level_begin": level_begin, "goal_sum": _sums(goals), "limit_sum": _sums(limits),
-    }.items()}
-    states = _states(graphs, len(goals), len(level_begin) - 1, seed, options, num_labels)
-    states[0, word.KEPT] = min(kept or options.candidates, options.candidates)
-    states[:, word.KEPT_VERTICES] = states[:, word.KEPT] * states[:, word.VERTICES]
-    arrays = {**shared, **_work_arrays(space, states), "cluster": space.empty(0, np.int32),
-              "kept": space.empty(0, np.int32)}
+    runs = _runs(graphs, len(goals), len(level_begin) - 1, seed, options, num_labels)
+    runs[0].kept = min(kept or options.candidates, options.candidates)
+    for run in runs:
+        run.kept_vertices = run.kept * run.vertices
+    candidates, attempts = _work_arrays(space, runs)
+    records = {"splits": Splits.on(space, rows, level_begin, goals, limits),
+               "candidates": candidates, "attempts": attempts}
     team = team_for(graphs[0].mean_degree)  # the same on all graphs: one program to compile
-    state_words = space.asarray(states.reshape(-1))
+    words = space.asarray(np.concatenate([run.array for run in runs]))
+    nothing = space.empty(0, np.int32)
+    part = nothing
     for depth in reversed(range(len(graphs))):
-        state = states[depth]
-        arrays["coarse_part"] = arrays["kept"]
-        if state[word.COARSE_VERTICES] > 0:
-            arrays["cluster"] = clusters[depth]
-        arrays["kept"] = space.empty(int(state[word.KEPT_VERTICES]), np.int32)
-        arrays["state"] = state_words[depth * word.SIZE : (depth + 1) * word.SIZE]
+        run = runs[depth]
+        cluster = clusters[depth] if run.coarse_vertices > 0 else nothing
+        handover = Handover(cluster, part, space.empty(int(run.kept_vertices), np.int32))
         if labels is not None:
-            order_by_label(space, labels[depth], int(state[word.CANDIDATES]), len(goals), seed,
-                           arrays)
-        _bisect(graphs[depth], int(state[word.VERTICES_OF_ALL]), team, arrays, labels is not None)
-    return arrays["kept"]
+            order_by_label(space, labels[depth], int(run.candidates), len(goals), seed,
+                           candidates)
+        size = len(run.array)
+        state = Run(words[depth * size : (depth + 1) * size])
+        _bisect(graphs[depth], int(run.vertices_of_all), team, labels is not None,
+                {**records, "handover": handover, "run": state})
+        part = handover.kept_part
+    return part
 
 
-def _sums(values: np.ndarray) -> np.ndarray:
-    """Sums of all values before each, and of all."""
-    return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-
-
-def _states(graphs: list[Graph], num_blocks: int, all_levels: int, seed: int,
-            options: GrowingOptions, num_labels: int) -> np.ndarray:
-    """The words that depend on the graphs and the options only, a row for each graph."""
-    states = np.zeros((len(graphs), word.SIZE), np.int64)
+def _runs(graphs: list[Graph], num_blocks: int, all_levels: int, seed: int,
+          options: GrowingOptions, num_labels: int) -> list[Run]:
+    """The words that depend on the graphs and the options only, for each graph."""
+    runs = [_run_on(graph) for graph in graphs]
     inherited = 0
     for depth in reversed(range(len(graphs))):
-        state, n = states[depth], graphs[depth].num_vertices
-        _describe(graphs[depth], state)
-        state[word.BLOCKS], state[word.SEED], state[word.LEVEL] = num_blocks, seed, -1
-        state[word.CANDIDATES] = options.candidates_on(depth)
-        state[word.VERTICES_OF_ALL] = state[word.CANDIDATES] * n
-        state[word.GROWN_TRIALS] = options.trials
-        state[word.REFINED_TRIALS] = options.refined_trials
-        state[word.PASSES], state[word.STALL_LIMIT] = options.passes, options.stall_limit
-        state[word.FINEST], state[word.INHERITED_LEVELS] = depth == 0, inherited
+        run = runs[depth]
+        run.blocks, run.seed, run.level = num_blocks, seed, -1
+        run.candidates = options.candidates_on(depth)
+        run.vertices_of_all = run.candidates * run.vertices
+        run.grown_trials, run.refined_trials = options.trials, options.refined_trials
+        run.passes, run.stall_limit = options.passes, options.stall_limit
+        run.finest, run.inherited_levels = depth == 0, inherited
         inherited = _levels_on(graphs[depth], depth, inherited, all_levels, options, num_labels)
-        state[word.LEVELS] = inherited
+        run.levels = inherited
         if depth > 0:
-            state[word.KEPT] = options.candidates_on(depth - 1)
-            states[depth - 1, word.COARSE_VERTICES] = n
-    return states
+            run.kept = options.candidates_on(depth - 1)
+            runs[depth - 1].coarse_vertices = run.vertices
+    return runs
 
 
-def _describe(graph: Graph, state: np.ndarray) -> None:
+def _run_on(graph: Graph) -> Run:
     """The words that depend on the graph only."""
-    key_bits = max(1, (graph.num_vertices - 1).bit_length())
-    state[word.VERTICES], state[word.DEGREE] = graph.num_vertices, int(graph.mean_degree)
-    state[word.KEY_BITS] = key_bits
-    state[word.WEIGHT_SHIFT] = max(0, graph.total_arc_weight.bit_length() + key_bits - GAIN_BITS)
+    run = Run.zeros()
+    run.vertices, run.degree = graph.num_vertices, int(graph.mean_degree)
+    run.key_bits = max(1, (graph.num_vertices - 1).bit_length())
+    run.weight_shift = max(0, graph.total_arc_weight.bit_length() + run.key_bits - GAIN_BITS)
+    return run
 
 
 def _levels_on(graph: Graph, depth: int, inherited: int, all_levels: int,
@@ -182,34 +178,20 @@ def _levels_on(graph: Graph, depth: int, inherited: int, all_levels: int,
     return min(all_levels, max(1, inherited, wanted))
 
 
-def _work_arrays(space: ExecutionSpace, states: np.ndarray) -> dict[str, Array]:
+def _work_arrays(space: ExecutionSpace, runs: list[Run]) -> tuple[Candidates, Attempts]:
     """Arrays that are large enough for each of the graphs."""
-    k = int(states[0, word.BLOCKS])
-    candidates = int(states[:, word.CANDIDATES].max())
-    attempts = candidates * int(states[0, word.GROWN_TRIALS])
-    of_candidates = int(states[:, word.VERTICES_OF_ALL].max())
-    of_attempts = of_candidates * int(states[0, word.GROWN_TRIALS])
-    groups = max(int(state[word.CANDIDATES]) * group_words(int(state[word.VERTICES]), k)
-                 for state in states) * int(states[0, word.GROWN_TRIALS])
-    return {
-        "segment": space.empty(candidates * (k + 1), np.int64),
-        **{name: space.empty(of_candidates, np.int32)
-           for name in ("order", "next_order", "place", "part")},
-        "inside": space.empty(of_candidates, np.int64),
-        "side": space.empty(of_attempts, np.int8), "key": space.empty(of_attempts, np.int64),
-        "moves": space.empty(of_attempts, np.int32), "best": space.empty(groups, np.int64),
-        "tally": space.zeros(attempts * k * word.TALLY, np.int64),
-        "won": space.empty(candidates * k * 2, np.int64),
-        "cut": space.empty(candidates, np.int64), "overload": space.empty(candidates, np.int64),
-        "survivor": space.empty(candidates, np.int32),
-    }
+    k, trials = int(runs[0].blocks), int(runs[0].grown_trials)
+    count = max(int(run.candidates) for run in runs)
+    vertices = max(int(run.vertices_of_all) for run in runs)
+    groups = max(int(run.candidates) * group_words(int(run.vertices), k) for run in runs)
+    return (Candidates.allocate(space, count, vertices, k),
+            Attempts.allocate(space, count * trials, vertices * trials, groups * trials, k))
 
 
-def _bisect(graph: Graph, size: int, team: int, arrays: dict[str, Array], ordered: bool) -> None:
+def _bisect(graph: Graph, size: int, team: int, ordered: bool,
+            records: dict[str, Record | Words]) -> None:
     """Run the program on one graph."""
-    bindings = {**graph.arrays, **arrays}
-    dtypes = {name: array.dtype for name, array in bindings.items() if array is not None}
+    records = {"graph": graph.csr, **records}
     key = ("recursive bisection", *graph.type_key, team, ordered)
-    program = graph.space.cached_executable(
-        key, lambda: record_bisection(graph, dtypes, team, ordered))
-    program.run(bindings, size)
+    program = graph.space.cached_executable(key, lambda: record_bisection(records, team, ordered))
+    program.run(flat_bindings(records), size)

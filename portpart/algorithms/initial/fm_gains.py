@@ -1,8 +1,7 @@
 """The two sides of a bisection in the making: gains, moves and the best vertex to move.
 
 A bisection is the work of one team.  Its vertices stand at the positions lower ... upper - 1 of a
-candidate's order, and positions name them here.  `order` and `place`, which are the candidate's,
-begin at `base`; `side`, `key` and `moves`, which belong to one attempt, at `own`.
+candidate's order, and positions name them here.
 
 The key of a position holds the gain of moving its vertex and, below it, the position under a mask:
 one comparison decides, ties go to a random vertex, and the largest key tells its position.  Where
@@ -13,8 +12,13 @@ That takes them less time than to keep groups: lanes that look through groups wa
 
 from __future__ import annotations
 
-from portpart.algorithms.initial import bisection_state as word
+import numpy as np
+
+from portpart.algorithms.initial.bisection_state import Candidates, Run
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Record,
+    Words,
     device,
     int8,
     int64,
@@ -25,6 +29,7 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
 
 GROUP = 32
@@ -35,13 +40,89 @@ LOWEST = -(2**63)
 BARRED = 2
 """Added to the side, 0 or 1, of a position that may not move."""
 
-WEIGHT, COUNT, CUT = word.WEIGHT, word.COUNT, word.CUT
+
+class Tally(Words):
+    """What is known of an attempt at a bisection.
+
+    There are such words for each block, and a bisection has those of its first block.
+    """
+
+    weight: int  # of side 0
+    count: int  # vertices of side 0
+    cut: int
+    excess: int  # weight above the limits of this bisection
+    overload: int  # weight above what all blocks of a side may weigh together
+    grown_cut: int  # before refinement
+
+
+TALLY = len(Tally.indices)
+
+
+class Attempts(Record):
+    """Attempts at the bisections of a level: a of them for all candidates, with n vertices each.
+
+    Attributes
+    ----------
+    side : array of int8, shape (a * n,)
+        0 or 1 for each position, and marks.
+    key : array of int64, shape (a * n,)
+        Gain and masked number of each position.
+    moves : array of int32, shape (a * n,)
+        Positions in the order of their moves.
+    best : array of int64
+        Largest keys of groups, for each side.
+    tally : array of int64, shape (a * k * TALLY,)
+    """
+
+    side: Array
+    key: Array
+    moves: Array
+    best: Array
+    tally: Array
+
+    @classmethod
+    def allocate(cls, space: ExecutionSpace, count: int, vertices: int, groups: int,
+                 num_blocks: int) -> Attempts:
+        """Room for `count` attempts, which have so many `vertices` and `groups` together."""
+        return cls(
+            side=space.empty(vertices, np.int8), key=space.empty(vertices, np.int64),
+            moves=space.empty(vertices, np.int32), best=space.empty(groups, np.int64),
+            tally=space.zeros(count * num_blocks * TALLY, np.int64),
+        )
+
+
+class Bisection(Record):
+    """Where an attempt at a bisection has its part of the arrays.
+
+    Attributes
+    ----------
+    base, own : int
+        Where vertices and positions of the candidate begin, and positions of the attempt.
+    lower, upper : int
+        Positions of the bisection.
+    groups, tally : int
+        Where the largest keys of its groups begin, and the words of its tally.
+    mask, bits : int
+        What positions in keys are masked with, and how many bits they have.
+    shift : int
+        Arc weights lose so many bits.
+    """
+
+    base: int
+    own: int
+    lower: int
+    upper: int
+    groups: int
+    tally: int
+    mask: int
+    bits: int
+    shift: int
 
 
 @device
-def groups_of(lower, upper):
-    """Number of groups of the positions lower ... upper - 1."""
-    return (upper - lower + GROUP - 1) // GROUP
+def groups_of(bisection: Bisection):
+    """Number of groups of its positions."""
+    return (bisection.upper - bisection.lower + GROUP - 1) // GROUP
 
 
 @device
@@ -51,18 +132,18 @@ def group_words(n, k):
 
 
 @device
-def first_group(attempt, n, k, lower, block):
+def first_group(attempt, lower, block, run: Run):
     """Where the groups of an attempt begin whose bisection is the one of `block` and others.
 
     Two sides of groups fit between it and the next: their numbers round up by less than 2.
     """
-    return attempt * group_words(n, k) + lower // (GROUP // 2) + 2 * block
+    return attempt * group_words(run.vertices, run.blocks) + lower // (GROUP // 2) + 2 * block
 
 
 @device
-def mask_of(attempt, state):
+def mask_of(attempt, run: Run):
     """What the positions in the keys of an attempt are masked with: its order among equal gains."""
-    return hash_of(attempt, state[word.SEED]) & ((int64(1) << state[word.KEY_BITS]) - 1)
+    return hash_of(attempt, run.seed) & ((int64(1) << run.key_bits) - 1)
 
 
 @device
@@ -78,85 +159,88 @@ def position_in(key, mask, bits):
 
 
 @device
-def best_in_group(first, upper, wanted, own, side, key):
+def best_in_group(first, wanted, bisection: Bisection, attempts: Attempts):
     """Largest key of the group from `first` on among those that may leave side `wanted`."""
+    own = bisection.own
     top = int64(LOWEST)
-    for p in range(first, min(first + GROUP, upper)):
-        if side[own + p] == wanted:
-            top = max(top, key[own + p])
+    for p in range(first, min(first + GROUP, bisection.upper)):
+        if attempts.side[own + p] == wanted:
+            top = max(top, attempts.key[own + p])
     return top
 
 
 @device
-def find_best_of_groups(lower, upper, at, own, side, key, best):
+def find_best_of_groups(bisection: Bisection, attempts: Attempts):
     """Fill in the largest keys of all groups, for both sides, where one lane is the team."""
     if team_size() == 1:
-        groups = groups_of(lower, upper)
+        groups = groups_of(bisection)
         for g in range(2 * groups):
-            first = lower + GROUP * (g % groups)
-            best[at + g] = best_in_group(first, upper, g // groups, own, side, key)
+            first = bisection.lower + GROUP * (g % groups)
+            attempts.best[bisection.groups + g] = best_in_group(first, g // groups, bisection,
+                                                                attempts)
 
 
 @device
-def best_of_side(here, lower, upper, at, own, side, key, best):
+def best_of_side(here, bisection: Bisection, attempts: Attempts):
     """Largest key of all that may leave side `here`; all lanes get it."""
     top = int64(LOWEST)
     if team_size() == 1:
-        groups = groups_of(lower, upper)
+        groups = groups_of(bisection)
         for g in range(groups):
-            top = max(top, best[at + here * groups + g])
+            top = max(top, attempts.best[bisection.groups + here * groups + g])
     else:
-        for p in range(lower + lane(), upper, team_size()):
-            found = key[own + p]
-            if side[own + p] == here:
+        for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+            found = attempts.key[bisection.own + p]
+            if attempts.side[bisection.own + p] == here:
                 top = max(top, found)
     return team_max(top)
 
 
 @device
-def keep_best(q, own, lower, upper, at, bits, side, key, best):
+def keep_best(q, bisection: Bisection, attempts: Attempts):
     """Correct the best of q's group after a change of its key: look through it if that was it."""
-    there = int64(side[own + q])
+    there = int64(attempts.side[bisection.own + q])
     if there < BARRED:
-        g = (q - lower) // GROUP
-        slot = at + there * groups_of(lower, upper) + g
-        now = key[own + q]
-        before = best[slot]
+        g = (q - bisection.lower) // GROUP
+        slot = bisection.groups + there * groups_of(bisection) + g
+        now = attempts.key[bisection.own + q]
+        before = attempts.best[slot]
         if now > before:
-            best[slot] = now
-        elif now != before and position_in(now ^ before, 0, bits) == 0:
-            best[slot] = best_in_group(lower + GROUP * g, upper, there, own, side, key)
+            attempts.best[slot] = now
+        elif now != before and position_in(now ^ before, 0, bisection.bits) == 0:
+            attempts.best[slot] = best_in_group(bisection.lower + GROUP * g, there, bisection,
+                                                attempts)
 
 
 @device
-def move(
-    p, here, opening, base, own, lower, upper, at, bits, shift, offsets, targets, weights, order,
-    place, side, key, best,
-):
+def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
+         attempts: Attempts):
     """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
 
     Neighbours in the state `opening` may leave side 1 from now on.
     """
-    v = order[base + p]
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        q = int64(place[base + targets[arc]])
-        if lower <= q and q < upper:
-            change = (value_or(weights, arc, 1) >> shift) << (bits + 1)
-            if (side[own + q] & 1) != here:
+    own = bisection.own
+    v = candidates.order[bisection.base + p]
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        q = int64(candidates.place[bisection.base + graph.targets[arc]])
+        if bisection.lower <= q and q < bisection.upper:
+            change = (value_or(graph.weights, arc, 1) >> bisection.shift) << (bisection.bits + 1)
+            if (attempts.side[own + q] & 1) != here:
                 change = -change
-            team_atomic_add(key, own + q, change)
-            if side[own + q] == opening:
-                side[own + q] = int8(1)
+            team_atomic_add(attempts.key, own + q, change)
+            if attempts.side[own + q] == opening:
+                attempts.side[own + q] = int8(1)
             if team_size() == 1:
-                keep_best(q, own, lower, upper, at, bits, side, key, best)
+                keep_best(q, bisection, attempts)
     if lane() == 0:
-        tie = key[own + p] & ((int64(1) << bits) - 1)
-        key[own + p] = 2 * tie - key[own + p]
-        side[own + p] = int8(1 - here + BARRED)
+        tie = attempts.key[own + p] & ((int64(1) << bisection.bits) - 1)
+        attempts.key[own + p] = 2 * tie - attempts.key[own + p]
+        attempts.side[own + p] = int8(1 - here + BARRED)
     if team_size() == 1:
-        g = (p - lower) // GROUP
-        slot = at + here * groups_of(lower, upper) + g
-        best[slot] = best_in_group(lower + GROUP * g, upper, here, own, side, key)
+        g = (p - bisection.lower) // GROUP
+        slot = bisection.groups + here * groups_of(bisection) + g
+        first = bisection.lower + GROUP * g
+        attempts.best[slot] = best_in_group(first, here, bisection, attempts)
     team_sync()
     return v
 
@@ -165,7 +249,7 @@ def move(
 def store_tally(tally, begin, weight, count, cut):
     """Keep weight and number of vertices of side 0 and the cut; the team together."""
     if lane() == 0:
-        tally[begin + WEIGHT] = weight
-        tally[begin + COUNT] = count
-        tally[begin + CUT] = cut
+        tally[begin + Tally.weight] = weight
+        tally[begin + Tally.count] = count
+        tally[begin + Tally.cut] = cut
     team_sync()

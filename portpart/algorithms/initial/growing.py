@@ -10,10 +10,14 @@ nothing is next to the side, as in graphs of several components, it goes on from
 
 from __future__ import annotations
 
-from portpart.algorithms.initial import bisection_state as word
+from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
 from portpart.algorithms.initial.fm_gains import (
     BARRED,
     LOWEST,
+    TALLY,
+    Attempts,
+    Bisection,
+    Tally,
     best_of_side,
     find_best_of_groups,
     first_group,
@@ -23,8 +27,9 @@ from portpart.algorithms.initial.fm_gains import (
     position_in,
     store_tally,
 )
-from portpart.algorithms.initial.side_weights import goal_of, least_vertices
+from portpart.algorithms.initial.side_weights import goal_of, min_vertices
 from portpart.backends.language import (
+    Record,
     device,
     int8,
     int64,
@@ -36,21 +41,46 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
 
 UNTOUCHED = 1 + BARRED
 """On side 1 and next to nothing of side 0."""
 
 
+class Growth(Record):
+    """How side 0 grows.
+
+    Attributes
+    ----------
+    goal : int
+        What it should weigh.
+    min_count, max_count : int
+        How many vertices it needs, and may have.
+    start : int
+        The position where it begins.
+    by_connection : bool
+        Whether keys hold twice the weight of arcs to it, not gains.
+    """
+
+    goal: int
+    min_count: int
+    max_count: int
+    start: int
+    by_connection: bool
+
+
 @device
-def next_untouched(turn, start, lower, upper, own, side):
-    """First turn from `turn` on, going round from `start`, at an untouched position; else -1."""
-    size = upper - lower
+def next_untouched(turn, growth: Growth, bisection: Bisection, side):
+    """First turn from `turn` on, going round from the start, at an untouched position; else -1."""
+    lower = bisection.lower
+    size = bisection.upper - lower
     found = int64(size)
     for i in range(turn, size, team_size()):
         mine = i + lane()
         if mine < size:
-            if side[own + lower + (start - lower + mine) % size] == UNTOUCHED:
+            p = lower + (growth.start - lower + mine) % size
+            if side[bisection.own + p] == UNTOUCHED:
                 found = mine
         found = team_min(found)
         if found < size:
@@ -59,110 +89,113 @@ def next_untouched(turn, start, lower, upper, own, side):
 
 
 @device
-def goes_by_connection(attempt, state):
+def goes_by_connection(attempt, run: Run):
     """Whether an attempt grows by the weight of arcs to the side, not by what is added to the cut.
 
     Keys hold twice that weight then, which is the gain but for what a vertex has `inside`.
     """
-    return attempt % state[word.TRIALS] % 2 == 1
+    return attempt % run.trials % 2 == 1
 
 
 @device
-def turn_to_gains(base, own, lower, upper, bits, side, key, inside):
+def turn_to_gains(bisection: Bisection, candidates: Candidates, attempts: Attempts):
     """Let keys of an attempt that went by connection hold gains."""
-    for p in range(lower + lane(), upper, team_size()):
-        known = inside[base + p] * (int64(1) << bits)
-        if (side[own + p] & 1) == 0:
+    own = bisection.own
+    for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+        known = candidates.inside[bisection.base + p] * (int64(1) << bisection.bits)
+        if (attempts.side[own + p] & 1) == 0:
             known = -known
-        key[own + p] -= known
+        attempts.key[own + p] -= known
     team_sync()
 
 
 @device
-def grow(
-    goal, least, most, start, by_connection, base, own, lower, upper, at, mask, bits, shift, begin,
-    offsets, targets, weights, vertex_weights, order, place, side, key, inside, best, tally,
-):
-    """Let side 0 take vertices until it weighs `goal`; it gets `least` to `most` of them."""
+def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidates,
+         attempts: Attempts):
+    """Let side 0 take vertices until it weighs what it should."""
+    goal = growth.goal
+    lower = bisection.lower
     turn = int64(0)
     weight = int64(0)
     count = int64(0)
     cut = int64(0)
-    while count < most and (weight < goal or count < least):
-        top = best_of_side(1, lower, upper, at, own, side, key, best)
-        p = position_in(top, mask, bits)
+    while count < growth.max_count and (weight < goal or count < growth.min_count):
+        top = best_of_side(1, bisection, attempts)
+        p = position_in(top, bisection.mask, bisection.bits)
         if top == LOWEST:
-            turn = next_untouched(turn, start, lower, upper, own, side)
+            turn = next_untouched(turn, growth, bisection, attempts.side)
             if turn < 0:
                 break
-            p = lower + (start - lower + turn) % (upper - lower)
-        heavy = value_or(vertex_weights, order[base + p], 1)
-        if count >= least and goal - weight < (heavy + 1) // 2:
+            p = lower + (growth.start - lower + turn) % (bisection.upper - lower)
+        heavy = value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
+        if count >= growth.min_count and goal - weight < (heavy + 1) // 2:
             break
-        cut -= key[own + p] >> bits
-        if by_connection:
-            cut += inside[base + p]
+        cut -= attempts.key[bisection.own + p] >> bisection.bits
+        if growth.by_connection:
+            cut += candidates.inside[bisection.base + p]
         weight += heavy
         count += 1
         team_sync()
-        move(p, 1, UNTOUCHED, base, own, lower, upper, at, bits, shift, offsets, targets, weights,
-             order, place, side, key, best)
-    if by_connection:
-        turn_to_gains(base, own, lower, upper, bits, side, key, inside)
-    store_tally(tally, begin, weight, count, cut)
+        move(p, 1, UNTOUCHED, bisection, graph, candidates, attempts)
+    if growth.by_connection:
+        turn_to_gains(bisection, candidates, attempts)
+    store_tally(attempts.tally, bisection.tally, weight, count, cut)
     if lane() == 0:
-        tally[begin + word.GROWN_CUT] = cut
+        attempts.tally[bisection.tally + Tally.grown_cut] = cut
     return 0
 
 
 @kernel
-def begin_growing(i, part, offsets, targets, weights, place, side, key, inside, state):
+def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
     """Put vertex i on side 1 of its bisection, in all attempts; inside: the weight of its arcs."""
-    n = state[word.VERTICES]
+    n = run.vertices
     c = i // n
     v = i % n
-    p = int64(place[i])
+    p = int64(candidates.place[i])
     total = int64(0)
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        if part[c * n + targets[arc]] == part[i]:
-            total += value_or(weights, arc, 1) >> state[word.WEIGHT_SHIFT]
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        if candidates.part[c * n + graph.targets[arc]] == candidates.part[i]:
+            total += value_or(graph.weights, arc, 1) >> run.weight_shift
     total = team_sum(total)
     if lane() == 0:
-        inside[c * n + p] = total
-    trials = state[word.TRIALS]
+        candidates.inside[c * n + p] = total
+    trials = run.trials
     for attempt in range(c * trials + lane(), (c + 1) * trials, team_size()):
-        known = int64(0) if goes_by_connection(attempt, state) else -total
-        side[attempt * n + p] = int8(UNTOUCHED)
-        key[attempt * n + p] = key_of(p, known, mask_of(attempt, state), state[word.KEY_BITS])
+        known = int64(0) if goes_by_connection(attempt, run) else -total
+        attempts.side[attempt * n + p] = int8(UNTOUCHED)
+        attempts.key[attempt * n + p] = key_of(p, known, mask_of(attempt, run), run.key_bits)
 
 
 @kernel
-def grow_side(
-    i, split_first, split_middle, split_last, goal_sum, segment, offsets, targets, weights,
-    vertex_weights, order, place, side, key, inside, best, tally, state,
-):
+def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
     """Grow side 0 of bisection i from a random vertex."""
-    n = state[word.VERTICES]
-    k = state[word.BLOCKS]
-    attempt = i // state[word.SPLITS]
-    c = attempt // state[word.TRIALS]
-    split = state[word.FIRST_SPLIT] + i % state[word.SPLITS]
-    first = int64(split_first[split])
-    middle = split_middle[split]
-    last = split_last[split]
-    lower = segment[c * (k + 1) + first]
-    upper = segment[c * (k + 1) + last]
-    at = first_group(attempt, n, k, lower, first)
+    k = run.blocks
+    attempt = i // run.splits
+    c = attempt // run.trials
+    split = run.first_split + i % run.splits
+    first = int64(splits.first[split])
+    middle = splits.middle[split]
+    last = splits.last[split]
+    lower = candidates.segment[c * (k + 1) + first]
+    upper = candidates.segment[c * (k + 1) + last]
+    base = c * run.vertices
+    own = attempt * run.vertices
+    groups = first_group(attempt, lower, first, run)
+    tally = TALLY * (attempt * k + first)
+    mask = mask_of(attempt, run)
+    bits = run.key_bits
+    shift = run.weight_shift
+    bisection = Bisection(base, own, lower, upper, groups, tally, mask, bits, shift)
     total = int64(0)
     for p in range(lower + lane(), upper, team_size()):
-        total += value_or(vertex_weights, order[c * n + p], 1)
+        total += value_or(graph.vertex_weights, candidates.order[base + p], 1)
     total = team_sum(total)
-    find_best_of_groups(lower, upper, at, attempt * n, side, key, best)
-    drawn = hash_of((attempt << 32) + split, state[word.SEED]) & 0x7FFFFFFF
+    find_best_of_groups(bisection, attempts)
+    drawn = hash_of((attempt << 32) + split, run.seed) & 0x7FFFFFFF
+    goal = goal_of(total, split, splits)
+    min_count = min_vertices(middle - first, run)
+    max_count = upper - lower - min_vertices(last - middle, run)
     start = lower + drawn % max(int64(1), upper - lower)
-    most = upper - lower - least_vertices(last - middle, state)
-    grow(goal_of(total, first, middle, last, goal_sum), least_vertices(middle - first, state),
-         most, start, goes_by_connection(attempt, state), c * n, attempt * n, lower, upper, at,
-         mask_of(attempt, state), state[word.KEY_BITS], state[word.WEIGHT_SHIFT],
-         word.TALLY * (attempt * k + first), offsets, targets, weights, vertex_weights, order,
-         place, side, key, inside, best, tally)
+    by_connection = goes_by_connection(attempt, run)
+    growth = Growth(goal, min_count, max_count, start, by_connection)
+    grow(growth, bisection, graph, candidates, attempts)

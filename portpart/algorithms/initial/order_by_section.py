@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.initial.bisection_state import Candidates
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64, kernel
 from portpart.primitives.hashing import hash_of
@@ -13,25 +14,24 @@ RANDOM_BITS = 31
 
 
 def order_by_label(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int, seed: int,
-                   arrays: dict[str, Array]) -> None:
+                   partitions: Candidates) -> None:
     """Give the vertices of every candidate an order of its own, by label and then by chance.
 
     Parameters
     ----------
     label : array of int32, shape (n,)
         The block that a vertex is in, the first of those that it may end up in.
-    arrays : dict of array
-        ``order``, ``next_order``, ``place``, ``part`` and ``segment`` are filled.
+    partitions : Candidates
+        Whose ``order``, ``next_order``, ``place``, ``part`` and ``segment`` are filled.
     """
     n = len(label)
     begin = offsets_from_counts(space, histogram(space, label, num_blocks))
     keys = space.empty(candidates * n, begin.dtype)
     space.parallel_for(candidates * n, draw_key, label, n, num_blocks, seed, keys)
     _, order = sort_keys(space, keys)
-    space.parallel_for(candidates * n, place_vertex, order, label, n, arrays["order"],
-                       arrays["next_order"], arrays["place"], arrays["part"])
+    space.parallel_for(candidates * n, place_vertex, order, label, n, partitions)
     space.parallel_for(candidates * (num_blocks + 1), begin_segment, begin, num_blocks,
-                       arrays["segment"])
+                       partitions.segment)
 
 
 @kernel
@@ -43,14 +43,14 @@ def draw_key(i, label, n, num_blocks, seed, keys):
 
 
 @kernel
-def place_vertex(q, sorted_ids, label, n, order, next_order, place, part):
+def place_vertex(q, sorted_ids, label, n, candidates: Candidates):
     """Put the q-th vertex of all candidates to its place."""
     v = sorted_ids[q] % n
     first = q // n * n
-    order[q] = int32(v)
-    next_order[q] = int32(v)
-    place[first + v] = int32(q - first)
-    part[first + v] = label[v]
+    candidates.order[q] = int32(v)
+    candidates.next_order[q] = int32(v)
+    candidates.place[first + v] = int32(q - first)
+    candidates.part[first + v] = label[v]
 
 
 @kernel

@@ -6,9 +6,13 @@ of largest gain that the limits of the sides allow, and ends when moves do not p
 
 from __future__ import annotations
 
-from portpart.algorithms.initial import bisection_state as word
+from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
 from portpart.algorithms.initial.fm_gains import (
     LOWEST,
+    TALLY,
+    Attempts,
+    Bisection,
+    Tally,
     best_of_side,
     find_best_of_groups,
     first_group,
@@ -18,11 +22,12 @@ from portpart.algorithms.initial.fm_gains import (
     store_tally,
 )
 from portpart.algorithms.initial.side_weights import (
+    SideLimits,
     cap_of,
     goal_of,
-    least_vertices,
     levels_for,
     limit_of,
+    min_vertices,
 )
 from portpart.backends.language import (
     device,
@@ -39,11 +44,9 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.graphs.rows import Csr
 
-WEIGHT, COUNT, CUT = word.WEIGHT, word.COUNT, word.CUT
-EXCESS, OVERLOAD = word.EXCESS, word.OVERLOAD
-
-LEAST_STALL = 8
+MIN_STALL = 8
 """Moves that tell too little to end a pass."""
 
 TAKEN_BACK = 4
@@ -54,15 +57,18 @@ DRIFT = 3.0
 
 
 @device
-def excess(weight, total, limit0, limit1, count, size, least0, least1):
+def excess(weight, count, size, limits: SideLimits):
     """By how much the sides, of which the first weighs `weight`, are too heavy.
 
     More than the total if one of them has too few vertices.
     """
-    result = max(int64(0), weight - limit0) + max(int64(0), total - weight - limit1)
-    missing = max(int64(0), least0 - count) + max(int64(0), least1 - (size - count))
+    above0 = max(int64(0), weight - limits.max_weight0)
+    above1 = max(int64(0), limits.total - weight - limits.max_weight1)
+    result = above0 + above1
+    missing0 = max(int64(0), limits.min_count0 - count)
+    missing = missing0 + max(int64(0), limits.min_count1 - (size - count))
     if missing > 0:
-        result = total + missing
+        result = limits.total + missing
     return result
 
 
@@ -79,54 +85,52 @@ def position_or(other, key, mask, bits):
 
 
 @device
-def weigh(base, own, lower, upper, begin, vertex_weights, order, side, tally):
+def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: Attempts):
     """Tell the tally what side 0 weighs; returns the weight of both sides."""
     total = int64(0)
     weight = int64(0)
     count = int64(0)
-    for p in range(lower + lane(), upper, team_size()):
-        heavy = weight_at(p, base, vertex_weights, order)
+    for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+        heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
         total += heavy
-        if (side[own + p] & 1) == 0:
+        if (attempts.side[bisection.own + p] & 1) == 0:
             weight += heavy
             count += 1
     weight = team_sum(weight)
     count = team_sum(count)
-    store_tally(tally, begin, weight, count, tally[begin + CUT])
+    store_tally(attempts.tally, bisection.tally, weight, count,
+                attempts.tally[bisection.tally + Tally.cut])
     return team_sum(total)
 
 
 @device
-def side_to_leave(
-    top0, top1, heavy0, heavy1, weight, count, total, size, goal, limit0, limit1, least0, least1,
-    bits,
-):
+def side_to_leave(top0, top1, heavy0, heavy1, weight, count, limits: SideLimits,
+                  bisection: Bisection):
     """The side (0 or 1) whose best vertex, of such a key and weight, is to move next, or -1.
 
     The larger gain decides where both moves keep the limits; where none does, the side that is
     heavier than its goal gives.
     """
-    may0 = top0 != LOWEST and count > least0
-    may1 = top1 != LOWEST and size - count > least1
-    fits0 = may0 and total - weight + heavy0 <= limit1
-    fits1 = may1 and weight + heavy1 <= limit0
+    size = bisection.upper - bisection.lower
+    may0 = top0 != LOWEST and count > limits.min_count0
+    may1 = top1 != LOWEST and size - count > limits.min_count1
+    fits0 = may0 and limits.total - weight + heavy0 <= limits.max_weight1
+    fits1 = may1 and weight + heavy1 <= limits.max_weight0
     result = int64(-1)
     if fits0 and fits1:
-        gain0 = top0 >> bits
-        gain1 = top1 >> bits
-        result = int64(gain0 < gain1 or (gain0 == gain1 and weight <= goal))
+        gain0 = top0 >> bisection.bits
+        gain1 = top1 >> bisection.bits
+        result = int64(gain0 < gain1 or (gain0 == gain1 and weight <= limits.goal))
     elif fits0 or fits1:
         result = int64(fits1)
     elif may0 or may1:
-        result = int64(may1 and (weight <= goal or not may0))
+        result = int64(may1 and (weight <= limits.goal or not may0))
     return result
 
 
 @device
-def next_move(
-    weight, count, total, size, goal, limit0, limit1, least0, least1, base, own, lower, upper, at,
-    mask, bits, vertex_weights, order, side, key, best,
-):
+def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Csr,
+              candidates: Candidates, attempts: Attempts):
     """Twice the key of the vertex that moves next, and one more if it leaves side 1; or LOWEST.
 
     A key has a bit to spare, and whoever moves the vertex must not read its key anew: another lane
@@ -135,12 +139,12 @@ def next_move(
     top0 = int64(LOWEST)
     top1 = int64(LOWEST)
     if team_size() == 1:
-        top0 = best_of_side(0, lower, upper, at, own, side, key, best)
-        top1 = best_of_side(1, lower, upper, at, own, side, key, best)
+        top0 = best_of_side(0, bisection, attempts)
+        top1 = best_of_side(1, bisection, attempts)
     else:
-        for p in range(lower + lane(), upper, team_size()):
-            found = key[own + p]
-            there = side[own + p]
+        for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+            found = attempts.key[bisection.own + p]
+            there = attempts.side[bisection.own + p]
             if there == 0:
                 top0 = max(top0, found)
             elif there == 1:
@@ -148,12 +152,11 @@ def next_move(
         top0 = team_max(top0)
         top1 = team_max(top1)
     # both weights are asked for at once: each is two accesses one after the other
-    p0 = position_or(lower, top0, mask, bits)
-    p1 = position_or(lower, top1, mask, bits)
-    heavy0 = weight_at(p0, base, vertex_weights, order)
-    heavy1 = weight_at(p1, base, vertex_weights, order)
-    here = side_to_leave(top0, top1, heavy0, heavy1, weight, count, total, size, goal, limit0,
-                         limit1, least0, least1, bits)
+    p0 = position_or(bisection.lower, top0, bisection.mask, bisection.bits)
+    p1 = position_or(bisection.lower, top1, bisection.mask, bisection.bits)
+    heavy0 = weight_at(p0, bisection.base, graph.vertex_weights, candidates.order)
+    heavy1 = weight_at(p1, bisection.base, graph.vertex_weights, candidates.order)
+    here = side_to_leave(top0, top1, heavy0, heavy1, weight, count, limits, bisection)
     result = int64(LOWEST)
     if here >= 0:
         result = 2 * (top0 if here == 0 else top1) + here
@@ -169,22 +172,19 @@ def may_still_pay(moves, stall_limit, gain_sum, square_sum):
     """
     squared = gain_sum * gain_sum
     spread = square_sum - squared / max(float64(1), float64(moves))
-    hopeless = moves >= LEAST_STALL and gain_sum < 0.0 and squared > DRIFT * spread
+    hopeless = moves >= MIN_STALL and gain_sum < 0.0 and squared > DRIFT * spread
     return moves < stall_limit and not hopeless
 
 
 @device
-def one_pass(
-    total, goal, limit0, limit1, least0, least1, stall_limit, base, own, lower, upper, at, mask,
-    bits, shift, begin, offsets, targets, weights, vertex_weights, order, place, side, key, best,
-    moves, tally,
-):
+def one_pass(stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
+             candidates: Candidates, attempts: Attempts):
     """Move vertices one by one; returns how many moves were made and how many of them to keep."""
-    size = upper - lower
-    weight = tally[begin + WEIGHT]
-    count = tally[begin + COUNT]
-    cut = tally[begin + CUT]
-    best_excess = excess(weight, total, limit0, limit1, count, size, least0, least1)
+    size = bisection.upper - bisection.lower
+    weight = attempts.tally[bisection.tally + Tally.weight]
+    count = attempts.tally[bisection.tally + Tally.count]
+    cut = attempts.tally[bisection.tally + Tally.cut]
+    best_excess = excess(weight, count, size, limits)
     best_cut = cut
     made = int64(0)
     kept = int64(0)
@@ -192,140 +192,139 @@ def one_pass(
     square_sum = float64(0)
     team_sync()
     while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
-        chosen = next_move(weight, count, total, size, goal, limit0, limit1, least0, least1, base,
-                           own, lower, upper, at, mask, bits, vertex_weights, order, side, key,
-                           best)
+        chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
         if chosen == LOWEST:
             break
         here = chosen & 1
-        p = position_in(chosen >> 1, mask, bits)
-        weight += (2 * here - 1) * weight_at(p, base, vertex_weights, order)
+        p = position_in(chosen >> 1, bisection.mask, bisection.bits)
+        heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
+        weight += (2 * here - 1) * heavy
         count += 2 * here - 1
-        gain = (chosen >> 1) >> bits
+        gain = (chosen >> 1) >> bisection.bits
         cut -= gain
         gain_sum += float64(gain)
         square_sum += float64(gain) * float64(gain)
-        move(p, here, -1, base, own, lower, upper, at, bits, shift, offsets, targets, weights,
-             order, place, side, key, best)
-        moves[own + lower + made] = int32(p)
+        move(p, here, -1, bisection, graph, candidates, attempts)
+        attempts.moves[bisection.own + bisection.lower + made] = int32(p)
         made += 1
-        now = excess(weight, total, limit0, limit1, count, size, least0, least1)
+        now = excess(weight, count, size, limits)
         if now < best_excess or (now == best_excess and cut < best_cut):
             best_excess = now
             best_cut = cut
             kept = made
             gain_sum = float64(0)
             square_sum = float64(0)
-            store_tally(tally, begin, weight, count, cut)
+            store_tally(attempts.tally, bisection.tally, weight, count, cut)
     team_sync()
     return (made << 32) | kept
 
 
 @device
-def take_back(made, kept, own, lower, side, moves):
+def take_back(made, kept, bisection: Bisection, attempts: Attempts):
     """Undo all moves but the first `kept`, and mark their vertices; keys are left as they are."""
+    own = bisection.own
     for m in range(kept + lane(), made, team_size()):
-        p = int64(moves[own + lower + m])
-        side[own + p] = int8((side[own + p] ^ 1) | TAKEN_BACK)
+        p = int64(attempts.moves[own + bisection.lower + m])
+        attempts.side[own + p] = int8((attempts.side[own + p] ^ 1) | TAKEN_BACK)
     team_sync()
 
 
 @device
-def take_back_keys(
-    made, kept, base, own, lower, upper, bits, shift, offsets, targets, weights, order, place,
-    side, key, moves,
-):
+def take_back_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidates,
+                   attempts: Attempts):
     """Let keys follow moves that were undone, all at once.
 
     An arc counts for both its ends with the other sign if one of them was taken back.
     """
+    own = bisection.own
+    lower = bisection.lower
     share = max(int64(1), team_size() // 32)
     for i in range(lane(), (made - kept) * share, team_size()):
-        p = int64(moves[own + lower + kept + i // share])
-        v = order[base + p]
+        p = int64(attempts.moves[own + lower + kept + i // share])
+        v = candidates.order[bisection.base + p]
         changes = int64(0)
-        for arc in range(offsets[v] + i % share, offsets[v + 1], share):
-            q = int64(place[base + targets[arc]])
-            if lower <= q and q < upper and (side[own + q] & TAKEN_BACK) == 0:
-                change = (value_or(weights, arc, 1) >> shift) << (bits + 1)
-                if ((side[own + q] ^ side[own + p]) & 1) == 0:
+        for arc in range(graph.begin[v] + i % share, graph.end[v], share):
+            q = int64(candidates.place[bisection.base + graph.targets[arc]])
+            inside = lower <= q and q < bisection.upper
+            if inside and (attempts.side[own + q] & TAKEN_BACK) == 0:
+                weight = value_or(graph.weights, arc, 1)
+                change = (weight >> bisection.shift) << (bisection.bits + 1)
+                if ((attempts.side[own + q] ^ attempts.side[own + p]) & 1) == 0:
                     change = -change
-                team_atomic_add(key, own + q, change)
+                team_atomic_add(attempts.key, own + q, change)
                 changes += change
-        team_atomic_add(key, own + p, changes)
+        team_atomic_add(attempts.key, own + p, changes)
     team_sync()
 
 
 @device
-def refine(
-    passes, stall_limit, total, goal, limit0, limit1, least0, least1, base, own, lower, upper, at,
-    mask, bits, shift, begin, offsets, targets, weights, vertex_weights, order, place, side, key,
-    best, moves, tally,
-):
+def refine(passes, stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
+           candidates: Candidates, attempts: Attempts):
     """Passes until one brings nothing."""
+    own = bisection.own
     for turn in range(passes):
-        for p in range(lower + lane(), upper, team_size()):
-            side[own + p] = int8(side[own + p] & 1)
+        for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+            attempts.side[own + p] = int8(attempts.side[own + p] & 1)
         team_sync()
-        find_best_of_groups(lower, upper, at, own, side, key, best)
-        result = one_pass(total, goal, limit0, limit1, least0, least1, stall_limit, base, own,
-                          lower, upper, at, mask, bits, shift, begin, offsets, targets, weights,
-                          vertex_weights, order, place, side, key, best, moves, tally)
+        find_best_of_groups(bisection, attempts)
+        result = one_pass(stall_limit, limits, bisection, graph, candidates, attempts)
         made = result >> 32
         kept = result & 0xFFFFFFFF
-        take_back(made, kept, own, lower, side, moves)
+        take_back(made, kept, bisection, attempts)
         if kept == 0 or turn + 1 == passes:
             break
-        take_back_keys(made, kept, base, own, lower, upper, bits, shift, offsets, targets,
-                       weights, order, place, side, key, moves)
+        take_back_keys(made, kept, bisection, graph, candidates, attempts)
     return 0
 
 
 @device
-def passes_for(attempt, first, tally, state):
+def passes_for(attempt, first, tally, run: Run):
     """How many passes an attempt gets: none if enough of the others at its bisection cut less."""
-    k = state[word.BLOCKS]
-    begin = attempt // state[word.TRIALS] * state[word.TRIALS]
-    mine = tally[word.TALLY * (attempt * k + first) + word.GROWN_CUT]
+    k = run.blocks
+    begin = attempt // run.trials * run.trials
+    mine = tally[TALLY * (attempt * k + first) + Tally.grown_cut]
     better = int64(0)
-    for other in range(begin, begin + state[word.TRIALS]):
-        cut = tally[word.TALLY * (other * k + first) + word.GROWN_CUT]
+    for other in range(begin, begin + run.trials):
+        cut = tally[TALLY * (other * k + first) + Tally.grown_cut]
         better += int64(cut < mine or (cut == mine and other < attempt))
-    return state[word.PASSES] if better < state[word.REFINED_TRIALS] else int64(0)
+    return run.passes if better < run.refined_trials else int64(0)
 
 
 @kernel
-def refine_sides(
-    i, split_first, split_middle, split_last, goal_sum, limit_sum, segment, offsets, targets,
-    weights, vertex_weights, order, place, side, key, best, moves, tally, state,
-):
+def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
+                 run: Run):
     """Refine bisection i."""
-    n = state[word.VERTICES]
-    k = state[word.BLOCKS]
-    attempt = i // state[word.SPLITS]
-    c = attempt // state[word.TRIALS]
-    split = state[word.FIRST_SPLIT] + i % state[word.SPLITS]
-    first = int64(split_first[split])
-    middle = split_middle[split]
-    last = split_last[split]
-    lower = segment[c * (k + 1) + first]
-    upper = segment[c * (k + 1) + last]
-    begin = word.TALLY * (attempt * k + first)
-    total = weigh(c * n, attempt * n, lower, upper, begin, vertex_weights, order, side, tally)
-    goal = goal_of(total, first, middle, last, goal_sum)
-    cap0 = cap_of(first, middle, limit_sum)
-    cap1 = cap_of(middle, last, limit_sum)
+    k = run.blocks
+    attempt = i // run.splits
+    c = attempt // run.trials
+    split = run.first_split + i % run.splits
+    first = int64(splits.first[split])
+    middle = splits.middle[split]
+    last = splits.last[split]
+    lower = candidates.segment[c * (k + 1) + first]
+    upper = candidates.segment[c * (k + 1) + last]
+    base = c * run.vertices
+    own = attempt * run.vertices
+    groups = first_group(attempt, lower, first, run)
+    tally = TALLY * (attempt * k + first)
+    mask = mask_of(attempt, run)
+    bits = run.key_bits
+    shift = run.weight_shift
+    bisection = Bisection(base, own, lower, upper, groups, tally, mask, bits, shift)
+    total = weigh(bisection, graph, candidates, attempts)
+    goal = goal_of(total, split, splits)
+    cap0 = cap_of(first, middle, splits)
+    cap1 = cap_of(middle, last, splits)
     limit0 = limit_of(goal, cap0, levels_for(last - first))
     limit1 = limit_of(total - goal, cap1, levels_for(last - first))
-    least0 = least_vertices(middle - first, state)
-    least1 = least_vertices(last - middle, state)
-    refine(passes_for(attempt, first, tally, state), state[word.STALL_LIMIT], total, goal, limit0,
-           limit1, least0, least1, c * n, attempt * n, lower, upper,
-           first_group(attempt, n, k, lower, first), mask_of(attempt, state), state[word.KEY_BITS],
-           state[word.WEIGHT_SHIFT], begin, offsets, targets, weights, vertex_weights, order, place,
-           side, key, best, moves, tally)
-    weight = tally[begin + WEIGHT]
-    count = tally[begin + COUNT]
-    tally[begin + EXCESS] = excess(weight, total, limit0, limit1, count, upper - lower, least0,
-                                   least1)
-    tally[begin + OVERLOAD] = excess(weight, total, cap0, cap1, count, upper - lower, 0, 0)
+    min0 = min_vertices(middle - first, run)
+    min1 = min_vertices(last - middle, run)
+    limits = SideLimits(total, goal, limit0, limit1, min0, min1)
+    refine(passes_for(attempt, first, attempts.tally, run), run.stall_limit, limits, bisection,
+           graph, candidates, attempts)
+    weight = attempts.tally[tally + Tally.weight]
+    count = attempts.tally[tally + Tally.count]
+    attempts.tally[tally + Tally.excess] = excess(weight, count, upper - lower, limits)
+    zero = int64(0)
+    caps = SideLimits(total, goal, cap0, cap1, zero, zero)
+    attempts.tally[tally + Tally.overload] = excess(weight, count, upper - lower, caps)
