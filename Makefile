@@ -93,6 +93,8 @@ fuzz: $(call with,dev)
 docs-picture: $(call with,dev)
 	$(PY) -m tests.architecture_picture
 
+# More runs of racecheck at a time than three wait for each other beyond their limit.
+sanitize: JOBS = 3
 sanitize: $(call with,dev cuda$(CUDA))
 	$(PY) -m bench.sanitize --sanitizer $(SANITIZER) --pieces '$(PIECES)' --jobs $(JOBS)
 

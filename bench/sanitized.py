@@ -1,4 +1,4 @@
-"""Small runs that touch every kernel, a group at a time, for `bench.sanitize`.
+"""Runs that touch every kernel, most of them small, a group at a time, for `bench.sanitize`.
 
 Each array gets memory of its own instead of a piece of CuPy's pool, so that an access beyond an
 array is seen.  ``--device cpu`` runs the same without a GPU.
@@ -22,6 +22,10 @@ Runs = Iterator[tuple[str, Callable[[], Any]]]
 
 FEW = ("both weights", "skewed", "hub")
 """Graphs that run the most different kernels, for tools that take long."""
+
+
+LARGE = 300_000
+"""Vertices of a graph without structure, so that lists of its vertices are long."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,6 @@ def kinds_of_graphs(n: int) -> Graphs:
     heavy[0] = heavy.sum() // 8
     tails = np.repeat(np.arange(n), np.diff(mesh.offsets))
     light = (tails + mesh.targets) % 7  # alike in both directions, zero now and then
-    star = np.stack([np.zeros(n - 1, np.int64), np.arange(1, n)], axis=1)
-    ring = np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1)
     return {
         "no weights": mesh,
         "edge weights": portpart.as_graph(mesh, edge_weights=light),
@@ -85,8 +87,17 @@ def kinds_of_graphs(n: int) -> Graphs:
             edge_weights=light.astype(np.int64) << 33),
         "64-bit offsets": wide(mesh),
         "skewed": portpart.generators.rmat(max(4, n.bit_length() - 1), 8),
-        "hub": portpart.as_graph(np.concatenate([star, ring])),
+        "hub": hub(n),
     }  # fmt: skip
+
+
+def hub(n: int) -> Any:
+    """Return a ring around a vertex that is a neighbour of all."""
+    import portpart
+
+    star = np.stack([np.zeros(n - 1, np.int64), np.arange(1, n)], axis=1)
+    ring = np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1)
+    return portpart.as_graph(np.concatenate([star, ring]))
 
 
 def wide(graph: Any) -> Any:
@@ -121,6 +132,29 @@ def searches(space: Any, graphs: Graphs) -> Runs:
         for label, preset in {"im": integrated, "hm": sections}.items():
             yield f"{label}, {name}, search", partial(
                 _map, space, graph, _hierarchy(), None, preset)
+
+
+def rare(space: Any, graphs: Graphs) -> Runs:
+    """Yield runs of kernels that otherwise other options, or large graphs, call for."""
+    import portpart
+    from portpart.algorithms.coarsening.clustering import ClusteringOptions
+
+    far: dict[str, Any] = {"coarsest_per_block": 8, "least_coarsest": 8}
+    presets = {"groups": portpart.GkwayConfig(**far),
+               "pairs": portpart.GpmetisConfig(**far, handoff_vertices=48)}  # fmt: skip
+    for (name, graph), (label, preset) in product(graphs.items(), presets.items()):
+        yield f"{label}, {name}", partial(_partition, space, graph, preset=preset)
+    graph = graphs["both weights"]
+    fixed = np.where(np.arange(graph.num_vertices) % 9 == 1, 2, -1)
+    improving = portpart.PortpartConfig(**far, cycles=1,
+                                        clustering=ClusteringOptions(improve_rounds=1))
+    yield "clusters improve, fixed", partial(_partition, space, graph, fixed=fixed,
+                                             preset=improving)
+    starts = portpart.MultisectionConfig(preset="fast", starts=8)
+    yield "hm, starts", partial(_map, space, graph, _hierarchy(), "hm", starts)
+    yield "wide hub", partial(_partition, space, hub(1500), preset="fast")
+    ends = np.random.default_rng(4).integers(0, LARGE, (2 * LARGE, 2))
+    yield "large", partial(_partition, space, portpart.as_graph(ends), preset="fast")
 
 
 def wishes(space: Any, graphs: Graphs) -> Runs:
@@ -189,11 +223,17 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
 
 def primitives(space: Any, graphs: Graphs) -> Runs:
     """Yield every primitive below, at and above the size of a tile."""
-    from bench.primitive_cases import CASES
+    from bench.primitive_cases import CASES, integers
+    from portpart.primitives.histogram import histogram
+    from portpart.primitives.sort import radix_sort_keys
 
     for name, make in CASES.items():
         for size in (1, 100, 8192, 20_001):
             yield f"{name}, {size}", make(space, size)[0]
+    for size, dtype in product((100, 20_001), (np.int32, np.uint64)):
+        keys = space.asarray(space.to_host(integers(space, size)), dtype)
+        yield f"radix sort, {size}, {dtype.__name__}", partial(radix_sort_keys, space, keys)
+    yield "histogram, many bins", partial(histogram, space, integers(space, 20_001, 5000), 5000)
 
 
 GROUPS: dict[str, Group] = {
@@ -204,6 +244,7 @@ GROUPS: dict[str, Group] = {
     "gkway": Group(partitions("gkway", "default")),
     "gpmetis": Group(partitions("gpmetis", "default")),
     "wishes": Group(wishes),
+    "rare": Group(rare),
     "im": Group(mappings("im", "fast", "default", "paper")),
     "hm": Group(mappings("hm", "default")),
     "hm-ultra": Group(mappings("hm-ultra", "default")),

@@ -6,13 +6,21 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import portpart
 from bench import sanitize
-from bench.sanitized import GROUPS, kinds_of_graphs
+from bench.sanitized import FEW, GROUPS, kinds_of_graphs
+from portpart import backends
+from portpart.backends.cpu.space import CpuSpace
+from portpart.backends.interface import Executable
+from portpart.backends.language import Kernel
+from portpart.backends.program import Program
+from tests.backends.lanes import Walker
+from tests.emulated import all_kernels
 
 FAKE = """#!{python}
 import sys, time
@@ -43,6 +51,24 @@ def fake_tool(tmp_path: Path) -> str:
     return str(tool)
 
 
+class Recording(CpuSpace):
+    """The CPU, doing what only spaces with teams do, and noting which kernels have had work."""
+
+    widest_team = 256
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernels: set[Kernel] = set()
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        if n > 0:
+            self.kernels.add(kernel)
+        super().parallel_for(n, kernel, *args, team=team)
+
+    def executable(self, program: Program) -> Executable:
+        return Walker(self, program)
+
+
 def verdicts(patterns: str, tool: str, logs: Path, *more: str) -> tuple[int, str]:
     options = ["--pieces", patterns, "--sanitizer", tool, "--logs", str(logs), *more]
     result = CliRunner().invoke(sanitize.main, options)
@@ -54,6 +80,20 @@ def test_every_algorithm_is_run_under_the_tool() -> None:
     named = " ".join(name for group in GROUPS.values() for name, _ in group.runs(space, graphs))
     missing = {name for name in portpart.list_algorithms() if f"{name}, " not in f"{named}, "}
     assert not missing
+
+
+def test_every_kernel_is_run_under_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = Recording()
+    monkeypatch.setitem(backends._spaces, ("cpu", None), space)
+    graphs = {kind: graph for kind, graph in kinds_of_graphs(700).items() if kind in FEW}
+    missing = set(all_kernels())
+    for group in ("primitives", "inputs", "rare", "wishes", "im", "searches"):
+        for _, work in GROUPS[group].runs(space, graphs):
+            work()
+            missing -= space.kernels
+            if not missing:
+                return
+    assert not {all_kernels()[kernel] for kernel in missing}
 
 
 @pytest.mark.parametrize("group", ["inputs", "gkway"])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language
-from portpart.backends.interface import Array, Executable
+from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import Parameter
 from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
@@ -182,13 +182,13 @@ class LanesSpace(HostCudaSpace):
             raise crew.error
 
     def executable(self, program: Program) -> Executable:
-        return _Walker(self, program)
+        return Walker(self, program)
 
 
-class _Walker:
+class Walker:
     """A program walked step by step."""
 
-    def __init__(self, space: LanesSpace, program: Program) -> None:
+    def __init__(self, space: ExecutionSpace, program: Program) -> None:
         self.space, self.steps, self.slots = space, program.steps, program.slots
 
     def run(self, bindings: dict[str, Any], size: int) -> None:
