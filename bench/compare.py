@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import json
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,9 +26,9 @@ import numpy as np
 
 from bench.graph_files import GraphFiles
 from bench.instances import Instance, select
-from bench.lanes import Limits, Task, results
+from bench.lanes import Limits, Task, work
 from bench.peers import ALGORITHMS, HostGraph
-from bench.report import markdown
+from bench.report import markdown, read_records
 
 DEFAULT_OUTPUT = Path(__file__).parent / "results" / "compare.jsonl"
 DEFAULT_ALGORITHMS = "portpart,portpart-cuda,pymetis,kaminpar,kaminpar-eco,mtkahypar,kahip-eco"
@@ -85,13 +86,6 @@ def main(
     print(markdown(read_records(output)))
 
 
-def read_records(path: Path) -> list[Record]:
-    """Return all records of a results file, an empty list if there is none."""
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def _columns(algorithms: list[str], presets: list[str]) -> list[str]:
     """Return keys of `ALGORITHMS`, one a preset where portpart is given without one."""
     columns = []
@@ -110,21 +104,26 @@ def _measure_all(instances: list[Instance], plan: Plan, limits: Limits, output: 
     have = {_key(record) for record in read_records(output)}
     tasks = [task for instance in instances
              if any((task := _task(instance, plan, have)).jobs.values())]  # fmt: skip
-    files = GraphFiles([task.instance for task in tasks], plan.beside)
+    files, deadline = GraphFiles([task.instance for task in tasks], plan.beside), limits.deadline
 
     @functools.lru_cache(plan.beside + 2)
     def graph_of(instance: Instance) -> HostGraph:
         return HostGraph.load(files.path(instance))
 
-    with files, output.open("a") as file:
-        for instance, record in results(tasks, files, limits, plan.beside):
+    lock = threading.Lock()
+
+    def put(instance: Instance, record: Record) -> None:
+        with lock:
             if "part" in record:
                 part = record.pop("part")
                 record |= evaluate(graph_of(instance), part, record["k"], record["imbalance"])
             file.write(json.dumps(record) + "\n")
             file.flush()
             click.echo(_progress_line(record), err=True)
-    if time.monotonic() > limits.deadline:
+
+    with files, output.open("a") as file:
+        work(tasks, files, limits, plan.beside, put)
+    if time.monotonic() > deadline:
         click.echo("the time budget is spent; run again to go on", err=True)
 
 

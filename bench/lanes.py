@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,8 @@ ONE_THREAD = ("pymetis", "kahip")
 """Columns of these peers use one thread, whatever they are given."""
 
 Record = dict[str, Any]
-Result = tuple[Instance, Record]
-"""A graph and a job with its answer: ``part``, or under ``error`` why there is none."""
+Put = Callable[[Instance, Record], None]
+"""Takes a graph and a job with its answer: ``part``, or under ``error`` why there is none."""
 
 
 @dataclass
@@ -42,27 +42,31 @@ class Limits:
     unavailable: dict[str, str]
 
 
-def results(tasks: list[Task], files: GraphFiles, limits: Limits, beside: int) -> Iterator[Result]:
-    """Yield what the partitioners answer, the jobs of one graph before those of the next.
+def work(tasks: list[Task], files: GraphFiles, limits: Limits, beside: int, put: Put) -> None:
+    """Give `put` what the partitioners answer, the jobs of one graph before those of the next.
 
     With `beside` above zero, so many lanes take the columns of one thread, graph by graph, while
     one lane does the others.
     """
     if beside == 0:
-        yield from lane(iter(tasks), files, limits)
+        lane(iter(tasks), files, limits, put)
         return
-    alone, shared = ([Task(task.instance, {name: jobs for name, jobs in task.jobs.items()
-                                           if name.startswith(ONE_THREAD) == of_one_thread})
-                      for task in tasks] for of_one_thread in (False, True))  # fmt: skip
-    for_all = iter(shared)
-    yield from merged([lane(iter(alone), files, limits),
-                       *(lane(for_all, files, limits) for _ in range(beside))])  # fmt: skip
+    alone, shared = (iter([Task(task.instance, {name: jobs for name, jobs in task.jobs.items()
+                                                if name.startswith(ONE_THREAD) == of_one_thread})
+                           for task in tasks]) for of_one_thread in (False, True))  # fmt: skip
+    with ThreadPoolExecutor(beside + 1) as pool:
+        lanes = [pool.submit(lane, own, files, limits, put) for own in (alone, *[shared] * beside)]
+        try:
+            for each in as_completed(lanes):
+                each.result()
+        finally:
+            limits.deadline = 0.0  # where one fails the others end
 
 
-def lane(tasks: Iterator[Task], files: GraphFiles, limits: Limits) -> Iterator[Result]:
+def lane(tasks: Iterator[Task], files: GraphFiles, limits: Limits, put: Put) -> None:
     """Work on one task after the other, with a process for each algorithm."""
-    workers: dict[str, Worker] = {}
-    try:
+    with ExitStack() as stack:
+        workers: dict[str, Worker] = {}
         for task in tasks:
             for algorithm, jobs in task.jobs.items():
                 if not jobs or algorithm in limits.unavailable:
@@ -70,13 +74,10 @@ def lane(tasks: Iterator[Task], files: GraphFiles, limits: Limits) -> Iterator[R
                 if time.monotonic() > limits.deadline:
                     return
                 if algorithm not in workers:
-                    workers[algorithm] = Worker(algorithm, limits.threads)
+                    workers[algorithm] = stack.enter_context(Worker(algorithm, limits.threads))
                 workers[algorithm].open(files.path(task.instance))
-                yield from ((task.instance, answer)
-                            for answer in _answers(workers[algorithm], jobs, limits))
-    finally:
-        for worker in workers.values():
-            worker.close()
+                for record in _answers(workers[algorithm], jobs, limits):
+                    put(task.instance, record)
 
 
 def _answers(worker: Worker, jobs: list[Record], limits: Limits) -> Iterator[Record]:
@@ -97,29 +98,3 @@ def _answers(worker: Worker, jobs: list[Record], limits: Limits) -> Iterator[Rec
             slow.add(job["k"])
             answer = {"error": answer.get("died") or answer["error"]}
         yield job | answer
-
-
-def merged(lanes: Iterable[Iterator[Result]]) -> Iterator[Result]:
-    """Yield what the lanes do in threads of their own, as it comes."""
-    box: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
-
-    def work(own: Iterator[Result]) -> None:
-        try:
-            for result in own:
-                box.put(result)
-            box.put(None)
-        except BaseException as error:
-            box.put(error)
-
-    threads = [threading.Thread(target=work, args=(own,), daemon=True) for own in lanes]
-    for thread in threads:
-        thread.start()
-    running = len(threads)
-    while running:
-        item = box.get()
-        if isinstance(item, BaseException):
-            raise item
-        if item is None:
-            running -= 1
-        else:
-            yield item

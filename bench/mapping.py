@@ -29,7 +29,7 @@ from bench.device_runs import Resident
 from bench.graph_files import GraphFiles
 from bench.instances import Instance, select
 from bench.peers import HostGraph, Stopwatch
-from bench.report import summary
+from bench.report import read_records, summary
 
 ALGORITHMS = "identity,identity:jet,two-phase,im:paper,im:fast,im,hm,im:strong,hm-ultra"
 KEY = ("graph", "k", "distances", "algorithm", "imbalance", "device", "repeat")
@@ -70,17 +70,6 @@ def main(graphs: str, max_edges: int | None, hierarchies: str, algorithms: str, 
                 file.write(json.dumps(record) + "\n")
     click.echo(means(records, reference))
     raise SystemExit(any("error" in record or not record["true"] for record in records))
-
-
-def read_records(path: Path | None) -> list[Record]:
-    """The records of a file; none if there is no file.  A line that was not finished is dropped."""
-    records = []
-    for line in path.read_text().splitlines() if path and path.exists() else []:
-        try:
-            records.append(json.loads(line))
-        except ValueError:
-            continue
-    return records
 
 
 def means(records: list[Record], reference: str) -> str:

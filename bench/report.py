@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 Record = dict[str, Any]
@@ -41,6 +43,17 @@ def markdown(records: Iterable[Record]) -> str:
         _failures(records),
     ]
     return "\n\n".join(section for section in sections if section)
+
+
+def read_records(path: Path | None) -> list[Record]:
+    """The records of a file; none if there is no file.  A line that was not finished is dropped."""
+    records = []
+    for line in path.read_text().splitlines() if path and path.exists() else []:
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            continue
+    return records
 
 
 def group_of(family: str) -> str:

@@ -1,29 +1,28 @@
 """One partitioner in a process of its own: peers crash or hang on some inputs.
 
-Child side (``python -m bench.worker ALGORITHM THREADS``): reads graph files and jobs as JSON lines
-and answers each with a JSON line.  Parent side: `Worker`, which restarts the child when it dies and
-ends it when a job takes too long.
+`Worker`, the parent's side, restarts the child when it dies and ends it when a job takes too long;
+`serve` is the child's.
 """
 
 from __future__ import annotations
 
-import json
+import multiprocessing
 import os
-import subprocess
 import sys
 import tempfile
-import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bench.peers import HostGraph, Solver, Unavailable, Unsuitable, load
+if TYPE_CHECKING:
+    from bench.peers import Solver
 
 WARM_UP_ARCS = 400_000  # on a CPU smaller graphs warm up for every k, larger ones once
-ROOT = Path(__file__).resolve().parents[1]
-QUIET = {"OPENBLAS_NUM_THREADS": "1"}  # its threads spin and count as processor time
 START_LIMIT = 300.0  # seconds to read the graph and build the peer's own
+
+Answer = dict[str, Any]
+Serve = Callable[[Connection, str, int], None]
 
 
 class Worker:
@@ -37,13 +36,11 @@ class Worker:
         Threads the partitioner may use.
     """
 
-    def __init__(self, algorithm: str, threads: int) -> None:
-        self.algorithm = algorithm
-        self.command = [sys.executable, "-m", "bench.worker", algorithm, str(threads)]
-        self.folder = tempfile.TemporaryDirectory()
-        self.part_file = Path(self.folder.name) / "part.npy"
-        self.log = tempfile.TemporaryFile()
-        self.process: subprocess.Popen[str] | None = None
+    def __init__(self, algorithm: str, threads: int, serving: Serve | None = None) -> None:
+        self.algorithm, self.threads = algorithm, threads
+        self.serving = serving or serve
+        self.log = tempfile.NamedTemporaryFile()
+        self.process: Any = None
         self.graph_file = Path()
         self.opened: Path | None = None
 
@@ -57,13 +54,12 @@ class Worker:
         """End the process."""
         self._stop()
         self.log.close()
-        self.folder.cleanup()
 
     def open(self, graph_file: Path) -> None:
         """The next jobs are on this graph: what `HostGraph.save` wrote."""
         self.graph_file = graph_file
 
-    def run(self, k: int, imbalance: float, seed: int, limit: float) -> dict[str, Any]:
+    def run(self, k: int, imbalance: float, seed: int, limit: float) -> Answer:
         """Return ``{"seconds", "cpu_seconds", "part", ...}``, or why there is nothing.
 
         The reason stands under ``"unavailable"``, ``"error"`` (an exception, the time limit) or
@@ -73,129 +69,106 @@ class Worker:
         survive only one call.
         """
         fresh = self.process is None
-        answer = self._ask(k, imbalance, seed, limit)
-        if "died" in answer and not fresh:
-            answer = self._ask(k, imbalance, seed, limit)
-        if "seconds" in answer:
-            answer["part"] = np.load(self.part_file)
-        return answer
+        answer = self._ask((k, imbalance, seed), limit)
+        return self._ask((k, imbalance, seed), limit) if "died" in answer and not fresh else answer
 
-    def _ask(self, k: int, imbalance: float, seed: int, limit: float) -> dict[str, Any]:
+    def _ask(self, job: tuple[int, float, int], limit: float) -> Answer:
         if self.process is None:
-            self.process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=self.log, text=True, env=os.environ | QUIET, cwd=ROOT,
-            )  # fmt: skip
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others spin: processor time
+            context = multiprocessing.get_context("spawn")  # CUDA does not survive a fork
+            self.channel, there = context.Pipe()
+            self.process = context.Process(
+                target=_child, args=(self.serving, there, self.log.name, self.algorithm,
+                                     self.threads), daemon=True)  # fmt: skip
+            self.process.start()
+            there.close()
         if self.opened != self.graph_file:
-            ready = self._exchange({"graph_file": str(self.graph_file)}, START_LIMIT)
+            ready = self._exchange(self.graph_file, START_LIMIT)
             if ready.keys() != {"ready"}:
                 self._stop()
                 return ready
             self.opened = self.graph_file
-        job = {"k": k, "imbalance": imbalance, "seed": seed, "part_file": str(self.part_file)}
-        runs = 2 if _needs_warm_up(self.algorithm) else 1
-        return self._exchange(job, runs * limit)
+        return self._exchange(job, (2 if _needs_warm_up(self.algorithm) else 1) * limit)
 
-    def _exchange(self, message: dict[str, Any], limit: float) -> dict[str, Any]:
+    def _exchange(self, message: Any, limit: float) -> Answer:
         """Send a message, wait for the answer; end the child if it takes longer than `limit`."""
-        process = self.process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        timer = threading.Timer(limit, process.kill)
-        timer.start()
         try:
-            process.stdin.write(json.dumps(message) + "\n")
-            process.stdin.flush()
-            reply = process.stdout.readline()
-        except OSError:
-            reply = ""
-        finally:
-            timed_out = not timer.is_alive()
-            timer.cancel()
-        if reply:
-            answer: dict[str, Any] = json.loads(reply)
-            return answer
-        code = process.wait()
+            self.channel.send(message)
+            if self.channel.poll(limit):
+                answer: Answer = self.channel.recv()
+                return answer
+        except (OSError, EOFError):
+            self.process.join()
+            code = self.process.exitcode
+            self._stop()
+            return {"died": f"crashed ({code}) {self._last_words()}".rstrip()}
         self._stop()
-        if timed_out:
-            return {"error": f"over {limit:.0f} s"}
-        return {"died": f"crashed ({code}) {self._last_words()}".rstrip()}
+        return {"error": f"over {limit:.0f} s"}
 
     def _last_words(self) -> str:
         """Return the last line the child wrote on stderr."""
-        self.log.seek(0)
-        lines = self.log.read().decode(errors="replace").split("\n")
+        lines = Path(self.log.name).read_text(errors="replace").split("\n")
         return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
 
     def _stop(self) -> None:
         if self.process is not None:
             self.process.kill()
-            self.process.communicate()
+            self.process.join()
+            self.channel.close()
         self.process = self.opened = None
 
 
-def main() -> None:
-    """Serve graphs and jobs until standard input ends."""
-    algorithm, threads = sys.argv[1:]
-    # peers print on file descriptor 1: keep the channel to the parent apart from it
-    channel = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    server = Server(algorithm, int(threads))
-    for line in sys.stdin:
-        message = json.loads(line)
-        answer = server.open(**message) if "graph_file" in message else server.job(**message)
-        channel.write(json.dumps(answer) + "\n")
+def _child(serving: Serve, channel: Connection, log: str, algorithm: str, threads: int) -> None:
+    """Write what peers print to the log, and serve."""
+    sys.stdout.flush()
+    with open(log, "ab") as file:
+        for descriptor in (1, 2):
+            os.dup2(file.fileno(), descriptor)
+    serving(channel, algorithm, threads)
 
 
-class Server:
-    """The child's side: the graph in the partitioner's own form, and what has been warmed up."""
+def serve(channel: Connection, algorithm: str, threads: int) -> None:
+    """Answer graph files and jobs until the parent is gone."""
+    from bench.peers import HostGraph, Unavailable, Unsuitable, load
 
-    def __init__(self, algorithm: str, threads: int) -> None:
-        self.algorithm = algorithm
-        self.threads = threads
-        self.solve: Solver | None = None
-        self.num_arcs = 0
-        self.warm: set[int] = set()
-
-    def open(self, graph_file: str) -> dict[str, Any]:
-        """Take a graph in place of the one before."""
-        self.solve = None  # gives the memory back first
-        self.warm = set()
-        graph = HostGraph.load(Path(graph_file))
-        self.num_arcs = len(graph.targets)
+    solve: Solver | None = None
+    warm: set[int] = set()
+    num_arcs = 0
+    while True:
         try:
-            self.solve = load(self.algorithm)(graph, self.threads)
-        except Unavailable as error:
-            return {"unavailable": str(error)}
-        except Unsuitable as error:
-            return {"error": str(error)}
-        return {"ready": True}
+            message = channel.recv()
+        except EOFError:
+            return
+        if isinstance(message, Path):
+            solve, warm = None, set()  # gives the memory back first
+            graph = HostGraph.load(message)
+            num_arcs = len(graph.targets)
+            try:
+                solve = load(algorithm)(graph, threads)
+                channel.send({"ready": True})
+            except Unavailable as error:
+                channel.send({"unavailable": str(error)})
+            except Unsuitable as error:
+                channel.send({"error": str(error)})
+        else:
+            assert solve is not None
+            again = bool(warm) and num_arcs > WARM_UP_ARCS and not algorithm.startswith(
+                "portpart-cuda")
+            compiles = _needs_warm_up(algorithm) and message[0] not in warm and not again
+            channel.send(_answer(solve, message, compiles))
+            warm.add(message[0])
 
-    def job(self, k: int, imbalance: float, seed: int, part_file: str) -> dict[str, Any]:
-        """Partition, after a first call where that compiles."""
-        assert self.solve is not None
-        try:
-            warm_up = None
-            if _needs_warm_up(self.algorithm) and not self._is_warm(k):
-                warm_up = self.solve(k, imbalance, seed)[1].seconds
-                self.warm.add(k)
-            part, watch = self.solve(k, imbalance, seed)
-        except Exception as error:
-            return {"error": f"{type(error).__name__}: {error}"[:300]}
-        np.save(part_file, part)
-        return vars(watch) | {"first_seconds": warm_up}
 
-    def _is_warm(self, k: int) -> bool:
-        on_device = self.algorithm.startswith("portpart-cuda")
-        return k in self.warm or (bool(self.warm) and self.num_arcs > WARM_UP_ARCS
-                                  and not on_device)
+def _answer(solve: Solver, job: tuple[int, float, int], compiles: bool) -> Answer:
+    """Partition, after a first call where that compiles."""
+    try:
+        first = solve(*job)[1].seconds if compiles else None
+        part, watch = solve(*job)
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"[:300]}
+    return vars(watch) | {"first_seconds": first, "part": part}
 
 
 def _needs_warm_up(algorithm: str) -> bool:
     """Tell whether the first call compiles; the compiled peers start at full speed."""
     return algorithm.startswith("portpart")
-
-
-if __name__ == "__main__":
-    main()

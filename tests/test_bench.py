@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +16,9 @@ import portpart
 from bench import compare, first_call, gpu, report, sweep
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
-from bench.worker import Worker
+from bench.worker import Serve, Worker
 from portpart.algorithms import catalogue
-
-# Children that stand in for a peer: each answers like bench.worker until it misbehaves.
-DIES_AT_THE_SECOND_JOB = """
-import json, sys
-import click
-import numpy as np
-sys.stdin.readline()
-print(json.dumps({"ready": True}), flush=True)
-job = json.loads(sys.stdin.readline())
-np.save(job["part_file"], np.zeros(4, np.int32))
-print(json.dumps({"seconds": 1.0}), flush=True)
-sys.stdin.readline()
-sys.exit("out of luck")
-"""
-DIES_AT_ONCE = DIES_AT_THE_SECOND_JOB.replace("np.save", "sys.exit('no'); np.save")
-SLEEPS = "import time; print('{\"ready\": true}', flush=True); time.sleep(60)"
-MISSING = "input(); print('{\"unavailable\": \"not installed\"}', flush=True)"
+from tests import stand_ins
 
 
 @pytest.fixture
@@ -51,9 +34,9 @@ def opened(algorithm: str, graph_file: Path, threads: int = 1) -> Worker:
     return worker
 
 
-def stand_in(script: str, graph_file: Path) -> Worker:
-    worker = opened("pymetis", graph_file)
-    worker.command = [sys.executable, "-c", script]
+def stand_in(serving: Serve, graph_file: Path) -> Worker:
+    worker = Worker("pymetis", 1, serving)
+    worker.open(graph_file)
     return worker
 
 
@@ -66,23 +49,23 @@ def test_worker_returns_part_and_times(graph_file: Path) -> None:
 
 
 def test_a_peer_that_survives_one_call_only_gets_a_fresh_process(graph_file: Path) -> None:
-    with stand_in(DIES_AT_THE_SECOND_JOB, graph_file) as worker:
+    with stand_in(stand_ins.dies_at_the_second_job, graph_file) as worker:
         for seed in (1, 2, 3):
-            assert worker.run(2, 0.03, seed, 60)["part"].tolist() == [0, 0, 0, 0]
+            assert worker.run(2, 0.03, seed, 60)["part"] == [0] * 4
 
 
 def test_a_peer_that_always_crashes_is_reported_with_its_last_words(graph_file: Path) -> None:
-    with stand_in(DIES_AT_ONCE, graph_file) as worker:
+    with stand_in(stand_ins.dies_at_once, graph_file) as worker:
         assert worker.run(2, 0.03, 1, 60) == {"died": "crashed (1) no"}
 
 
 def test_a_peer_that_hangs_is_ended(graph_file: Path) -> None:
-    with stand_in(SLEEPS, graph_file) as worker:
+    with stand_in(stand_ins.sleeps, graph_file) as worker:
         assert worker.run(2, 0.03, 1, 0.5) == {"error": "over 0 s"}
 
 
 def test_a_missing_peer_says_so(graph_file: Path) -> None:
-    with stand_in(MISSING, graph_file) as worker:
+    with stand_in(stand_ins.is_missing, graph_file) as worker:
         assert worker.run(2, 0.03, 1, 60) == {"unavailable": "not installed"}
 
 
@@ -91,7 +74,7 @@ def run_compare(output: Path, *options: str) -> tuple[str, list[dict[str, Any]]]
                  "--output", str(output), *options]  # fmt: skip
     outcome = CliRunner().invoke(compare.main, arguments, catch_exceptions=False)
     assert outcome.exit_code == 0
-    return outcome.output, compare.read_records(output)
+    return outcome.output, report.read_records(output)
 
 
 def test_comparison_is_resumed_where_it_stopped(tmp_path: Path) -> None:

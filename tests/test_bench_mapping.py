@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 import portpart
 from bench import mapping
+from bench.report import read_records
 
 ALGORITHMS = "identity:jet,hm:fast"
 
@@ -17,7 +18,7 @@ def run(output: Path, *more: str) -> tuple[str, list[mapping.Record]]:
                  "--hierarchies", "2:4", "--distances", "1:10", "--output", str(output),
                  *more]  # fmt: skip
     done = CliRunner().invoke(mapping.main, arguments, catch_exceptions=False)
-    return done.output, mapping.read_records(output)
+    return done.output, read_records(output)
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
