@@ -15,7 +15,9 @@ import portpart
 from bench import sanitize
 from bench.sanitized import FEW, GROUPS, kinds_of_graphs
 from portpart import backends
+from portpart.backends.cpu.driver import ITEM_WEIGHT
 from portpart.backends.cpu.space import CpuSpace
+from portpart.backends.cpu.space import _launch as launch
 from portpart.backends.interface import Executable
 from portpart.backends.language import Kernel
 from portpart.backends.program import Program
@@ -61,9 +63,12 @@ class Recording(CpuSpace):
         self.kernels: set[Kernel] = set()
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        self.run_flat(n, kernel, kernel.flattened(args), team)
+
+    def run_flat(self, n: int, kernel: Kernel, args: tuple[Any, ...], team: int) -> None:
         if n > 0:
             self.kernels.add(kernel)
-        super().parallel_for(n, kernel, *args, team=team)
+            launch(n, kernel, args, ITEM_WEIGHT[team], 1)
 
     def executable(self, program: Program) -> Executable:
         return Walker(self, program)

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import reduce
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from portpart.backends import language
-from portpart.backends.interface import Array, Executable, ExecutionSpace
+from portpart.backends.interface import Array, Executable
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import Parameter
 from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
@@ -185,10 +185,17 @@ class LanesSpace(HostCudaSpace):
         return Walker(self, program)
 
 
+class Flat(Protocol):
+    """A space that runs kernels whose arguments have no records."""
+
+    def run_flat(self, n: int, kernel: Kernel, args: tuple[Any, ...], team: int) -> None:
+        """Run a kernel."""
+
+
 class Walker:
     """A program walked step by step."""
 
-    def __init__(self, space: ExecutionSpace, program: Program) -> None:
+    def __init__(self, space: Flat, program: Program) -> None:
         self.space, self.steps, self.slots = space, program.steps, program.slots
 
     def run(self, bindings: dict[str, Any], size: int) -> None:
