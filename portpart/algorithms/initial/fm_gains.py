@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.initial.bisection_state import Candidates, Run
+from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    DeviceFunction,
     Record,
     Words,
     device,
@@ -117,6 +118,34 @@ class Bisection(Record):
     mask: int
     bits: int
     shift: int
+
+
+def on_attempt(work: DeviceFunction) -> DeviceFunction:
+    """Device function that does ``work(attempt, split, bisection, splits, graph, ...)``."""
+
+    @device
+    def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
+                   run: Run):
+        """Do what there is to do for attempt i at the bisections of a level."""
+        attempt = i // run.splits
+        c = attempt // run.trials
+        split = run.first_split + i % run.splits
+        first = int64(splits.first[split])
+        segments = c * (run.blocks + 1)
+        lower = candidates.segment[segments + first]
+        upper = candidates.segment[segments + splits.last[split]]
+        base = c * run.vertices
+        own = attempt * run.vertices
+        groups = first_group(attempt, lower, first, run)
+        tally = TALLY * (attempt * run.blocks + first)
+        mask = mask_of(attempt, run)
+        bits = run.key_bits
+        shift = run.weight_shift
+        bisection = Bisection(base, own, lower, upper, groups, tally, mask, bits, shift)
+        work(attempt, split, bisection, splits, graph, candidates, attempts, run)
+        return 0
+
+    return on_attempt
 
 
 @device

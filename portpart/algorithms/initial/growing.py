@@ -14,16 +14,15 @@ from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
 from portpart.algorithms.initial.fm_gains import (
     BARRED,
     LOWEST,
-    TALLY,
     Attempts,
     Bisection,
     Tally,
     best_of_side,
     find_best_of_groups,
-    first_group,
     key_of,
     mask_of,
     move,
+    on_attempt,
     position_in,
     store_tally,
 )
@@ -166,36 +165,33 @@ def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, run
         attempts.key[attempt * n + p] = key_of(p, known, mask_of(attempt, run), run.key_bits)
 
 
-@kernel
-def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
-    """Grow side 0 of bisection i from a random vertex."""
-    k = run.blocks
-    attempt = i // run.splits
-    c = attempt // run.trials
-    split = run.first_split + i % run.splits
-    first = int64(splits.first[split])
+@device
+def grow_attempt(attempt, split, bisection: Bisection, splits: Splits, graph: Csr,
+                 candidates: Candidates, attempts: Attempts, run: Run):
+    """Grow side 0 of a bisection from a random vertex."""
     middle = splits.middle[split]
-    last = splits.last[split]
-    lower = candidates.segment[c * (k + 1) + first]
-    upper = candidates.segment[c * (k + 1) + last]
-    base = c * run.vertices
-    own = attempt * run.vertices
-    groups = first_group(attempt, lower, first, run)
-    tally = TALLY * (attempt * k + first)
-    mask = mask_of(attempt, run)
-    bits = run.key_bits
-    shift = run.weight_shift
-    bisection = Bisection(base, own, lower, upper, groups, tally, mask, bits, shift)
+    lower = bisection.lower
+    size = bisection.upper - lower
     total = int64(0)
-    for p in range(lower + lane(), upper, team_size()):
-        total += value_or(graph.vertex_weights, candidates.order[base + p], 1)
+    for p in range(lower + lane(), bisection.upper, team_size()):
+        total += value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
     total = team_sum(total)
     find_best_of_groups(bisection, attempts)
     drawn = hash_of((attempt << 32) + split, run.seed) & 0x7FFFFFFF
     goal = goal_of(total, split, splits)
-    min_count = min_vertices(middle - first, run)
-    max_count = upper - lower - min_vertices(last - middle, run)
-    start = lower + drawn % max(int64(1), upper - lower)
+    min_count = min_vertices(middle - splits.first[split], run)
+    max_count = size - min_vertices(splits.last[split] - middle, run)
+    start = lower + drawn % max(int64(1), size)
     by_connection = goes_by_connection(attempt, run)
     growth = Growth(goal, min_count, max_count, start, by_connection)
     grow(growth, bisection, graph, candidates, attempts)
+    return 0
+
+
+grow_on_attempt = on_attempt(grow_attempt)
+
+
+@kernel
+def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
+    """Grow side 0 of bisection i from a random vertex."""
+    grow_on_attempt(i, splits, graph, candidates, attempts, run)

@@ -15,9 +15,8 @@ from portpart.algorithms.initial.fm_gains import (
     Tally,
     best_of_side,
     find_best_of_groups,
-    first_group,
-    mask_of,
     move,
+    on_attempt,
     position_in,
     store_tally,
 )
@@ -290,27 +289,13 @@ def passes_for(attempt, first, tally, run: Run):
     return run.passes if better < run.refined_trials else int64(0)
 
 
-@kernel
-def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
-                 run: Run):
-    """Refine bisection i."""
-    k = run.blocks
-    attempt = i // run.splits
-    c = attempt // run.trials
-    split = run.first_split + i % run.splits
+@device
+def refine_attempt(attempt, split, bisection: Bisection, splits: Splits, graph: Csr,
+                   candidates: Candidates, attempts: Attempts, run: Run):
+    """Refine a bisection, and tell its tally how heavy the sides are then."""
     first = int64(splits.first[split])
     middle = splits.middle[split]
     last = splits.last[split]
-    lower = candidates.segment[c * (k + 1) + first]
-    upper = candidates.segment[c * (k + 1) + last]
-    base = c * run.vertices
-    own = attempt * run.vertices
-    groups = first_group(attempt, lower, first, run)
-    tally = TALLY * (attempt * k + first)
-    mask = mask_of(attempt, run)
-    bits = run.key_bits
-    shift = run.weight_shift
-    bisection = Bisection(base, own, lower, upper, groups, tally, mask, bits, shift)
     total = weigh(bisection, graph, candidates, attempts)
     goal = goal_of(total, split, splits)
     cap0 = cap_of(first, middle, splits)
@@ -322,9 +307,21 @@ def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts
     limits = SideLimits(total, goal, limit0, limit1, min0, min1)
     refine(passes_for(attempt, first, attempts.tally, run), run.stall_limit, limits, bisection,
            graph, candidates, attempts)
-    weight = attempts.tally[tally + Tally.weight]
-    count = attempts.tally[tally + Tally.count]
-    attempts.tally[tally + Tally.excess] = excess(weight, count, upper - lower, limits)
+    size = bisection.upper - bisection.lower
+    weight = attempts.tally[bisection.tally + Tally.weight]
+    count = attempts.tally[bisection.tally + Tally.count]
+    attempts.tally[bisection.tally + Tally.excess] = excess(weight, count, size, limits)
     zero = int64(0)
     caps = SideLimits(total, goal, cap0, cap1, zero, zero)
-    attempts.tally[tally + Tally.overload] = excess(weight, count, upper - lower, caps)
+    attempts.tally[bisection.tally + Tally.overload] = excess(weight, count, size, caps)
+    return 0
+
+
+refine_on_attempt = on_attempt(refine_attempt)
+
+
+@kernel
+def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
+                 run: Run):
+    """Refine bisection i."""
+    refine_on_attempt(i, splits, graph, candidates, attempts, run)
