@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.balance.nonempty import least_weight, most_filled
+from portpart.algorithms.balance.nonempty import max_filled, nonempty_weight
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.errors import InputError
@@ -43,7 +43,7 @@ class Bounds:
         What the caller wants each block to weigh at least.
     balance : Balance
         What the algorithms keep: no limit is below what a block holds anyway.
-    most_filled : callable
+    max_filled : callable
         How many blocks can weigh something at once, 0 if that is not asked for.
     """
 
@@ -52,7 +52,7 @@ class Bounds:
     held: np.ndarray
     least: int
     balance: Balance
-    most_filled: Callable[[], int]
+    max_filled: Callable[[], int]
 
     def kept_by(self, weights: np.ndarray) -> bool:
         """Whether block weights keep the limits and the least, and none is 0 without need."""
@@ -62,7 +62,7 @@ class Bounds:
     def empty(self, weights: np.ndarray) -> int:
         """How many blocks weigh nothing that could weigh something."""
         filled = int((weights > 0).sum())
-        return 0 if filled == len(weights) else max(0, self.most_filled() - filled)
+        return 0 if filled == len(weights) else max(0, self.max_filled() - filled)
 
     def rank(self, weights: np.ndarray, cut: int) -> tuple[int, int, int, int]:
         """Less is better: weight above the limits, below the least, empty blocks, the cut."""
@@ -88,7 +88,7 @@ def bounds_for(graph: Graph, k: int, imbalance: Any, target: Any, fixed: Array |
     float_imbalance = float(min(exact_fraction(imbalance), Fraction(MAX_IMBALANCE)))
     balance = _balance(np.maximum(limits, held), means, float_imbalance)
     return Bounds(most, limits, held, least, balance,
-                  lambda: most_filled(graph, limits, held, fixed))
+                  lambda: max_filled(graph, limits, held, fixed))
 
 
 def _balance(limits: np.ndarray, means: np.ndarray, imbalance: float) -> Balance:
@@ -118,7 +118,7 @@ def _check_least(graph: Graph, least: int, limits: np.ndarray, held: np.ndarray)
         free_ones = "the vertices that are not fixed" if held.any() else "all vertices together"
         raise InputError(f"min_block_weight is {least}: {k} blocks need {missing} more, and "
                          f"{free_ones} weigh {free}")
-    if least_weight(graph, k) == 0:
+    if nonempty_weight(graph, k) == 0:
         raise InputError(f"min_block_weight is {least}: fewer than {k} vertices weigh something")
 
 

@@ -16,7 +16,7 @@ from portpart.algorithms.multilevel.options import MultilevelConfig
 from portpart.algorithms.objectives.distances import MOST_COUNTED
 from portpart.algorithms.partitioners import find
 from portpart.algorithms.placement.sections import LEAST_OF_SECTION, coarsest_of_sections
-from portpart.algorithms.placement.swaps import MOST_SWAPPED
+from portpart.algorithms.placement.swaps import MAX_SWAPPED
 from portpart.algorithms.placement.traffic import has_table
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.api.memory_model import (
@@ -104,7 +104,7 @@ def distance_bytes(machine: Topology) -> int:
 
 def swap_bytes(num_elements: int) -> int:
     """Bytes of the table of swaps."""
-    return 8 * num_elements**2 if num_elements <= MOST_SWAPPED else 0
+    return 8 * num_elements**2 if num_elements <= MAX_SWAPPED else 0
 
 
 def _kept_bytes(graph: Size, config: Any) -> int:

@@ -17,7 +17,7 @@ from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_mat
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching, part_unlike
 from portpart.algorithms.initial.fixed_vertices import (
-    MOST_ASSIGNED,
+    MAX_ASSIGNED,
     grown_partition,
     start_partition,
 )
@@ -165,7 +165,7 @@ def test_an_empty_block_takes_what_costs_least() -> None:
     assert part[10] == 2
 
 
-@pytest.mark.parametrize("k", [4, MOST_ASSIGNED + 1])
+@pytest.mark.parametrize("k", [4, MAX_ASSIGNED + 1])
 def test_blocks_of_the_start_take_the_numbers_of_fixed_vertices(k: int) -> None:
     """Cliques, of each of which one vertex is fixed."""
     edges = [(5 * c + i, 5 * c + j) for c in range(k) for i in range(5) for j in range(i)]

@@ -122,7 +122,7 @@ def test_the_search_finds_a_packing_exactly_if_there_is_one(
 def test_the_search_gives_up_in_time() -> None:
     weights = sorted((np.random.default_rng(0).integers(500, 1000, 400) * 2 + 1).tolist())[::-1]
     limit = -(-sum(weights) // 50)
-    assert packed_within(weights, [limit] * 50, most_steps=1000) is None
+    assert packed_within(weights, [limit] * 50, max_steps=1000) is None
 
 
 def test_the_search_takes_thousands_of_weights() -> None:

@@ -13,19 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST_WORK = 10**7
+MAX_WORK = 10**7
 """Loads compared before exchange gives up: some tenths of a second."""
 
 SWAPS = ((8, 128), (48, 768))
 """Partners looked at for a swap, and their vertices in all: first few, then more."""
 
-MOST_OWN = 24
+MAX_OWN = 24
 """Vertices of the block itself that swaps are sought for."""
 
 PASSES = 8
 """Times that an exchange goes through all blocks, or through all sums."""
 
-MOST_PAIRS = 10_000
+MAX_PAIRS = 10_000
 """Swaps made at once, of the heaviest with the lightest."""
 
 FEW = 9
@@ -35,8 +35,8 @@ PARTNERS_OF_SUMS = 6
 """Blocks for which that is done."""
 
 
-def exchanged(weights: np.ndarray, blocks: np.ndarray, held: np.ndarray, least: np.ndarray,
-              most: np.ndarray) -> np.ndarray:
+def exchanged(weights: np.ndarray, blocks: np.ndarray, fixed_weights: np.ndarray,
+              min_weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray:
     """The block of each weight after exchanges; never are the bounds broken by more than before.
 
     Parameters
@@ -45,13 +45,13 @@ def exchanged(weights: np.ndarray, blocks: np.ndarray, held: np.ndarray, least: 
         Positive, of what may move.
     blocks : numpy.ndarray of int
         Where they are.
-    held : numpy.ndarray of int64, shape (k,)
+    fixed_weights : numpy.ndarray of int64, shape (k,)
         What is in each block and cannot move.
-    least, most : numpy.ndarray of int64, shape (k,)
+    min_weights, max_weights : numpy.ndarray of int64, shape (k,)
         Bounds of what each block weighs.
     """
-    state = _Exchange(weights, blocks, held, least, most)
-    while state.work < MOST_WORK:
+    state = _Exchange(weights, blocks, fixed_weights, min_weights, max_weights)
+    while state.work < MAX_WORK:
         block = state.worst()
         if block is None:
             break
@@ -80,16 +80,16 @@ class Change(NamedTuple):
 class _Exchange:
     """Who is where, by blocks: members ascend by weight."""
 
-    def __init__(self, weights: np.ndarray, blocks: np.ndarray, held: np.ndarray,
-                 least: np.ndarray, most: np.ndarray) -> None:
-        self.weights, self.least, self.most = weights, least, most
-        self.scale = np.maximum(most, 1).astype(np.float64)
-        self.loads = held.copy()
+    def __init__(self, weights: np.ndarray, blocks: np.ndarray, fixed_weights: np.ndarray,
+                 min_weights: np.ndarray, max_weights: np.ndarray) -> None:
+        self.weights, self.min_weights, self.max_weights = weights, min_weights, max_weights
+        self.scale = np.maximum(max_weights, 1).astype(np.float64)
+        self.loads = fixed_weights.copy()
         np.add.at(self.loads, blocks, weights)
         self.before, self.order = blocks, np.lexsort((weights, blocks))
-        self.ends = np.append(0, np.cumsum(np.bincount(blocks, minlength=len(most))))
+        self.ends = np.append(0, np.cumsum(np.bincount(blocks, minlength=len(max_weights))))
         self.changed: dict[int, np.ndarray] = {}
-        self.stuck = np.zeros(len(most), bool)
+        self.stuck = np.zeros(len(max_weights), bool)
         self.work = 0
 
     def result(self) -> np.ndarray:
@@ -113,7 +113,7 @@ class _Exchange:
 
     def _broken(self, blocks: slice | int | np.ndarray, loads: np.ndarray) -> np.ndarray:
         """By which share of their limits such loads of blocks are too much or too little."""
-        beyond = np.maximum(loads - self.most[blocks], self.least[blocks] - loads)
+        beyond = np.maximum(loads - self.max_weights[blocks], self.min_weights[blocks] - loads)
         broken: np.ndarray = np.maximum(beyond, 0) / self.scale[blocks]
         return broken
 
@@ -140,8 +140,9 @@ class _Exchange:
 
     def _partners(self, block: int, count: int) -> np.ndarray:
         """Blocks with most room, or with most to spare, and some with less."""
-        over = self.loads[block] > self.most[block]
-        offer = (self.most - self.loads if over else self.loads - self.least) / self.scale
+        over = self.loads[block] > self.max_weights[block]
+        room = self.max_weights - self.loads if over else self.loads - self.min_weights
+        offer = room / self.scale
         offer[block] = -np.inf
         order = np.argsort(-offer, kind="stable")[:-1]
         if len(order) <= count:
@@ -155,7 +156,7 @@ class _Exchange:
         partners = self._partners(block, count)
         if len(partners) == 0:
             return
-        own = _some(self.members(block), self.weights, MOST_OWN)
+        own = _some(self.members(block), self.weights, MAX_OWN)
         some = [_some(self.members(other), self.weights, size // len(partners))
                 for other in partners]
         others = np.concatenate([part for vertices in some for part in ([-1], vertices)])
@@ -198,7 +199,7 @@ class _Exchange:
         """The heaviest of one for as many of the lightest of the other, no more than is ideal."""
         wanted = self._ideal(block, other)
         giver, taker = (block, other) if wanted > 0 else (other, block)
-        pairs = min(len(self.members(giver)), len(self.members(taker)), MOST_PAIRS)
+        pairs = min(len(self.members(giver)), len(self.members(taker)), MAX_PAIRS)
         out, back = self.members(giver)[::-1][:pairs], self.members(taker)[:pairs]
         gains = self.weights[out] - self.weights[back]
         change = np.append(0, np.cumsum(gains[gains > 0]))
@@ -213,8 +214,8 @@ class _Exchange:
     def _ideal(self, block: int, other: int) -> int:
         """What the one should give the other so that both are equally far from their bounds."""
         here, there = int(self.loads[block]), int(self.loads[other])
-        lowest = max(here - int(self.most[block]), int(self.least[other]) - there)
-        highest = min(here - int(self.least[block]), int(self.most[other]) - there)
+        lowest = max(here - int(self.max_weights[block]), int(self.min_weights[other]) - there)
+        highest = min(here - int(self.min_weights[block]), int(self.max_weights[other]) - there)
         return (lowest + highest) // 2
 
     def _move(self, vertices: list[int], here: int, there: int) -> None:

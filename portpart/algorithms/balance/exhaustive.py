@@ -9,34 +9,34 @@ from collections.abc import Sequence
 
 import numpy as np
 
-MOST_WEIGHTS = 16
+MAX_WEIGHTS = 16
 """With more weights there are too many sets of them."""
 
 
-def assigned_exactly(weights: Sequence[int], least: Sequence[int],
-                     most: Sequence[int]) -> list[int] | None:
+def assigned_exactly(weights: Sequence[int], min_weights: Sequence[int],
+                     max_weights: Sequence[int]) -> list[int] | None:
     """A block for each weight, such that each block gets what it may; None if there is no way.
 
     Parameters
     ----------
     weights : sequence of int
-        Positive; at most `MOST_WEIGHTS`.
-    least, most : sequence of int
-        Bounds of what each block gets in sum.  A least of 0 or less asks for nothing; a block whose
-        most is below 0 can be satisfied by no way.
+        Positive; at most `MAX_WEIGHTS`.
+    min_weights, max_weights : sequence of int
+        Bounds of what each block gets in sum.  A lower one of 0 or less asks for nothing; a block
+        whose upper one is below 0 can be satisfied by no way.
 
     Notes
     -----
-    Without least weights O(n 2^n) for n weights; with them up to O(k 3^n), of which bounds that
+    Without lower bounds O(n 2^n) for n weights; with them up to O(k 3^n), of which bounds that
     are tight leave little.
     """
     total = sum(weights)
-    needed = sum(max(0, low) for low in least)
-    if min(most) < 0 or total > sum(most) or total < needed:
+    needed = sum(max(0, low) for low in min_weights)
+    if min(max_weights) < 0 or total > sum(max_weights) or total < needed:
         return None
     ascending = np.argsort(np.array(weights, np.int64), kind="stable")
     ordered = np.array(weights, np.int64)[ascending]
-    lower, upper = np.maximum(least, 0), np.minimum(most, total)
+    lower, upper = np.maximum(min_weights, 0), np.minimum(max_weights, total)
     found = _packed(ordered, upper) if needed == 0 else _divided(ordered, lower, upper)
     if found is None:
         return None
@@ -45,15 +45,15 @@ def assigned_exactly(weights: Sequence[int], least: Sequence[int],
     return [int(block) for block in blocks]
 
 
-def _packed(weights: np.ndarray, most: np.ndarray) -> np.ndarray | None:
+def _packed(weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray | None:
     """Blocks for weights with limits only.
 
     The widest block is filled first.  Of all ways to pack a set, the one that has begun fewest
     blocks, and filled the last of these least, is as good as any other for what is still to come.
     """
-    n, k = len(weights), len(most)
-    order = np.argsort(-most, kind="stable")
-    room = np.append(most[order], -1)  # behind the last block there is no room
+    n, k = len(weights), len(max_weights)
+    order = np.argsort(-max_weights, kind="stable")
+    room = np.append(max_weights[order], -1)  # behind the last block there is no room
     last = np.full(1 << n, k, np.int64)  # the block that is being filled
     load = np.zeros(1 << n, np.int64)
     added = np.zeros(1 << n, np.int64)
@@ -87,23 +87,25 @@ def _by_size(n: int) -> list[np.ndarray]:
     return [masks[sizes == size] for size in range(n + 1)]
 
 
-def _divided(weights: np.ndarray, least: np.ndarray, most: np.ndarray) -> np.ndarray | None:
+def _divided(weights: np.ndarray, min_weights: np.ndarray,
+             max_weights: np.ndarray) -> np.ndarray | None:
     """Blocks for weights with both bounds: the sets that the first blocks can share, by blocks."""
-    n, k = len(weights), len(most)
+    n, k = len(weights), len(max_weights)
     sums = _sums(weights)
-    alike = bool((least == least[0]).all() and (most == most[0]).all())
-    fitting = [np.flatnonzero((sums >= low) & (sums <= high)) for low, high in zip(least, most)]
+    alike = bool((min_weights == min_weights[0]).all() and (max_weights == max_weights[0]).all())
+    fitting = [np.flatnonzero((sums >= low) & (sums <= high))
+               for low, high in zip(min_weights, max_weights)]
     order = sorted(range(k), key=lambda block: len(fitting[block]))
     reached, steps = np.zeros(1, np.int64), []
     for place, block in enumerate(order[:-1]):
         later = order[place + 1 :]
         reached, step = _extended(reached, fitting[block], n, alike)
         rest = sums[-1] - sums[reached]
-        possible = (rest >= least[later].sum()) & (rest <= sum(most[later].tolist()))
+        possible = (rest >= min_weights[later].sum()) & (rest <= sum(max_weights[later].tolist()))
         reached = reached[possible]
         steps.append(step)
     rest = sums[-1] - sums[reached]
-    ends = reached[(rest >= least[order[-1]]) & (rest <= most[order[-1]])]
+    ends = reached[(rest >= min_weights[order[-1]]) & (rest <= max_weights[order[-1]])]
     if len(ends) == 0:
         return None
     blocks, mask = np.full(n, order[-1]), int(ends[0])

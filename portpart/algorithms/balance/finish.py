@@ -21,7 +21,7 @@ from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
 
-def bounded(graph: Graph, part: Array, balance: Balance, least: int = 0,
+def bounded(graph: Graph, part: Array, balance: Balance, min_weight: int = 0,
             fixed: Array | None = None) -> tuple[Array, np.ndarray]:
     """`part` within its bounds, or with bounds broken little, and the block weights.
 
@@ -31,7 +31,7 @@ def bounded(graph: Graph, part: Array, balance: Balance, least: int = 0,
     part : array of int32, shape (n,)
         Returned as it is if it keeps the bounds.
     balance : Balance
-    least : int
+    min_weight : int
         What each block has to weigh; where that is 0, something if enough vertices do.
     fixed : array of int32, shape (n,), optional
         Vertices with an entry of 0 or more stay where they are.
@@ -42,12 +42,12 @@ def bounded(graph: Graph, part: Array, balance: Balance, least: int = 0,
     block_weights : numpy.ndarray of int64, shape (k,)
     """
     found, blocks = repaired(graph, part, balance, fixed)
-    found, blocks = filled(graph, found, blocks, balance, least, fixed)
-    if balance.overload(blocks) <= 0 and blocks.min() >= least:
+    found, blocks = filled(graph, found, blocks, balance, min_weight, fixed)
+    if balance.overload(blocks) <= 0 and blocks.min() >= min_weight:
         return found, blocks
     space, weights = graph.space, host_vertex_weights(graph)
     free = np.ones(len(weights), bool) if fixed is None else space.to_host(fixed) < 0
     result = within_bounds(space.to_host(part), space.to_host(found), weights, free,
-                           balance.limits, least)
+                           balance.limits, min_weight)
     blocks = block_weights_on_host(result, weights, balance.num_blocks)
-    return filled(graph, space.asarray(result), blocks, balance, least, fixed)
+    return filled(graph, space.asarray(result), blocks, balance, min_weight, fixed)

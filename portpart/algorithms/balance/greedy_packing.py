@@ -14,42 +14,44 @@ import numpy as np
 
 from portpart.algorithms.balance.packing import packed_within
 
-MOST_SQUEEZED = 10_000
+MAX_SQUEEZED = 10_000
 """With more weights MULTIFIT takes longer than some tenths of a second."""
 
 BISECTIONS = 7
 
 
-def heaviest_first(weights: list[int], held: list[int], most: list[int]) -> list[int]:
+def heaviest_first(weights: list[int], fixed_weights: list[int],
+                   max_weights: list[int]) -> list[int]:
     """A block for each weight: where most room is.
 
     Parameters
     ----------
     weights : list of int
         Descending.
-    held, most : list of int
+    fixed_weights, max_weights : list of int
         What each block holds already, and its limit.
     """
-    return _dealt(weights, held, most, range(len(most)), len(weights))
+    return _dealt(weights, fixed_weights, max_weights, range(len(max_weights)), len(weights))
 
 
-def folded(weights: list[int], held: list[int], most: list[int]) -> list[int]:
+def folded(weights: list[int], fixed_weights: list[int], max_weights: list[int]) -> list[int]:
     """The same with numbers of weights that differ by one at most; light ones where they are more.
 
     What weighs half a block or more is paired, the heaviest with the lightest.
     """
-    k = len(most)
+    k = len(max_weights)
     each, more = divmod(len(weights), k)
-    narrowest_first = sorted(range(k), key=lambda block: held[block] - most[block], reverse=True)
+    narrowest_first = sorted(range(k), key=lambda block: max_weights[block] - fixed_weights[block])
     heavy = each * (k - more)
-    return (_dealt(weights[:heavy], held, most, narrowest_first[: k - more], each)
-            + _dealt(weights[heavy:], held, most, narrowest_first[k - more :], each + 1))
+    narrow, wide = narrowest_first[: k - more], narrowest_first[k - more :]
+    return (_dealt(weights[:heavy], fixed_weights, max_weights, narrow, each)
+            + _dealt(weights[heavy:], fixed_weights, max_weights, wide, each + 1))
 
 
-def _dealt(weights: list[int], held: list[int], most: list[int], blocks: Sequence[int],
-           most_each: int) -> list[int]:
+def _dealt(weights: list[int], fixed_weights: list[int], max_weights: list[int],
+           blocks: Sequence[int], max_each: int) -> list[int]:
     """Each weight to the block of some with most room that has not got its number of weights."""
-    rooms = [(held[block] - most[block], block, most_each) for block in blocks]
+    rooms = [(fixed_weights[block] - max_weights[block], block, max_each) for block in blocks]
     heapq.heapify(rooms)
     chosen = []
     for weight in weights:
@@ -62,17 +64,17 @@ def _dealt(weights: list[int], held: list[int], most: list[int], blocks: Sequenc
     return chosen
 
 
-def squeezed(weights: list[int], held: np.ndarray, most: np.ndarray,
+def squeezed(weights: list[int], fixed_weights: np.ndarray, max_weights: np.ndarray,
              over: float) -> list[int] | None:
     """A block for each weight, with limits broken by a smaller share than `over`, if found."""
     best = None
-    if len(weights) > MOST_SQUEEZED:
+    if len(weights) > MAX_SQUEEZED:
         return None
     low, high = 0.0, over
     for _ in range(BISECTIONS):
         share = (low + high) / 2
-        rooms = most + (most * share).astype(np.int64) - held
-        found = packed_within(weights, rooms.tolist(), most_steps=len(weights) + 1)
+        rooms = max_weights + (max_weights * share).astype(np.int64) - fixed_weights
+        found = packed_within(weights, rooms.tolist(), max_steps=len(weights) + 1)
         if found is None:
             low = share
         else:

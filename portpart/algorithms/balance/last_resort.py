@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.balance.exchange import exchanged
-from portpart.algorithms.balance.exhaustive import MOST_WEIGHTS, assigned_exactly
+from portpart.algorithms.balance.exhaustive import MAX_WEIGHTS, assigned_exactly
 from portpart.algorithms.balance.greedy_packing import folded, heaviest_first, squeezed
 from portpart.algorithms.balance.overload import block_weights_on_host, move_out
 
-MOST_PACKED = 100_000
+MAX_PACKED = 100_000
 """Vertices packed anew at most, light ones: some tenths of a second."""
 
 WORTH_IT = 0.001
@@ -37,30 +37,31 @@ class Movable:
     vertices : numpy.ndarray of int, shape (m,)
         Those that weigh something and are not fixed.
     weights : numpy.ndarray of int64, shape (m,)
-    held : numpy.ndarray of int64, shape (k,)
+    fixed_weights : numpy.ndarray of int64, shape (k,)
         Weight of all others in each block.
-    least, most : numpy.ndarray of int64, shape (k,)
+    min_weights, max_weights : numpy.ndarray of int64, shape (k,)
     """
 
     vertices: np.ndarray
     weights: np.ndarray
-    held: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
+    fixed_weights: np.ndarray
+    min_weights: np.ndarray
+    max_weights: np.ndarray
 
     def loads(self, blocks: np.ndarray) -> np.ndarray:
         """The block weights if the vertices are in these blocks."""
-        return self.held + block_weights_on_host(blocks, self.weights, len(self.held))
+        k = len(self.fixed_weights)
+        return self.fixed_weights + block_weights_on_host(blocks, self.weights, k)
 
     def broken(self, blocks: np.ndarray) -> tuple[float, int]:
         """By which share of a limit a block is too heavy at most, then what the lightest lacks."""
         loads = self.loads(blocks)
-        over = np.maximum(loads - self.most, 0) / np.maximum(self.most, 1)
-        return float(over.max()), int(np.maximum(self.least - loads, 0).max())
+        over = np.maximum(loads - self.max_weights, 0) / np.maximum(self.max_weights, 1)
+        return float(over.max()), int(np.maximum(self.min_weights - loads, 0).max())
 
 
 def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free: np.ndarray,
-                  limits: np.ndarray, least: int) -> np.ndarray:
+                  limits: np.ndarray, min_weight: int) -> np.ndarray:
     """The partition that keeps the bounds, or breaks them least, of all that are found.
 
     Parameters
@@ -73,7 +74,7 @@ def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free
     free : numpy.ndarray of bool, shape (n,)
         Vertices that may move.
     limits : numpy.ndarray of int64, shape (k,)
-    least : int
+    min_weight : int
         What each block has to weigh.
     """
     starts = [part.copy(), other.copy()]
@@ -82,11 +83,12 @@ def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free
     for start in starts:
         move_out(start, weights, free, block_weights_on_host(start, weights, len(limits)), limits)
     movable = free & (weights > 0)
-    held = block_weights_on_host(starts[0][~movable], weights[~movable], len(limits))
+    fixed_weights = block_weights_on_host(starts[0][~movable], weights[~movable], len(limits))
     vertices = np.flatnonzero(movable)
     if len(vertices) == 0:
         return starts[0]
-    task = Movable(vertices, weights[vertices], held, np.full(len(limits), least), limits)
+    task = Movable(vertices, weights[vertices], fixed_weights, np.full(len(limits), min_weight),
+                   limits)
     best = _best(task, [start[vertices] for start in starts])
     starts[0][vertices] = best
     return starts[0]
@@ -94,14 +96,14 @@ def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free
 
 def _best(task: Movable, starts: list[np.ndarray]) -> np.ndarray:
     """The first of the candidates that keeps the bounds, else the one that breaks them least."""
-    best, least_broken = starts[0], task.broken(starts[0])
+    best, best_broken = starts[0], task.broken(starts[0])
     for candidates in (_near, _exact, _anew):
         for blocks in candidates(task, starts):
             broken = task.broken(blocks)
-            gain = least_broken[0] - broken[0]
-            if broken < least_broken and (candidates is not _anew or gain == 0
-                                          or gain > WORTH_IT or broken == (0, 0)):
-                best, least_broken = blocks, broken
+            gain = best_broken[0] - broken[0]
+            if broken < best_broken and (candidates is not _anew or gain == 0
+                                         or gain > WORTH_IT or broken == (0, 0)):
+                best, best_broken = blocks, broken
             if broken == (0, 0):
                 return best
     return best
@@ -113,12 +115,12 @@ def _near(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _exact(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """The answer of exhaustive search, without least weights if there is none with them."""
-    if len(task.weights) > MOST_WEIGHTS:
+    """The answer of exhaustive search, without lower bounds if there is none with them."""
+    if len(task.weights) > MAX_WEIGHTS:
         return
-    for least in (task.least, np.zeros_like(task.least)):
-        found = assigned_exactly(task.weights.tolist(), (least - task.held).tolist(),
-                                 (task.most - task.held).tolist())
+    for min_weights in (task.min_weights, np.zeros_like(task.min_weights)):
+        found = assigned_exactly(task.weights.tolist(), (min_weights - task.fixed_weights).tolist(),
+                                 (task.max_weights - task.fixed_weights).tolist())
         if found is not None:
             yield np.array(found, np.int64)
             return
@@ -126,18 +128,19 @@ def _exact(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
 
 def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
     """The vertices packed anew in several ways, the best after exchanges."""
-    order = np.argsort(-task.weights, kind="stable")[-MOST_PACKED:]
+    order = np.argsort(-task.weights, kind="stable")[-MAX_PACKED:]
     blocks = starts[0].astype(np.int64)
     rest = np.delete(np.arange(len(blocks)), order)
-    held = task.held + block_weights_on_host(blocks[rest], task.weights[rest], len(task.held))
+    others = block_weights_on_host(blocks[rest], task.weights[rest], len(task.fixed_weights))
+    fixed_weights = task.fixed_weights + others
     packed, weights = [], task.weights[order].tolist()
     for pack in (heaviest_first, folded):
         blocks = blocks.copy()
-        blocks[order] = pack(weights, held.tolist(), task.most.tolist())
+        blocks[order] = pack(weights, fixed_weights.tolist(), task.max_weights.tolist())
         packed.append(blocks)
         yield blocks
     over = min(task.broken(blocks)[0] for blocks in packed)
-    found = squeezed(weights, held, task.most, over)
+    found = squeezed(weights, fixed_weights, task.max_weights, over)
     if found is not None:
         blocks = blocks.copy()
         blocks[order] = found
@@ -149,11 +152,12 @@ def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _exchanged(task: Movable, start: np.ndarray) -> np.ndarray:
-    """Exchanges for the limits, then for the least weights as well."""
-    blocks = exchanged(task.weights, start, task.held, np.zeros_like(task.least), task.most)
+    """Exchanges for the limits, then for the lower bounds as well."""
+    blocks = exchanged(task.weights, start, task.fixed_weights, np.zeros_like(task.min_weights),
+                       task.max_weights)
     if task.broken(blocks)[1] == 0:
         return blocks
-    return exchanged(task.weights, blocks, task.held, task.least, task.most)
+    return exchanged(task.weights, blocks, task.fixed_weights, task.min_weights, task.max_weights)
 
 
 def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
@@ -163,8 +167,8 @@ def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
     Changes `starts` and `free`.  The heaviest vertex gets the block with most room; where blocks
     are alike, each stays where it is if it can.
     """
-    held = block_weights_on_host(starts[0][~free], weights[~free], len(limits))
-    rooms = limits - held
+    fixed_weights = block_weights_on_host(starts[0][~free], weights[~free], len(limits))
+    rooms = limits - fixed_weights
     heavy = np.flatnonzero(free & (weights > rooms.max()))
     if len(heavy) > len(limits):
         return limits
@@ -177,5 +181,5 @@ def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
         taken[block], free[v] = True, False
         for start in starts:
             start[v] = block
-        limits[block] = held[block] + weights[v]
+        limits[block] = fixed_weights[block] + weights[v]
     return limits

@@ -9,14 +9,14 @@ from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
 
-def least_weight(graph: Graph, num_blocks: int) -> int:
+def nonempty_weight(graph: Graph, num_blocks: int) -> int:
     """1 if there are enough vertices of positive weight that no block need be empty, else 0."""
     if graph.vertex_weights is None:
         return int(graph.num_vertices >= num_blocks)
     return int(int((graph.vertex_weights > 0).sum()) >= num_blocks)
 
 
-def most_filled(graph: Graph, limits: np.ndarray, held: np.ndarray,
+def max_filled(graph: Graph, limits: np.ndarray, fixed_weights: np.ndarray,
                 fixed: Array | None = None) -> int:
     """How many blocks can weigh something at once; 0 if no vertices suffice for all `k` of them.
 
@@ -26,18 +26,18 @@ def most_filled(graph: Graph, limits: np.ndarray, held: np.ndarray,
 
     Parameters
     ----------
-    limits, held : numpy.ndarray of int64, shape (k,)
+    limits, fixed_weights : numpy.ndarray of int64, shape (k,)
         Limits of the blocks and weights of the vertices fixed there.
     fixed : array of int32, shape (n,), optional
         As in `filled`.
     """
-    if least_weight(graph, len(limits)) == 0:
+    if nonempty_weight(graph, len(limits)) == 0:
         return 0
     weights = host_vertex_weights(graph)
     free = weights > 0
     if fixed is not None:
         free &= graph.space.to_host(fixed) < 0
-    empty = np.sort(limits[held == 0])
+    empty = np.sort(limits[fixed_weights == 0])
     lightest = np.sort(weights[free])[: len(empty)].tolist()
     filled_ones = 0
     for limit in empty.tolist():

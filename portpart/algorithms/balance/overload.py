@@ -103,13 +103,13 @@ def move_out(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
     """
     heavy = np.flatnonzero((blocks > limits)[part] & (weights > 0) & free)
     heavy = heavy[np.lexsort((weights[heavy], part[heavy]))]
-    filled, most = blocks.tolist(), limits.tolist()
-    rooms, done = _Rooms(filled, most), -1
+    filled, max_weights = blocks.tolist(), limits.tolist()
+    rooms, done = _Rooms(filled, max_weights), -1
     for v, block, weight in zip(heavy.tolist(), part[heavy].tolist(), weights[heavy].tolist()):
         if block == done:
             continue
         there = rooms.widest()
-        if filled[block] <= most[block] or filled[there] + weight > most[there]:
+        if filled[block] <= max_weights[block] or filled[there] + weight > max_weights[there]:
             done = block
             continue
         filled[block] -= weight
@@ -123,13 +123,13 @@ def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
     """Free vertices packed anew, heaviest first: where they were if it fits, else most room."""
     result = part.copy()
     filled = block_weights_on_host(part[~free], weights[~free], len(limits)).tolist()
-    most = limits.tolist()
-    rooms = _Rooms(filled, most)
+    max_weights = limits.tolist()
+    rooms = _Rooms(filled, max_weights)
     order = np.argsort(-weights, kind="stable")
     order = order[free[order]]
     chosen = []
     for block, weight in zip(part[order].tolist(), weights[order].tolist()):
-        if filled[block] + weight > most[block]:
+        if filled[block] + weight > max_weights[block]:
             block = rooms.widest()
         filled[block] += weight
         chosen.append(block)
@@ -139,12 +139,12 @@ def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
 
 def _search(part: np.ndarray, weights: np.ndarray, free: np.ndarray, limits: np.ndarray) -> bool:
     """Put free vertices into blocks that a search has found for them; False if it finds none."""
-    held = block_weights_on_host(part[~free], weights[~free], len(limits))
-    if (held > limits).any():
+    fixed_weights = block_weights_on_host(part[~free], weights[~free], len(limits))
+    if (fixed_weights > limits).any():
         return False
     heaviest_first = np.argsort(-weights, kind="stable")
     heaviest_first = heaviest_first[(weights[heaviest_first] > 0) & free[heaviest_first]]
-    found = packed_within(weights[heaviest_first].tolist(), (limits - held).tolist())
+    found = packed_within(weights[heaviest_first].tolist(), (limits - fixed_weights).tolist())
     if found is None:
         return False
     part[heaviest_first] = found

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 
-MOST_STEPS = 200_000
+MAX_STEPS = 200_000
 """Placements tried before the search gives up: some tenths of a second."""
 
 
 def packed_within(weights: Sequence[int], rooms: Sequence[int],
-                  most_steps: int = MOST_STEPS) -> list[int] | None:
+                  max_steps: int = MAX_STEPS) -> list[int] | None:
     """A block for each weight, so that none gets more than its room; None if not found.
 
     Parameters
@@ -28,10 +28,10 @@ def packed_within(weights: Sequence[int], rooms: Sequence[int],
     once, and a branch ends when the rooms that are too small for the lightest weight add up to
     more than can be spared.  Deterministic.
     """
-    if len(weights) > most_steps:
+    if len(weights) > max_steps:
         return None
     search = _Search(weights, rooms)
-    for _ in range(most_steps):
+    for _ in range(max_steps):
         if len(search.placed) == len(weights):
             return [block for _, block in search.placed]
         if not search.step():

@@ -1,6 +1,6 @@
 """Blocks that weigh too little, or nothing, get vertices of others: on the host, at least loss.
 
-Refinement knows no least weight.  With a limit close to the mean it needs none; where it leaves a
+Refinement knows no lower bound.  With a limit close to the mean it needs none; where it leaves a
 block empty or too light, that block takes one vertex after the other, always the one whose move
 costs least cut and that its own block can spare.  Deterministic: ties go to the smaller vertex.
 """
@@ -13,15 +13,15 @@ from collections.abc import Callable
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.balance.nonempty import least_weight
+from portpart.algorithms.balance.nonempty import nonempty_weight
 from portpart.algorithms.balance.overload import block_weights_on_host, host_vertex_weights
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
 
-def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, least: int,
+def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, min_weight: int,
            fixed: Array | None = None) -> tuple[Array, np.ndarray]:
-    """`part` with every block weighing `least` or more, if that can be found, and block weights.
+    """`part` with every block weighing `min_weight` or more if that is found, and block weights.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, leas
         The block weights of `part`.
     balance : Balance
         Limits that blocks which take vertices keep.
-    least : int
+    min_weight : int
         What each block has to weigh; where that is 0, something if enough vertices do.
     fixed : array of int32, shape (n,), optional
         Vertices with an entry of 0 or more stay where they are.
@@ -42,19 +42,19 @@ def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, leas
     part : array of int32, shape (n,)
     block_weights : numpy.ndarray of int64, shape (k,)
     """
-    if blocks.min() >= max(1, least):
+    if blocks.min() >= max(1, min_weight):
         return part, blocks
     space = graph.space
     free = np.ones(graph.num_vertices, bool) if fixed is None else space.to_host(fixed) < 0
     host_part, blocks = space.to_host(part).copy(), blocks.copy()
     # first something for each, for more may be too much to ask
-    for bound in (least_weight(graph, balance.num_blocks), least):
+    for bound in (nonempty_weight(graph, balance.num_blocks), min_weight):
         if blocks.min() < bound:
             filling = _Filling(graph, host_part, free, blocks, balance.limits, bound)
             filling.fill_all(filling.fill)
             if blocks.min() < bound:
                 filling.spread()
-    if blocks.min() == 0 and least_weight(graph, balance.num_blocks) > 0:
+    if blocks.min() == 0 and nonempty_weight(graph, balance.num_blocks) > 0:
         filling = _Filling(graph, host_part, free, blocks, balance.limits, 1)
         filling.fill_all(filling.pass_on)
     return space.asarray(host_part), blocks
@@ -64,24 +64,24 @@ class _Filling:
     """The partition and its block weights, which change, and the arcs of vertices inside blocks."""
 
     def __init__(self, graph: Graph, part: np.ndarray, free: np.ndarray, blocks: np.ndarray,
-                 limits: np.ndarray, least: int) -> None:
+                 limits: np.ndarray, min_weight: int) -> None:
         matrix = graph.to_scipy()
         self.offsets, self.targets, self.arcs = matrix.indptr, matrix.indices, matrix.data
         self.part, self.free, self.blocks, self.limits = part, free, blocks, limits
-        self.weights, self.least = host_vertex_weights(graph), least
+        self.weights, self.min_weight = host_vertex_weights(graph), min_weight
         sources = np.repeat(np.arange(len(part)), np.diff(self.offsets))
         same = np.where(part[sources] == part[self.targets], self.arcs, 0)
         sums = np.concatenate([[0], np.cumsum(same, dtype=np.int64)])
         self.inside = sums[self.offsets[1:]] - sums[self.offsets[:-1]]
-        spare = np.flatnonzero(free & (self.weights > 0) & (blocks[part] > least))
+        spare = np.flatnonzero(free & (self.weights > 0) & (blocks[part] > min_weight))
         self.everywhere = list(zip(self.inside[spare].tolist(), spare.tolist()))
         heapq.heapify(self.everywhere)
 
     def fill_all(self, fill: Callable[[int], None]) -> None:
         """Fill blocks that weigh too little, but for empty ones that others have shown hopeless."""
         hopeless = -1
-        for block in np.flatnonzero(self.blocks < self.least).tolist():
-            if self.least > 1 or self.limits[block] > hopeless:
+        for block in np.flatnonzero(self.blocks < self.min_weight).tolist():
+            if self.min_weight > 1 or self.limits[block] > hopeless:
                 fill(block)
                 if self.blocks[block] == 0:
                     hopeless = max(hopeless, int(self.limits[block]))
@@ -93,7 +93,7 @@ class _Filling:
         for member in np.flatnonzero(self.part == block).tolist():
             self._look_around(member, block, toward, beside)
         unfit: list[tuple[int, int]] = []
-        while self.blocks[block] < self.least:
+        while self.blocks[block] < self.min_weight:
             v = self._cheapest(block, toward, beside, unfit)
             if v is None:
                 break
@@ -129,7 +129,7 @@ class _Filling:
         return None
 
     def _can_be_spared(self, v: int) -> bool:
-        return bool(self.blocks[self.part[v]] - self.weights[v] >= self.least)
+        return bool(self.blocks[self.part[v]] - self.weights[v] >= self.min_weight)
 
     def _fits(self, v: int, block: int) -> bool:
         """Whether the block keeps its limit, or exceeds it by less than v's block does now."""
@@ -194,11 +194,11 @@ class _Filling:
                 heapq.heapreplace(queue, self._urgency(blocks, block))
                 part[v] = block
         allowed = max(0, int((self.blocks - self.limits).max()))
-        if blocks.min() >= self.least and (blocks - self.limits).max() <= allowed:
+        if blocks.min() >= self.min_weight and (blocks - self.limits).max() <= allowed:
             self.part[:], self.blocks[:] = part, blocks
 
     def _urgency(self, blocks: np.ndarray, block: int) -> tuple[bool, int, int]:
         """Blocks that weigh too little come first, then those with the most room."""
         weight = int(blocks[block])
-        enough = weight >= self.least
-        return enough, weight - (int(self.limits[block]) if enough else self.least), block
+        enough = weight >= self.min_weight
+        return enough, weight - (int(self.limits[block]) if enough else self.min_weight), block

@@ -17,13 +17,13 @@ from portpart.algorithms.initial.metis import metis_partition
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MOST_ASSIGNED = 1000
+MAX_ASSIGNED = 1000
 """With more blocks the best numbering takes too long; a greedy one has to do."""
 
-LEAST_VERTICES = 2
+MIN_VERTICES = 2
 """Blocks whose share of the vertices is smaller get none from METIS."""
 
-MOST_ROUNDS = 50
+MAX_ROUNDS = 50
 """Blocks that have not met after so many rounds of growing start too far from one another."""
 
 
@@ -54,11 +54,11 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
     if fixed is None:
         fixed = np.full(matrix.shape[0], -1, np.int32)
     free = np.flatnonzero(fixed < 0)
-    part, held = fixed.copy(), _sums(fixed, vertex_weights, k)
-    wanted = np.maximum(limits - held, 1)
+    part, fixed_weights = fixed.copy(), _sums(fixed, vertex_weights, k)
+    wanted = np.maximum(limits - fixed_weights, 1)
     inner = matrix[free][:, free]
     shares = wanted / wanted.sum(dtype=np.float64)
-    wide = np.flatnonzero(shares * len(free) >= LEAST_VERTICES)
+    wide = np.flatnonzero(shares * len(free) >= MIN_VERTICES)
     if len(wide) > 1:  # METIS must not be asked for blocks without vertices
         blocks = wide[metis_partition(inner, vertex_weights[free], len(wide), imbalance, seed,
                                       shares[wide] / shares[wide].sum())]
@@ -66,11 +66,11 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
         blocks = _spread(vertex_weights[free], wanted)
     part[free] = blocks
     attraction = _attraction(matrix, fixed, part, k)
-    if k > MOST_ASSIGNED:
+    if k > MAX_ASSIGNED:
         names = _greedy_names(attraction)
     else:
         sizes = _sums(blocks, vertex_weights[free], k)
-        excess = np.maximum(sizes[:, None] + held[None, :] - limits[None, :], 0)
+        excess = np.maximum(sizes[:, None] + fixed_weights[None, :] - limits[None, :], 0)
         price = 1 + int(matrix.data.sum(dtype=np.int64)) / max(1, int(vertex_weights.sum()))
         names = _best_names(attraction.toarray() - price * excess)
     part[free] = names[blocks]
@@ -91,7 +91,7 @@ def grown_partition(matrix: csr_array, fixed: np.ndarray, k: int) -> np.ndarray 
     if len(np.unique(fixed[fixed >= 0])) < k:
         return None
     part, arcs = fixed.copy(), matrix.astype(np.int64)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         waiting, taken = np.flatnonzero(part < 0), np.flatnonzero(part >= 0)
         if len(waiting) == 0:
             return part

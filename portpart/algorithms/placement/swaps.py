@@ -36,7 +36,7 @@ from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import team_winner
 
-MOST_SWAPPED = 4096
+MAX_SWAPPED = 4096
 """Blocks for which there is a table: 8 bytes for each pair."""
 
 ROUNDS = 1000
@@ -120,7 +120,7 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int,
     ----------
     traffic : Graph
         The blocks and the weights between them, with weights and sorted rows; at most
-        `MOST_SWAPPED` blocks.
+        `MAX_SWAPPED` blocks.
     first : array of int32, shape (k,), optional
         The element for each block before; by default block b is on element b.
 

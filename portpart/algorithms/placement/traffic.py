@@ -9,7 +9,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters, contract
 from portpart.algorithms.objectives.distances import Distances
-from portpart.algorithms.placement.swaps import MOST_SWAPPED, swapped_places
+from portpart.algorithms.placement.swaps import MAX_SWAPPED, swapped_places
 from portpart.backends.interface import Array
 from portpart.backends.language import atomic_add, int64, kernel, lane, team_size, value_or
 from portpart.graphs.graph import Graph
@@ -81,7 +81,7 @@ def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distanc
         Element for each block of the graph of blocks, from where swaps start; None: block b on b.
     """
     space, k = graph.space, traffic.shape[0]
-    if k > MOST_SWAPPED:
+    if k > MAX_SWAPPED:
         return part, traffic
     offsets, targets = (space.asarray(array, np.int32)
                         for array in (traffic.indptr, traffic.indices))
