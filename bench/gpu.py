@@ -40,15 +40,12 @@ MIB = 2**20
 @click.option("--seeds", default="1,2,3,4,5", show_default=True)
 @click.option("--device", default="cuda", show_default=True, help="cpu works too, for a dry run.")
 @click.option("--minutes", default=9.0, show_default=True, help="For everything.")
-@click.option("--compare", type=click.Path(exists=True, path_type=Path),
-              help="JSON list of reference figures: graph, k, name, cut, seconds.")
 @click.option("--output", type=click.Path(path_type=Path), default=RESULTS / "gpu",
               show_default=True, help="Folder of the report.")
 def main(graphs: str, ks: str, presets: str, seeds: str, device: str, minutes: float,
-         compare: Path | None, output: Path) -> None:  # fmt: skip
+         output: Path) -> None:  # fmt: skip
     deadline = time.monotonic() + 60 * minutes
-    report: Record = {"device": device_facts(device), "table": [],
-                      "reference": json.loads(compare.read_text()) if compare else []}
+    report: Record = {"device": device_facts(device), "table": []}
     instances = [instance for name in graphs.split(",") for instance in select([name])]
     with GraphFiles(instances) as files:
         for record in measured(instances, files, numbers(ks), presets.split(","), numbers(seeds),
@@ -110,7 +107,7 @@ def markdown(report: Record) -> str:
     sections = [
         "# portpart on a device\n\n" + "\n".join(
             f"- {name}: {value}" for name, value in report["device"].items()),
-        _partitions(records), _beside(records, report["reference"]), *map(_levels, records),
+        _partitions(records), *map(_levels, records),
     ]  # fmt: skip
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -138,20 +135,6 @@ def _partition_row(record: Record) -> list[str]:
         f"{record['first_seconds']:.2f}", str(len(record["levels"])), str(record["launches"]),
         str(record["synchronizations"]), str(record.get("kernels") or ""), memory,
     ]  # fmt: skip
-
-
-def _beside(records: list[Record], reference: list[Record]) -> str:
-    """Our figures beside those given with --compare."""
-    body = [
-        [record["graph"], str(record["k"]), record["preset"], other["name"],
-         f"{record['cut']:.0f} / {other['cut']:.0f}", f"{record['cut'] / other['cut']:.3f}",
-         f"{1e3 * record['seconds']:.1f} / {1e3 * other['seconds']:.1f}",
-         f"{record['seconds'] / other['seconds']:.2f}"]
-        for record in records for other in reference
-        if (other["graph"], other["k"]) == (record["graph"], record["k"])
-    ]  # fmt: skip
-    head = ["graph", "k", "preset", "beside", "cut", "ratio", "ms", "ratio"]
-    return f"## Beside reference figures\n\n{table(head, body)}" if body else ""
 
 
 def _levels(record: Record) -> str:

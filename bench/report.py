@@ -37,7 +37,6 @@ def markdown(records: Iterable[Record]) -> str:
         *(summary(f"{title} over METIS", good, algorithms, name)
           for title, name in (("Cut", "cut"), ("Time", "seconds"),
                               ("Processor time", "cpu_seconds")) if BASE in algorithms),
-        *(_speed_ups(good, algorithms, f"{head}-jet") for head in ("portpart", "portpart-cuda")),
         *(graph_table(good, algorithms, k) for k in sorted({record["k"] for record in good})),
         _compile_times(good),
         _failures(records),
@@ -80,20 +79,9 @@ def _means(records: list[Record], name: str) -> dict[tuple[str, int, str], float
     return {key: sum(series) / len(series) for key, series in values.items()}
 
 
-def _speed_ups(records: list[Record], algorithms: list[str], jet: str) -> str:
-    """How many times as long as the other algorithms on its device Jet takes."""
-    of_cuda = jet.startswith("portpart-cuda")
-    others = [name for name in algorithms
-              if name != jet and name.startswith("portpart")
-              and name.startswith("portpart-cuda") == of_cuda]  # fmt: skip
-    if jet not in algorithms or not others:
-        return ""
-    return summary(f"Time of {jet} over that of", records, others, "seconds", jet, -1)
-
-
 def summary(title: str, records: list[Record], algorithms: list[str], name: str,
-             base: str = BASE, power: int = 1) -> str:  # fmt: skip
-    """Ratios to the base, to a power, by class and k; count of pairs in brackets."""
+            base: str = BASE) -> str:  # fmt: skip
+    """Ratios to the base by class and k; count of pairs in brackets."""
     means = _means(records, name)
     rows_of = {record["graph"]: _rows(record) for record in records}
     ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -102,7 +90,7 @@ def summary(title: str, records: list[Record], algorithms: list[str], name: str,
         if reference > 0 and value > 0:
             for row in rows_of[graph]:
                 for name_of_row in (row, f"{row}, k = {k}"):
-                    ratios[name_of_row, algorithm].append((value / reference) ** power)
+                    ratios[name_of_row, algorithm].append(value / reference)
     ks = sorted({k for _, k, _ in means})
     groups = sorted({row for rows in rows_of.values() for row in rows},
                     key=lambda row: (row.startswith("all"), row))  # fmt: skip

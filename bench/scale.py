@@ -4,7 +4,7 @@
     python -m bench.scale --side 100 --device cpu
 
 Prints one line per partition: time, balance, cut by the library's evaluator, memory beside the
-formula; at the end what an allocation that cannot succeed does to the device.
+formula.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ def main(side: int, ks: str, presets: str, device: str) -> None:
     for k in map(int, ks.split(",")):
         for preset in presets.split(","):
             print(json.dumps(measured(space, graph, k, preset)), flush=True)
-    exhaust(space, graph)
 
 
 def measured(space: ExecutionSpace, graph: Graph, k: int, preset: str) -> dict[str, Any]:
@@ -64,16 +63,6 @@ def measured(space: ExecutionSpace, graph: Graph, k: int, preset: str) -> dict[s
         "estimated GiB with the graph": round(estimate.peak / 2**30, 2),
         "graph GiB": round(estimate.graph / 2**30, 2),
     }  # fmt: skip
-
-
-def exhaust(space: ExecutionSpace, graph: Graph) -> None:
-    """Ask for more memory than there is; the error is the library's, and the device goes on."""
-    try:
-        space.empty(2**45, np.int64)
-    except (portpart.OutOfMemory, MemoryError) as error:
-        print(f"{type(error).__name__}: {error}")
-    again = portpart.partition(portpart.generators.grid_2d(300).to(space), 8, seed=1)
-    print(f"afterwards: a grid of 300 x 300 into 8 blocks, cut {again.cut}")
 
 
 def cube(space: ExecutionSpace, side: int) -> Graph:

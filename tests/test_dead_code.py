@@ -92,8 +92,16 @@ def uses() -> dict[str, set[str]]:
 
 
 def read() -> set[str]:
-    """Return the names under which something is read from an object, or looked up."""
-    nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
+    """Return the names under which something is read from an object, or looked up.
+
+    That an option is checked when it is made is no use of it.
+    """
+    checked = {id(node) for tree in TREES.values() for options in ast.walk(tree)
+               if isinstance(options, ast.ClassDef) and options.name.endswith(("Options", "Config"))
+               for function in options.body
+               if isinstance(function, ast.FunctionDef) and function.name == "__post_init__"
+               for node in ast.walk(function)}
+    nodes = [node for tree in TREES.values() for node in ast.walk(tree) if id(node) not in checked]
     return {node.attr for node in nodes
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store)} | {
         node.value for node in nodes if isinstance(node, ast.Constant)
