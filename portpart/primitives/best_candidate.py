@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
     Record,
@@ -32,9 +33,12 @@ class Search(Record):
     ----------
     seed : int
         Decides between candidates of equal score.
+    wish : array of int32
+        The best candidate of each vertex, or -1.
     """
 
     seed: int
+    wish: Array
 
 
 @device
@@ -43,9 +47,23 @@ def tie_hash(v, c, own, seed):
     return int64(HIGHEST) if c == own else pair_hash(v, c, seed)
 
 
+@device
+def keep_wish(v, best, score, search: Search):
+    """The best is what v wishes for."""
+    if lane() == 0:
+        search.wish[v] = best
+    return best
+
+
+@device
+def anybody(v, c, room, graph: Record, search: Search):
+    """Every candidate will do."""
+    return True
+
+
 @cache
 def best_candidate(candidate: DeviceFunction, rate: DeviceFunction, keep: DeviceFunction,
-                   score_type: Word) -> DeviceFunction:
+                   score_type: Word, admits: DeviceFunction = anybody) -> DeviceFunction:
     """Device function that looks for the best candidate.
 
     Parameters
@@ -59,6 +77,9 @@ def best_candidate(candidate: DeviceFunction, rate: DeviceFunction, keep: Device
         lane's own, so that a maximum over the team is the best one's.
     score_type : Word
         int64 or float64.
+    admits : DeviceFunction
+        ``admits(v, c, room, graph, search)``: whether a candidate may be taken, asked where the
+        score is good enough: for what takes longer to find out than a score does.
     """
 
     @device
@@ -71,7 +92,7 @@ def best_candidate(candidate: DeviceFunction, rate: DeviceFunction, keep: Device
             c = candidate(place, v, own, room, graph, search)
             if c != NOBODY:
                 score = rate(place, c, v, graph, search)
-                if score >= best_score:
+                if score >= best_score and admits(v, c, room, graph, search):
                     hashed = tie_hash(v, c, own, search.seed)
                     if score > best_score or hashed > best_hash:
                         best_score = score

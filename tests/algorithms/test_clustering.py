@@ -13,6 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from portpart import generators
 from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
+    Clustering,
+    HashRows,
     wish_by_row,
     wish_for_cluster,
 )
@@ -163,18 +165,22 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
     cluster = np.arange(n) // 5 * 5
     weights = np.zeros(n, np.int64)
     np.add.at(weights, cluster, oracles.vertex_weights(GRAPHS[name]))
+    everyone = space.asarray(np.arange(n, dtype=np.int32))
+    clusters = Clustering(
+        seed=3, max_weight=30, label=None, wish=None,
+        cluster=space.asarray(cluster.astype(np.int32)), cluster_weight=space.asarray(weights),
+    )
     arrays = {
-        **graph.arrays, "active": space.asarray(np.arange(n, dtype=np.int32)), "label": None,
-        "cluster": space.asarray(cluster.astype(np.int32)),
-        "cluster_weight": space.asarray(weights), "keys": space.empty(graph.num_arcs, np.int32),
-        "sums": space.empty(graph.num_arcs, np.int64), "max_weight": 30, "seed": 3,
-        "above": -1, "most": MAX_NARROW,
+        "graph": graph.csr, "active": everyone, "wide": everyone,
+        "rows": HashRows(space.empty(graph.num_arcs, np.int32),
+                         space.empty(graph.num_arcs, np.int64)),
+        "above": -1, "max_degree": MAX_NARROW,
     }
     wishes = []
     for kernel in (wish_for_cluster, wish_by_row(slots, int64)):
-        arrays["wish"] = space.full(n, -2, np.int32)
-        launch(space, n, kernel, {**arrays, "wide": arrays["active"]}, team)
-        wishes.append(oracles.host(arrays["wish"]).copy())
+        wish = space.full(n, -2, np.int32)
+        launch(space, n, kernel, {**arrays, "clusters": clusters.replaced(wish=wish)}, team)
+        wishes.append(oracles.host(wish).copy())
     assert np.array_equal(*wishes)
     wide = np.diff(oracles.host(graph.offsets)) > MAX_NARROW
     assert ((wishes[0] == -2) == wide).all()

@@ -168,8 +168,9 @@ def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, nam
 @pytest.mark.parametrize("team", [1, 8, 32])
 def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> None:
     graph, dtype = GRAPHS["medium"], np.dtype(sum_type)
+    records = clustering._records(graph, dtype, np.empty(0, np.int32), 1, 1, None)
     for program in (_record(graph, dtype, team, lone=False),
-                    clustering._record(graph, dtype, team, ClusteringOptions(), False, lone=False)):
+                    clustering._record(records, team, ClusteringOptions(), lone=False)):
         check_program(program)
         for step in program.launches():
             check_width(step.kernel, step.team)

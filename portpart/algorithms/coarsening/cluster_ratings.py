@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from functools import cache
 
+from portpart.algorithms.coarsening.wishes import Wishes, neighbour_to_join, room_beside
+from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
+    Record,
     Word,
     device,
     float64,
@@ -24,15 +27,57 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.graphs.rows import Csr, degree_of
+from portpart.primitives.best_candidate import Search, best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
-from portpart.primitives.hashing import pair_hash
-from portpart.primitives.team_winner import LOWEST, NOBODY, team_winner
-
-HIGHEST = 2**63 - 1
-ANY_DEGREE = 2**62
+from portpart.primitives.team_winner import NOBODY
 
 MAX_NARROW = 16
 """Up to this degree arcs are added up by comparing all pairs, without memory."""
+
+
+class Clustering(Wishes):
+    """The clusters of n vertices.
+
+    Attributes
+    ----------
+    cluster : array of int32, shape (n,)
+        The leader of each vertex's cluster.
+    cluster_weight : array of int64, shape (n,) or longer
+        The weight of the cluster that a vertex leads.
+    """
+
+    cluster: Array
+    cluster_weight: Array
+
+
+class HashRows(Record):
+    """A hash row for every vertex, in main memory.
+
+    Attributes
+    ----------
+    keys : array of int32, shape (num_arcs,)
+    sums : array of int32 or int64, shape (num_arcs,)
+    """
+
+    keys: Array
+    sums: Array
+
+
+class ClusterRow(Search):
+    """The arcs of one vertex, added up by clusters in a hash row.
+
+    Attributes
+    ----------
+    cluster_weight : array of int64
+        As in :class:`Clustering`.
+    keys, sums : array
+        Where the row is.
+    """
+
+    cluster_weight: Array
+    keys: Array
+    sums: Array
 
 
 @device
@@ -43,135 +88,102 @@ def rating(arc_weight, cluster_weight):
 
 
 @device
-def may_join(v, c, room, cluster_weight, label):
+def may_enter(v, c, room, clusters: Clustering):
     """Whether cluster c has room for v, which fits clusters up to `room`, and is of its label."""
-    return cluster_weight[c] <= room and value_or(label, c, 0) == value_or(label, v, 0)
+    return clusters.cluster_weight[c] <= room and (
+        value_or(clusters.label, c, 0) == value_or(clusters.label, v, 0))
 
 
 @device
-def tie_hash(v, c, own, seed):
-    """Decides between clusters that rate alike; v's own one comes first."""
-    return int64(HIGHEST) if c == own else pair_hash(v, c, seed)
-
-
-@device
-def weight_towards(c, begin, end, targets, weights, cluster):
-    """Weight of the arcs begin ... end-1 that lead to cluster c."""
+def weight_towards(v, c, graph: Csr, clusters: Clustering):
+    """Weight of the arcs of v that lead to cluster c."""
     total = int64(0)
-    for arc in range(begin, end):
-        if cluster[targets[arc]] == c:
-            total += value_or(weights, arc, 1)
+    for arc in range(graph.begin[v], graph.end[v]):
+        if clusters.cluster[graph.targets[arc]] == c:
+            total += value_or(graph.weights, arc, 1)
     return total
 
 
 @device
-def best_neighbour(v, most, offsets, targets, weights, vertex_weights, label, max_weight, seed):
-    """The single neighbour that v rates highest, or -1; also if v has more than `most` arcs."""
-    end = int64(offsets[v + 1])
-    if end - int64(offsets[v]) > most:
-        end = int64(offsets[v])
-    room = max_weight - value_or(vertex_weights, v, 1)
-    best_rating = float64(-1)
-    best_hash = int64(LOWEST)
-    best = int32(NOBODY)
-    for arc in range(int64(offsets[v]) + lane(), end, team_size()):
-        u = targets[arc]
-        weight = value_or(vertex_weights, u, 1)
-        if weight <= room and value_or(label, u, 0) == value_or(label, v, 0):
-            rated = rating(value_or(weights, arc, 1), weight)
-            if rated >= best_rating:
-                hashed = pair_hash(u, v, seed)
-                if rated > best_rating or hashed > best_hash:
-                    best_rating = rated
-                    best_hash = hashed
-                    best = u
-    return team_winner(best_rating, best_hash, best)
+def rate_neighbour(arc, u, v, graph: Csr, clusters: Wishes):
+    """Rating of a vertex that is single."""
+    return rating(value_or(graph.weights, arc, 1), value_or(graph.vertex_weights, u, 1))
+
+
+@device
+def cluster_to_join(arc, v, own, room, graph: Csr, clusters: Clustering):
+    """The cluster that an arc of v leads to if v may be in it, else -1."""
+    c = clusters.cluster[graph.targets[arc]]
+    if c != own and not may_enter(v, c, room, clusters):
+        c = int32(NOBODY)
+    return c
+
+
+@device
+def rate_cluster(arc, c, v, graph: Csr, clusters: Clustering):
+    """Rating of a cluster around v; every arc is compared with every other."""
+    return rating(weight_towards(v, c, graph, clusters), clusters.cluster_weight[c])
+
+
+@device
+def cluster_at(slot, v, own, room, graph: Csr, row: ClusterRow):
+    """The cluster at a slot of a hash row, -1 if the slot is empty."""
+    return row.keys[slot]
+
+
+@device
+def rate_slot(slot, c, v, graph: Csr, row: ClusterRow):
+    """Rating of the cluster at a slot of a hash row."""
+    return rating(row.sums[slot], row.cluster_weight[c])
+
+
+best_neighbour = best_candidate(neighbour_to_join, rate_neighbour, keep_wish, float64)
+best_cluster = best_candidate(cluster_to_join, rate_cluster, keep_wish, float64)
+best_of_row = best_candidate(cluster_at, rate_slot, keep_wish, float64)
 
 
 @kernel
-def wish_for_neighbour(v, offsets, targets, weights, vertex_weights, label, wish, max_weight, seed,
-                       most):
+def wish_for_neighbour(v, graph: Csr, clusters: Clustering, max_degree):
     """First round, all vertices are single: v wishes for a neighbour, unless it is a hub."""
-    best = best_neighbour(v, most, offsets, targets, weights, vertex_weights, label, max_weight,
-                          seed)
-    if lane() == 0:
-        wish[v] = best
+    room = room_beside(v, graph, clusters)
+    end = int64(graph.end[v])
+    if degree_of(v, graph) > max_degree:
+        end = int64(graph.begin[v])
+    best_neighbour(v, int32(NOBODY), room, graph.begin[v], end, graph, clusters)
 
 
 @kernel
-def wish_of_hub(i, wide, offsets, targets, weights, vertex_weights, label, wish, max_weight, seed):
+def wish_of_hub(i, wide, graph: Csr, clusters: Clustering):
     """The same for a hub."""
     v = wide[i]
-    best = best_neighbour(v, int64(ANY_DEGREE), offsets, targets, weights, vertex_weights, label,
-                          max_weight, seed)
-    if lane() == 0:
-        wish[v] = best
+    room = room_beside(v, graph, clusters)
+    best_neighbour(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, clusters)
 
 
 @kernel
-def wish_for_cluster(i, active, offsets, targets, weights, vertex_weights, label, cluster,
-                     cluster_weight, wish, max_weight, seed):
-    """Wish of a vertex of low degree: every arc is compared with every other."""
+def wish_for_cluster(i, active, graph: Csr, clusters: Clustering):
+    """Wish of a vertex of low degree."""
     v = active[i]
-    begin = int64(offsets[v])
-    end = int64(offsets[v + 1])
-    narrow = end - begin <= MAX_NARROW
-    own = cluster[v]
-    room = max_weight - value_or(vertex_weights, v, 1)
-    best_rating = float64(-1)
-    best_hash = int64(LOWEST)
-    best = int32(NOBODY)
-    for arc in range(begin + lane(), end if narrow else begin, team_size()):
-        c = cluster[targets[arc]]
-        if c == own or may_join(v, c, room, cluster_weight, label):
-            arc_weight = weight_towards(c, begin, end, targets, weights, cluster)
-            rated = rating(arc_weight, cluster_weight[c])
-            if rated >= best_rating:
-                hashed = tie_hash(v, c, own, seed)
-                if rated > best_rating or hashed > best_hash:
-                    best_rating = rated
-                    best_hash = hashed
-                    best = c
-    best = team_winner(best_rating, best_hash, best)
-    if lane() == 0 and narrow:
-        wish[v] = best
+    if degree_of(v, graph) <= MAX_NARROW:
+        own = clusters.cluster[v]
+        room = room_beside(v, graph, clusters)
+        best_cluster(v, own, room, graph.begin[v], graph.end[v], graph, clusters)
 
 
 @device
-def add_up(v, begin, end, own, room, targets, weights, label, cluster, cluster_weight, keys, sums,
-           first, last):
-    """Add up the arcs begin ... end-1 of v in a hash row, by the clusters that v may be in."""
+def add_up(v, own, room, graph: Csr, clusters: Clustering, row: ClusterRow, first, last):
+    """Add up the arcs of v in the hash row first ... last-1, by the clusters that v may be in."""
     for slot in range(first + lane(), last, team_size()):
-        keys[slot] = int32(EMPTY)
-        sums[slot] = 0
+        row.keys[slot] = int32(EMPTY)
+        row.sums[slot] = 0
     team_sync()
-    for arc in range(begin + lane(), end, team_size()):
-        c = cluster[targets[arc]]
-        if c == own or may_join(v, c, room, cluster_weight, label):
-            slot = claim_slot_in_team(keys, first, last, c)
-            team_atomic_add(sums, slot, value_or(weights, arc, 1))
+    for arc in range(int64(graph.begin[v]) + lane(), int64(graph.end[v]), team_size()):
+        c = cluster_to_join(arc, v, own, room, graph, clusters)
+        if c != NOBODY:
+            slot = claim_slot_in_team(row.keys, first, last, c)
+            team_atomic_add(row.sums, slot, value_or(graph.weights, arc, 1))
     team_sync()
-    return end - begin
-
-
-@device
-def best_of_row(v, own, cluster_weight, seed, keys, sums, first, last):
-    """The cluster in a hash row that v rates highest, or -1."""
-    best_rating = float64(-1)
-    best_hash = int64(LOWEST)
-    best = int32(NOBODY)
-    for slot in range(first + lane(), last, team_size()):
-        c = keys[slot]
-        if c != EMPTY:
-            rated = rating(sums[slot], cluster_weight[c])
-            hashed = tie_hash(v, c, own, seed)
-            if rated > best_rating or (rated == best_rating and hashed > best_hash):
-                best_rating = rated
-                best_hash = hashed
-                best = c
-    best = team_winner(best_rating, best_hash, best)
-    team_sync()
-    return best
+    return last
 
 
 @cache
@@ -179,31 +191,29 @@ def wish_by_row(slots: int, sum_type: Word) -> Kernel:
     """Kernel for vertices of high degree, for teams with `slots` slots of scratch memory."""
 
     @kernel
-    def wish_for_cluster_by_row(i, wide, offsets, targets, weights, vertex_weights, label, cluster,
-                                cluster_weight, keys, sums, wish, max_weight, seed, above, most):
+    def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: HashRows,
+                                above, max_degree):
         """Wish of a vertex whose degree is in a range: a hash row adds up its arcs.
 
         The row is in scratch memory if that has room for all of them.
         """
-        row_keys = team_array(int32, slots)
-        row_sums = team_array(sum_type, slots)
+        near = ClusterRow(seed=clusters.seed, wish=clusters.wish,
+                          cluster_weight=clusters.cluster_weight,
+                          keys=team_array(int32, slots), sums=team_array(sum_type, slots))
+        far = ClusterRow(seed=clusters.seed, wish=clusters.wish,
+                         cluster_weight=clusters.cluster_weight, keys=rows.keys, sums=rows.sums)
         v = wide[i]
-        begin = int64(offsets[v])
-        end = int64(offsets[v + 1])
-        if end - begin > above and end - begin <= most:
-            own = cluster[v]
-            room = max_weight - value_or(vertex_weights, v, 1)
-            best = int32(NOBODY)
+        begin = int64(graph.begin[v])
+        end = int64(graph.end[v])
+        if end - begin > above and end - begin <= max_degree:
+            own = clusters.cluster[v]
+            room = room_beside(v, graph, clusters)
             if end - begin <= slots:
                 last = min(slots, 2 * (end - begin))
-                add_up(v, begin, end, own, room, targets, weights, label, cluster, cluster_weight,
-                       row_keys, row_sums, 0, last)
-                best = best_of_row(v, own, cluster_weight, seed, row_keys, row_sums, 0, last)
+                add_up(v, own, room, graph, clusters, near, 0, last)
+                best_of_row(v, own, room, 0, last, graph, near)
             else:
-                add_up(v, begin, end, own, room, targets, weights, label, cluster, cluster_weight,
-                       keys, sums, begin, end)
-                best = best_of_row(v, own, cluster_weight, seed, keys, sums, begin, end)
-            if lane() == 0:
-                wish[v] = best
+                add_up(v, own, room, graph, clusters, far, begin, end)
+                best_of_row(v, own, room, begin, end, graph, far)
 
     return wish_for_cluster_by_row

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW, Clustering
+from portpart.backends.interface import Array
 from portpart.backends.language import (
+    Record,
+    Words,
     atomic_add,
     atomic_next,
     device,
@@ -14,15 +19,10 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
+from portpart.backends.program import WorkArray
+from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.hashing import hash_of, mixed
 from portpart.primitives.team_winner import NOBODY
-
-# Words of `sizes`: lengths of lists (two of a kind) and of the arrays, a counter, a flag, tiles.
-ACTIVE, WIDE = 0, 2
-VERTICES, KEYS = 4, 5
-GROUPS, LEFT = 6, 7
-TILES = 8
-SIZES = 9
 
 MAX_WARP = 1024
 """Vertices of higher degree get the widest team: they must not hold up the others."""
@@ -36,163 +36,247 @@ CHANCE = 0.5
 ASKS, IS_CHOSEN = 1, 2
 
 
+class ClusterSizes(Words):
+    """Numbers of vertices, of favourites, of tiles and of groups; whether too many are left."""
+
+    vertices: int
+    keys: int
+    tiles: int
+    groups: int
+    too_many_left: int
+
+
+class ListLengths(Words):
+    """Lengths of a :class:`VertexList`."""
+
+    active: int
+    wide: int
+
+
+class VertexList(Record):
+    """Vertices that take part in a round.
+
+    Attributes
+    ----------
+    active : array of int32
+    wide : array of int32
+        Those of high degree once more.
+    """
+
+    active: Array
+    wide: Array
+
+    @classmethod
+    def of(cls, num_keys: int, num_arcs: int) -> VertexList:
+        """Room for all."""
+        return cls(
+            active=WorkArray(np.int32, num_keys),
+            wide=WorkArray(np.int32, num_arcs // (MAX_NARROW + 1)),
+        )
+
+
+class Rounds(Clustering):
+    """Who moves in a round, and for whom there is room.
+
+    Arrays have an element for each vertex, and more where what is left over is grouped in them.
+
+    Attributes
+    ----------
+    others : array of int32
+        Members of the cluster that a vertex leads, without itself.
+    moves, asks : array of int8
+        Whether a vertex moves; whether it asks for room and is chosen.
+    asked, chosen : array of int64
+        What a cluster weighs with all who ask, and with those who are chosen.
+    """
+
+    others: Array
+    moves: Array
+    asks: Array
+    asked: Array
+    chosen: Array
+
+    @classmethod
+    def of(cls, num_keys: int, cluster: Array, max_weight: int, seed: int,
+           label: Array | None) -> Rounds:
+        """Work arrays of 34 bytes for each of so many keys, vertices among them."""
+        return cls(
+            seed=seed, max_weight=max_weight, label=label, cluster=cluster,
+            wish=WorkArray(np.int32, num_keys),
+            cluster_weight=WorkArray(np.int64, num_keys),
+            others=WorkArray(np.int32, num_keys),
+            moves=WorkArray(np.int8, num_keys),
+            asks=WorkArray(np.int8, num_keys),
+            asked=WorkArray(np.int64, num_keys),
+            chosen=WorkArray(np.int64, num_keys),
+        )
+
+
 @kernel
-def begin_single(v, vertex_weights, cluster, cluster_weight, others, moves, asks, asked, chosen):
+def begin_single(v, graph: Csr, rounds: Rounds):
     """Every vertex leads a cluster of itself."""
-    weight = value_or(vertex_weights, v, 1)
-    cluster[v] = int32(v)
-    cluster_weight[v] = weight
-    asked[v] = weight
-    chosen[v] = weight
-    others[v] = int32(0)
-    moves[v] = int8(0)
-    asks[v] = int8(0)
+    weight = value_or(graph.vertex_weights, v, 1)
+    rounds.cluster[v] = int32(v)
+    rounds.cluster_weight[v] = weight
+    rounds.asked[v] = weight
+    rounds.chosen[v] = weight
+    rounds.others[v] = int32(0)
+    rounds.moves[v] = int8(0)
+    rounds.asks[v] = int8(0)
 
 
 @device
-def append(v, active, wide, offsets, sizes, at):
+def is_single(v, rounds: Rounds):
+    """Whether v is a cluster of itself."""
+    return rounds.cluster[v] == v and rounds.others[v] == 0
+
+
+@device
+def append(v, graph: Csr, listed: VertexList, lengths: ListLengths):
     """Put v on the lists; their order depends on the threads, no result depends on their order."""
-    active[atomic_next(sizes, ACTIVE + at)] = int32(v)
-    if int64(offsets[v + 1]) - int64(offsets[v]) > MAX_NARROW:
-        wide[atomic_next(sizes, WIDE + at)] = int32(v)
+    listed.active[atomic_next(lengths, ListLengths.active)] = int32(v)
+    if degree_of(v, graph) > MAX_NARROW:
+        listed.wide[atomic_next(lengths, ListLengths.wide)] = int32(v)
     return v
 
 
 @kernel
-def list_singles(v, offsets, active, wide, sizes):
+def list_singles(v, graph: Csr, listed: VertexList, lengths: ListLengths, sizes: ClusterSizes):
     """All vertices are active; those of the highest degrees are wide."""
-    active[v] = int32(v)
-    if int64(offsets[v + 1]) - int64(offsets[v]) > MAX_WARP:
-        wide[atomic_next(sizes, WIDE)] = int32(v)
+    listed.active[v] = int32(v)
+    if degree_of(v, graph) > MAX_WARP:
+        listed.wide[atomic_next(lengths, ListLengths.wide)] = int32(v)
     if v == 0:
-        sizes[ACTIVE] = sizes[VERTICES]
+        lengths.active = sizes.vertices
 
 
 @kernel
-def empty_lists(_, sizes, at):
+def empty_lists(_, lengths: ListLengths):
     """Empty the lists that come next."""
-    sizes[ACTIVE + at] = 0
-    sizes[WIDE + at] = 0
+    lengths.active = 0
+    lengths.wide = 0
 
 
 @kernel
-def list_rest(i, active, offsets, cluster, others, wish, next_active, next_wide, sizes, at):
+def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: VertexList,
+              next_lengths: ListLengths):
     """Keep v active if it is single still and found somebody to wish for."""
-    v = active[i]
-    if wish[v] != NOBODY and cluster[v] == v and others[v] == 0:
-        append(v, next_active, next_wide, offsets, sizes, at)
+    v = listed.active[i]
+    if rounds.wish[v] != NOBODY and is_single(v, rounds):
+        append(v, graph, next_listed, next_lengths)
 
 
 @kernel
-def list_movers(v, offsets, cluster, others, active, wide, seed, turn, sizes, at):
+def list_movers(v, graph: Csr, rounds: Rounds, listed: VertexList, lengths: ListLengths, turn):
     """Let v be active in this turn if a hash says so, unless it leads others."""
-    if cluster[v] != v or others[v] == 0:
-        if (hash_of(v, mixed(seed) ^ (turn >> 1)) ^ turn) & 1 == 0:
-            append(v, active, wide, offsets, sizes, at)
+    if rounds.cluster[v] != v or rounds.others[v] == 0:
+        if (hash_of(v, mixed(rounds.seed) ^ (turn >> 1)) ^ turn) & 1 == 0:
+            append(v, graph, listed, lengths)
 
 
 @kernel
-def list_leftovers(v, offsets, cluster, others, active, wide, sizes, at):
+def list_leftovers(v, graph: Csr, rounds: Rounds, listed: VertexList, lengths: ListLengths):
     """List the vertices that are single still."""
-    if cluster[v] == v and others[v] == 0:
-        append(v, active, wide, offsets, sizes, at)
+    if is_single(v, rounds):
+        append(v, graph, listed, lengths)
 
 
 @kernel
-def judge_leftovers(_, sizes, least, at):
+def judge_leftovers(_, lengths: ListLengths, sizes: ClusterSizes, max_left):
     """Those that are left are many if they are more than so many thousandths of all."""
-    sizes[LEFT] = int64(1000 * sizes[ACTIVE + at] > least * sizes[VERTICES])
+    sizes.too_many_left = int64(1000 * lengths.active > max_left * sizes.vertices)
 
 
 @kernel
-def choose_by_depth(i, active, wish, others, moves, seed):
+def choose_by_depth(i, listed: VertexList, rounds: Rounds):
     """Of the trees that the wishes of single vertices form, those at odd depth move.
 
     A root wishes for nobody, or is one of two vertices that wish for each other; what wishes for
     a cluster of several is at depth one.  Chains that are too long begin with a hash.
     """
-    v = active[i]
+    v = listed.active[i]
     depth = int64(0)
     u = v
     following = True
     while following:
-        c = wish[u]
+        c = rounds.wish[u]
         following = c != NOBODY
-        if following and others[c] > 0:
+        if following and rounds.others[c] > 0:
             depth += 1
             following = False
-        elif following and wish[c] == u and hash_of(u, seed) > hash_of(c, seed):
+        elif following and rounds.wish[c] == u and (
+                hash_of(u, rounds.seed) > hash_of(c, rounds.seed)):
             following = False
         elif following:
             depth += 1
             u = c
             if depth >= MAX_DEPTH:
-                depth += hash_of(u, seed) & 1
+                depth += hash_of(u, rounds.seed) & 1
                 following = False
-    moves[v] = int8(depth & 1)
+    rounds.moves[v] = int8(depth & 1)
 
 
 @kernel
-def choose_all(i, active, cluster, wish, moves):
+def choose_all(i, listed: VertexList, rounds: Rounds):
     """Whoever wishes for another cluster moves."""
-    v = active[i]
-    moves[v] = int8(wish[v] != NOBODY and wish[v] != cluster[v])
+    v = listed.active[i]
+    rounds.moves[v] = int8(rounds.wish[v] != NOBODY and rounds.wish[v] != rounds.cluster[v])
 
 
 @kernel
-def ask_for_room(i, active, vertex_weights, wish, moves, asks, asked):
+def ask_for_room(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """If v moves and the leader it wishes for stays, ask for room there; atomic, order-free."""
-    v = active[i]
-    asks[v] = int8(0)
-    if moves[v] != 0:
-        c = wish[v]
-        if moves[c] == 0:
-            asks[v] = int8(ASKS)
-            atomic_add(asked, c, value_or(vertex_weights, v, 1))
+    v = listed.active[i]
+    rounds.asks[v] = int8(0)
+    if rounds.moves[v] != 0:
+        c = rounds.wish[v]
+        if rounds.moves[c] == 0:
+            rounds.asks[v] = int8(ASKS)
+            atomic_add(rounds.asked, c, value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def choose_by_chance(i, active, vertex_weights, wish, asks, asked, chosen, cluster_weight,
-                     max_weight, seed, turn):
+def choose_by_chance(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
     """Where too many ask, choose about as many as fill half of the room; atomic, order-free."""
-    v = active[i]
-    if asks[v] != 0:
-        c = wish[v]
-        if asked[c] > max_weight:
-            room = float64(max_weight - cluster_weight[c])
-            chance = CHANCE * room / float64(asked[c] - cluster_weight[c])
-            if float64(hash_of(v, mixed(seed) ^ turn) & 0x7FFFFFFF) < chance * 2147483648.0:
-                asks[v] = int8(IS_CHOSEN)
-                atomic_add(chosen, c, value_or(vertex_weights, v, 1))
+    v = listed.active[i]
+    if rounds.asks[v] != 0:
+        c = rounds.wish[v]
+        if rounds.asked[c] > rounds.max_weight:
+            room = float64(rounds.max_weight - rounds.cluster_weight[c])
+            chance = CHANCE * room / float64(rounds.asked[c] - rounds.cluster_weight[c])
+            hashed = hash_of(v, mixed(rounds.seed) ^ turn)
+            if float64(hashed & 0x7FFFFFFF) < chance * 2147483648.0:
+                rounds.asks[v] = int8(IS_CHOSEN)
+                atomic_add(rounds.chosen, c, value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def join(i, active, vertex_weights, wish, asks, asked, chosen, cluster, cluster_weight, others,
-         max_weight):
+def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """Move v if there is room for all who ask, or for all who are chosen; atomic, order-free."""
-    v = active[i]
-    if asks[v] != 0:
-        c = wish[v]
-        if asked[c] <= max_weight or (asks[v] == IS_CHOSEN and chosen[c] <= max_weight):
-            weight = value_or(vertex_weights, v, 1)
-            left = cluster[v]
+    v = listed.active[i]
+    if rounds.asks[v] != 0:
+        c = rounds.wish[v]
+        if rounds.asked[c] <= rounds.max_weight or (
+                rounds.asks[v] == IS_CHOSEN and rounds.chosen[c] <= rounds.max_weight):
+            weight = value_or(graph.vertex_weights, v, 1)
+            left = rounds.cluster[v]
             if left != v:
-                atomic_add(others, left, -1)
-                atomic_add(cluster_weight, left, -weight)
-            atomic_add(others, c, 1)
-            atomic_add(cluster_weight, c, weight)
-            cluster[v] = c
+                atomic_add(rounds.others, left, -1)
+                atomic_add(rounds.cluster_weight, left, -weight)
+            atomic_add(rounds.others, c, 1)
+            atomic_add(rounds.cluster_weight, c, weight)
+            rounds.cluster[v] = c
 
 
 @kernel
-def settle(i, active, wish, moves, asks, cluster_weight, asked, chosen):
+def settle(i, listed: VertexList, rounds: Rounds):
     """Make the marks of v and of the cluster it asked ready for the next round.
 
     A cluster that members left counts as heavy as before until somebody asks it: safe, if strict.
     """
-    v = active[i]
-    moves[v] = int8(0)
-    if asks[v] != 0:
-        c = wish[v]
-        asked[c] = cluster_weight[c]
-        chosen[c] = cluster_weight[c]
+    v = listed.active[i]
+    rounds.moves[v] = int8(0)
+    if rounds.asks[v] != 0:
+        c = rounds.wish[v]
+        rounds.asked[c] = rounds.cluster_weight[c]
+        rounds.chosen[c] = rounds.cluster_weight[c]

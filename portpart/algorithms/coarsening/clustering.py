@@ -25,21 +25,18 @@ import numpy as np
 from portpart.algorithms.coarsening import two_hop_clusters as leftovers
 from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
+    HashRows,
     wish_by_row,
     wish_for_cluster,
     wish_for_neighbour,
     wish_of_hub,
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
-    ACTIVE,
-    GROUPS,
-    KEYS,
-    LEFT,
     MAX_WARP,
-    SIZES,
-    TILES,
-    VERTICES,
-    WIDE,
+    ClusterSizes,
+    ListLengths,
+    Rounds,
+    VertexList,
     ask_for_room,
     begin_single,
     choose_all,
@@ -56,8 +53,8 @@ from portpart.algorithms.coarsening.cluster_rounds import (
 )
 from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel, int32, int64
-from portpart.backends.program import Program
+from portpart.backends.language import Kernel, Record, Words, int32, int64
+from portpart.backends.program import Program, WorkArray, flat_bindings
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for_all
@@ -130,107 +127,96 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
     """
     n, sum_type = graph.num_vertices, graph.weight_sum_dtype
     found, count = space.empty(n, np.int32), space.zeros(1, np.int64)
-    sizes = [0] * SIZES
-    sizes[VERTICES], sizes[KEYS], sizes[TILES] = n, n + leftovers.ISOLATED_KEYS, tiles_of(n)
+    records = _records(graph, sum_type, found, max_weight, seed, label)
     team = team_for_all(graph)
     executable = space.cached_executable(
         ("clustering", graph.type_key, sum_type, team, options, label is not None),
-        lambda: _record(graph, sum_type, team, options, label is not None,
-                        lone=space.widest_team == 1),
+        lambda: _record(records, team, options, lone=space.widest_team == 1),
     )
-    executable.run({**graph.arrays, "cluster": found, "count": count, "label": label,
-                    **_scratch(graph), "sizes": sizes, "max_weight": max_weight, "seed": seed},
-                   n + leftovers.ISOLATED_KEYS)
+    executable.run({**flat_bindings(records), "count": count}, n + leftovers.ISOLATED_KEYS)
     return Clusters(found, count, n)
 
 
-VERTEX_ARRAYS = {
-    "cluster_weight": np.int64, "others": np.int32, "wish": np.int32, "moves": np.int8,
-    "asks": np.int8, "asked": np.int64, "chosen": np.int64, "active_0": np.int32,
-    "active_1": np.int32, "first_fan": np.int32,
-}
-"""Work arrays with an element for every vertex and every key of isolated ones."""
-
-
-def _scratch(graph: Graph) -> dict[str, int]:
-    """Lengths of the work arrays."""
-    most_wide = graph.num_arcs // (MAX_NARROW + 1)
-    row_slots = graph.num_arcs if most_wide else 0
+def _records(graph: Graph, sum_type: np.dtype[Any], found: Array, max_weight: int, seed: int,
+             label: Array | None) -> dict[str, Record | Words]:
+    """What a clustering works on; work arrays have elements for keys of isolated vertices too."""
+    n, num_arcs = graph.num_vertices, graph.num_arcs
+    num_keys = n + leftovers.ISOLATED_KEYS
+    row_slots = num_arcs if num_arcs > MAX_NARROW else 0
     return {
-        **dict.fromkeys(VERTEX_ARRAYS, graph.num_vertices + leftovers.ISOLATED_KEYS),
-        "wide_0": most_wide, "wide_1": most_wide, "keys": row_slots, "sums": row_slots,
+        "graph": graph.csr,
+        "rounds": Rounds.of(num_keys, found, max_weight, seed, label),
+        "rows": HashRows(WorkArray(np.int32, row_slots), WorkArray(sum_type, row_slots)),
+        "groups": leftovers.TwoHopGroups.of(num_keys),
+        "list_0": VertexList.of(num_keys, num_arcs), "lengths_0": ListLengths.of(),
+        "list_1": VertexList.of(num_keys, num_arcs), "lengths_1": ListLengths.of(),
+        "sizes": ClusterSizes.of(vertices=n, keys=num_keys, tiles=tiles_of(n)),
     }
 
 
 class _Recording:
-    """A program whose launches find slots by the names of a kernel's parameters.
+    """A program that clusters.
 
     Where lanes are alone (`lone`) high degrees need no widest team, and one kernel less to compile.
     """
 
-    def __init__(self, graph: Graph, sum_type: np.dtype[Any], team: int, labelled: bool,
-                 lone: bool) -> None:
-        self.team, self.sum_type, self.lone = team, sum_type, lone
-        self.program = program = Program("clustering", sweeps=True)
-        graph.declare(program)
-        program.array("cluster", np.int32)
-        program.array("count", np.int64)
-        program.array("label", np.int32 if labelled else None)
-        for name, dtype in {**VERTEX_ARRAYS, "wide_0": np.int32, "wide_1": np.int32,
-                            "keys": np.int32, "sums": sum_type}.items():
-            program.scratch(name, dtype)
-        for name in ("max_weight", "seed"):
-            program.scalar(name)
-        self.sizes = program.words("sizes", SIZES)
+    def __init__(self, records: dict[str, Any], team: int, lone: bool) -> None:
+        self.team, self.lone = team, lone
+        self.program = Program("clustering", sweeps=True)
+        slots: dict[str, Any] = {
+            name: self.program.record(name, record) for name, record in records.items()}
+        self.rounds, self.sizes, self.rows = slots["rounds"], slots["sizes"], slots["rows"]
+        self.lists = slots["list_0"], slots["list_1"]
+        self.lengths = slots["lengths_0"], slots["lengths_1"]
 
     def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
                **given: Any) -> None:
-        """Launch over the slots named like the parameters; lists are those of turn `here`.
+        """Launch over the records named like the parameters; lists are those of turn `here`."""
+        listed, lengths = self.lists[here], self.lengths[here]
+        named = {
+            "clusters": self.rounds, "listed": listed, "active": listed.active,
+            "wide": listed.wide, "lengths": lengths, "next_listed": self.lists[1 - here],
+            "next_lengths": self.lengths[1 - here],
+        }
+        self.program.launch(count, kernel, team=team, **{**named, **given})
 
-        Parameters of the names in `given` get that constant, or the slot of that name.
-        """
-        there = 1 - here
-        lists = {"active": f"active_{here}", "wide": f"wide_{here}",
-                 "next_active": f"active_{there}", "next_wide": f"wide_{there}"}
-        self.program.launch(count, kernel, team=team, **{**lists, **given})
-
-    def wish(self, here: int, **given: Any) -> None:
+    def wish(self, here: int, clusters: Rounds) -> None:
         """Every vertex on the list wishes for a cluster, with a team that suits its degree.
 
         Meanwhile the other list is emptied.
         """
-        wide = self.sizes[WIDE + here]
-        element = int32 if self.sum_type == np.int32 else int64
+        sum_type, lengths = self.rows.sums.dtype, self.lengths[here]
+        element = int32 if sum_type == np.int32 else int64
         with self.program.side_by_side():
             ranges = [(32, MAX_NARROW, NO_DEGREE)]
             if not self.lone:
                 ranges = [(256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)]
-            for team, above, most in ranges:
-                by_row = wish_by_row(SLOTS[self.sum_type.itemsize][team], element)
-                self.launch(wide, by_row, here, team, above=above, most=most, **given)
-            self.launch(self.sizes[ACTIVE + here], wish_for_cluster, here, min(self.team, 8),
-                        **given)
-            self.launch(1, empty_lists, at=1 - here)
+            for team, above, max_degree in ranges:
+                by_row = wish_by_row(SLOTS[sum_type.itemsize][team], element)
+                self.launch(lengths.wide, by_row, here, team, above=above, max_degree=max_degree,
+                            clusters=clusters)
+            self.launch(lengths.active, wish_for_cluster, here, min(self.team, 8),
+                        clusters=clusters)
+            self.launch(1, empty_lists, 1 - here)
 
     def admit(self, choose: Kernel, here: int, turn: int, then: Kernel | None) -> None:
         """Let those on the list join the clusters they wish for, as far as there is room.
 
         `then`, if given, fills the other list from this one or, at the end, from all vertices.
         """
-        count = self.sizes[ACTIVE + here]
+        count = self.lengths[here].active
         for each in (choose, ask_for_room, choose_by_chance, join):
             self.launch(count, each, here, turn=turn)
         with self.program.side_by_side():
             self.launch(count, settle, here)
             if then is list_rest:
-                self.launch(count, then, here, at=1 - here)
+                self.launch(count, then, here)
             elif then is list_leftovers:
-                self.launch(self.sizes[VERTICES], then, 1 - here, at=1 - here)
+                self.launch(self.sizes.vertices, then, 1 - here)
 
 
-def _record(graph: Graph, sum_type: np.dtype[Any], team: int, options: ClusteringOptions,
-            labelled: bool, lone: bool) -> Program:
-    recording = _Recording(graph, sum_type, team, labelled, lone)
+def _record(records: dict[str, Any], team: int, options: ClusteringOptions, lone: bool) -> Program:
+    recording = _Recording(records, team, lone)
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
     here = 0
     for turn in range(rounds):
@@ -238,45 +224,42 @@ def _record(graph: Graph, sum_type: np.dtype[Any], team: int, options: Clusterin
         if turn == 0:
             _wish_first(recording)
         else:
-            recording.wish(here)
+            recording.wish(here, recording.rounds)
         then = list_rest if turn + 1 < rounds else list_leftovers if turn == last else None
         recording.admit(choose_by_depth, here, turn, then)
     for turn in range(options.improve_rounds):
         here = 0
-        recording.launch(1, empty_lists, at=here)
-        recording.launch(recording.sizes[VERTICES], list_movers, turn=turn, at=here)
-        recording.wish(here)
+        recording.launch(1, empty_lists)
+        recording.launch(recording.sizes.vertices, list_movers, turn=turn)
+        recording.wish(here, recording.rounds)
         recording.admit(choose_all, here, rounds + turn,
                         list_leftovers if rounds + turn == last else None)
     _group_leftovers(recording, options, 1 - here)
-    slot, sizes = recording.program.slots, recording.sizes
-    record_numbering(recording.program, slot["cluster"], slot["moves"], slot["wish"],
-                     slot["asked"], slot["count"], sizes[VERTICES], sizes[TILES])
+    found, sizes = recording.rounds, recording.sizes
+    record_numbering(recording.program, found.cluster, found.moves, found.wish, found.asked,
+                     recording.program.array("count", np.int64), sizes.vertices, sizes.tiles)
     return recording.program
 
 
 def _wish_first(recording: _Recording) -> None:
     """The first round: all vertices are single, so that no arcs have to be added up."""
-    vertices = recording.sizes[VERTICES]
+    vertices = recording.sizes.vertices
     with recording.program.side_by_side():
         recording.launch(vertices, begin_single)
         recording.launch(vertices, list_singles)
-        recording.launch(vertices, wish_for_neighbour, team=recording.team, most=MAX_WARP)
-    recording.launch(recording.sizes[WIDE], wish_of_hub, team=256)
+        recording.launch(vertices, wish_for_neighbour, team=recording.team, max_degree=MAX_WARP)
+    recording.launch(recording.lengths[0].wide, wish_of_hub, team=256)
 
 
 def _group_leftovers(recording: _Recording, options: ClusteringOptions, at: int) -> None:
     """Group those that are single, which a list holds, if they are many."""
-    sizes, launch = recording.sizes, recording.launch
-    reused: dict[str, Any] = {
-        "fans": "others", "fan_weight": "asked", "first_group": "first_fan",
-        "group_of": "wish", "group_leader": f"active_{1 - at}", "group_weight": "chosen",
-        "group_chosen": "cluster_weight", "vertices_at": VERTICES, "groups_at": GROUPS,
-    }
-    launch(1, judge_leftovers, least=int(1000 * options.most_left), at=at)
-    with recording.program.if_nonzero(sizes[LEFT]):
-        recording.wish(at, max_weight=NO_LIMIT)
-        launch(sizes[KEYS], leftovers.clear_marks, **reused)
-        for each in (leftovers.count_fan, leftovers.place_groups, leftovers.enter_group,
+    program, rounds, launch = recording.program, recording.rounds, recording.launch
+    groups: Any = program.records["groups"]
+    program.records["groups"] = groups.sharing(rounds, recording.lists[1 - at])
+    launch(1, judge_leftovers, at, max_left=int(1000 * options.most_left))
+    with program.if_nonzero(recording.sizes.too_many_left):
+        recording.wish(at, rounds.replaced(max_weight=NO_LIMIT))
+        launch(recording.sizes.keys, leftovers.clear_favourite)
+        for each in (leftovers.count_favourite, leftovers.place_groups, leftovers.enter_group,
                      leftovers.choose_in_group, leftovers.join_group):
-            launch(sizes[ACTIVE + at], each, at, **reused)
+            launch(recording.lengths[at].active, each, at)

@@ -18,18 +18,11 @@ import numpy as np
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.pairing import UNMATCHED
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
-from portpart.algorithms.coarsening.wishes import (
-    ListSize,
-    Wishes,
-    keep_wish,
-    may_join,
-    room_beside,
-)
+from portpart.algorithms.coarsening.wishes import ListSize, Wishes, may_join, room_beside
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
-    Word,
     atomic_next,
     device,
     float64,
@@ -42,7 +35,7 @@ from portpart.backends.program import Program, WorkArray, flat_bindings
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
-from portpart.primitives.best_candidate import best_candidate
+from portpart.primitives.best_candidate import best_candidate, keep_wish
 
 
 class Matching(Wishes):
@@ -77,7 +70,7 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
     array of int32, shape (n,)
         The partner of each vertex, or -1.
     """
-    return _maximal_matching(graph, edge_weight, int64, max_weight, seed, label)
+    return _maximal_matching(graph, wish_by(best_by_weight), max_weight, seed, label)
 
 
 def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None = None) -> Array:
@@ -87,7 +80,7 @@ def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None
     paper's noise that makes all ratings different.  Parameters and result are those of
     :func:`heavy_edge_matching`.
     """
-    return _maximal_matching(graph, edge_rating, float64, max_weight, seed, label)
+    return _maximal_matching(graph, wish_by(best_by_rating), max_weight, seed, label)
 
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
@@ -124,8 +117,8 @@ def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
     return parted
 
 
-def _maximal_matching(graph: Graph, rate: DeviceFunction, score_type: Word, max_weight: int,
-                      seed: int, label: Array | None) -> Array:
+def _maximal_matching(graph: Graph, wish: Kernel, max_weight: int, seed: int,
+                      label: Array | None) -> Array:
     """Maximal matching by rounds of wishes, of which mutual ones become pairs."""
     n = graph.num_vertices
     mate = graph.space.empty(n, np.int32)
@@ -133,8 +126,8 @@ def _maximal_matching(graph: Graph, rate: DeviceFunction, score_type: Word, max_
                         wish=WorkArray(np.int32, n), mate=mate)
     team = team_for(graph.mean_degree)
     executable = graph.space.cached_executable(
-        ("matching", rate.name, graph.type_key, label is not None, team),
-        lambda: _record(graph, matching, wish_for_best(rate, score_type), team),
+        ("matching", wish, graph.type_key, label is not None, team),
+        lambda: _record(graph, matching, wish, team),
     )
     executable.run(flat_bindings({
         "graph": graph.csr, "matching": matching, "list_0": n, "list_1": n,
@@ -177,12 +170,29 @@ def edge_rating(arc, u, v, graph: Csr, matching: Matching):
 
 
 @device
-def unmatched_neighbour(arc, v, own, room, graph: Csr, matching: Matching):
-    """The head of an arc of v if the two may be matched, else -1."""
+def may_match(v, u, room, graph: Csr, matching: Matching):
+    """Whether v and u, an unmatched vertex, may be a pair."""
+    return matching.mate[u] == UNMATCHED and may_join(v, u, room, graph, matching)
+
+
+@device
+def neighbour_to_match(arc, v, own, room, graph: Csr, matching: Matching):
+    """The head of an arc of v if the two may be a pair, else -1."""
     u = graph.targets[arc]
-    if matching.mate[u] != UNMATCHED or not may_join(v, u, room, graph, matching):
+    if not may_match(v, u, room, graph, matching):
         u = int32(UNMATCHED)
     return u
+
+
+@device
+def neighbour(arc, v, own, room, graph: Csr, matching: Matching):
+    """The head of an arc of v."""
+    return graph.targets[arc]
+
+
+# A weight is read sooner than a mate, a rating is worked out later.
+best_by_weight = best_candidate(neighbour, edge_weight, keep_wish, int64, may_match)
+best_by_rating = best_candidate(neighbour_to_match, edge_rating, keep_wish, float64)
 
 
 @kernel
@@ -199,18 +209,17 @@ def empty_list(_, size: ListSize):
 
 
 @cache
-def wish_for_best(rate: DeviceFunction, score_type: Word) -> Kernel:
-    """Kernel by which a vertex wishes for the neighbour across the edge of the best rating."""
-    find = best_candidate(unmatched_neighbour, rate, keep_wish, score_type)
+def wish_by(find: DeviceFunction) -> Kernel:
+    """Kernel by which a vertex wishes for the neighbour that it finds."""
 
     @kernel
-    def wish_for_best(i, active, graph: Csr, matching: Matching):
+    def wish_for_neighbour(i, active, graph: Csr, matching: Matching):
         """V wishes for an unmatched neighbour that keeps the weight limit."""
         v = active[i]
         room = room_beside(v, graph, matching)
         find(v, int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching)
 
-    return wish_for_best
+    return wish_for_neighbour
 
 
 @kernel

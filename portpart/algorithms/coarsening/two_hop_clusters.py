@@ -1,14 +1,19 @@
 """What clustering leaves single: vertices that rate the same cluster highest are grouped.
 
 They are the leaves of hubs, mostly; their favourite has no room for them.  Isolated vertices share
-a key of their own.  The fans of a cluster are dealt by a hash into groups of about half the weight
+a key of their own.  Those of one favourite are dealt by a hash into groups of about half the weight
 that a group may have.  A group that is too heavy all the same keeps those whom another hash
 favours.  Nothing is sorted, and nothing depends on the order of threads.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_rounds import ClusterSizes, Rounds, VertexList
+from portpart.backends.interface import Array
 from portpart.backends.language import (
+    Record,
     atomic_add,
     atomic_min,
     device,
@@ -19,112 +24,154 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
+from portpart.backends.program import WorkArray
+from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of, mixed
 from portpart.primitives.team_winner import NOBODY
 
 LAST = 2**31 - 1
 
 ISOLATED_KEYS = 64
-"""Vertices without neighbours of their label are fans of one of so many keys, by their label."""
+"""Vertices without neighbours of their label have one of so many keys as their favourite."""
 
 FILL = 2
 """Groups are so many times lighter than they may be, on average."""
 
 
+class TwoHopGroups(Record):
+    """Favourites of what is left over, and the groups that those of one favourite are dealt into.
+
+    Most lies in arrays that the rounds no longer need.  An element belongs to a favourite, the
+    number of a cluster or a key behind all clusters; or to a group.
+
+    Attributes
+    ----------
+    count : array of int32
+        How many vertices have the favourite.
+    weight : array of int64
+        Their weight.
+    first : array of int32
+        The smallest of them; once groups are numbered -1 - the number of the first group.
+    group_leader : array of int32
+        The smallest vertex of the group.
+    group_weight, group_chosen : array of int64
+        The weight of all in the group, and of those who are chosen.
+    """
+
+    first: Array
+    count: Array = None
+    weight: Array = None
+    group_leader: Array = None
+    group_weight: Array = None
+    group_chosen: Array = None
+
+    @classmethod
+    def of(cls, num_keys: int) -> TwoHopGroups:
+        """What lies in no array of the rounds."""
+        return cls(first=WorkArray(np.int32, num_keys))
+
+    def sharing(self, rounds: Rounds, spare: VertexList) -> TwoHopGroups:
+        """The same with arrays of the rounds, and of the list that no vertex is on."""
+        return self.replaced(
+            count=rounds.others, weight=rounds.asked, group_leader=spare.active,
+            group_weight=rounds.chosen, group_chosen=rounds.cluster_weight,
+        )
+
+
 @device
-def key_of(v, wish, label, vertices):
-    """What v is a fan of: a cluster, or a key behind all clusters."""
-    key = int64(wish[v])
+def favourite_of(v, rounds: Rounds, sizes: ClusterSizes):
+    """The cluster that v rates highest, or a key behind all clusters."""
+    key = int64(rounds.wish[v])
     if key == NOBODY:
-        key = vertices + (hash_of(value_or(label, v, 0), 0) & (ISOLATED_KEYS - 1))
+        key = sizes.vertices + (hash_of(value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
     return key
 
 
 @device
-def groups_for(fans, weight, max_weight):
-    """Number of groups for so many fans of that weight together."""
-    wanted = FILL * (weight // max(1, max_weight)) + FILL
-    return min(wanted, (int64(fans) + 1) // 2)
+def groups_for(key, groups: TwoHopGroups, max_weight):
+    """Number of groups for the vertices that have a favourite."""
+    wanted = FILL * (groups.weight[key] // max(1, max_weight)) + FILL
+    return min(wanted, (int64(groups.count[key]) + 1) // 2)
 
 
 @kernel
-def clear_marks(key, fans, fan_weight, first_fan, group_leader, group_weight, group_chosen):
-    """Nobody is a fan of the key, nobody in the group of the same number."""
-    fans[key] = int32(0)
-    fan_weight[key] = int64(0)
-    first_fan[key] = int32(LAST)
-    group_leader[key] = int32(LAST)
-    group_weight[key] = int64(0)
-    group_chosen[key] = int64(0)
+def clear_favourite(key, groups: TwoHopGroups):
+    """Nobody has the favourite, nobody is in the group of the same number."""
+    groups.count[key] = int32(0)
+    groups.weight[key] = int64(0)
+    groups.first[key] = int32(LAST)
+    groups.group_leader[key] = int32(LAST)
+    groups.group_weight[key] = int64(0)
+    groups.group_chosen[key] = int64(0)
 
 
 @kernel
-def count_fan(i, active, vertex_weights, wish, label, fans, fan_weight, first_fan, sizes,
-              vertices_at):
-    """Count v among the fans of its key; atomic, order-free."""
-    v = active[i]
-    key = key_of(v, wish, label, sizes[vertices_at])
-    atomic_add(fans, key, 1)
-    atomic_add(fan_weight, key, value_or(vertex_weights, v, 1))
-    atomic_min(first_fan, key, v)
+def count_favourite(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups,
+                    sizes: ClusterSizes):
+    """Count v for its favourite; atomic, order-free."""
+    v = listed.active[i]
+    key = favourite_of(v, rounds, sizes)
+    atomic_add(groups.count, key, 1)
+    atomic_add(groups.weight, key, value_or(graph.vertex_weights, v, 1))
+    atomic_min(groups.first, key, v)
 
 
 @kernel
-def place_groups(i, active, wish, label, fans, fan_weight, first_fan, sizes, vertices_at, groups_at,
-                 max_weight):
-    """Number the groups of a key one after the other, in any order of the keys.
+def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups, sizes: ClusterSizes):
+    """Number the groups of a favourite one after the other, in any order of the favourites.
 
-    The number, made negative, takes the place of the first fan, which compares with no vertex.
+    The number, made negative, takes the place of the first vertex, which compares with no vertex.
     """
-    v = active[i]
-    key = key_of(v, wish, label, sizes[vertices_at])
-    if first_fan[key] == v:
-        groups = groups_for(fans[key], fan_weight[key], max_weight)
-        first_fan[key] = int32(-1 - int64(atomic_add(sizes, groups_at, groups)))
+    v = listed.active[i]
+    key = favourite_of(v, rounds, sizes)
+    if groups.first[key] == v:
+        number = atomic_add(sizes, ClusterSizes.groups, groups_for(key, groups, rounds.max_weight))
+        groups.first[key] = int32(-1 - int64(number))
 
 
 @kernel
-def enter_group(i, active, vertex_weights, wish, label, fans, fan_weight, first_group, group_leader,
-                group_weight, sizes, vertices_at, max_weight, seed):
-    """Deal v into a group of its key, led by its smallest vertex; atomic, order-free.
+def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups,
+                sizes: ClusterSizes):
+    """Deal v into a group of its favourite, led by its smallest vertex; atomic, order-free.
 
     The group takes the place of v's wish.
     """
-    v = active[i]
-    key = key_of(v, wish, label, sizes[vertices_at])
-    groups = groups_for(fans[key], fan_weight[key], max_weight)
-    group = -1 - int64(first_group[key])
-    if groups > 0:
-        group += (hash_of(v, seed) & 0x7FFFFFFF) % groups
-        atomic_min(group_leader, group, v)
-        atomic_add(group_weight, group, value_or(vertex_weights, v, 1))
+    v = listed.active[i]
+    key = favourite_of(v, rounds, sizes)
+    count = groups_for(key, groups, rounds.max_weight)
+    group = -1 - int64(groups.first[key])
+    if count > 0:
+        group += (hash_of(v, rounds.seed) & 0x7FFFFFFF) % count
+        atomic_min(groups.group_leader, group, v)
+        atomic_add(groups.group_weight, group, value_or(graph.vertex_weights, v, 1))
     else:
         group = int64(NOBODY)
-    wish[v] = int32(group)
+    rounds.wish[v] = int32(group)
 
 
 @kernel
-def choose_in_group(i, active, vertex_weights, group_of, group_leader, group_weight, group_chosen,
-                    asks, max_weight, seed):
+def choose_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
     """Choose the leader of a group, and of the others so many as fit likely; atomic, order-free."""
-    v = active[i]
-    group = group_of[v]
-    asks[v] = int8(0)
+    v = listed.active[i]
+    group = rounds.wish[v]
+    rounds.asks[v] = int8(0)
     if group != NOBODY:
-        chance = float64(max_weight) / float64(FILL * max(1, group_weight[group]))
-        favoured = float64(hash_of(v, mixed(seed)) & 0x7FFFFFFF) < chance * 2147483648.0
-        if favoured or group_leader[group] == v or group_weight[group] <= max_weight:
-            asks[v] = int8(1)
-            atomic_add(group_chosen, group, value_or(vertex_weights, v, 1))
+        weight = groups.group_weight[group]
+        chance = float64(rounds.max_weight) / float64(FILL * max(1, weight))
+        hashed = hash_of(v, mixed(rounds.seed)) & 0x7FFFFFFF
+        favoured = float64(hashed) < chance * 2147483648.0
+        if favoured or groups.group_leader[group] == v or weight <= rounds.max_weight:
+            rounds.asks[v] = int8(1)
+            atomic_add(groups.group_chosen, group, value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def join_group(i, active, label, group_of, group_leader, group_chosen, asks, cluster, max_weight):
+def join_group(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
     """Put v into the cluster of its group's leader if all who are chosen fit."""
-    v = active[i]
-    if asks[v] != 0:
-        group = group_of[v]
-        leader = group_leader[group]
-        same = value_or(label, leader, 0) == value_or(label, v, 0)
-        if same and group_chosen[group] <= max_weight:
-            cluster[v] = leader
+    v = listed.active[i]
+    if rounds.asks[v] != 0:
+        group = rounds.wish[v]
+        leader = groups.group_leader[group]
+        same = value_or(rounds.label, leader, 0) == value_or(rounds.label, v, 0)
+        if same and groups.group_chosen[group] <= rounds.max_weight:
+            rounds.cluster[v] = leader

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portpart.backends.interface import Array
-from portpart.backends.language import Words, device, int32, lane, value_or
+from portpart.backends.language import Words, device, int32, value_or
 from portpart.graphs.rows import Csr
 from portpart.primitives.best_candidate import Search
 from portpart.primitives.team_winner import NOBODY
@@ -18,13 +18,10 @@ class Wishes(Search):
         What is joined may weigh no more.
     label : array of int32, shape (n,), or None
         Only vertices of equal label are joined.
-    wish : array of int32, shape (n,)
-        The vertex or cluster that a vertex wishes to be joined with, or -1.
     """
 
     max_weight: int
     label: Array | None
-    wish: Array
 
 
 class ListSize(Words):
@@ -53,11 +50,3 @@ def neighbour_to_join(arc, v, own, room, graph: Csr, wishes: Wishes):
     if not may_join(v, u, room, graph, wishes):
         u = int32(NOBODY)
     return u
-
-
-@device
-def keep_wish(v, best, score, wishes: Wishes):
-    """V wishes for the best."""
-    if lane() == 0:
-        wishes.wish[v] = best
-    return best
