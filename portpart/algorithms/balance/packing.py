@@ -19,7 +19,7 @@ def packed_within(weights: Sequence[int], rooms: Sequence[int],
         Positive, heaviest first.
     rooms : sequence of int
         Of each block; one that is not positive takes nothing.
-    most_steps : int
+    max_steps : int
         Bounds the search; None within that bound means that there is no packing.
 
     Notes
