@@ -7,12 +7,11 @@ as often as there are common members.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from portpart import backends
-from portpart.backends.language import device, int64, kernel
+from portpart.backends.interface import Array
+from portpart.backends.language import Record, device, int64, kernel
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.csr import tails
 from portpart.graphs.limits import MAX_INT32_ARCS
@@ -25,8 +24,7 @@ MAX_CLIQUE = 2**32
 """More arcs between the members of one row are refused before the work begins."""
 
 
-@dataclass(frozen=True)
-class Incidence:
+class Incidence(Record):
     """Rows of members: row r holds ``members[offsets[r]:offsets[r + 1]]``."""
 
     offsets: np.ndarray
@@ -49,6 +47,41 @@ class Incidence:
         return Incidence(offsets_from_counts(space, counts), self.rows[order])
 
 
+class Lists(Record):
+    """Ascending lists of rows, those that each member is in, and where rows are in them.
+
+    Attributes
+    ----------
+    offsets, rows : array of int
+        List m is ``rows[offsets[m]:offsets[m + 1]]``.
+    list_of : array of int
+        The list that each place is in.
+    heap : array of int64
+        Begins for each row where its members do, and holds one place in the list of each.
+    """
+
+    offsets: Array
+    rows: Array
+    list_of: Array
+    heap: Array
+
+
+class Joined(Record):
+    """The rows that rows join.
+
+    Attributes
+    ----------
+    first : array
+        Numbers of them while they are counted, then where they begin in the others.
+    targets, weights : array of int32
+        The rows, and how many members each has in common.
+    """
+
+    first: Array
+    targets: Array
+    weights: Array
+
+
 def joined_rows(
     these: Incidence, others: Incidence, common: int, weighted: bool, words: tuple[str, str]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -62,12 +95,12 @@ def joined_rows(
         _refuse_cliques(others, words)
     space = backends.space("cpu")
     n = len(these)
-    heap = space.empty(len(these.members), np.int64)
+    lists = Lists(others.offsets, others.members, others.rows,
+                  space.empty(len(these.members), np.int64))
     counts = space.zeros(n, np.int64)
     nothing = space.empty(1, np.int32)
-    given = (these.offsets, these.members, others.offsets, others.members, others.rows, common,
-             heap)
-    space.parallel_for(n, meet_rows, *given, False, False, counts, nothing, nothing)
+    space.parallel_for(n, meet_rows, these, lists, common, False, False,
+                       Joined(counts, nothing, nothing))
     offsets = offsets_from_counts(space, counts)
     num_arcs = int(offsets[n])
     try:
@@ -76,7 +109,8 @@ def joined_rows(
     except MemoryError as problem:
         raise OutOfMemory(f"the graph would have {num_arcs} arcs, {num_arcs / 2**28:.1f} GiB: "
                           "more common nodes make fewer") from problem
-    space.parallel_for(n, meet_rows, *given, True, weighted, offsets, targets, weights)
+    space.parallel_for(n, meet_rows, these, lists, common, True, weighted,
+                       Joined(offsets, targets, weights))
     if num_arcs <= MAX_INT32_ARCS:
         offsets = offsets.astype(np.int32)
     return offsets, targets, weights if weighted else None
@@ -92,9 +126,9 @@ def _refuse_cliques(others: Incidence, words: tuple[str, str]) -> None:
 
 
 @device
-def packed(lists, place):
+def packed(place, lists: Lists):
     """A place in a list with the row that stands there in front, by which it is ordered."""
-    return int64(lists[place]) << 32 | place
+    return int64(lists.rows[place]) << 32 | place
 
 
 @device
@@ -125,36 +159,36 @@ def suffices(shared, common, offsets, row, other):
 
 
 @kernel
-def meet_rows(row, offsets, members, list_offsets, lists, list_of, common, heap, fill, weighted,
-              first, targets, weights):
-    """Count (fill false) into first[row] the rows that a row joins, or write them from there on.
+def meet_rows(row, these: Incidence, lists: Lists, common, fill, weighted, joined: Joined):
+    """Count (fill false) the rows that a row joins, or write them from joined.first[row] on.
 
-    heap[offsets[row]:offsets[row + 1]] is the item's own: one place in the list of each member.
+    The heap from the row's own offset on is the item's own.
     """
-    begin = int64(offsets[row])
-    size = int64(offsets[row + 1]) - begin
+    begin = int64(these.offsets[row])
+    size = int64(these.offsets[row + 1]) - begin
     for i in range(size):
-        heap[begin + i] = packed(lists, int64(list_offsets[members[begin + i]]))
+        place = int64(lists.offsets[these.members[begin + i]])
+        lists.heap[begin + i] = packed(place, lists)
     for i in range(size):
-        sift_down(heap, begin, size, size - 1 - i)
+        sift_down(lists.heap, begin, size, size - 1 - i)
     met = int64(0)
     while size > 0:
-        other = heap[begin] >> 32
+        other = lists.heap[begin] >> 32
         shared = int64(0)
-        while size > 0 and heap[begin] >> 32 == other:
+        while size > 0 and lists.heap[begin] >> 32 == other:
             shared += 1
-            place = (heap[begin] & LOW_HALF) + 1
-            if place < list_offsets[int64(list_of[place - 1]) + 1]:
-                heap[begin] = packed(lists, place)
+            place = (lists.heap[begin] & LOW_HALF) + 1
+            if place < lists.offsets[int64(lists.list_of[place - 1]) + 1]:
+                lists.heap[begin] = packed(place, lists)
             else:
                 size -= 1
-                heap[begin] = heap[begin + size]
-            sift_down(heap, begin, size, 0)
-        if suffices(shared, common, offsets, row, other):
+                lists.heap[begin] = lists.heap[begin + size]
+            sift_down(lists.heap, begin, size, 0)
+        if suffices(shared, common, these.offsets, row, other):
             if fill:
-                targets[first[row] + met] = other
+                joined.targets[joined.first[row] + met] = other
             if fill and weighted:
-                weights[first[row] + met] = shared
+                joined.weights[joined.first[row] + met] = shared
             met += 1
     if not fill:
-        first[row] = met
+        joined.first[row] = met

@@ -10,13 +10,36 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
-from portpart.backends.language import device, int64, kernel
+from portpart.backends.interface import Array
+from portpart.backends.language import Record, device, int64, kernel
 from portpart.errors import InputError
 from portpart.graphs.from_arrays import index_array
 from portpart.graphs.incidence import Incidence
 from portpart.options import MAX_BLOCKS, shown
 
 NOWHERE, UNDECIDED = -1, -2
+
+
+class Ballot(Record):
+    """What votes are counted from, and what they lead to.
+
+    Attributes
+    ----------
+    part : array of int32
+        The block of each member.
+    limits, sizes : array of int64, shape (k,)
+        How many rows a block may and does have.
+    votes : array of int64, shape (k,)
+        All 0 between two rows.
+    result : array of int32
+        The block of each row.
+    """
+
+    part: Array
+    limits: Array
+    sizes: Array
+    votes: Array
+    result: Array
 
 
 def part_of_other_side(
@@ -34,12 +57,11 @@ def part_of_other_side(
         raise InputError(f"{name}[{place}] is {part[place]}; with k = {len(limits)} blocks are "
                          f"0 ... {len(limits) - 1}")
     result = space.empty(len(rows), np.int32)
-    space.parallel_for(len(rows), choose_only_block, rows.offsets, rows.members, part, result)
+    space.parallel_for(len(rows), choose_only_block, rows, part, result)
     sizes = np.bincount(result[result >= 0], minlength=len(limits)).astype(np.int64)
-    votes = space.zeros(len(limits), np.int64)
+    ballot = Ballot(part, limits, sizes, space.zeros(len(limits), np.int64), result)
     undecided = np.flatnonzero(result == UNDECIDED)
-    space.parallel_for(1, vote_in_turn, undecided, len(undecided), rows.offsets, rows.members, part,
-                       limits, sizes, votes, result)
+    space.parallel_for(1, vote_in_turn, undecided, len(undecided), rows, ballot)
     return result
 
 
@@ -68,51 +90,51 @@ def _shares(target: Any) -> np.ndarray:
 
 
 @device
-def most_votes(votes, offsets, members, part, row):
+def favourite_of(row, rows: Incidence, ballot: Ballot):
     """The block with most votes; of several the one that comes first in the row."""
-    best = int64(part[members[offsets[row]]])
-    for i in range(offsets[row], offsets[row + 1]):
-        block = int64(part[members[i]])
-        if votes[block] > votes[best]:
+    best = int64(ballot.part[rows.members[rows.offsets[row]]])
+    for i in range(rows.offsets[row], rows.offsets[row + 1]):
+        block = int64(ballot.part[rows.members[i]])
+        if ballot.votes[block] > ballot.votes[best]:
             best = block
     return best
 
 
 @device
-def less_loaded(best, limits, sizes, offsets, members, part, row):
+def less_loaded(best, row, rows: Incidence, ballot: Ballot):
     """The first block of the row that has room, or is less above its limit than `best`."""
-    for i in range(offsets[row], offsets[row + 1]):
-        block = int64(part[members[i]])
-        above = sizes[block] - limits[block]
-        if above < 0 or above < sizes[best] - limits[best]:
+    for i in range(rows.offsets[row], rows.offsets[row + 1]):
+        block = int64(ballot.part[rows.members[i]])
+        above = ballot.sizes[block] - ballot.limits[block]
+        if above < 0 or above < ballot.sizes[best] - ballot.limits[best]:
             return block
     return best
 
 
 @kernel
-def choose_only_block(row, offsets, members, part, result):
+def choose_only_block(row, rows: Incidence, part, result):
     """result[row] = the block that all members are in."""
     block = int64(NOWHERE)
-    if offsets[row] < offsets[row + 1]:
-        block = int64(part[members[offsets[row]]])
-    for i in range(offsets[row], offsets[row + 1]):
-        if part[members[i]] != block:
+    if rows.offsets[row] < rows.offsets[row + 1]:
+        block = int64(part[rows.members[rows.offsets[row]]])
+    for i in range(rows.offsets[row], rows.offsets[row + 1]):
+        if part[rows.members[i]] != block:
             block = int64(UNDECIDED)
             break
     result[row] = block
 
 
 @kernel
-def vote_in_turn(_, undecided, count, offsets, members, part, limits, sizes, votes, result):
+def vote_in_turn(_, undecided, count, rows: Incidence, ballot: Ballot):
     """Choose blocks for the undecided rows one after the other: a single item, in their order."""
     for at in range(count):
         row = int64(undecided[at])
-        for i in range(offsets[row], offsets[row + 1]):
-            votes[part[members[i]]] += 1
-        best = most_votes(votes, offsets, members, part, row)
-        for i in range(offsets[row], offsets[row + 1]):
-            votes[part[members[i]]] = 0
-        if sizes[best] > limits[best]:
-            best = less_loaded(best, limits, sizes, offsets, members, part, row)
-        sizes[best] += 1
-        result[row] = best
+        for i in range(rows.offsets[row], rows.offsets[row + 1]):
+            ballot.votes[ballot.part[rows.members[i]]] += 1
+        best = favourite_of(row, rows, ballot)
+        for i in range(rows.offsets[row], rows.offsets[row + 1]):
+            ballot.votes[ballot.part[rows.members[i]]] = 0
+        if ballot.sizes[best] > ballot.limits[best]:
+            best = less_loaded(best, row, rows, ballot)
+        ballot.sizes[best] += 1
+        ballot.result[row] = best

@@ -11,18 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart import backends
-from portpart.backends.language import atomic_min, device, int64, kernel
-from portpart.io.text.decimal import NOT_AN_INTEGER, integer_value
-
-BYTES_PER_ITEM = 1 << 16
-
-ANY_WIDTH = 0
-
-NEWLINE, SPACE, COMMA, SEMICOLON = ord("\n"), ord(" "), ord(","), ord(";")
-TAB, RETURN = ord("\t"), ord("\r")
-
-LEFT_OUT = -1
-"""Slot of a column that is not read."""
+from portpart.io.text.chunks import (
+    ANY_WIDTH,
+    BYTES_PER_ITEM,
+    LEFT_OUT,
+    NEWLINE,
+    ColumnSlots,
+    Counts,
+    Output,
+    Text,
+    read_chunk,
+)
 
 
 @dataclass(frozen=True)
@@ -137,23 +136,23 @@ class _Passes:
         slots[list(columns)] = np.arange(len(columns))
         is_located = np.zeros(max(1, width), bool)
         is_located[list(located)] = True
-        self._text = (np.frombuffer(data, np.uint8), begin, self.size,
-                      _padded(syntax.comments, 3), _padded(syntax.words, 2), syntax.keep_blank)
-        self._shape = (width, slots, is_located)
-        self._bases = (space.zeros(self.items + 1, np.int64), space.zeros(self.items + 1, np.int64))
-        self._firsts = space.full(2, self.size, np.int64)
+        self._text = Text(np.frombuffer(data, np.uint8), begin, self.size,
+                          _padded(syntax.comments, 3), _padded(syntax.words, 2), syntax.keep_blank)
+        self._columns = ColumnSlots(width, slots, is_located)
+        self._counts = Counts(space.zeros(self.items + 1, np.int64),
+                              space.zeros(self.items + 1, np.int64),
+                              space.full(2, self.size, np.int64))
         self.nothing = space.empty(1, np.int64)
 
     def count(self) -> tuple[int, int]:
         """Numbers of lines and words."""
         self.run(False, self.nothing, self.nothing, 0)
-        lines, numbers = map(_scan_in_place, self._bases)
-        return lines, numbers
+        return _scan_in_place(self._counts.lines), _scan_in_place(self._counts.numbers)
 
     def run(self, fill: bool, values: np.ndarray, starts: np.ndarray, num_lines: int) -> None:
         """One pass."""
-        self.space.parallel_for(self.items, read_chunk, *self._text, *self._shape, *self._bases,
-                                fill, num_lines, values, starts, self._firsts, team=256)
+        self.space.parallel_for(self.items, read_chunk, self._text, self._columns, self._counts,
+                                fill, Output(values, starts, num_lines), team=256)
 
     @property
     def first_bad(self) -> int | None:
@@ -166,7 +165,7 @@ class _Passes:
         return self._place(1)
 
     def _place(self, which: int) -> int | None:
-        place = int(self._firsts[which])
+        place = int(self._counts.firsts[which])
         return None if place == self.size else place
 
 
@@ -182,108 +181,3 @@ def _scan_in_place(counts: np.ndarray) -> int:
     counts[1:] = np.cumsum(counts[:-1])
     counts[0] = 0
     return int(counts[-1])
-
-
-@device
-def is_gap(letter):
-    """Blank, tab, carriage return, comma or semicolon; no control character is."""
-    blank = letter == SPACE or (letter >= TAB and letter <= RETURN and letter != NEWLINE)
-    return blank or letter == COMMA or letter == SEMICOLON
-
-
-@device
-def gap_end(text, start, size):
-    """First position from start on that is no gap."""
-    at = int64(start)
-    while at < size and is_gap(int64(text[at])):
-        at += 1
-    return at
-
-
-@device
-def word_end(text, start, size):
-    """First position from start on that is a gap or a newline."""
-    at = int64(start)
-    while at < size:
-        letter = int64(text[at])
-        if letter == NEWLINE or is_gap(letter):
-            break
-        at += 1
-    return at
-
-
-@device
-def line_end(text, start, size):
-    """Position of the first newline from start on, or size."""
-    at = int64(start)
-    while at < size and text[at] != NEWLINE:
-        at += 1
-    return at
-
-
-@device
-def first_number(text, start, size, comments, words):
-    """Position of the first number of the line at start, or its end; -1 for a comment."""
-    at = gap_end(text, start, size)
-    if at < size and text[at] != NEWLINE:
-        letter = text[at]
-        if letter == comments[0] or letter == comments[1] or letter == comments[2]:
-            return int64(-1)
-        if letter == words[0] or letter == words[1]:
-            end = word_end(text, at, size)
-            if end == at + 1:
-                return gap_end(text, end, size)
-    return at
-
-
-@device
-def number_at(text, start, stop, first_bad):
-    """The integer text[start:stop]; first_bad[0] gets the smallest start where there is none."""
-    value = integer_value(text, start, stop)
-    if value == NOT_AN_INTEGER:
-        atomic_min(first_bad, 0, start)
-    return value
-
-
-@kernel
-def read_chunk(item, text, begin, size, comments, words, keep_blank, width, slots, located,
-               line_base, number_base, fill, num_lines, values, starts, first_bad):
-    """Count (fill false) or write the lines and numbers of the lines that begin in this item.
-
-    Counting leaves the counts in line_base and number_base, and in first_bad[1] the begin of the
-    first line that has not width words; filling starts from there.
-    """
-    at = begin + item * BYTES_PER_ITEM
-    stop = min(at + BYTES_PER_ITEM, size)
-    if item > 0:
-        at = line_end(text, at - 1, size) + 1
-    line = line_base[item]
-    number = number_base[item]
-    while at < stop:
-        here = first_number(text, at, size, comments, words)
-        if here < 0:
-            here = line_end(text, at, size)
-        elif keep_blank or (here < size and text[here] != NEWLINE):
-            if fill and width == ANY_WIDTH:
-                starts[line] = number
-            column = int64(0)
-            while here < size and text[here] != NEWLINE:
-                end = word_end(text, here, size)
-                if fill and width == ANY_WIDTH:
-                    values[number] = number_at(text, here, end, first_bad)
-                elif fill and slots[column] != LEFT_OUT:
-                    place = slots[column] * num_lines + line
-                    if located[column]:
-                        values[place] = here
-                    else:
-                        values[place] = number_at(text, here, end, first_bad)
-                number += 1
-                column += 1
-                here = gap_end(text, end, size)
-            if width != ANY_WIDTH and column != width:
-                atomic_min(first_bad, 1, at)
-            line += 1
-        at = here + 1
-    if not fill:
-        line_base[item] = line
-        number_base[item] = number
