@@ -22,7 +22,7 @@ from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.balance.greedy_packing import folded, heaviest_first, squeezed
 from portpart.algorithms.balance.limits import Balance
 from portpart.backends.interface import ExecutionSpace
-from tests import oracles
+from tests import checked, oracles
 from tests.graphs import raw_graph
 
 
@@ -30,7 +30,7 @@ def partition(graph: Any, k: int, **options: Any) -> tuple[portpart.PartitionRes
     """The result, and the warning that comes with it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = portpart.partition(graph, k, **options)
+        result = checked.partition(graph, k, **options)
     assert len(caught) == (not result.feasible)
     return result, str(caught[0].message) if caught else ""
 

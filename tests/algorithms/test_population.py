@@ -21,7 +21,7 @@ from portpart.algorithms.multilevel.search import (
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.backends.interface import ExecutionSpace
-from tests import oracles
+from tests import checked, oracles
 from tests.algorithms.spaces import reference
 
 MESH = generators.delaunay(4000)
@@ -62,7 +62,7 @@ def test_the_best_run_is_combined_with_the_others_and_goes_through_the_cycles() 
 @pytest.mark.parametrize("k", [2, 8])
 def test_searching_on_never_raises_the_cut(k: int) -> None:
     config = PortpartConfig(runs=3, cycles=2)
-    result = portpart.partition(MESH, k, algorithm="portpart", preset=config)
+    result = checked.partition(MESH, k, algorithm="portpart", preset=config)
     cuts = result.stats["cuts"]
     assert len(cuts) == 3 + 2 + 2
     assert cuts == sorted(cuts, reverse=True)
@@ -73,6 +73,6 @@ def test_searching_on_never_raises_the_cut(k: int) -> None:
 
 def test_seeds_of_searches_may_be_as_large_as_any() -> None:
     for seed in (0, 2**62):
-        result = portpart.partition(MESH, 3, algorithm="portpart", seed=seed,
+        result = checked.partition(MESH, 3, algorithm="portpart", seed=seed,
                                     preset=PortpartConfig(runs=2, cycles=1))
         assert result.feasible

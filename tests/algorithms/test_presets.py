@@ -22,6 +22,7 @@ from portpart.algorithms.refinement.jet_refinement import RefinementOptions
 from portpart.algorithms.refinement.two_direction_refinement import TwoDirectionOptions
 from portpart.errors import InputError
 from portpart.generators import delaunay
+from tests import checked
 
 
 @pytest.mark.parametrize("kind", [JetConfig, PortpartConfig, GkwayConfig, GpmetisConfig,
@@ -78,7 +79,7 @@ def test_a_recipe_that_cannot_work_is_refused(kind: type, options: dict[str, Any
 
 @pytest.mark.parametrize("preset", ["fast", "default", "strong", "best"])
 def test_every_preset_partitions_within_the_limit(preset: str) -> None:
-    result = portpart.partition(delaunay(3000), 6, algorithm="portpart", preset=preset)
+    result = checked.partition(delaunay(3000), 6, algorithm="portpart", preset=preset)
     assert result.feasible
     walks = {"strong": 1 + 1, "best": 4 + 3 + 2}.get(preset, 1)
     assert len(result.stats["cuts"]) == walks
@@ -140,7 +141,7 @@ def test_every_level_is_refined_once_per_temperature() -> None:
         if phase == "refinement":
             calls.append(level)
 
-    result = portpart.partition(delaunay(3000), 4, preset=config, progress=note)
+    result = checked.partition(delaunay(3000), 4, preset=config, progress=note)
     deepest = len(result.stats["levels"]) - 1
     assert deepest >= 2
     upwards = [d for d in range(deepest, 0, -1) for _ in range(2)] + [0, 0, 0]

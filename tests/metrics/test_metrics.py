@@ -204,6 +204,21 @@ def test_targets_are_exact(total: int, shares: list[int]) -> None:
     assert sum(wanted) >= total
 
 
+@given(partitioned_graphs(), st.sampled_from([0, "3%", 0.25, "1/3"]), st.data())
+def test_targets_are_judged_as_by_plain_fractions(case: Case, imbalance: Any,
+                                                  data: st.DataObject) -> None:
+    graph, part, k = case
+    share = st.sampled_from([1, 3, 0.1, "2/7", "5%", Decimal("2.5")])
+    target = data.draw(st.none() | st.lists(share, min_size=k, max_size=k))
+    weights = oracles.block_weights(graph, part, k)
+    wanted = oracles.block_weight_limits(sum(weights), k, imbalance, target)
+    assert metrics.block_weight_limits(sum(weights), k, imbalance, target) == wanted
+    exact = oracles.imbalance_of(weights, target)
+    assert metrics.imbalance(graph, part, k, target) == float(exact)
+    assert metrics.is_balanced(graph, part, k, imbalance, target) == oracles.is_balanced(
+        weights, imbalance, target)
+
+
 def test_balance_against_a_target() -> None:
     path = [(0, 1), (1, 2), (2, 3)]
     part = [0, 1, 1, 1]

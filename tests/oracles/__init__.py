@@ -11,6 +11,7 @@ from tests.oracles.balance import (
     can_be_packed,
     imbalance_of,
     is_balanced,
+    number,
     target_weights,
 )
 from tests.oracles.graphs import (
@@ -48,6 +49,7 @@ __all__ = [
     "imbalance_of",
     "is_balanced",
     "merged_undirected",
+    "number",
     "quotient",
     "target_weights",
     "vertex_weights",
