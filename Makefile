@@ -45,8 +45,11 @@ help:
 demo: $(call with,plot)
 	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
 
+# a process for each core, memory for eight at most
+PARALLEL = --numprocesses=auto --maxprocesses=8 --dist=worksteal
+
 test: lint $(call with,plot)
-	$(PY) -m pytest -m "not gpu"
+	$(PY) -m pytest -m "not gpu" $(PARALLEL)
 
 # The oldest packages know Python up to 3.12.
 OLDEST_PYTHON = $(firstword $(foreach python,$(PYTHON) python3.11 python3.10 python3.12,$(shell \

@@ -28,21 +28,59 @@ from tests.backends.host_cuda import HostCudaSpace
 MASK = 2**64 - 1
 
 
+class _Barrier:
+    """Where lanes wait for each other; a lane on its own never waits.
+
+    The one of `threading` does the same in several times the time.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.guard = threading.Lock()
+        self.waiting: list[threading.Lock] = []
+        self.broken = False
+
+    def wait(self) -> None:
+        """Return when all lanes have called this; raises BrokenBarrierError after `abort`."""
+        if self.size == 1:
+            return
+        turn = threading.Lock()
+        turn.acquire()
+        with self.guard:
+            self.waiting.append(turn)
+            if len(self.waiting) == self.size or self.broken:
+                self._release()
+        turn.acquire()
+        if self.broken:
+            raise threading.BrokenBarrierError
+
+    def abort(self) -> None:
+        """Let nobody wait any more."""
+        with self.guard:
+            self.broken = True
+            self._release()
+
+    def _release(self) -> None:
+        for turn in self.waiting:
+            turn.release()
+        self.waiting = []
+
+
 class _Team:
     """The lanes of one team: who is who, and where they wait for each other."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.local = threading.local()
-        self.barrier = threading.Barrier(size)
-        self.values: list[Any] = [None] * size
+        self.barrier = _Barrier(size)
+        self.gathered: list[list[Any]] = [[None] * size, [None] * size]
         self.atomic = threading.Lock()
         self.arrays: dict[int, np.ndarray] = {}
         self.error: Exception | None = None
 
     def run(self, lane: int, items: list[int], kernel: Kernel, args: tuple[Any, ...]) -> None:
         """Do what one lane does, for all items one after the other."""
-        self.local.lane = lane
+        self.local.lane, self.local.turn = lane, 0
         # integers have 64 bits: those of Python would take the width of whatever they are added to
         numbers = [np.int64(a) if isinstance(a, int) else a for a in args]
         given = bundled(kernel, numbers)
@@ -59,12 +97,12 @@ class _Team:
             self.barrier.abort()
 
     def gather(self, value: Any) -> list[Any]:
-        """The values of all lanes."""
-        self.values[self.local.lane] = value
+        """The values of all lanes; two lists in turn, as others may still read the last one."""
+        self.local.turn ^= 1
+        values = self.gathered[self.local.turn]
+        values[self.local.lane] = value
         self.barrier.wait()
-        values = list(self.values)
-        self.barrier.wait()
-        return values
+        return list(values)
 
     def array(self, element: Word, size: int) -> np.ndarray:
         """The next array of the team: one for all lanes, as the last item left it."""
