@@ -102,8 +102,8 @@ class Phases:
 def counted_rows(graph: Graph, part: np.ndarray) -> list[dict[int, int]]:
     """Weight of the arcs of each vertex into each block, by a plain loop."""
     rows: list[dict[int, int]] = [{} for _ in range(graph.num_vertices)]
+    blocks = part.tolist()
     for u, v, weight in oracles.arcs(graph):
         if weight > 0:
-            block = int(part[v])
-            rows[u][block] = rows[u].get(block, 0) + weight
+            rows[u][blocks[v]] = rows[u].get(blocks[v], 0) + weight
     return rows

@@ -51,7 +51,8 @@ def best_scores(graph: Graph, limit: int, factor: int) -> list[set[int]]:
     for u, v, weight in oracles.arcs(graph):
         if weights[u] + weights[v] <= limit:
             scores[u][v] = max(scores[u].get(v, -2**70), factor * weight - int(degrees[v]))
-    return [{v for v, score in row.items() if score == max(row.values())} for row in scores]
+    tops = [max(row.values(), default=0) for row in scores]
+    return [{v for v, score in row.items() if score == top} for row, top in zip(scores, tops)]
 
 
 def assert_groups_follow_selections(graph: Graph, cluster: np.ndarray, limit: int,

@@ -17,10 +17,10 @@ def host(array: Any) -> np.ndarray:
 
 def arcs(graph: Graph) -> list[tuple[int, int, int]]:
     """All arcs (u, v, weight) in order of storage."""
-    offsets, targets = host(graph.offsets), host(graph.targets)
-    weights = np.ones(len(targets), int) if graph.weights is None else host(graph.weights)
+    offsets, targets = host(graph.offsets).tolist(), host(graph.targets).tolist()
+    weights = [1] * len(targets) if graph.weights is None else host(graph.weights).tolist()
     return [
-        (u, int(targets[i]), int(weights[i]))
+        (u, targets[i], weights[i])
         for u in range(len(offsets) - 1)
         for i in range(offsets[u], offsets[u + 1])
     ]
@@ -30,7 +30,8 @@ def vertex_weights(graph: Graph) -> list[int]:
     """Weight of each vertex."""
     if graph.vertex_weights is None:
         return [1] * graph.num_vertices
-    return [int(weight) for weight in host(graph.vertex_weights)]
+    weights: list[int] = host(graph.vertex_weights).tolist()
+    return weights
 
 
 def assert_same_graph(actual: Graph, expected: Graph) -> None:

@@ -29,7 +29,7 @@ def block_weights(graph: Graph, part: Any, k: int) -> list[int]:
 
 def communication_volumes(graph: Graph, part: Any, k: int) -> list[int]:
     """What each block sends: pairs of a vertex and a foreign block next to it."""
-    sent = [0] * k
+    sent, part = [0] * k, host(part).tolist()
     for u, _ in {(u, part[v]) for u, v, _ in arcs(graph) if part[u] != part[v]}:
         sent[part[u]] += 1
     return sent
@@ -37,12 +37,13 @@ def communication_volumes(graph: Graph, part: Any, k: int) -> list[int]:
 
 def boundary(graph: Graph, part: Any) -> list[int]:
     """Vertices with a neighbour in another block."""
+    part = host(part).tolist()
     return sorted({u for u, v, _ in arcs(graph) if part[u] != part[v]})
 
 
 def components_per_block(graph: Graph, part: Any, k: int) -> list[int]:
     """Connected components of each block, by following neighbours."""
-    neighbours = defaultdict(set)
+    neighbours, part = defaultdict(set), host(part).tolist()
     for u, v, _ in arcs(graph):
         if part[u] == part[v]:
             neighbours[u].add(v)
@@ -61,9 +62,10 @@ def components_per_block(graph: Graph, part: Any, k: int) -> list[int]:
 def quotient(graph: Graph, cluster: Any, num_clusters: int) -> Graph:
     """The graph of the clusters: parallel arcs add up, inner arcs vanish; rows ascending."""
     sums: Counter[tuple[int, int]] = Counter()
+    cluster = host(cluster).tolist()
     for u, v, weight in arcs(graph):
         if cluster[u] != cluster[v]:
-            sums[int(cluster[u]), int(cluster[v])] += weight
+            sums[cluster[u], cluster[v]] += weight
     # a Counter keeps pairs of weight zero, which stay edges
     keys = sorted(sums)
     degrees = np.bincount([u for u, _ in keys], minlength=num_clusters) if keys else (
