@@ -14,7 +14,6 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -102,23 +101,15 @@ def _save(report: Record, output: Path) -> None:
 
 
 def markdown(report: Record) -> str:
-    """Return the whole report."""
-    records = report["table"]
-    sections = [
-        "# portpart on a device\n\n" + "\n".join(
-            f"- {name}: {value}" for name, value in report["device"].items()),
-        _partitions(records), *map(_levels, records),
-    ]  # fmt: skip
-    return "\n\n".join(section for section in sections if section) + "\n"
-
-
-def _partitions(records: list[Record]) -> str:
+    """Return the whole report; what each level took is in the records."""
+    facts = "\n".join(f"- {name}: {value}" for name, value in report["device"].items())
     head = ["graph", "n / m", "k", "preset", "cut", "imb", "ms (min-max)", "phases ms", "first s",
             "levels", "launches", "syncs", "kernels", "peak MiB / estimate"]  # fmt: skip
     note = ("Medians over the seeds after a warm-up; imbalance is the worst. Launches and "
             "synchronisations of the host; a program counts as one launch. kernels: those inside "
             "programs counted too. Peak: bytes in use at once, the graph included.")
-    return f"## Partitions\n\n{table(head, map(_partition_row, records))}\n\n{note}"
+    rows = map(_partition_row, report["table"])
+    return f"# portpart on a device\n\n{facts}\n\n{table(head, rows)}\n\n{note}\n"
 
 
 def _partition_row(record: Record) -> list[str]:
@@ -135,29 +126,6 @@ def _partition_row(record: Record) -> list[str]:
         f"{record['first_seconds']:.2f}", str(len(record["levels"])), str(record["launches"]),
         str(record["synchronizations"]), str(record.get("kernels") or ""), memory,
     ]  # fmt: skip
-
-
-def _levels(record: Record) -> str:
-    """What each level took, for the records whose kernels were counted."""
-    if "kernels" not in record:
-        return ""
-    head = ["level", "vertices", "arcs", "iterations", "cut"]
-    head += [f"{phase} {what}" for phase in ("coarsening", "refinement")
-             for what in ("launches", "syncs", "ms")]  # fmt: skip
-    body = [
-        [str(depth), f"{level['vertices']:,}", f"{level['arcs']:,}",
-         *(str(level.get(name, "")) for name in ("iterations", "cut")),
-         *_work(level.get("coarsening")), *_work(level.get("refinement"))]
-        for depth, level in enumerate(record["levels"])
-    ]  # fmt: skip
-    title = f"### Levels of {record['graph']}, k = {record['k']}, {record['preset']}"
-    return f"{title}\n\n{table(head, body)}"
-
-
-def _work(work: dict[str, Any] | None) -> list[str]:
-    if not work:
-        return ["", "", ""]
-    return [str(work["launches"]), str(work["synchronizations"]), f"{1e3 * work['seconds']:.2f}"]
 
 
 if __name__ == "__main__":

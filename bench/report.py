@@ -27,7 +27,7 @@ GROUPS = {
 
 
 def markdown(records: Iterable[Record]) -> str:
-    """Return the whole report: summary by class, a table per k, compile times, failures."""
+    """Return the whole report: summary by class, a table per k, failures."""
     records = list(records)
     good = [record for record in records if "error" not in record]
     if not good:
@@ -38,7 +38,6 @@ def markdown(records: Iterable[Record]) -> str:
           for title, name in (("Cut", "cut"), ("Time", "seconds"),
                               ("Processor time", "cpu_seconds")) if BASE in algorithms),
         *(graph_table(good, algorithms, k) for k in sorted({record["k"] for record in good})),
-        _compile_times(good),
         _failures(records),
     ]
     return "\n\n".join(section for section in sections if section)
@@ -132,19 +131,6 @@ def graph_table(records: list[Record], algorithms: list[str], k: int) -> str:
     graphs = list(dict.fromkeys(record["graph"] for record in chosen))
     body = [[graph, *(cell(graph, algorithm) for algorithm in algorithms)] for graph in graphs]
     return f"### k = {k}: cut / seconds (means over seeds)\n{table(['graph', *algorithms], body)}"
-
-
-def _compile_times(records: list[Record]) -> str:
-    """Longest first call of each algorithm: what compilation costs on this machine."""
-    longest: dict[str, float] = {}
-    for record in records:
-        first = record.get("first_seconds")
-        if first is not None:
-            extra = first - record["seconds"]
-            longest[record["algorithm"]] = max(longest.get(record["algorithm"], 0.0), extra)
-    body = [[algorithm, f"{seconds:.2f}"] for algorithm, seconds in sorted(longest.items())]
-    title = "First call over second call, seconds (compiling or loading the cache)"
-    return f"### {title}\n{table(['algorithm', 'longest'], body)}" if body else ""
 
 
 def _failures(records: list[Record]) -> str:
