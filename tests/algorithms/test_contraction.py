@@ -8,14 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.coarsening import clustering
+from portpart.algorithms.coarsening import clustering, contraction
 from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
-from portpart.algorithms.coarsening.contraction import (
-    _record,
-    clusters_of_matching,
-    contract,
-)
+from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
@@ -168,9 +164,11 @@ def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, nam
 @pytest.mark.parametrize("team", [1, 8, 32])
 def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> None:
     graph, dtype = GRAPHS["medium"], np.dtype(sum_type)
-    records = clustering._records(graph, dtype, np.empty(0, np.int32), 1, 1, None)
-    for program in (_record(graph, dtype, team, lone=False),
-                    clustering._record(records, team, ClusteringOptions(), lone=False)):
+    clusters = clusters_of(reference(), *random_clusters(graph, 4))
+    contracting = contraction._records(graph, clusters, dtype)
+    clustering_ = clustering._records(graph, dtype, clusters.cluster, 1, 1, None)
+    for program in (contraction._record(contracting, team, lone=False),
+                    clustering._record(clustering_, team, ClusteringOptions(), lone=False)):
         check_program(program)
         for step in program.launches():
             check_width(step.kernel, step.team)

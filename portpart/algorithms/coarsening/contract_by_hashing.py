@@ -12,9 +12,15 @@ has room for all of its arcs.  Then the row is packed into its beginning in main
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_members import Members
+from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
+    Record,
     Word,
     device,
     int32,
@@ -30,6 +36,9 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.backends.program import WorkArray
+from portpart.graphs.graph import Graph
+from portpart.graphs.rows import Csr
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 
 WIDE_TEAM = 256
@@ -39,89 +48,150 @@ WIDE_ROW = 256
 
 ANY_ROW = 2**62
 
+
+class CoarseRows(Record):
+    """Rows of at most c clusters, before it is known how many arcs the coarse graph has.
+
+    Attributes
+    ----------
+    begin : array, shape (c + 1,)
+        Row i has room for the arcs of all members at ``begin[i] ... begin[i + 1] - 1``.
+    keys, sums : array of int32 and of a type for sums, shape (num_arcs,)
+        Heads and weights of the arcs.
+    degrees : array of int32, shape (c,)
+        Arcs in a row.
+    arc_sums : array of int64, shape (c,)
+        Their weight.
+    vertex_weights : array of int64, shape (c,)
+        The weight of a cluster.
+    offsets : array, shape (c + 1,)
+        Where rows are to begin in the coarse graph.
+    wide : array of int32
+        Clusters with many arcs.
+    """
+
+    begin: Array
+    keys: Array
+    sums: Array
+    degrees: Array
+    arc_sums: Array
+    vertex_weights: Array
+    offsets: Array
+    wide: Array
+
+    @classmethod
+    def of(cls, graph: Graph, max_clusters: int, weight_type: np.dtype[Any]) -> CoarseRows:
+        """Rows for the clusters of `graph`, of which the coarse graph gets the arrays."""
+        space, index_type = graph.space, graph.offsets.dtype
+        return cls(
+            begin=space.empty(max_clusters + 1, index_type),
+            keys=space.empty(graph.num_arcs, np.int32),
+            sums=space.empty(graph.num_arcs, weight_type),
+            degrees=WorkArray(np.int32, max_clusters),
+            arc_sums=WorkArray(np.int64, max_clusters),
+            vertex_weights=space.empty(max_clusters, np.int64),
+            offsets=space.empty(max_clusters + 1, index_type),
+            wide=WorkArray(np.int32, graph.num_arcs // (WIDE_ROW + 1)),
+        )
+
+
+class HashRow(Record):
+    """Where a hash row is: in scratch memory or among the coarse rows."""
+
+    keys: Array
+    sums: Array
+
+
+class Turns(Record):
+    """Where the arcs of the members that a team takes at once are.
+
+    Attributes
+    ----------
+    stops, shifts : team array of int64
+        Arcs at the positions before stops[m] and behind the earlier members' are arcs of member m,
+        and shifts[m] before them in the graph.
+    """
+
+    stops: Array
+    shifts: Array
+
+
 @cache
 def row_filler(slots: int, team: int, sum_type: Word) -> Kernel:
     """Kernel for teams of at most `team` lanes with `slots` slots of scratch memory."""
 
     @kernel
-    def fill_row(i, wide, most, member_offsets, members, offsets, targets, weights, vertex_weights,
-                 cluster, row_begin, keys, sums, degrees, arc_sums, coarse_vertex_weights, count):
-        """Fill, pack and measure the row of cluster i, or of cluster wide[i], if `most` allows.
+    def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, count):
+        """Fill, pack and measure the row of cluster i, or of wide[i], if it has few enough arcs.
 
         Sums do not depend on the order of the lanes; positions in the row do.
         """
-        row_keys = team_array(int32, slots)
-        row_sums = team_array(sum_type, slots)
-        stops = team_array(int64, team)
-        shifts = team_array(int64, team)
+        near = HashRow(keys=team_array(int32, slots), sums=team_array(sum_type, slots))
+        turns = Turns(stops=team_array(int64, team), shifts=team_array(int64, team))
+        far = HashRow(keys=rows.keys, sums=rows.sums)
         c = value_or(wide, i, i)
-        begin = int64(row_begin[c])
-        end = int64(row_begin[c + 1])
-        if end - begin <= most:
+        begin = int64(rows.begin[c])
+        end = int64(rows.begin[c + 1])
+        if end - begin <= max_arcs:
             room = min(end - begin, count[0])
             weight = int64(0)
             if room <= slots:
                 room = min(slots, 2 * room)
-                weight = add_arcs(c, member_offsets, members, offsets, targets, weights,
-                                  vertex_weights, cluster, stops, shifts, row_keys, row_sums, 0,
-                                  room)
-                copy_packed(c, row_keys, row_sums, room, keys, sums, begin, degrees, arc_sums)
+                weight = add_arcs(c, graph, members, turns, near, 0, room)
+                copy_packed(c, near, room, rows, begin)
             else:
-                weight = add_arcs(c, member_offsets, members, offsets, targets, weights,
-                                  vertex_weights, cluster, stops, shifts, keys, sums, begin, end)
-                pack_row(c, keys, sums, begin, end, degrees, arc_sums)
+                weight = add_arcs(c, graph, members, turns, far, begin, end)
+                pack_row(c, rows, begin, end)
             weight = team_sum(weight)
             if lane() == 0:
-                coarse_vertex_weights[c] = weight
+                rows.vertex_weights[c] = weight
 
     return fill_row
 
 
 @device
-def add_arcs(c, member_offsets, members, offsets, targets, weights, vertex_weights, cluster, stops,
-             shifts, keys, sums, begin, end):
-    """Add the arcs that leave cluster c to the row begin ... end-1 of `keys` and `sums`.
+def add_arcs(c, graph: Csr, members: Members, turns: Turns, row: HashRow, begin, end):
+    """Add the arcs that leave cluster c to the hash row begin ... end-1.
 
-    Every lane takes a member, and then arcs of all these members: those at the positions before
-    stops[m] and behind the earlier members' are arcs of member m, and shifts[m] before them in the
-    graph.  Returns the weight of the lane's own members.
+    Every lane takes a member, and then arcs of all these members.  Returns the weight of the lane's
+    own members.
     """
     for slot in range(begin + lane(), end, team_size()):
-        keys[slot] = int32(EMPTY)
-        sums[slot] = 0
+        row.keys[slot] = int32(EMPTY)
+        row.sums[slot] = 0
     weight = int64(0)
-    last = int64(member_offsets[c + 1])
-    for first in range(int64(member_offsets[c]), last, team_size()):
+    last = int64(members.offsets[c + 1])
+    for first in range(int64(members.offsets[c]), last, team_size()):
         start = int64(0)
         degree = int64(0)
         if first + lane() < last:
-            v = members[first + lane()]
-            weight += value_or(vertex_weights, v, 1)
-            start = int64(offsets[v])
-            degree = int64(offsets[v + 1]) - start
+            v = members.vertices[first + lane()]
+            weight += value_or(graph.vertex_weights, v, 1)
+            start = int64(graph.begin[v])
+            degree = int64(graph.end[v]) - start
         stop = team_scan(degree)
-        stops[lane()] = stop
-        shifts[lane()] = start - (stop - degree)
+        turns.stops[lane()] = stop
+        turns.shifts[lane()] = start - (stop - degree)
         arcs = team_last(stop)
         team_sync()
         m = int64(0)
         for position in range(lane(), arcs, team_size()):
             arc = start + position
             if team_size() > 1:
-                while stops[m] <= position:
+                while turns.stops[m] <= position:
                     m += 1
-                arc = position + shifts[m]
-            other = cluster[targets[arc]]
+                arc = position + turns.shifts[m]
+            other = members.cluster[graph.targets[arc]]
             if other != c:
-                slot = claim_slot_in_team(keys, begin, end, other)
-                team_atomic_add(sums, slot, value_or(weights, arc, 1))
+                slot = claim_slot_in_team(row.keys, begin, end, other)
+                team_atomic_add(row.sums, slot, value_or(graph.weights, arc, 1))
         team_sync()
     return weight
 
 
 @device
-def copy_packed(c, row_keys, row_sums, room, keys, sums, begin, degrees, arc_sums):
-    """Copy what is in a hash row of scratch memory to keys[begin], sums[begin] and behind.
+def copy_packed(c, row: HashRow, room, rows: CoarseRows, begin):
+    """Copy what is in a hash row of scratch memory to the row at `begin`.
 
     Counts it and sums it up.  A lane takes neighbouring slots, so that one scan does.
     """
@@ -131,28 +201,28 @@ def copy_packed(c, row_keys, row_sums, room, keys, sums, begin, degrees, arc_sum
     own = int64(0)
     total = int64(0)
     for slot in range(first, last):
-        if row_keys[slot] != EMPTY:
+        if row.keys[slot] != EMPTY:
             own += 1
-            total += row_sums[slot]
+            total += row.sums[slot]
     until = team_scan(int32(own))
     place = begin + until - own
     for slot in range(first, last):
-        key = row_keys[slot]
+        key = row.keys[slot]
         if key != EMPTY:
-            keys[place] = key
-            sums[place] = row_sums[slot]
+            rows.keys[place] = key
+            rows.sums[place] = row.sums[slot]
             place += 1
     degree = team_last(until)
     total = team_sum(total)
     team_sync()
     if lane() == 0:
-        degrees[c] = degree
-        arc_sums[c] = total
+        rows.degrees[c] = degree
+        rows.arc_sums[c] = total
     return degree
 
 
 @device
-def pack_row(c, keys, sums, begin, end, degrees, arc_sums):
+def pack_row(c, rows: CoarseRows, begin, end):
     """Move what is in the hash row begin ... end-1 to its beginning; count and sum it up."""
     place = int64(begin)
     total = int64(0)
@@ -161,39 +231,38 @@ def pack_row(c, keys, sums, begin, end, degrees, arc_sums):
         weight = int64(0)
         full = int32(0)
         if base + lane() < end:
-            key = keys[base + lane()]
+            key = rows.keys[base + lane()]
             if key != EMPTY:
                 full = int32(1)
-                weight += sums[base + lane()]
+                weight += rows.sums[base + lane()]
         position = team_scan(full)
         team_sync()
         if full != 0:
-            keys[place + position - 1] = key
-            sums[place + position - 1] = weight
+            rows.keys[place + position - 1] = key
+            rows.sums[place + position - 1] = weight
         total += weight
         place += team_last(position)
     team_sync()
     total = team_sum(total)
     if lane() == 0:
-        degrees[c] = place - begin
-        arc_sums[c] = total
+        rows.degrees[c] = place - begin
+        rows.arc_sums[c] = total
     return place
 
 
 @kernel
-def copy_row(c, count, row_begin, packed_offsets, keys, sums, packed_vertex_weights, offsets,
-             targets, weights, vertex_weights):
+def copy_row(c, count, rows: CoarseRows, offsets, targets, weights, vertex_weights):
     """Copy what is known of cluster c, its packed row above all, to coarse vertex c.
 
     The item behind the last cluster copies the end of its row.
     """
-    place = int64(packed_offsets[c])
+    place = int64(rows.offsets[c])
     if c < count:
-        begin = int64(row_begin[c])
-        for i in range(lane(), int64(packed_offsets[c + 1]) - place, team_size()):
-            targets[place + i] = keys[begin + i]
-            weights[place + i] = sums[begin + i]
+        begin = int64(rows.begin[c])
+        for i in range(lane(), int64(rows.offsets[c + 1]) - place, team_size()):
+            targets[place + i] = rows.keys[begin + i]
+            weights[place + i] = rows.sums[begin + i]
     if lane() == 0:
         offsets[c] = place
         if c < count:
-            vertex_weights[c] = packed_vertex_weights[c]
+            vertex_weights[c] = rows.vertex_weights[c]

@@ -10,7 +10,8 @@ comparisons of a pass on nothing of each other.  Rows come out ascending.
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.contract_by_hashing import WIDE_ROW, pack_row
+from portpart.algorithms.coarsening.cluster_members import Members
+from portpart.algorithms.coarsening.contract_by_hashing import WIDE_ROW, CoarseRows, pack_row
 from portpart.backends.language import (
     device,
     int32,
@@ -22,6 +23,7 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.graph import Graph
+from portpart.graphs.rows import Csr
 from portpart.primitives.hash_rows import EMPTY
 
 WAYS = ("auto", "hash", "sort")
@@ -35,44 +37,43 @@ def way_for(graph: Graph) -> str:
 
 
 @device
-def gather_arcs(c, member_offsets, members, offsets, targets, weights, vertex_weights, cluster,
-                keys, sums, begin):
+def gather_arcs(c, graph: Csr, members: Members, rows: CoarseRows, begin):
     """Write the heads and weights of the arcs of cluster c to the row; inner arcs have no head.
 
     Returns the weight of the cluster.
     """
     place = int64(begin)
     weight = int64(0)
-    for m in range(member_offsets[c], member_offsets[c + 1]):
-        v = members[m]
-        weight += value_or(vertex_weights, v, 1)
-        first = int64(offsets[v])
-        degree = int64(offsets[v + 1]) - first
+    for m in range(members.offsets[c], members.offsets[c + 1]):
+        v = members.vertices[m]
+        weight += value_or(graph.vertex_weights, v, 1)
+        first = int64(graph.begin[v])
+        degree = int64(graph.end[v]) - first
         for j in range(lane(), degree, team_size()):
-            other = cluster[targets[first + j]]
-            keys[place + j] = other if other != c else int32(EMPTY)
-            sums[place + j] = value_or(weights, first + j, 1)
+            other = members.cluster[graph.targets[first + j]]
+            rows.keys[place + j] = other if other != c else int32(EMPTY)
+            rows.sums[place + j] = value_or(graph.weights, first + j, 1)
         place += degree
     team_sync()
     return weight
 
 
 @device
-def exchange(keys, sums, i, j):
+def exchange(rows: CoarseRows, i, j):
     """Exchange two entries if their keys are out of order."""
-    low = keys[i]
-    high = keys[j]
+    low = rows.keys[i]
+    high = rows.keys[j]
     if low > high:
-        keys[i] = high
-        keys[j] = low
-        weight = sums[i]
-        sums[i] = sums[j]
-        sums[j] = weight
+        rows.keys[i] = high
+        rows.keys[j] = low
+        weight = rows.sums[i]
+        rows.sums[i] = rows.sums[j]
+        rows.sums[j] = weight
     return low
 
 
 @device
-def sort_row(keys, sums, begin, end):
+def sort_row(rows: CoarseRows, begin, end):
     """Sort the row begin ... end-1 by its keys."""
     half = int64(1)
     while 2 * half < end - begin:
@@ -85,7 +86,7 @@ def sort_row(keys, sums, begin, end):
         while distance > 0:
             for i in range(lane(), end - begin - distance, team_size()):
                 if i & step == rest:
-                    exchange(keys, sums, begin + i, begin + i + distance)
+                    exchange(rows, begin + i, begin + i + distance)
             team_sync()
             distance = stride - step
             stride //= 2
@@ -95,41 +96,39 @@ def sort_row(keys, sums, begin, end):
 
 
 @device
-def merge_runs(keys, sums, begin, end):
+def merge_runs(rows: CoarseRows, begin, end):
     """Add equal keys up in the first of them; the others become empty."""
     for base in range(begin, end, team_size()):
         i = base + lane()
         key = int32(EMPTY)
         if i < end:
-            key = keys[i]
-            if i > begin and keys[i - 1] == key:
+            key = rows.keys[i]
+            if i > begin and rows.keys[i - 1] == key:
                 key = int32(EMPTY)
         team_sync()
         if key != EMPTY:
             j = i + 1
-            while j < end and keys[j] == key:
-                sums[i] += sums[j]
-                keys[j] = int32(EMPTY)
+            while j < end and rows.keys[j] == key:
+                rows.sums[i] += rows.sums[j]
+                rows.keys[j] = int32(EMPTY)
                 j += 1
         team_sync()
     return end
 
 
 @kernel
-def merge_row(i, wide, most, member_offsets, members, offsets, targets, weights, vertex_weights,
-              cluster, row_begin, keys, sums, degrees, arc_sums, coarse_vertex_weights):
-    """Gather, sort, merge and pack the row of cluster i, or of cluster wide[i], if `most` allows.
+def merge_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows):
+    """Gather, sort, merge and pack the row of cluster i, or of wide[i], if it has few enough arcs.
 
     Nothing depends on the order of the members or of their arcs.
     """
     c = value_or(wide, i, i)
-    begin = int64(row_begin[c])
-    end = int64(row_begin[c + 1])
-    if end - begin <= most:
-        weight = gather_arcs(c, member_offsets, members, offsets, targets, weights, vertex_weights,
-                             cluster, keys, sums, begin)
-        sort_row(keys, sums, begin, end)
-        merge_runs(keys, sums, begin, end)
-        pack_row(c, keys, sums, begin, end, degrees, arc_sums)
+    begin = int64(rows.begin[c])
+    end = int64(rows.begin[c + 1])
+    if end - begin <= max_arcs:
+        weight = gather_arcs(c, graph, members, rows, begin)
+        sort_row(rows, begin, end)
+        merge_runs(rows, begin, end)
+        pack_row(c, rows, begin, end)
         if lane() == 0:
-            coarse_vertex_weights[c] = weight
+            rows.vertex_weights[c] = weight

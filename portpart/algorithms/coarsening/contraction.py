@@ -12,16 +12,25 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening.cluster_members import (
+    ContractionSizes,
+    Members,
+    clear_clusters,
+    count_member,
+    place_member,
+)
 from portpart.algorithms.coarsening.contract_by_hashing import (
     ANY_ROW,
     WIDE_ROW,
     WIDE_TEAM,
+    CoarseRows,
     copy_row,
     row_filler,
 )
 from portpart.algorithms.coarsening.contract_by_sorting import merge_row, way_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Words,
     atomic_add,
     atomic_max,
     atomic_next,
@@ -33,7 +42,7 @@ from portpart.backends.language import (
     team_size,
     team_sum,
 )
-from portpart.backends.program import Element, Program, Slot
+from portpart.backends.program import Element, Program, Slot, flat_bindings
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.teams import team_for
@@ -47,13 +56,14 @@ from portpart.primitives.scan import (
     tiles_of,
 )
 
-VERTICES, CLUSTERS, TILES, WIDE = range(4)
-"""Words of the contraction's ``sizes``: numbers of vertices, of clusters, of tiles of them, and of
-clusters with many arcs."""
 
-COUNT, ARCS, DEGREE, WEIGHT, TOTALS = range(5)
-"""Words of ``totals``: number of clusters, of coarse arcs, most of a vertex, their weight; how many
-words."""
+class Totals(Words):
+    """Numbers of clusters and of coarse arcs, most arcs of a coarse vertex, weight of all arcs."""
+
+    clusters: int
+    arcs: int
+    max_degree: int
+    arc_weight: int
 
 
 @dataclass(frozen=True)
@@ -143,92 +153,71 @@ def contract(
     weights_as = graph.weight_sum_dtype if weight_type is None else weight_type
     if way == "auto":
         way = way_for(graph)
-    most, index_type = clusters.most, graph.offsets.dtype
-    packed = {
-        "row_begin": space.empty(most + 1, index_type),
-        "coarse_offsets": space.empty(most + 1, index_type),
-        "keys": space.empty(graph.num_arcs, np.int32),
-        "sums": space.empty(graph.num_arcs, weights_as),
-        "coarse_vertex_weights": space.empty(most, np.int64),
-    }
-    totals = space.empty(TOTALS, np.int64)
+    records = _records(graph, clusters, weights_as)
+    rows, totals, tiles = records["rows"], records["totals"], tiles_of(clusters.most)
     team = team_for(2 * graph.mean_degree)
     executable = space.cached_executable(
         ("contraction", graph.type_key, weights_as, team, way),
-        lambda: _record(graph, weights_as, team, lone=space.widest_team == 1, way=way),
+        lambda: _record(records, team, space.widest_team == 1, way),
     )
-    executable.run({
-        **graph.arrays, **packed, **_scratch(graph, most), "totals": totals,
-        "cluster": clusters.cluster, "count": clusters.count,
-        "sizes": (graph.num_vertices, 0, 0, 0),
-    }, max(graph.num_vertices, 1))
-    count, num_arcs, max_degree, arc_weight = map(int, space.to_host(totals))
+    executable.run({**flat_bindings(records), "count": clusters.count, "tile_sums": tiles,
+                    "more_tile_sums": tiles}, max(graph.num_vertices, 1))
+    count, num_arcs, max_degree, arc_weight = map(int, space.to_host(totals.array))
     known = {"vertex": graph.total_vertex_weight, "arc": arc_weight, "degree": max_degree}
-    offsets = space.empty(count + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else index_type)
+    offsets = space.empty(count + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else rows.begin.dtype)
     coarse = Graph(offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, weights_as),
                    space.empty(count, np.int64), space, known)
-    space.parallel_for(count + 1, copy_row, count, *packed.values(), *coarse.arrays.values(),
+    space.parallel_for(count + 1, copy_row, count, rows, *coarse.arrays.values(),
                        team=team_for(num_arcs / max(1, count)))
     return coarse
 
 
-def _scratch(graph: Graph, most: int) -> dict[str, int]:
-    """Lengths of the work arrays."""
-    tiles = tiles_of(most)
+def _records(graph: Graph, clusters: Clusters, weight_type: np.dtype[Any]) -> dict[str, Any]:
+    """What a contraction works on."""
     return {
-        "num_members": most, "capacity": most, "member_offsets": most + 1,
-        "members": graph.num_vertices, "degrees": most, "arc_sums": most,
-        "wide": graph.num_arcs // (WIDE_ROW + 1), "tile_sums": tiles, "more_tile_sums": tiles,
+        "graph": graph.csr,
+        "members": Members.of(clusters.cluster, clusters.most),
+        "rows": CoarseRows.of(graph, clusters.most, weight_type),
+        "sizes": ContractionSizes.of(vertices=graph.num_vertices),
+        "totals": Totals(graph.space.empty(len(Totals.indices), np.int64)),
     }
 
 
-def _record(graph: Graph, weight_type: np.dtype[Any], team: int, lone: bool,
-            way: str = "hash") -> Program:
+def _record(records: dict[str, Any], team: int, lone: bool, way: str = "hash") -> Program:
     """List the members of the clusters, fill a row for each, and find where coarse rows start."""
     program = Program("contraction", sweeps=True)
-    _declare(program, graph, weight_type)
-    slot, sizes = program.slots, program.slots["sizes"]
+    slots: dict[str, Any] = {name: program.record(name, like) for name, like in records.items()}
+    members, rows, sizes = slots["members"], slots["rows"], slots["sizes"]
+    program.array("count", np.int64)
+    tile_sums, more_tile_sums = (program.scratch(name, np.int64)
+                                 for name in ("tile_sums", "more_tile_sums"))
     program.launch(1, take_sizes)
-    program.launch(sizes[TILES], clear_clusters, team=TEAM)
-    program.launch(sizes[VERTICES], count_member)
+    program.launch(sizes.tiles, clear_clusters, team=TEAM)
+    program.launch(sizes.vertices, count_member)
     record_scans(program, [
-        (slot["num_members"], slot["member_offsets"], slot["tile_sums"]),
-        (slot["capacity"], slot["row_begin"], slot["more_tile_sums"]),
-    ], sizes[CLUSTERS], sizes[TILES])
+        (members.count, members.offsets, tile_sums),
+        (members.num_arcs, rows.begin, more_tile_sums),
+    ], sizes.clusters, sizes.tiles)
     with program.side_by_side():
-        program.launch(sizes[VERTICES], place_member)
-        program.launch(sizes[CLUSTERS], list_wide)
-    _record_rows(program, weight_type, team, lone, way)
-    program.launch(sizes[TILES], survey_tile, team=TEAM)
-    record_scans_of_tiles(program, [(slot["degrees"], slot["coarse_offsets"], slot["tile_sums"])],
-                          sizes[CLUSTERS], sizes[TILES])
+        program.launch(sizes.vertices, place_member)
+        program.launch(sizes.clusters, list_wide)
+    _record_rows(program, rows, sizes, team, lone, way)
+    program.launch(sizes.tiles, survey_tile, team=TEAM)
+    record_scans_of_tiles(program, [(rows.degrees, rows.offsets, tile_sums)],
+                          sizes.clusters, sizes.tiles)
     return program
 
 
-def _declare(program: Program, graph: Graph, weight_type: np.dtype[Any]) -> None:
-    offsets, *_ = graph.declare(program)
-    for name, dtype in {
-        "cluster": np.int32, "count": np.int64, "coarse_offsets": offsets.dtype,
-        "row_begin": offsets.dtype, "keys": np.int32, "sums": weight_type,
-        "coarse_vertex_weights": np.int64, "totals": np.int64,
-    }.items():
-        program.array(name, dtype)
-    for name in _scratch(graph, 0):
-        wide = name in ("capacity", "arc_sums", "tile_sums", "more_tile_sums")
-        program.scratch(name, np.int64 if wide else np.int32)
-    program.words("sizes", 4)
-
-
-def _record_rows(program: Program, weight_type: np.dtype[Any], team: int, lone: bool,
-                 way: str) -> None:
+def _record_rows(program: Program, rows: CoarseRows, sizes: ContractionSizes, team: int,
+                 lone: bool, way: str) -> None:
     """Rows of clusters with many arcs first, by wide teams, beside them those of the others.
 
     Where lanes are alone there is no wide team, and one kernel less to compile.
     """
-    sizes = program.slots["sizes"]
+    weight_type = rows.sums.dtype
     sum_type = int32 if weight_type == np.int32 else int64
-    wide: tuple[Any, ...] = (sizes[WIDE], WIDE_TEAM, {"most": ANY_ROW})
-    others = (sizes[CLUSTERS], team, {"wide": None, "most": ANY_ROW if lone else WIDE_ROW})
+    wide: tuple[Any, ...] = (sizes.wide, WIDE_TEAM, {"wide": rows.wide, "max_arcs": ANY_ROW})
+    others = (sizes.clusters, team, {"wide": None, "max_arcs": ANY_ROW if lone else WIDE_ROW})
     with program.side_by_side():
         for count, width, given in ([] if lone else [wide]) + [others]:
             filler = merge_row if way == "sort" else row_filler(
@@ -257,60 +246,38 @@ def number_cluster(v, leader, number, sizes, size_at, count):
 
 
 @kernel
-def take_sizes(_, count, sizes, totals):
+def take_sizes(_, count, sizes: ContractionSizes, totals: Totals):
     """Take over the number of clusters; nothing has been counted in all."""
-    sizes[CLUSTERS] = count[0]
-    sizes[TILES] = max(int64(1), (count[0] + TILE - 1) // TILE)
-    totals[COUNT] = count[0]
-    totals[ARCS] = 0
-    totals[DEGREE] = 0
-    totals[WEIGHT] = 0
+    sizes.clusters = count[0]
+    sizes.tiles = max(int64(1), (count[0] + TILE - 1) // TILE)
+    totals.clusters = count[0]
+    totals.arcs = 0
+    totals.max_degree = 0
+    totals.arc_weight = 0
 
 
 @kernel
-def clear_clusters(tile, num_members, capacity, sizes):
-    """Nothing has been counted for the clusters of the tile."""
-    for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes[CLUSTERS]), team_size()):
-        num_members[c] = int32(0)
-        capacity[c] = 0
-
-
-@kernel
-def count_member(v, cluster, offsets, num_members, capacity):
-    """Count v and its arcs for its cluster; atomic, order-free."""
-    atomic_add(num_members, cluster[v], 1)
-    atomic_add(capacity, cluster[v], int64(offsets[v + 1]) - int64(offsets[v]))
-
-
-@kernel
-def place_member(v, cluster, member_offsets, num_members, members):
-    """Put v on the list of its cluster, last place first; atomic, the order in a list is free."""
-    c = cluster[v]
-    members[int64(member_offsets[c]) + atomic_add(num_members, c, -1) - 1] = int32(v)
-
-
-@kernel
-def list_wide(c, capacity, wide, sizes):
+def list_wide(c, members: Members, rows: CoarseRows, sizes: ContractionSizes):
     """List cluster c if it has many arcs; atomic, the order of the list is free."""
-    if capacity[c] > WIDE_ROW:
-        wide[atomic_next(sizes, WIDE)] = int32(c)
+    if members.num_arcs[c] > WIDE_ROW:
+        rows.wide[atomic_next(sizes, ContractionSizes.wide)] = int32(c)
 
 
 @kernel
-def survey_tile(tile, degrees, arc_sums, tile_sums, totals, sizes):
+def survey_tile(tile, rows: CoarseRows, tile_sums, totals: Totals, sizes: ContractionSizes):
     """Add up and compare the coarse vertices of a tile; atomic, order-free."""
     arcs = int64(0)
-    most = int64(0)
+    max_degree = int64(0)
     weight = int64(0)
-    for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes[CLUSTERS]), team_size()):
-        arcs += degrees[c]
-        most = max(most, int64(degrees[c]))
-        weight += arc_sums[c]
+    for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes.clusters), team_size()):
+        arcs += rows.degrees[c]
+        max_degree = max(max_degree, int64(rows.degrees[c]))
+        weight += rows.arc_sums[c]
     arcs = team_sum(arcs)
-    most = team_max(most)
+    max_degree = team_max(max_degree)
     weight = team_sum(weight)
     if lane() == 0:
         tile_sums[tile] = arcs
-        atomic_add(totals, ARCS, arcs)
-        atomic_max(totals, DEGREE, most)
-        atomic_add(totals, WEIGHT, weight)
+        atomic_add(totals, Totals.arcs, arcs)
+        atomic_max(totals, Totals.max_degree, max_degree)
+        atomic_add(totals, Totals.arc_weight, weight)

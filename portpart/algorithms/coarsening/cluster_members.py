@@ -1,0 +1,87 @@
+"""Who is in which cluster: for each cluster a list of its members."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    Record,
+    Words,
+    atomic_add,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_size,
+)
+from portpart.backends.program import WorkArray
+from portpart.graphs.rows import Csr, degree_of
+from portpart.primitives.scan import TILE
+
+
+class ContractionSizes(Words):
+    """Numbers of vertices, of clusters, of tiles of them, and of clusters with many arcs."""
+
+    vertices: int
+    clusters: int
+    tiles: int
+    wide: int
+
+
+class Members(Record):
+    """The members of at most c clusters of n vertices.
+
+    Attributes
+    ----------
+    cluster : array of int32, shape (n,)
+        The number of each vertex's cluster.
+    count : array of int32, shape (c,)
+        Members of each cluster; counted down while they are listed.
+    num_arcs : array of int64, shape (c,)
+        Arcs that leave the members.
+    offsets : array of int32, shape (c + 1,)
+        Members of cluster i are ``vertices[offsets[i]] ... vertices[offsets[i + 1] - 1]``.
+    vertices : array of int32, shape (n,)
+    """
+
+    cluster: Array
+    count: Array
+    num_arcs: Array
+    offsets: Array
+    vertices: Array
+
+    @classmethod
+    def of(cls, cluster: Array, max_clusters: int) -> Members:
+        """Lists for the clusters of each vertex."""
+        return cls(
+            cluster=cluster,
+            count=WorkArray(np.int32, max_clusters),
+            num_arcs=WorkArray(np.int64, max_clusters),
+            offsets=WorkArray(np.int32, max_clusters + 1),
+            vertices=WorkArray(np.int32, len(cluster)),
+        )
+
+
+@kernel
+def clear_clusters(tile, members: Members, sizes: ContractionSizes):
+    """Nothing has been counted for the clusters of the tile."""
+    for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes.clusters), team_size()):
+        members.count[c] = int32(0)
+        members.num_arcs[c] = 0
+
+
+@kernel
+def count_member(v, graph: Csr, members: Members):
+    """Count v and its arcs for its cluster; atomic, order-free."""
+    c = members.cluster[v]
+    atomic_add(members.count, c, 1)
+    atomic_add(members.num_arcs, c, degree_of(v, graph))
+
+
+@kernel
+def place_member(v, members: Members):
+    """Put v on the list of its cluster, last place first; atomic, the order in a list is free."""
+    c = members.cluster[v]
+    place = int64(members.offsets[c]) + atomic_add(members.count, c, -1) - 1
+    members.vertices[place] = int32(v)
