@@ -1,9 +1,20 @@
-"""What the sides of a bisection should weigh, and what they may weigh."""
+"""What the sides of a bisection should weigh, may weigh, and do weigh."""
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import Run, Splits
-from portpart.backends.language import Record, device, float64, int64
+from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
+from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Tally, store_tally
+from portpart.backends.language import (
+    Record,
+    device,
+    float64,
+    int64,
+    lane,
+    team_size,
+    team_sum,
+    value_or,
+)
+from portpart.graphs.rows import Csr
 
 NO_LIMIT = 4.0e18
 
@@ -65,3 +76,44 @@ def levels_for(blocks):
 def min_vertices(blocks, run: Run):
     """How many vertices a side of `blocks` blocks needs."""
     return int64(blocks) if run.finest != 0 else int64(1)
+
+
+@device
+def excess(weight, count, size, limits: SideLimits):
+    """By how much the sides, of which the first weighs `weight`, are too heavy.
+
+    More than the total if one of them has too few vertices.
+    """
+    above0 = max(int64(0), weight - limits.max_weight0)
+    above1 = max(int64(0), limits.total - weight - limits.max_weight1)
+    result = above0 + above1
+    missing0 = max(int64(0), limits.min_count0 - count)
+    missing = missing0 + max(int64(0), limits.min_count1 - (size - count))
+    if missing > 0:
+        result = limits.total + missing
+    return result
+
+
+@device
+def weight_at(p, base, vertex_weights, order):
+    """Weight of the vertex at position p."""
+    return value_or(vertex_weights, order[base + p], 1)
+
+
+@device
+def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: Attempts):
+    """Tell the tally what side 0 weighs; returns the weight of both sides."""
+    total = int64(0)
+    weight = int64(0)
+    count = int64(0)
+    for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+        heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
+        total += heavy
+        if (attempts.side[bisection.own + p] & 1) == 0:
+            weight += heavy
+            count += 1
+    weight = team_sum(weight)
+    count = team_sum(count)
+    store_tally(attempts.tally, bisection.tally, weight, count,
+                attempts.tally[bisection.tally + Tally.cut])
+    return team_sum(total)

@@ -23,10 +23,13 @@ from portpart.algorithms.initial.fm_gains import (
 from portpart.algorithms.initial.side_weights import (
     SideLimits,
     cap_of,
+    excess,
     goal_of,
     levels_for,
     limit_of,
     min_vertices,
+    weigh,
+    weight_at,
 )
 from portpart.backends.language import (
     device,
@@ -39,7 +42,6 @@ from portpart.backends.language import (
     team_atomic_add,
     team_max,
     team_size,
-    team_sum,
     team_sync,
     value_or,
 )
@@ -56,50 +58,9 @@ DRIFT = 3.0
 
 
 @device
-def excess(weight, count, size, limits: SideLimits):
-    """By how much the sides, of which the first weighs `weight`, are too heavy.
-
-    More than the total if one of them has too few vertices.
-    """
-    above0 = max(int64(0), weight - limits.max_weight0)
-    above1 = max(int64(0), limits.total - weight - limits.max_weight1)
-    result = above0 + above1
-    missing0 = max(int64(0), limits.min_count0 - count)
-    missing = missing0 + max(int64(0), limits.min_count1 - (size - count))
-    if missing > 0:
-        result = limits.total + missing
-    return result
-
-
-@device
-def weight_at(p, base, vertex_weights, order):
-    """Weight of the vertex at position p."""
-    return value_or(vertex_weights, order[base + p], 1)
-
-
-@device
 def position_or(other, key, mask, bits):
     """The position that a key names, or `other` if it is the lowest of all."""
     return position_in(key, mask, bits) if key != LOWEST else int64(other)
-
-
-@device
-def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: Attempts):
-    """Tell the tally what side 0 weighs; returns the weight of both sides."""
-    total = int64(0)
-    weight = int64(0)
-    count = int64(0)
-    for p in range(bisection.lower + lane(), bisection.upper, team_size()):
-        heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
-        total += heavy
-        if (attempts.side[bisection.own + p] & 1) == 0:
-            weight += heavy
-            count += 1
-    weight = team_sum(weight)
-    count = team_sum(count)
-    store_tally(attempts.tally, bisection.tally, weight, count,
-                attempts.tally[bisection.tally + Tally.cut])
-    return team_sum(total)
 
 
 @device

@@ -1,0 +1,255 @@
+"""Rounds of swaps: the table of costs, proposals, and the choice among them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from portpart.algorithms.objectives.distances import DISTANCE, DistanceTables
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    Kernel,
+    Record,
+    Words,
+    atomic_add,
+    atomic_max,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_max,
+    team_size,
+    value_or,
+)
+from portpart.backends.program import WorkArray
+from portpart.graphs.rows import Csr
+from portpart.primitives.hashing import pair_hash
+from portpart.primitives.team_winner import LOWEST, team_winner
+
+NONE = -1
+
+
+class Rounds(Words):
+    """What rounds of swaps count.
+
+    Attributes
+    ----------
+    blocks, pairs : int
+        Numbers of them.
+    left, swaps : int
+        Rounds still to come, and swaps of this round.
+    running : int
+        Whether there is another round.
+    seed : int
+    shift : int
+        Gains lose so many bits, so that they fit a priority.
+    """
+
+    blocks: int
+    pairs: int
+    left: int
+    running: int
+    swaps: int
+    seed: int
+    shift: int
+
+
+class Places(Record):
+    """Places of k blocks, and what they would cost elsewhere.
+
+    Attributes
+    ----------
+    place : array of int32, shape (k,)
+        The element for each block.
+    table : array of int64, shape (k * k,)
+        What block a would cost on element p, at a * k + p.
+    """
+
+    place: Array
+    table: Array
+
+
+class Proposals(Record):
+    """What the blocks propose in a round.
+
+    Attributes
+    ----------
+    gain : array of int64, shape (k,)
+        Of the best swap of each block.
+    partner : array of int32, shape (k,)
+        The other block of that swap, or -1.
+    lead : array of int64, shape (k,)
+        Highest priority of the proposals that would move a block.
+    winner : array of int32, shape (k,)
+        The partner of a block whose swap is carried out, or -1.
+    """
+
+    gain: Array
+    partner: Array
+    lead: Array
+    winner: Array
+
+    @classmethod
+    def of(cls, k: int) -> Proposals:
+        """Those of k blocks."""
+        return cls(gain=WorkArray(np.int64, k), partner=WorkArray(np.int32, k),
+                   lead=WorkArray(np.int64, k), winner=WorkArray(np.int32, k))
+
+
+@cache
+def fill_table(kind: str) -> Kernel:
+    """The kernel for a kind of distance."""
+    distance = DISTANCE[kind]
+
+    @kernel
+    def fill_table(i, graph: Csr, tables: DistanceTables, places: Places, rounds: Rounds):
+        """table[a * k + p] = what block a would cost on element p."""
+        a = i // rounds.blocks
+        p = i % rounds.blocks
+        cost = int64(0)
+        for arc in range(graph.begin[a], graph.end[a]):
+            there = places.place[graph.targets[arc]]
+            cost += value_or(graph.weights, arc, 1) * distance(p, there, tables)
+        places.table[i] = cost
+
+    return fill_table
+
+
+@device
+def weight_between(a, b, graph: Csr):
+    """Weight of the arc from a to b, 0 if there is none; the row is sorted."""
+    low = int64(graph.begin[a])
+    high = int64(graph.end[a])
+    while low < high:
+        middle = (low + high) >> 1
+        if graph.targets[middle] < b:
+            low = middle + 1
+        else:
+            high = middle
+    found = int64(0)
+    if low < graph.end[a]:
+        if graph.targets[low] == b:
+            found = int64(value_or(graph.weights, low, 1))
+    return found
+
+
+@cache
+def propose_swap(kind: str) -> Kernel:
+    """The kernel for a kind of distance."""
+    distance = DISTANCE[kind]
+
+    @kernel
+    def propose_swap(a, graph: Csr, tables: DistanceTables, places: Places, proposals: Proposals,
+                     rounds: Rounds):
+        """Find the block whose place block a should best take in exchange for its own.
+
+        By the table the arc between the two would vanish: it counts too much in both rows.
+        """
+        k = rounds.blocks
+        here = int64(places.place[a])
+        best = int64(0)
+        best_hash = int64(LOWEST)
+        best_block = int32(NONE)
+        for b in range(lane(), k, team_size()):
+            there = int64(places.place[b])
+            saved = places.table[a * k + here] - places.table[a * k + there]
+            saved += places.table[b * k + there] - places.table[b * k + here]
+            if saved > 0 and saved >= best and b != a:
+                saved -= 2 * weight_between(a, b, graph) * distance(here, there, tables)
+                hashed = pair_hash(a, b, rounds.seed)
+                if saved > best or (saved == best and saved > 0 and hashed > best_hash):
+                    best = saved
+                    best_hash = hashed
+                    best_block = int32(b)
+        top = team_max(best)
+        best_block = team_winner(best, best_hash, best_block)
+        if lane() == 0:
+            proposals.gain[a] = top
+            proposals.partner[a] = best_block
+            proposals.lead[a] = int64(NONE)
+            proposals.winner[a] = int32(NONE)
+
+    return propose_swap
+
+
+@device
+def priority_of(a, proposals: Proposals, rounds: Rounds):
+    """Proposals of larger gains go first; no two have the same priority."""
+    return ((proposals.gain[a] >> rounds.shift) << 32) | int64(a)
+
+
+@kernel
+def claim_both(a, proposals: Proposals, rounds: Rounds):
+    """lead[b] = highest priority of the proposals that would move block b; atomic, order-free."""
+    if proposals.partner[a] != NONE:
+        atomic_max(proposals.lead, a, priority_of(a, proposals, rounds))
+        atomic_max(proposals.lead, proposals.partner[a], priority_of(a, proposals, rounds))
+
+
+@device
+def leads_around(b, priority, graph: Csr, lead):
+    """Whether no proposal for b or a block that it talks to goes before this one."""
+    goes_first = lead[b] <= priority
+    for arc in range(graph.begin[b], graph.end[b]):
+        goes_first = goes_first and lead[graph.targets[arc]] <= priority
+    return goes_first
+
+
+@kernel
+def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
+    """winner[a] = partner of a if their swap is carried out; atomic, order-free."""
+    b = proposals.partner[a]
+    if b != NONE:
+        priority = priority_of(a, proposals, rounds)
+        if leads_around(a, priority, graph, proposals.lead):
+            if leads_around(b, priority, graph, proposals.lead):
+                proposals.winner[a] = b
+                atomic_add(rounds, Rounds.swaps, 1)
+
+
+@cache
+def update_table(kind: str) -> Kernel:
+    """The kernel for a kind of distance."""
+    distance = DISTANCE[kind]
+
+    @kernel
+    def update_table(a, graph: Csr, tables: DistanceTables, places: Places, proposals: Proposals,
+                     rounds: Rounds):
+        """Bring the rows of all blocks that a swapping pair talks to up to date; order-free."""
+        k = rounds.blocks
+        if proposals.winner[a] != NONE:
+            here = places.place[a]
+            there = places.place[proposals.winner[a]]
+            for p in range(lane(), k, team_size()):
+                change = distance(p, there, tables)
+                change -= distance(p, here, tables)
+                if change != 0:
+                    for arc in range(graph.begin[a], graph.end[a]):
+                        weight = int64(value_or(graph.weights, arc, 1))
+                        atomic_add(places.table, graph.targets[arc] * k + p, weight * change)
+                    b = int64(proposals.winner[a])
+                    for arc in range(graph.begin[b], graph.end[b]):
+                        weight = int64(value_or(graph.weights, arc, 1))
+                        atomic_add(places.table, graph.targets[arc] * k + p, -weight * change)
+
+    return update_table
+
+
+@kernel
+def carry_out(a, proposals: Proposals, places: Places):
+    """Swap the places of a and its partner; no other swap touches either."""
+    b = proposals.winner[a]
+    if b != NONE:
+        here = places.place[a]
+        places.place[a] = places.place[b]
+        places.place[b] = here
+
+
+@kernel
+def end_round(_, rounds: Rounds):
+    """Go on while blocks swap."""
+    rounds.left -= 1
+    rounds.running = int64(rounds.swaps > 0 and rounds.left > 0)
+    rounds.swaps = 0
