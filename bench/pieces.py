@@ -20,15 +20,16 @@ from bench.instances import by_name
 from bench.primitive_cases import CASES, touch
 from portpart import backends, metrics
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
+from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.algorithms.coarsening.options import ClusteringOptions, MatchingOptions
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
-from portpart.algorithms.jet import JetConfig
-from portpart.algorithms.multilevel.pool import StartOptions, grown_parts
+from portpart.algorithms.initial.options import GrowingOptions
+from portpart.algorithms.multilevel.pool import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.partitioners import lookup
+from portpart.algorithms.partitioners import find
 from portpart.algorithms.refinement.incumbent import cut_of
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
@@ -144,7 +145,7 @@ def test_two_hop_matching(benchmark: Any, space: ExecutionSpace, name: str) -> N
 
     def work() -> None:
         mate = space.copy(matched)
-        two_hop_matching(space, graph, mate, limit, 1, JetConfig().max_matchmaker_degree)
+        two_hop_matching(space, graph, mate, limit, 1, MatchingOptions().max_matchmaker_degree)
 
     measure(benchmark, space, work)
 
@@ -169,7 +170,7 @@ def test_grown_starts(benchmark: Any, space: ExecutionSpace, name: str, k: int) 
         limit = int(8 * graph.total_vertex_weight / graph.num_vertices)
         graph = contract(space, graph, cluster(space, graph, limit, 1, ClusteringOptions()))
     balance = balance_of(graph, k)
-    measure(benchmark, space, lambda: grown_parts(graph, balance, StartOptions(), 1))
+    measure(benchmark, space, lambda: grown_parts(graph, balance, GrowingOptions(), 1))
 
 
 @pytest.mark.parametrize("algorithm", ["jet", "gkway", "gpmetis"])
@@ -179,15 +180,16 @@ def test_refinement_of_a_level(
     benchmark: Any, space: ExecutionSpace, name: str, k: int, algorithm: str
 ) -> None:
     """Refine the finest level from blocks of consecutive vertices, which is much to do."""
-    graph, (_, config) = graph_in(space, name), lookup(algorithm, "default")
+    graph, (found, config) = graph_in(space, name), find(algorithm, "default")
     n = graph.num_vertices
     start = space.asarray((np.arange(n) * k // n).astype(np.int32))
     problem = Problem(graph, balance_of(graph, k), 1, Trace(space, graph, None))
-    refiner = config.refiner(problem, 1)
+    recipe = found.recipe(problem, config)
+    refiner = recipe.refiner(1)
 
     def work() -> None:
         refiner.start(graph, start)
-        outcome = refiner.refine(graph, config.passes(0, graph)[0])
+        outcome = refiner.refine(graph, recipe.passes(0, graph)[0], None)
         benchmark.extra_info["iterations"] = outcome["iterations"]
 
     measure(benchmark, space, work)

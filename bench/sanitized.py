@@ -123,9 +123,10 @@ def partitions(algorithm: str, *presets: str) -> Callable[[Any, Graphs], Runs]:
 def searches(space: Any, graphs: Graphs) -> Runs:
     """Yield partitions and mappings that are combined and go through a cycle, two at a time."""
     import portpart
+    from portpart.algorithms.multilevel.options import SearchOptions
 
-    partition = portpart.PortpartConfig(runs=2, cycles=1)
-    integrated = portpart.IntegratedConfig(runs=2, cycles=1)
+    partition = portpart.PortpartConfig(search=SearchOptions(2, 1))
+    integrated = portpart.IntegratedConfig(search=SearchOptions(2, 1))
     sections = portpart.MultisectionConfig(preset="fast", runs=(2,), cycles=1)
     for name, graph in graphs.items():
         yield f"{name}, search", partial(_partition, space, graph, preset=partition)
@@ -137,17 +138,17 @@ def searches(space: Any, graphs: Graphs) -> Runs:
 def rare(space: Any, graphs: Graphs) -> Runs:
     """Yield runs of kernels that otherwise other options, or large graphs, call for."""
     import portpart
-    from portpart.algorithms.coarsening.clustering import ClusteringOptions
+    from portpart.options import changed
 
-    far: dict[str, Any] = {"coarsest_per_block": 8, "least_coarsest": 8}
-    presets = {"groups": portpart.GkwayConfig(**far),
-               "pairs": portpart.GpmetisConfig(**far, handoff_vertices=48)}  # fmt: skip
+    far = {"coarsening.coarsest_per_block": 8, "coarsening.min_coarsest": 8}
+    presets = {"groups": changed(portpart.GkwayConfig(), far),
+               "pairs": changed(portpart.GpmetisConfig(handoff_vertices=48), far)}
     for (name, graph), (label, preset) in product(graphs.items(), presets.items()):
         yield f"{label}, {name}", partial(_partition, space, graph, preset=preset)
     graph = graphs["both weights"]
     fixed = np.where(np.arange(graph.num_vertices) % 9 == 1, 2, -1)
-    improving = portpart.PortpartConfig(**far, cycles=1,
-                                        clustering=ClusteringOptions(improve_rounds=1))
+    improving = changed(portpart.PortpartConfig(), {
+        **far, "search.cycles": 1, "clustering.improve_rounds": 1})
     yield "clusters improve, fixed", partial(_partition, space, graph, fixed=fixed,
                                              preset=improving)
     starts = portpart.MultisectionConfig(preset="fast", starts=8)

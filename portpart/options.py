@@ -1,12 +1,16 @@
-"""Exact numbers out of texts, decimals, fractions and floats, however they are written."""
+"""Exact numbers, however they are written; and options whose fields tell what they mean."""
 
 from __future__ import annotations
 
 import numbers
 import operator
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any
+from functools import cache
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
@@ -109,3 +113,138 @@ def checked_integer(name: str, value: Any, low: int, high: int) -> int:
     if not low <= number <= high:
         raise InputError(f"{name} is {shown(number)}; it must be between {low} and {high}")
     return number
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values that an option may have, or each of those in a tuple.
+
+    Attributes
+    ----------
+    least, most, above, below : float, optional
+        Bounds, the last two of which are not in it.
+    choices : tuple of str
+        The words that it may be.
+    """
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def __contains__(self, value: Any) -> bool:
+        return ((self.least is None or value >= self.least)
+                and (self.most is None or value <= self.most)
+                and (self.above is None or value > self.above)
+                and (self.below is None or value < self.below))
+
+    def __str__(self) -> str:
+        bounds = (("at least", self.least), ("above", self.above), ("at most", self.most),
+                  ("below", self.below))
+        return " and ".join(f"{word} {bound}" for word, bound in bounds if bound is not None)
+
+
+def option(default: Any, meaning: str, **bounds: Any) -> Any:
+    """A field of options: its default, what it means, and the bounds of a :class:`Range`."""
+    return field(default=default, metadata={"help": meaning, "range": Range(**bounds)})
+
+
+Kind = TypeVar("Kind")
+
+
+def described(kind: type[Kind]) -> type[Kind]:
+    """Let the docstring of a class of options list its fields."""
+    listed = "\n".join(f"{each.name} : {each.type}\n    {each.metadata['help']}"
+                       for each in fields(kind))  # type: ignore[arg-type]
+    kind.__doc__ = (f"{kind.__doc__}\n\nParameters\n----------\n{listed}\n\n"
+                    "Raises\n------\nInputError\n    If a value is out of range.\n")
+    return kind
+
+
+def changed(config: Kind, changes: Mapping[str, Any]) -> Kind:
+    """Options with other values.
+
+    Parameters
+    ----------
+    config : dataclass
+    changes : mapping
+        Values by name; those of nested options have dotted names, as in the tables of parameters.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> config = changed(portpart.PortpartConfig(), {"search.cycles": 1, "initial.starts": 4})
+    >>> config.search.cycles, config.initial.starts
+    (1, 4)
+    """
+    own = {name: value for name, value in changes.items() if "." not in name}
+    inner: dict[str, dict[str, Any]] = {}
+    for name, value in changes.items():
+        outer, dot, rest = name.partition(".")
+        if dot:
+            inner.setdefault(outer, {})[rest] = value
+    known = {each.name for each in fields(config)}  # type: ignore[arg-type]
+    for name in (*own, *inner):
+        if name not in known:
+            raise InputError(f"{type(config).__name__} has no {name!r}; it has "
+                             f"{', '.join(sorted(known))}")
+    for name, below in inner.items():
+        nested = own.get(name, getattr(config, name))
+        if not is_dataclass(nested):
+            raise InputError(f"{name} is {shown(nested)} and has no {next(iter(below))!r}")
+        own[name] = changed(nested, below)
+    return replace(config, **own)  # type: ignore[type-var]
+
+
+def check_options(config: Any) -> None:
+    """Refuse options with a value of the wrong type or out of the range of its field."""
+    types = _types(config.__class__)
+    for each in fields(config):
+        _check(each.name, getattr(config, each.name), types[each.name], each.metadata["range"])
+
+
+@cache
+def _types(kind: type) -> dict[str, tuple[Any, ...]]:
+    """The types that each field may have."""
+    return {name: tuple(_alternatives(hint)) for name, hint in get_type_hints(kind).items()}
+
+
+def _alternatives(hint: Any) -> Iterator[Any]:
+    if getattr(hint, "__origin__", None) is tuple:
+        yield tuple
+        yield from get_args(hint)[:1]
+    else:
+        yield from get_args(hint) or (hint,)
+
+
+def _check(name: str, value: Any, kinds: tuple[Any, ...], allowed: Range) -> None:
+    if Any in kinds or (value is None and NoneType in kinds):
+        return
+    if any(getattr(kind, "__origin__", kind) is tuple for kind in kinds):
+        _check_each(name, value, kinds, allowed)
+    elif allowed.choices:
+        if value not in allowed.choices:
+            raise InputError(f"{name} is {shown(value)}; it must be one of {allowed.choices}")
+    elif any(map(is_dataclass, kinds)):
+        if not isinstance(value, kinds):
+            wanted = ", ".join(kind.__name__ for kind in kinds if kind is not NoneType)
+            raise InputError(f"{name} is {shown(value)}; it must be of {wanted}")
+    elif bool not in kinds and not _is_number(value, kinds, allowed):
+        word = "a number" if float in kinds else "an integer"
+        raise InputError(f"{name} is {shown(value)}; it must be {word} {allowed}".rstrip())
+
+
+def _check_each(name: str, values: Any, kinds: tuple[Any, ...], allowed: Range) -> None:
+    """A tuple of one or more numbers is needed."""
+    inner = {arg for kind in kinds for arg in (kind, *get_args(kind))}
+    numbers_in = isinstance(values, Sequence) and not isinstance(values, str) and len(values) > 0
+    if not numbers_in or not all(_is_number(value, tuple(inner), allowed) for value in values):
+        word = "numbers" if float in inner else "integers"
+        raise InputError(f"{name} is {shown(values)}; it must be a tuple of one or more {word} "
+                         f"{allowed}")
+
+
+def _is_number(value: Any, kinds: tuple[Any, ...], allowed: Range) -> bool:
+    kind = numbers.Real if float in kinds else numbers.Integral
+    return isinstance(value, kind) and value in allowed

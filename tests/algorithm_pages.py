@@ -9,6 +9,7 @@ that were measured) is kept for presets that are still there.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from portpart.algorithms.catalogue import (
     written,
     written_difference,
 )
+from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import MAPPERS
-from portpart.algorithms.multilevel.pool import StartOptions
 from portpart.algorithms.partitioners import ALGORITHMS
 from portpart.api.listing import DEFAULTS
 
@@ -29,10 +30,9 @@ OVERVIEW = FOLDER / "README.md"
 MAPPING = FOLDER / "mapping.md"
 STARTS = FOLDER / "starts.md"
 
-GROWN = "grown"
-"""Name of the field of configurations whose parameters stand on the page of starts."""
+GROWING = {each.name: each.meaning for each in parameters_of(GrowingOptions(), {})}
+"""Parameters that stand on the page of starts."""
 
-ANY_MEANING = "any"
 NONE_OF_ITS_OWN = "It has none of its own."
 
 SECTIONS = ("When to choose it", "How it works", "Parameters", "Presets",
@@ -101,9 +101,9 @@ def parameters(algorithm: Entry) -> str:
     """One row for each parameter of its own, or for several that are explained together."""
     shared = _shared() if algorithm in _sharing() else {}
     rows = []
-    for alike in _explained_together(algorithm.parameters()):
+    for alike in _explained_together(_without_growing(algorithm)):
         meaning = alike[0].meaning
-        if all(shared.get(each.name) in (ANY_MEANING, meaning) for each in alike):
+        if all(shared.get(each.name) == meaning for each in alike):
             continue
         symbols = dict.fromkeys(GREEK.get(each.symbol, each.symbol) for each in alike)
         rows.append([_names(alike), ", ".join(written(each.value) for each in alike),
@@ -116,14 +116,16 @@ def shared_parameters() -> str:
     values = {entry.name: {each.name: each for each in entry.parameters()} for entry in _sharing()}
     shared, rows, listed = _shared(), [], set()
     for entry in _sharing():
-        for alike in _explained_together(entry.parameters()):
-            names = [each.name for each in alike if each.name in shared.keys() - listed]
+        for alike in _explained_together(_without_growing(entry)):
+            names = [each.name for each in alike if shared.get(each.name) == each.meaning
+                     and each.name not in listed]
             if names:
                 listed.update(names)
                 rows.append([", ".join(f"`{name}`" for name in names),
                              *(_values(own, names, shared) for own in values.values()),
                              alike[0].meaning.replace("  ", " ")])
-    rows.append([f"`{GROWN}`", *(_beside_defaults(entry) for entry in _sharing()),
+    rows.append(["`initial.growing`, `initial` of `im`",
+                 *(_beside_defaults(entry) for entry in _sharing()),
                  f"[Initial partitions]({STARTS.name}) that are grown."])
     return _table(["parameter", *(f"`{entry.name}`" for entry in _sharing()), "meaning"], rows)
 
@@ -133,7 +135,7 @@ def parameters_of_starts() -> str:
     return _table(["parameter", "default", "meaning"], (
         [_names(alike), ", ".join(written(each.value) for each in alike),
          alike[0].meaning.replace("  ", " ")]
-        for alike in _explained_together(parameters_of(StartOptions(), {}))))
+        for alike in _explained_together(parameters_of(GrowingOptions(), {}))))
 
 
 def _sharing() -> list[Entry]:
@@ -142,25 +144,22 @@ def _sharing() -> list[Entry]:
 
 
 def _shared() -> dict[str, str]:
-    """Names of parameters of several recipes; those of options in them must mean the same, too."""
-    seen: dict[str, set[str]] = {}
-    meanings: dict[tuple[str, str], set[str]] = {}
-    for entry in _sharing():
-        for each in entry.parameters():
-            seen.setdefault(each.name, set()).add(entry.name)
-            meanings.setdefault((each.name, each.meaning), set()).add(entry.name)
-    shared = {name: ANY_MEANING for name, who in seen.items() if len(who) > 1 and "." not in name}
-    shared |= {name: meaning for (name, meaning), who in meanings.items()
-               if len(who) > 1 and "." in name}
-    return shared
+    """Names and meanings of the parameters of several recipes."""
+    seen = Counter((each.name, each.meaning) for entry in _sharing()
+                   for each in entry.parameters())
+    return {name: meaning for (name, meaning), count in seen.items() if count > 1}
 
 
 def _explained_together(listed: list[Parameter]) -> list[list[Parameter]]:
-    groups: dict[tuple[bool, str], list[Parameter]] = {}
+    groups: dict[str, list[Parameter]] = {}
     for each in listed:
-        if GROWN not in each.name.split("."):
-            groups.setdefault(("." in each.name, each.meaning), []).append(each)
+        groups.setdefault(each.meaning, []).append(each)
     return list(groups.values())
+
+
+def _without_growing(entry: Entry) -> list[Parameter]:
+    """The parameters of a recipe but for those that stand on the page of starts."""
+    return [each for each in entry.parameters() if each.meaning not in GROWING.values()]
 
 
 def _names(alike: list[Parameter]) -> str:
@@ -169,16 +168,15 @@ def _names(alike: list[Parameter]) -> str:
 
 def _values(own: dict[str, Parameter], names: list[str], shared: dict[str, str]) -> str:
     """Values of one recipe; nothing for a parameter that it has not, or means otherwise."""
-    return ", ".join(
-        written(own[name].value) for name in names
-        if name in own and shared[name] in (ANY_MEANING, own[name].meaning)
-        and not own[name].meaning.startswith("Not used"))
+    return ", ".join(written(own[name].value) for name in names
+                     if name in own and own[name].meaning == shared[name])
 
 
 def _beside_defaults(entry: Entry) -> str:
     """What a recipe has other values of than initial partitions have by default."""
-    usual = {each.name: each.value for each in parameters_of(StartOptions(), {})}
-    mine = {each.name.partition(f"{GROWN}.")[2]: each.value for each in entry.parameters()}
+    usual = {each.name: each.value for each in parameters_of(GrowingOptions(), {})}
+    mine = {each.name.rpartition(".")[2]: each.value for each in entry.parameters()
+            if each.meaning in GROWING.values()}
     text = written_difference({name: mine[name] for name in usual if mine[name] != usual[name]})
     return f"`{text}`" if text else ""
 

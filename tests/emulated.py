@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -16,16 +16,16 @@ import numpy as np
 import portpart.algorithms
 import portpart.primitives
 from portpart import Topology, generators
-from portpart.algorithms.coarsening.clustering import ClusteringOptions
-from portpart.algorithms.initial.deep_multilevel import GrowingOptions
+from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.pool import StartOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.partitioners import lookup
+from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement import active_sets as lists
 from portpart.algorithms.refinement import jet_refinement
 from portpart.api.bounds import bounds_for
@@ -34,6 +34,7 @@ from portpart.api.partition import _finished
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.graphs.graph import Graph
+from portpart.options import changed
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import reference
@@ -45,16 +46,16 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     "weighted": lambda: weighted(generators.random_geometric(44), 2, vertices=20, edges=9),
     "skewed": lambda: generators.rmat(5, 4),
 }
-SMALL = {"coarsest_per_block": 2, "least_coarsest": 8}
+SMALL = {"coarsening.coarsest_per_block": 2, "coarsening.min_coarsest": 8}
 """Coarsening goes on for small graphs too."""
 
-SECTIONS = {"preset": replace(lookup("portpart", "default")[1], starts=2, **SMALL),
-            "least_coarsest": 4}
+SECTIONS = {"preset": changed(PortpartConfig(), {"initial.starts": 2, **SMALL}),
+            "min_coarsest": 4}
 """The same for multisection."""
 
-INHERITING = StartOptions(growing=GrowingOptions(
-    candidates=2, most_candidates=4, trials=3, refined_trials=2, least_vertices=8,
-    split_vertices=4))
+INHERITING = GrowingOptions(
+    candidates=2, max_candidates=4, trials=3, refined_trials=2, min_vertices=8,
+    split_vertices=4)
 """Starts grow on coarser graphs first."""
 
 IMPROVED = ClusteringOptions(improve_rounds=1)
@@ -86,11 +87,11 @@ def cases() -> dict[Case, int]:
     found = {Case(graph, algorithm): (i + j) % 3 + 1 for i, graph in enumerate(GRAPHS)
              for j, algorithm in enumerate(("portpart", "jet", "gkway", "gpmetis"))}
     sections, integrated = tuple(SECTIONS.items()), tuple(SMALL.items())
-    inheriting = ("grown", INHERITING), ("clustering", IMPROVED)
+    inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)
     found.update({
         Case("mesh", "portpart", "fixed"): 2, Case("weighted", "portpart", "initial"): 3,
         Case("mesh", "jet", "fixed initial"): 1, Case("skewed", "portpart", "target"): 1,
-        Case("mesh", "portpart", "", (("runs", 2), ("cycles", 1))): 2,
+        Case("mesh", "portpart", "", (("search.runs", 2), ("search.cycles", 1))): 2,
         Case("mesh", "hm", "", sections, "tree"): 2,
         Case("weighted", "hm", "", (*sections, ("rooms", (0.0, 0.5)), ("cycles", 1)), "tree"): 1,
         Case("weighted", "im", "", integrated, "tree"): 3,
@@ -146,7 +147,7 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
     target = [1, 2, 2] if "target" in case.wish else None
     bounds = bounds_for(graph, k, 0.03, target, constraints.fixed, 0)
     run, config = lookup(case.algorithm, "default")
-    config = replace(config, **SMALL, **dict(case.changes))
+    config = changed(config, {**SMALL, **dict(case.changes)})
     problem = Problem(graph, bounds.balance, 4, Trace(space, graph, None), constraints)
     return oracles.host(_finished(problem, run(problem, config), bounds)[0])
 
@@ -158,7 +159,7 @@ MACHINES = {"tree": Topology("2:3", "1:10"),
 def _mapped(space: ExecutionSpace, case: Case) -> np.ndarray:
     graph, machine = GRAPHS[case.graph]().to(space), MACHINES[case.machine]
     mapper, config = mapper_of(case.algorithm, case.wish or "default", machine.is_hierarchy)
-    config = replace(config, **dict(case.changes))
+    config = changed(config, dict(case.changes))
     problem = MappingProblem(
         graph, balance_of(graph, machine.num_elements), 4, Trace(space, graph, None),
         topology=machine, distances=distances_on(space, machine))

@@ -10,7 +10,6 @@ import pytest
 from portpart.algorithms.partitioners import ALGORITHMS, Algorithm
 from tests.algorithm_pages import (
     FOLDER,
-    GROWN,
     NOT_MEASURED,
     OVERVIEW,
     SECTIONS,
@@ -38,7 +37,7 @@ def test_every_parameter_has_a_row(algorithm: Algorithm) -> None:
     rows = [line.split(" | ")[0] for page in pages for line in page.read_text().splitlines()]
     listed = {name for row in rows if row.startswith("| `") for name in re.findall("`(.+?)`", row)}
     starts = set(re.findall(r"^\| (`.+?) \|", STARTS.read_text(), re.M))
-    listed |= {f"{GROWN}.{name}" for row in starts for name in re.findall("`(.+?)`", row)}
+    listed |= {f"initial.growing.{name}" for row in starts for name in re.findall("`(.+?)`", row)}
     assert not {each.name for each in algorithm.parameters()} - listed
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import portpart
+from portpart.algorithms.initial.options import InitialOptions
 from portpart.api.device import MAX_SEED
 from portpart.errors import DeviceUnavailable, InputError, PortpartError
 from portpart.generators import delaunay, grid_2d
@@ -266,7 +267,7 @@ def test_any_integer_is_a_k(given: Any) -> None:
 
 
 def test_a_configuration_is_a_preset() -> None:
-    config = portpart.JetConfig(starts=1)
+    config = portpart.JetConfig(initial=InitialOptions(starts=1))
     result = portpart.partition(MESH, 8, preset=config)
     assert result.feasible
 

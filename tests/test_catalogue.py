@@ -12,7 +12,6 @@ from portpart.algorithms.catalogue import (
     Entry,
     by_name,
     differences,
-    meanings,
     parameters_of,
     written,
 )
@@ -21,6 +20,7 @@ from portpart.algorithms.partitioners import ALGORITHMS, DEFAULT, lookup
 from portpart.api.listing import DEFAULTS, list_algorithms
 from portpart.cli import main
 from portpart.errors import InputError
+from portpart.options import option
 
 EVERYTHING = list_algorithms()
 PRESETS = [(algorithm, preset) for algorithm in EVERYTHING.values()
@@ -29,45 +29,25 @@ PRESETS = [(algorithm, preset) for algorithm in EVERYTHING.values()
 
 @dataclasses.dataclass(frozen=True)
 class Inner:
-    """Options.
+    """Options."""
 
-    Parameters
-    ----------
-    depth, width : int
-        Two sizes,
-        in vertices.
-    """
-
-    depth: int = 1
-    width: int = 2
+    depth: int = option(1, "A size, in vertices.")
+    width: int = option(2, "Another one.")
 
 
 @dataclasses.dataclass(frozen=True)
 class Outer:
-    """A configuration.
+    """A configuration."""
 
-    Parameters
-    ----------
-    speed : float
-        How fast.
-    inner : Inner
-    other : Inner, optional
-        The same elsewhere.
-
-    Raises
-    ------
-    InputError : never
-        Not a parameter.
-    """
-
-    speed: float = 0.5
-    inner: Inner = dataclasses.field(default_factory=Inner)
-    other: Inner | None = None
+    speed: float = option(0.5, "How fast.")
+    inner: Inner = option(Inner(), "Sizes.")
+    other: Inner | None = option(None, "The same elsewhere.")
 
 
-def test_meanings_come_from_the_docstring() -> None:
-    assert meanings(Inner) == dict.fromkeys(("depth", "width"), "Two sizes, in vertices.")
-    assert meanings(Outer) == {"speed": "How fast.", "inner": "", "other": "The same elsewhere."}
+def test_meanings_come_from_the_fields() -> None:
+    assert {each.name: each.meaning for each in parameters_of(Outer(), {})} == {
+        "speed": "How fast.", "inner.depth": "A size, in vertices.",
+        "inner.width": "Another one.", "other": "The same elsewhere."}
 
 
 def test_nested_parameters_have_dotted_names() -> None:
@@ -153,11 +133,12 @@ def test_json_holds_everything(capsys: pytest.CaptureFixture) -> None:
         name: list(algorithm.presets) for name, algorithm in EVERYTHING.items()}
     assert main(["algorithms", "jet", "--json"]) == 0
     jet = json.loads(capsys.readouterr().out)
-    assert jet["presets"]["fast"] == {"starts": 1, "refinement.tolerance": 0.99}
+    assert jet["presets"]["fast"] == {
+        "initial.starts": 1, "refinement.coarse.tolerance": 0.99}
     by_key = {each["name"]: each for each in jet["parameters"]["ultra"]}
-    assert by_key["starts"]["value"] == 16
-    assert by_key["temperatures"]["symbol"] == "c"
-    assert set(by_key["starts"]) == {"name", "value", "meaning", "symbol"}
+    assert by_key["initial.starts"]["value"] == 16
+    assert by_key["refinement.temperatures"]["symbol"] == "c"
+    assert set(by_key["initial.starts"]) == {"name", "value", "meaning", "symbol"}
 
 
 def test_an_unknown_algorithm_is_bad_usage(capsys: pytest.CaptureFixture) -> None:

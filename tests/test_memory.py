@@ -17,6 +17,7 @@ from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.api.memory_model import MOST, NEEDS
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
+from portpart.options import changed
 from tests import data_folder
 from tests.algorithms.refining import balance_of
 
@@ -38,7 +39,7 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
 
 DEFAULTS: dict[str, Any] = dict.fromkeys(ALGORITHMS, "default")
 # on a CPU both halves are in one memory: what is handed over has to be small
-DEFAULTS["gpmetis"] = GpmetisConfig(handoff_vertices=0, most_coarsest=2048)
+DEFAULTS["gpmetis"] = changed(GpmetisConfig(handoff_vertices=0), {"coarsening.max_coarsest": 2048})
 CASES = [("portpart", "fast", 64), ("portpart", "strong", 64), ("portpart", "best", 64),
          ("gkway", "strong", 64), *((name, preset, k) for name, preset in DEFAULTS.items()
                                     for k in (2, 64, 1000))]  # fmt: skip
@@ -89,7 +90,7 @@ def test_bytes_per_vertex_of_refinement_are_those_of_its_arrays(algorithm: str) 
         graph = portpart.as_graph((np.zeros(n + 1, np.int32), np.zeros(0, np.int32)), space=space)
         config, before = ALGORITHMS[algorithm].preset("default"), space.live
         problem = Problem(graph, balance_of(graph, 2), 1, Trace(space, graph, None))
-        refiner = config.refiner(problem, 1)
+        refiner = ALGORITHMS[algorithm].recipe(problem, config).refiner(1)
         assert refiner.best is not None
         return space.live - before
 

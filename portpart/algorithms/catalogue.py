@@ -1,21 +1,16 @@
 """Tables of algorithms, and what configurations say about themselves.
 
-A parameter's meaning is what the docstring of its dataclass says.
+A parameter's meaning is in the metadata of its field.
 """
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from portpart.errors import InputError
 from portpart.options import shown
-
-_ENTRY = re.compile(r"(?P<names>\w+(?:, \w+)*) : ")
 
 
 @dataclass(frozen=True)
@@ -138,8 +133,7 @@ def parameters_of(config: Any, symbols: Mapping[str, str], prefix: str = "") -> 
         if is_dataclass(value):
             found += parameters_of(value, symbols, name + ".")
         else:
-            meaning = meanings(config.__class__).get(each.name, "")
-            found.append(Parameter(name, value, meaning, symbols.get(name, "")))
+            found.append(Parameter(name, value, each.metadata["help"], symbols.get(name, "")))
     return found
 
 
@@ -154,31 +148,6 @@ def differences(base: Any, config: Any, prefix: str = "") -> dict[str, Any]:
         elif value != before:
             found[name] = value
     return found
-
-
-@cache
-def meanings(kind: type) -> dict[str, str]:
-    """What the docstring of a class says about each of its parameters."""
-    section = (inspect.getdoc(kind) or "").partition("Parameters\n----------\n")[2]
-    return {name: text for names, text in _entries(section.splitlines()) for name in names}
-
-
-def _entries(lines: list[str]) -> Iterator[tuple[list[str], str]]:
-    """Names and text of the entries of a section, up to the next section."""
-    names: list[str] = []
-    text: list[str] = []
-    for line in lines:
-        if line.startswith(" "):
-            text.append(line.strip())
-            continue
-        if names:
-            yield names, " ".join(text)
-        entry = _ENTRY.match(line)
-        if line and entry is None:
-            return
-        names, text = entry["names"].split(", ") if entry else [], []
-    if names:
-        yield names, " ".join(text)
 
 
 def written(value: Any) -> str:

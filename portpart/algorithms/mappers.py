@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.catalogue import Entry, chosen
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED
+from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.search import Partition, search
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import walk_of
@@ -22,111 +22,76 @@ from portpart.algorithms.multisection import multisection
 from portpart.algorithms.objectives.communication import cost_of
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.placement.sections import partition_sections
-from portpart.algorithms.portpart import STRONG
+from portpart.algorithms.portpart import STRONG, PortpartConfig
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology
-from portpart.options import MAX_BLOCKS, checked_integer, shown
+from portpart.options import changed, check_options, described, option
 from portpart.primitives.histogram import histogram
 
 SEEDS_OF_MAPPINGS = 10**15
 """Distance between the seeds of mappings that are combined."""
 
 
+@described
 @dataclass(frozen=True)
 class MultisectionConfig:
-    """Parameters of hierarchical multisection.
+    """Parameters of hierarchical multisection."""
 
-    Parameters
-    ----------
-    preset : str or PortpartConfig
-        How each level is partitioned.  Coarsest graphs are always bisected by growing; what the
-        preset's own `start` and `starts` say is not used.
-    least_coarsest : int
-        Coarsening for a level stops at no fewer vertices for each block that is divided, if that
-        is not above 65,536.
-    starts : int, optional
-        Partitions of each coarsest graph; each is refined there, and the best one is used.  By
-        default as the preset says.
-    runs : tuple of int, optional
-        Partitions of each level that are combined, from the outermost on, which makes most of the
-        cost; levels further in take the last number.  By default as the preset says.
-    rooms : tuple of float
-        A mapping is made for each, and they are combined on the cost itself.  A level gets such a
-        share, from 0 to 1, of the room for weight that the paper leaves to levels further in.
-    cycles : int
-        Times that the result is coarsened inside its blocks and refined on the cost itself.
-    swaps : bool
-        Whether blocks swap places at the end where that lowers the cost.
-
-    Raises
-    ------
-    InputError
-        If there is no such preset, or a number is out of range.
-    """
-
-    preset: Any = "default"
-    least_coarsest: int = 2048
-    starts: int | None = None
-    runs: tuple[int, ...] | None = None
-    rooms: tuple[float, ...] = (0.5,)
-    cycles: int = 0
-    swaps: bool = True
+    preset: Any = option(
+        "default", "How each level is partitioned: the name of a preset of the partitioner "
+        '"portpart", or a PortpartConfig.  Coarsest graphs are always bisected by growing.')
+    min_coarsest: int = option(
+        2048, "Coarsening for a level ends at no fewer vertices for each block that is divided, if "
+        "that is not above 65,536.", least=0)
+    starts: int | None = option(
+        None, "Partitions of each coarsest graph; each is refined there, and the best one is used. "
+        " By default as the preset says.", least=1)
+    runs: tuple[int, ...] | None = option(
+        None, "Partitions of each level that are combined, from the outermost on, which makes most "
+        "of the cost; levels further in take the last number.  By default as the preset says.",
+        least=1)
+    rooms: tuple[float, ...] = option(
+        (0.5,), "A mapping is made for each, and they are combined on the cost itself.  A level "
+        "gets such a share of the room for weight that the paper leaves to levels further in.",
+        least=0, most=1)
+    cycles: int = option(
+        0, "Times that the result is coarsened inside its blocks and refined on the cost itself.",
+        least=0)
+    swaps: bool = option(
+        True, "Whether blocks swap places at the end where that lowers the cost.")
 
     def __post_init__(self) -> None:
         lookup("portpart", self.preset)
-        if self.starts is not None:
-            checked_integer("starts", self.starts, 1, MAX_BLOCKS)
-        checked_integer("least_coarsest", self.least_coarsest, 0, MAX_BLOCKS)
-        checked_integer("cycles", self.cycles, 0, MAX_BLOCKS)
-        if self.runs is not None and not _all(self.runs, Integral, 1, MAX_BLOCKS):
-            raise InputError(f"runs is {shown(self.runs)}; it must be integers of at least 1")
-        if not _all(self.rooms, Real, 0, 1):
-            raise InputError(f"rooms is {shown(self.rooms)}; it must be numbers between 0 and 1")
+        check_options(self)
 
     @property
     def is_one_walk(self) -> bool:
         """Whether one mapping is made and that is it."""
         return len(self.rooms) == 1 and self.cycles == 0
 
-    def of_levels(self, num_elements: int) -> Iterator[Any]:
+    def of_levels(self, num_elements: int) -> Iterator[PortpartConfig]:
         """How each level is partitioned, from the outermost on, if there are so many elements."""
-        _, config = lookup("portpart", self.preset)
-        least = max(self.least_coarsest, config.least_coarsest)
-        config = replace(config, least_coarsest=least)
-        if self.starts is not None:
-            config = config.with_starts(self.starts, num_elements)
+        _, config = lookup("portpart", self.preset, self.starts, num_elements)
+        config = changed(config, {"coarsening.min_coarsest": max(
+            self.min_coarsest, config.coarsening.min_coarsest)})
         for runs in self.runs or ():
-            config = replace(config, runs=runs)
+            config = changed(config, {"search.runs": runs})
             yield config
         yield from repeat(config)
 
 
-def _all(values: Any, kind: Any, least: float, most: float) -> bool:
-    """Whether these are some numbers of this kind in a range."""
-    return isinstance(values, Sequence) and len(values) > 0 and all(
-        isinstance(value, kind) and least <= value <= most for value in values)
-
-
+@described
 @dataclass(frozen=True)
 class PartitionedConfig:
-    """Parameters of the mappers that partition at once.
+    """Parameters of the mappers that partition at once."""
 
-    Parameters
-    ----------
-    partitioner : str
-        An algorithm of :func:`portpart.partition`.
-    preset : str or configuration
-        Its preset.
-    swaps : bool, optional
-        Whether blocks swap places at the end where that lowers the cost.  By default with
-        ``"two-phase"``, and not with ``"identity"``.
-    """
-
-    partitioner: str = "portpart"
-    preset: Any = "default"
-    swaps: bool | None = None
+    partitioner: str = option("portpart", "An algorithm of `portpart.partition`.")
+    preset: Any = option("default", "Its preset, by name, or a configuration.")
+    swaps: bool | None = option(
+        None, "Whether blocks swap places at the end where that lowers the cost.  By default with "
+        '"two-phase", and not with "identity".')
 
     def __post_init__(self) -> None:
         lookup(self.partitioner, self.preset)
@@ -184,7 +149,7 @@ def by_multisection(problem: MappingProblem, config: MultisectionConfig) -> Arra
             found = walk_of(inner, im.recipe_of(inner, im.STRONG))(seed, part, label)
             return _found(problem, found.part)
 
-    return search(problem, walk, len(config.rooms), config.cycles)
+    return search(problem, walk, SearchOptions(len(config.rooms), config.cycles))
 
 
 def _multisection(problem: MappingProblem, config: MultisectionConfig, room: float) -> Array:
@@ -234,7 +199,8 @@ SECTIONED = {
 }
 
 ULTRA = MultisectionConfig(
-    preset=replace(STRONG, finest_temperatures=STRONG.temperatures, cycles=2))
+    preset=changed(STRONG, {"refinement.finest_temperatures": STRONG.refinement.temperatures,
+                            "search.cycles": 2}))
 """Beyond strong: all temperatures on the finest level, too, and one cycle more."""
 
 PAPER = ("P. Samoldekin, C. Schulz, H. Woydt: GPU-Accelerated Algorithms for Process Mapping "
@@ -256,8 +222,8 @@ MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
         "im", "Integrated mapping",
         "The multilevel method with the communication cost in place of the cut.",
         PAPER + ", section 4.2", im.PRESETS,
-        {"refinement.tolerance": "phi", "finest_refinement.tolerance": "phi",
-         "finest_once.tolerance": "phi"},
+        {"refinement.coarse.tolerance": "phi", "refinement.finest.tolerance": "phi",
+         "refinement.finest_once.tolerance": "phi"},
         map=im.integrated_mapping,
     ),
     Mapper(

@@ -7,11 +7,14 @@ table; an algorithm is added here, by one entry.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from portpart.algorithms import gkway, gpmetis, jet, portpart
 from portpart.algorithms.catalogue import Entry, chosen
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
+from portpart.backends.interface import Array
 
 DEFAULT = "portpart"
 
@@ -22,13 +25,17 @@ class Algorithm(Entry):
 
     Attributes
     ----------
-    partition : callable
-        The recipe.
+    recipe : callable
+        The parts of the walk through a problem, by a configuration.
     """
 
     task: ClassVar[str] = "partition"
 
-    partition: Callable[..., Any] = field(repr=False)
+    recipe: Callable[[Problem, Any], Recipe] = field(repr=False)
+
+    def partition(self, problem: Problem, config: Any) -> Array:
+        """The blocks of a graph: an array of int32, shape (n,), in its space."""
+        return partition_multilevel(problem, self.recipe(problem, config))
 
 
 ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
@@ -38,9 +45,10 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         "The library's own, after Meyerhenke, Sanders, Schulz (2016), Gilbert et al. (2024), "
         "Sanders, Schulz (2012) and Walshaw (2004)",
         portpart.PRESETS,
-        {"temperatures": "c", "finest_temperatures": "c", "refinement.tolerance": "phi",
-         "finest_refinement.tolerance": "phi", "finest_once.tolerance": "phi"},
-        partition=portpart.portpart,
+        {"refinement.temperatures": "c", "refinement.finest_temperatures": "c",
+         "refinement.coarse.tolerance": "phi", "refinement.finest.tolerance": "phi",
+         "refinement.finest_once.tolerance": "phi"},
+        recipe=portpart.portpart,
     ),
     Algorithm(
         "jet", "Jet",
@@ -48,8 +56,9 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         "M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam: Jet: Multilevel Graph "
         "Partitioning on Graphics Processing Units, SIAM J. Sci. Comput. 46 (2024), B700-B724",
         jet.PRESETS,
-        {"temperatures": "c", "finest_temperatures": "c", "refinement.tolerance": "phi"},
-        partition=jet.jet,
+        {"refinement.temperatures": "c", "refinement.finest_temperatures": "c",
+         "refinement.coarse.tolerance": "phi"},
+        recipe=jet.jet,
     ),
     Algorithm(
         "gkway", "G-kway",
@@ -58,15 +67,16 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         "GPU-Accelerated k-way Graph Partitioner, DAC 2024; W. L. Lee: dissertation, University "
         "of Wisconsin-Madison (2025), chapter 1",
         gkway.PRESETS,
-        {"coarsest_per_block": "gamma", "score_factor": "c", "group_size": "s"},
-        partition=gkway.gkway,
+        {"coarsening.coarsest_per_block": "gamma", "grouping.score_factor": "c",
+         "grouping.group_size": "s"},
+        recipe=gkway.gkway,
     ),
     Algorithm(
         "gpmetis", "GP-metis",
         "METIS's method on two devices: matching on a GPU, coarse levels on the CPU.",
         "B. Goodarzi, M. Burtscher, D. Goswami: Parallel Graph Partitioning on a CPU-GPU "
         "Architecture, IPDPS Workshops 2016",
-        gpmetis.PRESETS, partition=gpmetis.gpmetis,
+        gpmetis.PRESETS, recipe=gpmetis.gpmetis,
     ),
 )}  # fmt: skip
 
@@ -80,7 +90,7 @@ def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
     """
     found, config = find(algorithm, preset)
     if starts is not None:
-        config = config.with_starts(starts, num_blocks)
+        config = replace(config, initial=config.initial.with_starts(starts, num_blocks))
     return found.partition, config
 
 

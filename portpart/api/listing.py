@@ -28,9 +28,9 @@ def list_algorithms() -> dict[str, Entry]:
     >>> list(jet.presets)
     ['fast', 'default', 'ultra']
     >>> jet.difference("fast")
-    {'starts': 1, 'refinement.tolerance': 0.99}
-    >>> [(each.value, each.symbol) for each in jet.parameters() if each.name == "temperatures"]
-    [((0.75,), 'c')]
+    {'initial.starts': 1, 'refinement.coarse.tolerance': 0.99}
+    >>> [(each.name, each.value) for each in jet.parameters() if each.symbol == "c"][0]
+    ('refinement.temperatures', (0.75,))
     >>> [name for name, algorithm in algorithms.items() if algorithm.task == "map"]
     ['hm', 'hm-ultra', 'im', 'two-phase', 'identity']
     """

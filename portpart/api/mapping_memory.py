@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
 from portpart.algorithms.mappers import MultisectionConfig, mapper_of
-from portpart.algorithms.multilevel.options import MultilevelConfig
 from portpart.algorithms.objectives.distances import MOST_COUNTED
 from portpart.algorithms.partitioners import find
 from portpart.algorithms.placement.sections import LEAST_OF_SECTION, coarsest_of_sections
@@ -30,8 +30,10 @@ from portpart.api.memory_model import (
     REFINEMENT,
     MemoryEstimate,
     Needs,
+    Plan,
     Size,
     estimate_of,
+    plan_of,
 )
 from portpart.errors import OutOfMemory
 from portpart.graphs.graph import Graph
@@ -46,7 +48,7 @@ class Search:
     """A search among partitions that a mapping goes through."""
 
     num_blocks: int
-    config: MultilevelConfig
+    plan: Plan
     needs: Needs
     labelled: bool
 
@@ -60,7 +62,7 @@ def mapping_estimate(graph: Size, machine: Topology, algorithm: str | None, pres
     of_level = distances if isinstance(config, MultisectionConfig) else 0
     beside = distances + of_level + _kept_bytes(graph, config) + _placing_bytes(config, machine)
     ending = int(MARGIN * _ending_bytes(graph, machine))
-    found = [estimate_of(graph, search.num_blocks, search.config, search.needs, arc_shrink,
+    found = [estimate_of(graph, search.num_blocks, search.plan, search.needs, arc_shrink,
                          search.labelled) for search in _searches(config, machine)]
     return MemoryEstimate(
         graph=graph.own_bytes,
@@ -126,13 +128,13 @@ def _searches(config: Any, machine: Topology) -> Iterator[Search]:
     if isinstance(config, MultisectionConfig):
         yield from _of_levels(config, machine)
         if not config.is_one_walk:
-            yield Search(k, replace(STRONG, start="grown"), NEEDS["portpart"], True)
+            yield Search(k, _grown(STRONG), NEEDS["portpart"], True)
     elif isinstance(config, IntegratedConfig):
-        needs = NEEDS["portpart" if config.coarsening == "clusters" else "jet"]
-        yield Search(k, replace(config, start="grown"), needs, False)
+        needs = NEEDS["jet" if config.clustering is None else "portpart"]
+        yield Search(k, _grown(config), needs, False)
     else:
         found, inner = find(config.partitioner, config.preset)
-        yield Search(k, inner, NEEDS.get(found.name, MOST), False)
+        yield Search(k, plan_of(inner), NEEDS.get(found.name, MOST), False)
 
 
 def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[Search]:
@@ -143,19 +145,22 @@ def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[Search
         yield Search(k, _as_partition(next(levels), k, sections), NEEDS["portpart"], True)
         sections = k
     if sections == 1:
-        yield Search(1, next(levels), NEEDS["portpart"], False)
+        yield Search(1, plan_of(next(levels)), NEEDS["portpart"], False)
 
 
-def _as_partition(config: PortpartConfig, k: int, sections: int) -> PortpartConfig:
-    """A configuration whose partitions stop coarsening where those of the sections do."""
+def _grown(config: IntegratedConfig) -> Plan:
+    """The plan of integrated mapping, whose starts are always grown."""
+    return Plan(config.coarsening, InitialOptions("grown", growing=config.initial), config.search)
+
+
+def _as_partition(config: PortpartConfig, k: int, sections: int) -> Plan:
+    """The plan of a partition that stops coarsening where those of the sections do."""
     coarsest = coarsest_of_sections(config, k, sections)
-    growing = config.grown.growing
-    least = max(growing.least_vertices, LEAST_OF_SECTION * sections)
-    return replace(
-        config, start="grown", coarsest_per_block=0, least_coarsest=coarsest,
-        most_coarsest=coarsest,
-        grown=replace(config.grown, growing=replace(growing, least_vertices=least)),
-    )  # fmt: skip
+    growing = config.initial.growing
+    growing = replace(growing, min_vertices=max(growing.min_vertices, LEAST_OF_SECTION * sections))
+    stops = replace(config.coarsening, coarsest_per_block=0, min_coarsest=coarsest,
+                    max_coarsest=coarsest)
+    return Plan(stops, InitialOptions("grown", growing=growing), config.search)
 
 
 def _ending_bytes(graph: Size, machine: Topology) -> int:

@@ -13,6 +13,7 @@ from portpart.api.memory_model import (
     Size,
     estimate_of,
     graph_bytes,
+    plan_of,
 )
 from portpart.errors import InputError
 from portpart.graphs.topology import Topology
@@ -80,7 +81,7 @@ def memory_estimate(
         return mapping_estimate(graph, k, algorithm, preset, arc_shrink)
     _check(num_vertices, num_arcs, k, arc_shrink)
     found, config = find(algorithm, preset)
-    return estimate_of(graph, k, config, NEEDS.get(found.name, MOST), arc_shrink)
+    return estimate_of(graph, k, plan_of(config), NEEDS.get(found.name, MOST), arc_shrink)
 
 
 def _check(num_vertices: int, num_arcs: int, k: int, arc_shrink: float | None) -> None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW
 from portpart.algorithms.coarsening.contract_by_hashing import WIDE_ROW
+from portpart.algorithms.coarsening.options import CoarseningOptions
 from portpart.algorithms.initial.fm_gains import TALLY, group_words
-from portpart.algorithms.multilevel.options import MultilevelConfig
+from portpart.algorithms.initial.options import InitialOptions
+from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.refinement import loss_buckets as leaving
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.gain_cache import most_arcs
@@ -152,22 +155,36 @@ class Size:
     weight_bytes: int
 
 
-def estimate_of(graph: Size, k: int, config: MultilevelConfig, needs: Needs,
+@dataclass(frozen=True)
+class Plan:
+    """The options that say how much memory a search takes."""
+
+    coarsening: CoarseningOptions
+    initial: InitialOptions
+    search: SearchOptions
+
+
+def plan_of(config: Any) -> Plan:
+    """The plan of a configuration of a partitioner."""
+    return Plan(config.coarsening, config.initial, getattr(config, "search", SearchOptions()))
+
+
+def estimate_of(graph: Size, k: int, plan: Plan, needs: Needs,
                 arc_shrink: float | None = None, labelled: bool = False) -> MemoryEstimate:
-    """The estimate for a search by a configuration; its clusters may keep to a label."""
+    """The estimate for a search by a plan; its clusters may keep to a label."""
     arcs_kept = needs.arcs if arc_shrink is None else arc_shrink
     weight_bytes = graph.weight_bytes
-    sizes = list(_level_sizes(graph.num_vertices, graph.num_arcs, _coarsest(config, k),
+    sizes = list(_level_sizes(graph.num_vertices, graph.num_arcs, _coarsest(plan.coarsening, k),
                               needs.vertices, arcs_kept))
     graphs = [graph_bytes(n, arcs, 8, weight_bytes, None) for n, arcs in sizes]
     graphs[0] = graph.own_bytes
     below = sum(graphs[1:]) + sum(CLUSTER * n for n, _ in sizes[:-1])
-    kept = _kept_bytes(sizes, config)
-    starting = _start_bytes(sizes, k, config, weight_bytes, labelled)
+    kept = _kept_bytes(sizes, plan.search)
+    starting = _start_bytes(sizes, k, plan, weight_bytes, labelled)
     if labelled:  # the partition before, a label on each level; starts, also refined, their labels
         kept += 4 * sizes[0][0] + 4 * sum(n for n, _ in sizes)
-        at_most = min(sizes[0][0], config.coarsest_vertices(k))
-        starting += 4 * (3 * config.grown.refined + 2) * at_most
+        at_most = min(sizes[0][0], plan.coarsening.coarsest_vertices(k))
+        starting += 4 * (3 * plan.initial.growing.refined + 2) * at_most
     refining = _refinement_bytes(graph.num_vertices, graph.num_arcs, k, needs)
     coarsening = _coarsening_peak(sizes, graphs, weight_bytes, needs) - graphs[0]
     return MemoryEstimate(
@@ -178,10 +195,10 @@ def estimate_of(graph: Size, k: int, config: MultilevelConfig, needs: Needs,
     )
 
 
-def _coarsest(config: MultilevelConfig, k: int) -> int:
+def _coarsest(options: CoarseningOptions, k: int) -> int:
     """Vertices at which coarsening stops, where it goes furthest."""
-    dense = config.coarsest_dense_vertices(k)
-    plain = config.coarsest_vertices(k)
+    dense = options.coarsest_dense_vertices(k)
+    plain = options.coarsest_vertices(k)
     return max(1, plain if dense is None else min(plain, dense))
 
 
@@ -227,30 +244,30 @@ def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_byt
     return peak
 
 
-def _kept_bytes(sizes: list[tuple[int, int]], config: MultilevelConfig) -> int:
+def _kept_bytes(sizes: list[tuple[int, int]], options: SearchOptions) -> int:
     """Bytes of the partitions and labels that a search keeps beside its walk."""
-    if config.is_one_walk:
+    if options.is_one_walk:
         return 0
-    return 4 * (config.runs + 1) * sizes[0][0] + 2 * 4 * sum(n for n, _ in sizes)
+    return 4 * (options.runs + 1) * sizes[0][0] + 2 * 4 * sum(n for n, _ in sizes)
 
 
-def _start_bytes(sizes: list[tuple[int, int]], k: int, config: MultilevelConfig,
+def _start_bytes(sizes: list[tuple[int, int]], k: int, plan: Plan,
                  weight_bytes: int, labelled: bool) -> int:
     """Bytes of starts on the coarsest graph, with the hierarchy below it if they are grown.
 
     Coarsening may end with as many vertices as it may end with.  With labels the vertices of all
     candidates are sorted by them.
     """
-    most = config.coarsest_vertices(k)
+    most = plan.coarsening.coarsest_vertices(k)
     n = min(sizes[0][0], most)
     arcs = next((arcs for vertices, arcs in sizes if vertices <= most), sizes[-1][1])
-    if config.start == "metis":
+    if plan.initial.method == "metis":
         return CLUSTER * n
-    growing, shares = config.grown.growing, NEEDS["portpart"]
+    growing, shares = plan.initial.growing, NEEDS["portpart"]
     below, of_candidates, groups, depth = 0, 0, 0, 0
     for depth, (vertices, few_arcs) in enumerate(_level_sizes(
-            n, arcs, growing.least_vertices, shares.vertices, shares.arcs)):
-        vertices = max(vertices, min(n, growing.least_vertices * 5 // 4))  # ends not far above
+            n, arcs, growing.min_vertices, shares.vertices, shares.arcs)):
+        vertices = max(vertices, min(n, growing.min_vertices * 5 // 4))  # ends not far above
         candidates = growing.candidates_on(depth)
         of_candidates = max(of_candidates, candidates * vertices)
         groups = max(groups, candidates * group_words(vertices, k))

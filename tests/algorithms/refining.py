@@ -11,7 +11,8 @@ from portpart.algorithms.refinement import gain_cache as destinations
 from portpart.algorithms.refinement import loss_buckets as buckets
 from portpart.algorithms.refinement import moves
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles

@@ -22,7 +22,8 @@ from portpart.algorithms.initial.fixed_vertices import (
     start_partition,
 )
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph

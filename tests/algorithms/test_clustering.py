@@ -18,7 +18,8 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     wish_by_row,
     wish_for_cluster,
 )
-from portpart.algorithms.coarsening.clustering import MAX_ROW, ClusteringOptions, cluster
+from portpart.algorithms.coarsening.clustering import MAX_ROW, cluster
+from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import int64
 from portpart.graphs.graph import Graph
@@ -34,8 +35,8 @@ from tests.algorithms.spaces import (
 from tests.backends.lanes import LanesSpace
 from tests.graphs import graphs, random_graph, raw_graph
 
-NO_GROUPS = ClusteringOptions(most_left=1.0)
-ALL_GROUPED = ClusteringOptions(most_left=0.0)
+NO_GROUPS = ClusteringOptions(max_left=1.0)
+ALL_GROUPED = ClusteringOptions(max_left=0.0)
 
 
 def clustered(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT, seed: int = 0,

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.coarsening import clustering, contraction
-from portpart.algorithms.coarsening.clustering import ClusteringOptions
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
+from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph

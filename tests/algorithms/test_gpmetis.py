@@ -15,9 +15,11 @@ from portpart.algorithms.gpmetis import gpmetis as recipe
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import partition_multilevel
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.program import Program
 from portpart.generators import delaunay, rmat
+from portpart.options import changed
 from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import reference
 from tests.backends.host_cuda import COMPILER, NO_COMPILER, HostCudaSpace
@@ -38,7 +40,8 @@ def test_starts_are_counted_on_the_cpu() -> None:
 
 
 def test_a_configuration_tells_the_algorithm() -> None:
-    config = GpmetisConfig(coarsest_per_block=20, least_coarsest=0, handoff_vertices=500)
+    config = changed(GpmetisConfig(handoff_vertices=500), {
+        "coarsening.coarsest_per_block": 20, "coarsening.min_coarsest": 0})
     sizes = [level["vertices"] for level in portpart.partition(MESH, 4, preset=config)
              .stats["levels"]]
     assert all(fine <= 2 * coarse for fine, coarse in pairwise(sizes))
@@ -119,7 +122,8 @@ def found_in(space: ExecutionSpace, config: GpmetisConfig, **wanted: Any) -> Any
     graph = delaunay(3000).to(space)
     arrays = {name: space.asarray(value, np.int32) for name, value in wanted.items()}
     trace = Trace(space, graph, None)
-    part = recipe(Problem(graph, balance_of(graph, 6), 4, trace, Constraints(**arrays)), config)
+    problem = Problem(graph, balance_of(graph, 6), 4, trace, Constraints(**arrays))
+    part = partition_multilevel(problem, recipe(problem, config))
     return space.to_host(part), [level["vertices"] for level in trace.summary()["levels"]]
 
 
@@ -150,8 +154,8 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> E
 def test_the_way_to_the_cpu_and_back_changes_nothing(
     device: ExecutionSpace, handoff: int, wanted: str, cycles: int, contraction: str
 ) -> None:
-    config = GpmetisConfig(handoff_vertices=handoff, cycles=cycles, least_coarsest=200,
-                           contraction=contraction)
+    config = changed(GpmetisConfig(handoff_vertices=handoff, contraction=contraction), {
+        "search.cycles": cycles, "coarsening.min_coarsest": 200})
     far, levels = found_in(device, config, **WANTED[wanted])
     here, same_levels = found_in(reference(), config, **WANTED[wanted])
     assert np.array_equal(far, here)
@@ -170,7 +174,8 @@ def test_fine_levels_stay_on_the_device_and_coarse_ones_on_the_cpu(
         launched(n, kernel, *args, team=team)
 
     monkeypatch.setattr(device, "parallel_for", note)
-    _, levels = found_in(device, GpmetisConfig(handoff_vertices=1000, least_coarsest=100))
+    _, levels = found_in(device, changed(GpmetisConfig(handoff_vertices=1000), {
+        "coarsening.min_coarsest": 100}))
     first_small = next(size for size in levels if size <= 1000)
     assert sizes == [size for size in levels[1:] if size >= first_small]
     assert levels[-1] < first_small

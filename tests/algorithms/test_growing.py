@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,15 @@ import portpart
 from portpart import backends, generators
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.bisection import shuffled, splits_of
-from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
+from portpart.algorithms.initial.deep_multilevel import grown_partitions
 from portpart.algorithms.initial.metis import metis_partition
+from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.jet import JetConfig, jet
 from portpart.algorithms.multilevel import starting
-from portpart.algorithms.multilevel.pool import StartOptions, grown_parts, levels_below
+from portpart.algorithms.multilevel.pool import grown_parts, levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import partition_multilevel
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -35,8 +38,8 @@ from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
 
 ROOT = Path(__file__).parents[2]
 
-SMALL = GrowingOptions(candidates=2, most_candidates=4, trials=3, refined_trials=2,
-                       least_vertices=20, split_vertices=12)
+SMALL = GrowingOptions(candidates=2, max_candidates=4, trials=3, refined_trials=2,
+                       min_vertices=20, split_vertices=12)
 
 
 def limit_of(graph: Graph, k: int, imbalance: float = 0.05) -> int:
@@ -47,7 +50,7 @@ def parts_of(graph: Graph, k: int, *, seed: int = 1, options: GrowingOptions | N
              limit: int | None = None) -> np.ndarray:
     """The candidates of a graph, one a row."""
     growing = options or GrowingOptions()
-    start = StartOptions(refined=growing.candidates, growing=growing)
+    start = replace(growing, refined=growing.candidates)
     balance = Balance(k, limit or limit_of(graph, k), graph.total_vertex_weight // k)
     parts = grown_parts(graph, balance, start, seed)
     return np.array([oracles.host(part) for part in parts])
@@ -87,7 +90,7 @@ def test_all_spaces_grow_the_same(space: ExecutionSpace, name: str, k: int) -> N
     graph = GRAPHS[name]
     if graph.num_vertices < 2:
         pytest.skip("nothing to bisect")
-    levels = levels_below(graph, StartOptions(growing=SMALL), 7)
+    levels = levels_below(graph, SMALL, 7)
     limit = limit_of(graph, k)
     here = grown_in(space, levels, k, limit)
     assert np.array_equal(here, grown_in(reference(), levels, k, limit))
@@ -97,7 +100,7 @@ def test_all_spaces_grow_the_same(space: ExecutionSpace, name: str, k: int) -> N
     generators.delaunay(1200), random_graph(150, 8000, 2, weighted=True),
 ], ids=["long", "dense"])
 def test_blocks_grow_what_warps_grow(space: ExecutionSpace, graph: Graph) -> None:
-    levels = levels_below(graph, StartOptions(growing=SMALL), 7)
+    levels = levels_below(graph, SMALL, 7)
     limit = limit_of(graph, 6)
     here = grown_in(space, levels, 6, limit)
     assert np.array_equal(here, grown_in(reference(), levels, 6, limit))
@@ -111,7 +114,7 @@ def test_blocks_grow_what_warps_grow(space: ExecutionSpace, graph: Graph) -> Non
     (raw_graph(30, [(0, 1)] * 3 + [(i, 0) for i in range(1, 30)]).graph(), 3),
 ], ids=["mesh", "wide", "weighted", "sparse", "parallel"])
 def test_the_width_of_a_team_decides_nothing(graph: Graph, lanes: int) -> None:
-    levels = levels_below(graph, StartOptions(growing=SMALL), 7)
+    levels = levels_below(graph, SMALL, 7)
     limit = limit_of(graph, 5)
     wide = grown_in(LanesSpace(lanes), levels, 5, limit)
     assert np.array_equal(wide, grown_in(reference(), levels, 5, limit))
@@ -217,19 +220,19 @@ def test_weights_that_differ_much(make) -> None:
 
 
 def test_whole_partitions_with_grown_starts(space: ExecutionSpace) -> None:
-    config = JetConfig(start="grown", grown=StartOptions(refined=2, growing=SMALL))
+    config = JetConfig(initial=InitialOptions("grown", growing=SMALL))
     parts = []
     for where in (reference(), space):
         graph = random_graph(2000, 9000, 8, weighted=True, vertex_weighted=True).to(where)
         problem = Problem(graph, balance_of(graph, 6), 2, Trace(where, graph, None))
-        parts.append(oracles.host(jet(problem, config)))
+        parts.append(oracles.host(partition_multilevel(problem, jet(problem, config))))
     assert np.array_equal(*parts)
 
 
 def test_graphs_that_do_not_shrink_are_left_to_metis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starting, "MOST_GROWN", 100)
-    metis, grown = (portpart.partition(generators.delaunay(900), 4, preset=JetConfig(start=start))
-                    for start in ("metis", "grown"))
+    metis, grown = (portpart.partition(generators.delaunay(900), 4, preset=JetConfig(
+        initial=InitialOptions(start))) for start in ("metis", "grown"))
     assert np.array_equal(metis.part, grown.part)
 
 
@@ -270,7 +273,7 @@ def test_three_threads_grow_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [
-    {"candidates": 0}, {"trials": 0}, {"refined_trials": -1}, {"least_vertices": 1},
+    {"candidates": 0}, {"trials": 0}, {"refined_trials": -1}, {"min_vertices": 1},
     {"split_vertices": 1}, {"passes": -1}, {"stall_limit": -1},
 ])
 def test_options_out_of_range_are_refused(wrong: dict[str, int]) -> None:
@@ -281,4 +284,4 @@ def test_options_out_of_range_are_refused(wrong: dict[str, int]) -> None:
 @pytest.mark.parametrize("wrong", [{"refined": 0}, {"shrink": 1.0}])
 def test_start_options_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
-        StartOptions(**wrong)
+        GrowingOptions(**wrong)

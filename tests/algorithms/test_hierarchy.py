@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
+from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
@@ -46,7 +47,7 @@ def sizes(levels: list[Level]) -> list[int]:
 
 
 def coarse_sizes(graph: Graph, rule: ClusterRule, stop_at: int) -> list[int]:
-    return sizes(coarsen(SPACE, graph, rule, stop_at=stop_at, least_shrink=0.95))
+    return sizes(coarsen(SPACE, graph, rule, stop_at=stop_at, max_kept=0.95))
 
 
 def test_coarsening_ends_at_the_first_small_enough_graph() -> None:
@@ -84,7 +85,7 @@ def test_the_rule_sees_graph_and_seed_and_levels_are_reported() -> None:
         seen.append((graph.num_vertices, seed))
         return groups_of(2)(graph, seed, label)
 
-    coarsen(SPACE, graph, rule, stop_at=200, least_shrink=0.95, seed=30,
+    coarsen(SPACE, graph, rule, stop_at=200, max_kept=0.95, seed=30,
             on_level=lambda coarse: reported.append(coarse.num_vertices))
     assert seen == [(640, 30), (320, 31)]
     assert reported == [320, 160]
@@ -100,7 +101,7 @@ def test_labels_reach_the_rule_on_every_level(space: ExecutionSpace) -> None:
         halves = np.arange(fine.num_vertices) // 2
         return clusters_of(space, halves, -(-fine.num_vertices // 2))
 
-    levels = coarsen(space, graph, rule, stop_at=160, least_shrink=0.95,
+    levels = coarsen(space, graph, rule, stop_at=160, max_kept=0.95,
                      label=space.asarray(label))
     assert np.array_equal(seen[0], label)
     assert np.array_equal(seen[1], label[::2])
@@ -110,7 +111,7 @@ def test_labels_reach_the_rule_on_every_level(space: ExecutionSpace) -> None:
 @pytest.mark.parametrize("name", ["medium", "skewed"])
 def test_levels_are_quotients_of_each_other(space: ExecutionSpace, name: str) -> None:
     graph = GRAPHS[name].to(space)
-    levels = coarsen(space, graph, two_hop_rule(space, 500), stop_at=200, least_shrink=0.95)
+    levels = coarsen(space, graph, two_hop_rule(space, 500), stop_at=200, max_kept=0.95)
     assert len(levels) > 2
     for fine, coarse in pairwise(levels):
         cluster = oracles.host(fine.cluster)
@@ -134,13 +135,13 @@ STUBBORN: dict[str, Callable[[], Graph]] = {
 @pytest.mark.parametrize("name", STUBBORN)
 def test_two_hops_shrink_what_matching_cannot(space: ExecutionSpace, name: str) -> None:
     graph = STUBBORN[name]().to(space)
-    levels = coarsen(space, graph, two_hop_rule(space, 1500), stop_at=64, least_shrink=0.98)
+    levels = coarsen(space, graph, two_hop_rule(space, 1500), stop_at=64, max_kept=0.98)
     assert sizes(levels)[-1] <= 64
 
 
 def test_nothing_merges_above_the_weight_limit(space: ExecutionSpace) -> None:
     graph = GRAPHS["medium"].to(space)
-    levels = coarsen(space, graph, two_hop_rule(space, 40), stop_at=10, least_shrink=0.98)
+    levels = coarsen(space, graph, two_hop_rule(space, 40), stop_at=10, max_kept=0.98)
     assert max(oracles.vertex_weights(levels[-1].graph)) <= 40
 
 
@@ -150,7 +151,7 @@ def test_a_level_reads_once(space: ExecutionSpace, monkeypatch: pytest.MonkeyPat
     read: list[int] = []
     to_host = space.to_host
     monkeypatch.setattr(space, "to_host", lambda array: read.append(len(array)) or to_host(array))
-    levels = coarsen(space, graph, two_hop_rule(space, NO_LIMIT), stop_at=100, least_shrink=0.98)
+    levels = coarsen(space, graph, two_hop_rule(space, NO_LIMIT), stop_at=100, max_kept=0.98)
     assert read == [4] * (len(levels) - 1)
 
 
@@ -164,7 +165,7 @@ def test_a_level_of_clusters_takes_few_allocations_and_programs(
         return cluster(space, fine, 8, seed, ClusteringOptions())
 
     def levels() -> list[Level]:
-        return coarsen(space, graph, clusters, stop_at=100, least_shrink=0.98)
+        return coarsen(space, graph, clusters, stop_at=100, max_kept=0.98)
 
     steps = len(levels()) - 1
     made: list[int] = []

@@ -10,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.refinement.connectivity import most_of_few
-from portpart.algorithms.refinement.independent_refinement import (
-    IndependentOptions,
-    IndependentSetRefiner,
-)
+from portpart.algorithms.refinement.independent_refinement import IndependentSetRefiner
 from portpart.algorithms.refinement.jet_program import Widths, record_refinement
+from portpart.algorithms.refinement.options import IndependentOptions
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64

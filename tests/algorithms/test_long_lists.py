@@ -7,7 +7,8 @@ import pytest
 
 from portpart.algorithms.refinement import active_sets as lists
 from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph

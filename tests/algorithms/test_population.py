@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import portpart
 from portpart import generators
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.search import (
     MAX_COMBINED_BLOCKS,
@@ -53,7 +53,8 @@ def test_the_best_run_is_combined_with_the_others_and_goes_through_the_cycles() 
     told: list[int] = []
     dot = generators.grid_2d(1, 1).to(reference())
     problem = Problem(dot, Balance(10, 1, 1), 0, Trace(dot.space, dot, None))
-    best = search(problem, walk, 3, 1, lambda found: told.append(found.value))
+    best = search(problem, walk, SearchOptions(3, 1),
+                  lambda found: told.append(found.value))
     assert walks == [(None, None)] * 3 + [(3, 31), (4, 42), (5, 5)]
     assert told == [30, 30, 20, 19, 18, 17]
     assert best[0] == 6
@@ -61,18 +62,18 @@ def test_the_best_run_is_combined_with_the_others_and_goes_through_the_cycles() 
 
 @pytest.mark.parametrize("k", [2, 8])
 def test_searching_on_never_raises_the_cut(k: int) -> None:
-    config = PortpartConfig(runs=3, cycles=2)
+    config = PortpartConfig(search=SearchOptions(runs=3, cycles=2))
     result = checked.partition(MESH, k, algorithm="portpart", preset=config)
     cuts = result.stats["cuts"]
     assert len(cuts) == 3 + 2 + 2
     assert cuts == sorted(cuts, reverse=True)
     assert result.cut == cuts[-1] == result.stats["levels"][0]["cut"]
-    alone = dataclasses.replace(config, runs=1, cycles=0)
+    alone = PortpartConfig()
     assert portpart.partition(MESH, k, algorithm="portpart", preset=alone).cut == cuts[0]
 
 
 def test_seeds_of_searches_may_be_as_large_as_any() -> None:
     for seed in (0, 2**62):
         result = checked.partition(MESH, 3, algorithm="portpart", seed=seed,
-                                    preset=PortpartConfig(runs=2, cycles=1))
+                                    preset=PortpartConfig(search=SearchOptions(2, 1)))
         assert result.feasible

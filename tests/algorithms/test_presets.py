@@ -11,30 +11,61 @@ import pytest
 import portpart
 from portpart.algorithms import gkway, gpmetis
 from portpart.algorithms import portpart as portpart_recipe
-from portpart.algorithms.coarsening.clustering import ClusteringOptions
+from portpart.algorithms.coarsening.options import (
+    ClusteringOptions,
+    CoarseningOptions,
+    GroupingOptions,
+    MatchingOptions,
+)
 from portpart.algorithms.gkway import GkwayConfig
 from portpart.algorithms.gpmetis import GpmetisConfig
+from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
+from portpart.algorithms.integrated_mapping import IntegratedConfig
 from portpart.algorithms.jet import PRESETS, JetConfig
+from portpart.algorithms.mappers import MultisectionConfig, PartitionedConfig
+from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.refinement.independent_refinement import IndependentOptions
-from portpart.algorithms.refinement.jet_refinement import RefinementOptions
-from portpart.algorithms.refinement.two_direction_refinement import TwoDirectionOptions
+from portpart.algorithms.refinement.options import (
+    IndependentOptions,
+    RefinementOptions,
+    TwoDirectionOptions,
+)
 from portpart.errors import InputError
 from portpart.generators import delaunay
+from portpart.options import changed
 from tests import checked
 
+KINDS = [JetConfig, PortpartConfig, GkwayConfig, GpmetisConfig, IntegratedConfig,
+         MultisectionConfig, PartitionedConfig, CoarseningOptions, ClusteringOptions,
+         MatchingOptions, GroupingOptions, InitialOptions, GrowingOptions, ScheduleOptions,
+         SearchOptions, RefinementOptions, IndependentOptions, TwoDirectionOptions]
 
-@pytest.mark.parametrize("kind", [JetConfig, PortpartConfig, GkwayConfig, GpmetisConfig,
-                                  RefinementOptions, IndependentOptions, TwoDirectionOptions,
-                                  ClusteringOptions])
-def test_every_parameter_is_documented_and_frozen(kind: type) -> None:
-    described = (kind.__doc__ or "").partition("----------")[2]
-    names = [part.strip() for line in described.splitlines() if " : " in line
-             for part in line.partition(" : ")[0].split(",")]
-    assert sorted(names) == sorted(field.name for field in dataclasses.fields(kind))
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_parameter_is_documented_and_frozen(kind: Any) -> None:
+    fields = dataclasses.fields(kind)
+    assert all(f"\n{each.name} : {each.type}\n    {each.metadata['help']}\n" in kind.__doc__
+               and each.metadata["help"].endswith(".") for each in fields)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(kind(), names[0], None)
+        setattr(kind(), fields[0].name, None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_options_are_composed_and_never_inherited(kind: type) -> None:
+    assert kind.__mro__ == (kind, object)
+    assert not [each.name for each in dataclasses.fields(kind)
+                if each.name.startswith(("least_", "most_"))]
+
+
+def test_changes_go_to_options_at_any_depth_and_leave_the_rest() -> None:
+    before = PortpartConfig()
+    after = changed(before, {"initial.growing.trials": 3, "search": SearchOptions(2),
+                             "search.cycles": 1})
+    assert (after.initial.growing.trials, after.search) == (3, SearchOptions(2, 1))
+    assert changed(after, {"initial.growing.trials": before.initial.growing.trials,
+                           "search": before.search}) == before
+    assert changed(before, {}) == before
 
 
 def test_the_default_preset_is_the_default_configuration() -> None:
@@ -49,32 +80,37 @@ def test_the_default_preset_is_the_default_configuration() -> None:
 
 
 @pytest.mark.parametrize("options", [
-    {"temperatures": ()}, {"finest_temperatures": ()}, {"temperatures": 0.5},
-    {"temperatures": (0.5, -0.1)}, {"temperatures": (float("nan"),)}, {"starts": 0},
-    {"least_shrink": 1.0}, {"most_coarsest": -1},
+    {"refinement.temperatures": ()}, {"refinement.finest_temperatures": ()},
+    {"refinement.temperatures": 0.5}, {"refinement.temperatures": (0.5, -0.1)},
+    {"refinement.temperatures": (float("nan"),)}, {"initial.starts": 0}, {"initial.method": "x"},
+    {"coarsening.max_kept": 1.0}, {"coarsening.max_coarsest": -1}, {"initial.starts": 1.5},
+    {"coarsening": 3}, {"refinement.finest": 0.5}, {"refinement.coarse_once_above": "many"},
 ])
 def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=next(iter(options))):
-        JetConfig(**options)
+    with pytest.raises(InputError, match=next(iter(options)).rpartition(".")[2]):
+        changed(JetConfig(), options)
 
 
 @pytest.mark.parametrize(("kind", "options"), [
-    (JetConfig, {"runs": 2}), (JetConfig, {"cycles": 1}), (PortpartConfig, {"runs": 0}),
-    (PortpartConfig, {"cycles": -1}), (PortpartConfig, {"growth": 1}),
-    (PortpartConfig, {"most_coarse_weight": float("nan")}), (PortpartConfig, {"starts": 0}),
-    (GkwayConfig, {"group_size": 1}), (GkwayConfig, {"score_factor": 0}),
-    (GkwayConfig, {"score_factor": 2**63}), (GkwayConfig, {"most_coarse_weight": 1}),
-    (GpmetisConfig, {"runs": 2}), (GpmetisConfig, {"handoff_vertices": -1}),
+    (JetConfig, {"search": 2}), (PortpartConfig, {"search.runs": 0}),
+    (PortpartConfig, {"search.cycles": -1}), (PortpartConfig, {"clustering.growth": 1}),
+    (PortpartConfig, {"clustering.max_coarse_weight": float("nan")}),
+    (PortpartConfig, {"initial.starts": 0}), (PortpartConfig, {"search.walks": 2}),
+    (GkwayConfig, {"grouping.group_size": 1}), (GkwayConfig, {"grouping.score_factor": 0}),
+    (GkwayConfig, {"grouping.score_factor": 2**63}),
+    (GkwayConfig, {"grouping.max_coarse_weight": 1}), (GkwayConfig, {"size.group_size": 1}),
+    (GpmetisConfig, {"search.runs": 2}), (GpmetisConfig, {"handoff_vertices": -1}),
+    (GpmetisConfig, {"contraction.way": 1}),
     (GpmetisConfig, {"contraction": "merge"}), (TwoDirectionOptions, {"tolerance": 0}),
     (TwoDirectionOptions, {"stall_limit": 0}), (TwoDirectionOptions, {"pass_limit": 0}),
-    (GkwayConfig, {"starts": 0}), (IndependentOptions, {"stall_limit": 0}),
+    (GkwayConfig, {"initial.starts": 0}), (IndependentOptions, {"stall_limit": 0}),
     (IndependentOptions, {"tolerance": 0}), (IndependentOptions, {"tolerance": 1.1}),
     (IndependentOptions, {"round_limit": 0}), (ClusteringOptions, {"join_rounds": 0}),
-    (ClusteringOptions, {"most_left": -0.1}),
+    (ClusteringOptions, {"max_left": -0.1}),
 ])
 def test_a_recipe_that_cannot_work_is_refused(kind: type, options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=next(iter(options))):
-        kind(**options)
+    with pytest.raises(InputError, match=next(iter(options)).replace(".", "|")):
+        changed(kind(), options)
 
 
 @pytest.mark.parametrize("preset", ["fast", "default", "strong", "best"])
@@ -94,7 +130,8 @@ def test_clusters_make_half_as_many_levels() -> None:
 
 @pytest.mark.parametrize("growth", [2, 3, 8, 32])
 def test_growth_limits_how_fast_a_level_shrinks(growth: float) -> None:
-    config = PortpartConfig(growth=growth, least_coarsest=1000)
+    config = changed(PortpartConfig(), {"clustering.growth": growth,
+                                        "coarsening.min_coarsest": 1000})
     levels = portpart.partition(delaunay(20_000), 4, algorithm="portpart",
                                 preset=config).stats["levels"]
     sizes = [level["vertices"] for level in levels]
@@ -103,7 +140,7 @@ def test_growth_limits_how_fast_a_level_shrinks(growth: float) -> None:
 
 
 def test_ultra_cools_from_085_to_005_in_17_steps() -> None:
-    ultra = PRESETS["ultra"]
+    ultra = PRESETS["ultra"].refinement
     for temperatures in (ultra.temperatures, ultra.finest_temperatures):
         assert len(temperatures) == 17
         assert temperatures == tuple(sorted(temperatures, reverse=True))
@@ -115,27 +152,27 @@ def test_ultra_cools_from_085_to_005_in_17_steps() -> None:
                         (513, 1026), (100_000, 200_000)]
 )
 def test_coarsening_stops_at_eight_or_two_vertices_per_block(k: int, vertices: int) -> None:
-    config = JetConfig(coarsest_per_block=8, least_coarsest=512, most_coarsest=1024)
+    config = CoarseningOptions(coarsest_per_block=8, min_coarsest=512, max_coarsest=1024)
     assert config.coarsest_vertices(k) == vertices
 
 
 def test_there_is_always_a_start_and_fewer_for_more_blocks() -> None:
-    config = JetConfig(starts=8, start_blocks=64)
+    config = InitialOptions(starts=8, start_blocks=64)
     assert [config.num_starts(k) for k in (2, 8, 16, 64, 1000)] == [8, 8, 4, 1, 1]
 
 
 def test_presets_are_found_by_name_and_configurations_taken_as_they_are() -> None:
     assert lookup("jet", "ultra")[1] is PRESETS["ultra"]
-    mine = JetConfig(starts=3)
+    mine = JetConfig(initial=InitialOptions(starts=3))
     assert lookup("jet", mine)[1] is mine
     with pytest.raises(InputError, match="JetConfig"):
         lookup("jet", RefinementOptions())
-    assert lookup("portpart", "best")[1].runs == 4
+    assert lookup("portpart", "best")[1].search.runs == 4
 
 
 def test_every_level_is_refined_once_per_temperature() -> None:
     calls: list[int] = []
-    config = JetConfig(temperatures=(0.75, 0.25), finest_temperatures=(0.5, 0.25, 0.1))
+    config = JetConfig(refinement=ScheduleOptions((0.75, 0.25), (0.5, 0.25, 0.1)))
 
     def note(phase: str, level: int, _: int) -> None:
         if phase == "refinement":
@@ -151,8 +188,8 @@ def test_every_level_is_refined_once_per_temperature() -> None:
 def test_the_cut_never_grows_from_temperature_to_temperature() -> None:
     mesh = delaunay(2000)
     few, many = (
-        portpart.partition(mesh, 8, preset=JetConfig(
-            temperatures=(0.75,), finest_temperatures=(0.75, 0.5, 0.25, 0.1)[:count])).cut
+        portpart.partition(mesh, 8, preset=JetConfig(refinement=ScheduleOptions(
+            finest_temperatures=(0.75, 0.5, 0.25, 0.1)[:count]))).cut
         for count in (1, 4)
     )
     assert many <= few

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.refinement.connectivity import most_of_few
 from portpart.algorithms.refinement.jet_program import Widths, record_refinement
-from portpart.algorithms.refinement.two_direction_refinement import (
-    TwoDirectionOptions,
-    TwoDirectionRefiner,
-)
+from portpart.algorithms.refinement.options import TwoDirectionOptions
+from portpart.algorithms.refinement.two_direction_refinement import TwoDirectionRefiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64

@@ -8,6 +8,7 @@ import pytest
 
 import portpart
 from portpart import backends
+from portpart.algorithms.initial.options import InitialOptions
 from portpart.backends.cuda.compile import module_text
 from portpart.backends.cuda.cpp_words import TYPES
 from portpart.backends.cuda.translate import DIRECT, PACKED, translate
@@ -51,7 +52,8 @@ def seen() -> tuple[list, dict]:
     host_cuda.residents.clear()
     with mock.patch.object(backends, "space", return_value=host_cuda.HostCudaSpace()):
         portpart.partition(grid_2d(80, 80), 5, seed=1)
-        portpart.partition(grid_2d(80, 80), 5, preset=portpart.JetConfig(start="grown"), seed=1)
+        grown = portpart.JetConfig(initial=InitialOptions("grown"))
+        portpart.partition(grid_2d(80, 80), 5, preset=grown, seed=1)
         portpart.partition(grid_2d(80, 80), 5, algorithm="gkway", seed=1)
         portpart.partition(grid_2d(80, 80), 5, algorithm="gpmetis", seed=1)
     return list(host_cuda.seen), dict(host_cuda.residents)

@@ -16,9 +16,11 @@ from scipy.sparse import csr_array, triu
 import portpart
 from portpart import InputError, Topology
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.integrated_mapping import IntegratedConfig
 from portpart.algorithms.mappers import MAPPERS, MultisectionConfig, PartitionedConfig
 from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multisection import adaptive_limit
 from portpart.algorithms.objectives.distances import distances_on
@@ -166,10 +168,11 @@ def test_a_machine_is_needed(options: dict[str, Any]) -> None:
 
 
 def test_a_configuration_as_preset() -> None:
+    of_level = portpart.PortpartConfig(search=SearchOptions(cycles=1))
     for algorithm, config in (
             ("two-phase", PartitionedConfig(partitioner="jet", swaps=False)),
-            ("hm", MultisectionConfig(portpart.PortpartConfig(cycles=1), swaps=False)),
-            ("im", IntegratedConfig(coarsening="matching", runs=2, cycles=1, swaps=False))):
+            ("hm", MultisectionConfig(of_level, swaps=False)),
+            ("im", IntegratedConfig(clustering=None, search=SearchOptions(2, 1), swaps=False))):
         result = mapped(MESH, [2, 2], [1, 10], algorithm=algorithm, preset=config)
         assert "swaps" not in result.stats["phases"]
         result = mapped(MESH, [2, 2], [1, 10], algorithm=algorithm, preset=config, swaps=True)
@@ -185,9 +188,9 @@ def test_a_configuration_as_preset() -> None:
     (lambda: MultisectionConfig(rooms=()), r"rooms is \(\)"),
     (lambda: MultisectionConfig(rooms=(0, 1.5)), r"rooms is \(0, 1.5\)"),
     (lambda: MultisectionConfig(cycles=-1), "cycles is -1"),
-    (lambda: MultisectionConfig(least_coarsest=-1), "least_coarsest is -1"),
-    (lambda: IntegratedConfig(coarsening="x"), "coarsening is 'x'"),
-    (lambda: IntegratedConfig(growth=1), "growth is 1"),
+    (lambda: MultisectionConfig(min_coarsest=-1), "min_coarsest is -1"),
+    (lambda: IntegratedConfig(coarsening="x"), "coarsening is 'x'"),  # type: ignore[arg-type]
+    (lambda: IntegratedConfig(clustering=ClusteringOptions(growth=1)), "growth is 1"),
 ])
 def test_bad_configurations_are_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -272,7 +275,7 @@ def test_room_for_more_than_all_there_is() -> None:
 @pytest.mark.parametrize("wrong", [
     {"runs": 5}, {"runs": (1.5,)}, {"runs": ()}, {"rooms": 0.5}, {"rooms": ("a",)},
     {"rooms": (float("nan"),)}, {"starts": "3"}, {"cycles": None}, {"starts": 0}, {"cycles": 1.5},
-    {"least_coarsest": 2.5}], ids=str)  # fmt: skip
+    {"min_coarsest": 2.5}], ids=str)  # fmt: skip
 def test_wrong_parameters_are_told_before_the_work(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"{next(iter(wrong))} is "):
         MultisectionConfig(**wrong)
@@ -352,8 +355,9 @@ def test_blocks_in_the_best_order_stay() -> None:
 
 def test_runs_are_given_from_the_outermost_level_on() -> None:
     config = MultisectionConfig("fast", runs=(9, 3))
-    assert [level.runs for level in islice(config.of_levels(8), 4)] == [9, 3, 3, 3]
-    assert [level.runs for level in islice(MultisectionConfig("best").of_levels(8), 2)] == [4, 4]
+    assert [level.search.runs for level in islice(config.of_levels(8), 4)] == [9, 3, 3, 3]
+    best = MultisectionConfig("best").of_levels(8)
+    assert [level.search.runs for level in islice(best, 2)] == [4, 4]
 
 
 def test_starts_of_a_preset_can_be_replaced() -> None:

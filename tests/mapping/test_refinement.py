@@ -10,7 +10,8 @@ import pytest
 import portpart
 from portpart import Topology, backends
 from portpart.algorithms.coarsening.matching import rated_matching
-from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
+from portpart.algorithms.initial.deep_multilevel import grown_partitions
+from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mapping import refinement
 from portpart.algorithms.mapping.refinement import MappingRefiner
 from portpart.algorithms.objectives.distances import distances_on
@@ -19,7 +20,7 @@ from portpart.algorithms.refinement import active_sets as lists
 from portpart.algorithms.refinement import loss_buckets as buckets
 from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.jet_program import Widths
-from portpart.algorithms.refinement.jet_refinement import RefinementOptions
+from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64

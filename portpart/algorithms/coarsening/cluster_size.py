@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
+from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
+from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
@@ -21,23 +22,21 @@ def is_skewed(graph: Graph) -> bool:
     return graph.max_degree > SKEW * graph.mean_degree
 
 
-def cluster_rule(graph: Graph, coarsest: int, limit: int, growth: float, skewed_growth: float,
-                 most_coarse_weight: float, options: ClusteringOptions) -> ClusterRule:
+def cluster_rule(graph: Graph, coarsest: int, limit: int,
+                 options: ClusteringOptions) -> ClusterRule:
     """Clusters for the levels of a hierarchy from `graph` down to about `coarsest` vertices.
 
     Parameters
     ----------
     limit : int
         No cluster may weigh more.
-    growth, skewed_growth, most_coarse_weight : float
-        As of `PortpartConfig`.
     """
     total = graph.total_vertex_weight
-    highest = min(limit, int(most_coarse_weight * total / coarsest))
-    skewed = is_skewed(graph)
+    highest = min(limit, int(options.max_coarse_weight * total / coarsest))
+    growth = options.skewed_growth if is_skewed(graph) else options.growth
 
     def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        most = min(int((skewed_growth if skewed else growth) * total / fine.num_vertices), highest)
+        most = min(int(growth * total / fine.num_vertices), highest)
         return cluster(fine.space, fine, max(1, most), level_seed, options, label)
 
     return find_clusters

@@ -17,7 +17,6 @@ size-constrained graph clustering (2016), which is sequential.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,10 +51,10 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     settle,
 )
 from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
+from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel, Record, Words, int32, int64
 from portpart.backends.program import Program, WorkArray, flat_bindings
-from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for_all
 from portpart.primitives.hash_rows import SLOTS
@@ -66,35 +65,6 @@ NO_DEGREE = 2**31
 
 MAX_ROW = 192
 """Vertices of higher degree get the widest team for their hash row: it has room for longer rows."""
-
-
-@dataclass(frozen=True)
-class ClusteringOptions:
-    """Parameters of the clustering.
-
-    Parameters
-    ----------
-    join_rounds : int
-        Rounds in which single vertices join clusters.
-    improve_rounds : int
-        Rounds after those in which half of the members, in turn, may move as well.
-    most_left : float
-        If more than this share of the vertices is single after that, they are grouped.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-    """
-
-    join_rounds: int = 3
-    improve_rounds: int = 0
-    most_left: float = 0.25
-
-    def __post_init__(self) -> None:
-        for name, least in (("join_rounds", 1), ("improve_rounds", 0), ("most_left", 0)):
-            if not getattr(self, name) >= least:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least {least}")
 
 
 def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
@@ -256,7 +226,7 @@ def _group_leftovers(recording: _Recording, options: ClusteringOptions, at: int)
     program, rounds, launch = recording.program, recording.rounds, recording.launch
     groups: Any = program.records["groups"]
     program.records["groups"] = groups.sharing(rounds, recording.lists[1 - at])
-    launch(1, judge_leftovers, at, max_left=int(1000 * options.most_left))
+    launch(1, judge_leftovers, at, max_left=int(1000 * options.max_left))
     with program.if_nonzero(recording.sizes.too_many_left):
         recording.wish(at, rounds.replaced(max_weight=NO_LIMIT))
         launch(recording.sizes.keys, leftovers.clear_favourite)

@@ -26,7 +26,6 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.primitives.hash_rows import EMPTY
 
-WAYS = ("auto", "hash", "sort")
 SORTED_DEGREE = 4
 
 

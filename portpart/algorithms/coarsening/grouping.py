@@ -33,6 +33,7 @@ from portpart.algorithms.coarsening.group_rounds import (
     settle,
     take_in,
 )
+from portpart.algorithms.coarsening.options import MAX_SCORE
 from portpart.algorithms.coarsening.pairing import Pairing, pairing_state, record_pairing
 from portpart.algorithms.coarsening.wishes import ListSize
 from portpart.backends.interface import Array, ExecutionSpace
@@ -40,9 +41,6 @@ from portpart.backends.program import Program, WorkArray, flat_bindings
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
 from portpart.primitives.scan import tiles_of
-
-MOST_SCORE = 2**62
-"""Scores stay below it: edges that weigh more than this over c count as equally heavy."""
 
 
 def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int, seed: int,
@@ -80,7 +78,7 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
     pairing = Pairing.of(n, max_weight)
     grouping = Grouping(
         seed=seed, max_weight=max_weight, label=label, wish=None, score_factor=factor,
-        max_edge_weight=MOST_SCORE // factor, group_size=group_size,
+        max_edge_weight=MAX_SCORE // factor, group_size=group_size,
         group_weight=WorkArray(np.int64, n), subset=found,
     )
     records = {

@@ -36,7 +36,7 @@ def coarsen(
     find_clusters: ClusterRule,
     *,
     stop_at: int,
-    least_shrink: float,
+    max_kept: float,
     stop_dense_at: int | None = None,
     seed: int = 0,
     label: Array | None = None,
@@ -54,7 +54,7 @@ def coarsen(
     stop_at : int
         Coarsening ends at the first graph with at most so many vertices; a graph with less than
         a quarter of them is dropped again (Jet's released code).
-    least_shrink : float
+    max_kept : float
         Coarsening ends when a level keeps more than this share of its vertices.
     stop_dense_at : int, optional
         What takes the place of `stop_at` while a graph is dense.
@@ -74,7 +74,7 @@ def coarsen(
         clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, label)
         coarse = contract(space, graph, clusters, weight_type, contraction)
         too_small = coarse.num_vertices < end / 4
-        stalled = coarse.num_vertices > least_shrink * graph.num_vertices
+        stalled = coarse.num_vertices > max_kept * graph.num_vertices
         if too_small or stalled:
             break
         levels[-1].cluster = clusters.cluster

@@ -9,73 +9,21 @@ best of them go on to the next finer graph.  Nothing returns to the host on the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
+from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.order_by_section import order_by_label
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record, Words
 from portpart.backends.program import flat_bindings
-from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
 
 GAIN_BITS = 62
 """Bits of a key without its sign."""
-
-
-@dataclass(frozen=True)
-class GrowingOptions:
-    """Parameters of initial partitions by growing.
-
-    Parameters
-    ----------
-    candidates : int
-        Partitions of the graph itself; of every coarser graph there are twice as many.
-    most_candidates : int
-        Partitions of a coarser graph, at most, unless even more are wanted of the graph itself.
-    trials, refined_trials : int
-        Attempts at each bisection, and how many of them, those of smallest cut, are refined; the
-        best is taken.
-    least_vertices : int
-        The hierarchy ends at a graph of about so many vertices.
-    split_vertices : int
-        On coarse graphs, blocks are bisected further while they have about so many vertices.
-    passes : int
-        Passes of refinement over a bisection, at most.
-    stall_limit : int
-        A pass ends after so many moves without a better bisection, or before if gains tell that
-        none will come.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-    """
-
-    candidates: int = 2
-    most_candidates: int = 8
-    trials: int = 8
-    refined_trials: int = 4
-    least_vertices: int = 128
-    split_vertices: int = 32
-    passes: int = 2
-    stall_limit: int = 20
-
-    def __post_init__(self) -> None:
-        for name, least in (("candidates", 1), ("most_candidates", 1), ("trials", 1),
-                            ("refined_trials", 0), ("least_vertices", 2), ("split_vertices", 2),
-                            ("passes", 0), ("stall_limit", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least {least}")
-
-    def candidates_on(self, depth: int) -> int:
-        """Candidates on the graph that is `depth` levels below the finest."""
-        return max(self.candidates, min(self.most_candidates, self.candidates << depth))
 
 
 def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarray,

@@ -7,63 +7,30 @@ graph, on a hierarchy that goes on below the coarsest graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.clustering import ClusteringOptions, cluster
+from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
-from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
+from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.initial.deep_multilevel import grown_partitions
 from portpart.algorithms.initial.fixed_vertices import grown_partition, start_partition
+from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
-from portpart.errors import InputError
 from portpart.graphs.graph import Graph
-
-STARTERS = ("metis", "grown", "auto")
 
 MOST_GROWN = 2**17
 """Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
 
-LEAST_SHRINK = 0.9
+MAX_KEPT = 0.9
+"""Coarsening below the coarsest graph ends when a level keeps a larger share of its vertices."""
 
-
-@dataclass(frozen=True)
-class StartOptions:
-    """Parameters of starts that are grown.
-
-    Parameters
-    ----------
-    refined : int
-        So many of the best candidates are refined on the coarsest graph, and the best one is used.
-    shrink : float
-        Clusters weigh at most what they must for so many vertices to become one, and half more.
-    growing : GrowingOptions
-
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-    """
-
-    refined: int = 2
-    shrink: float = 4.5
-    growing: GrowingOptions = field(default_factory=GrowingOptions)
-
-    def of_one(self) -> StartOptions:
-        """The same with one candidate."""
-        return replace(self, refined=1, growing=replace(self.growing, candidates=1))
-
-    def __post_init__(self) -> None:
-        if self.refined < 1:
-            raise InputError(f"refined is {self.refined}; it must be at least 1")
-        if not 1.5 <= self.shrink <= 100:
-            raise InputError(f"shrink is {self.shrink}; it must be from 1.5 to 100")
-
+Splits = tuple[np.ndarray, np.ndarray]
 
 Choose = Callable[[list[Array]], Array]
 """The best of several partitions, or one put together from them."""
@@ -83,19 +50,34 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
         yield space.asarray(grown)
 
 
-def grown_parts(coarsest: Graph, balance: Balance, options: StartOptions, seed: int) -> list[Array]:
-    """Partitions grown all at once, the most promising first."""
-    levels = levels_below(coarsest, options, seed)
-    n = coarsest.num_vertices
-    shares = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
+def grown_parts(coarsest: Graph, balance: Balance, options: GrowingOptions, seed: int,
+                splits: Splits | None = None) -> list[Array]:
+    """Partitions grown all at once, the most promising first.
+
+    Parameters
+    ----------
+    splits : tuple of numpy.ndarray, optional
+        The bisections that lead to single blocks, as `splits_of` gives them; blocks are alike then.
+    """
+    goals = np.ones(balance.num_blocks)
+    if splits is None and balance.shares is not None:
+        goals = balance.shares
+    return grown_on(levels_below(coarsest, options, seed), goals, balance, options, seed, splits)
+
+
+def grown_on(levels: list[Level], goals: np.ndarray, balance: Balance, options: GrowingOptions,
+             seed: int, splits: Splits | None, labels: list[Array] | None = None,
+             num_labels: int = 1) -> list[Array]:
+    """Partitions grown on a hierarchy, as `grown_partitions` says, the most promising first."""
+    n = levels[0].graph.num_vertices
     parts = grown_partitions(
         [level.graph for level in levels], [level.cluster for level in levels[:-1]],
-        shares, balance.limits, seed, options.growing, options.refined,
+        goals, balance.limits, seed, options, options.refined, splits, labels, num_labels,
     )
     return [parts[start : start + n] for start in range(0, len(parts), n)]
 
 
-def levels_below(graph: Graph, options: StartOptions, seed: int, least: int | None = None,
+def levels_below(graph: Graph, options: GrowingOptions, seed: int, least: int | None = None,
                  label: Array | None = None) -> list[Level]:
     """Coarser and coarser graphs, from `graph` down to about `least` vertices.
 
@@ -108,7 +90,7 @@ def levels_below(graph: Graph, options: StartOptions, seed: int, least: int | No
     """
     total = graph.total_vertex_weight
     if least is None:
-        least = options.growing.least_vertices
+        least = options.min_vertices
     clustering = ClusteringOptions()
 
     def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
@@ -116,7 +98,7 @@ def levels_below(graph: Graph, options: StartOptions, seed: int, least: int | No
         limit = max(1, int(1.5 * total / vertices))
         return cluster(fine.space, fine, limit, level_seed, clustering, label)
 
-    return coarsen(graph.space, graph, find_clusters, stop_at=least, least_shrink=LEAST_SHRINK,
+    return coarsen(graph.space, graph, find_clusters, stop_at=least, max_kept=MAX_KEPT,
                    seed=seed, label=label)
 
 

@@ -1,9 +1,13 @@
-"""What the walk asks of a refiner, whatever it minimises and however it moves vertices."""
+"""What the walk asks of a refiner, and the refiner of the cut that most recipes have."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
+from portpart.algorithms.multilevel.options import ScheduleOptions
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.refinement.jet_refinement import JetRefiner
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -27,3 +31,9 @@ class Refiner(Protocol):
 
     def refine(self, graph: Graph, temperature: float, fixed: Array | None, /) -> Outcome:
         """Refine the current partition of `graph` in place; fixed vertices stay."""
+
+
+def jet_refiner(problem: Problem, options: ScheduleOptions) -> Callable[[int], Refiner]:
+    """Makes, for a seed, what refines the cut as Jet does."""
+    return lambda seed: JetRefiner(problem.space, problem.graph, problem.balance, options.coarse,
+                                   seed, options.of_finest(problem.graph))

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int64, kernel
@@ -57,9 +58,9 @@ class Walk(Protocol):
         """Walk."""
 
 
-def search(problem: Problem, walk: Walk, runs: int, cycles: int,
+def search(problem: Problem, walk: Walk, options: SearchOptions,
            found_one: Callable[[Partition], None] = lambda found: None) -> Array:
-    """The best partition of `runs` walks from scratch, their combinations, and cycles after those.
+    """The best partition of some walks from scratch, their combinations, and cycles after those.
 
     From an initial partition there is one walk, and cycles after it.  Before each further walk it
     is asked whether there is time.
@@ -72,7 +73,7 @@ def search(problem: Problem, walk: Walk, runs: int, cycles: int,
     seed, wanted = problem.seed, problem.constraints
     found = [walk(seed, wanted.initial, wanted.initial)]
     found_one(found[0])
-    for run in range(1, runs if wanted.initial is None else 1):
+    for run in range(1, options.runs if wanted.initial is None else 1):
         if wanted.out_of_time():
             break
         found.append(walk(seed + RUN_SEEDS * run))
@@ -84,7 +85,7 @@ def search(problem: Problem, walk: Walk, runs: int, cycles: int,
         label = overlay(problem.space, best.part, other.part, problem.num_blocks)
         best = min(best, walk(seed + COMBINATION_SEEDS * index, best.part, label), key=_rank)
         found_one(best)
-    for cycle in range(1, cycles + 1):
+    for cycle in range(1, options.cycles + 1):
         if wanted.out_of_time():
             break
         best = min(best, walk(seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)

@@ -7,18 +7,20 @@ clusters, who starts, and what refines.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
+from portpart.algorithms.coarsening.options import CoarseningOptions
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.options import MultilevelConfig
+from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition, Walk, search
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
+from portpart.graphs.graph import Graph
 
 StartRule = Callable[[Refiner, Level, Constraints, int], int]
 """Starts a refiner on the coarsest graph, from what is wanted there and a seed.
@@ -27,32 +29,48 @@ Returns the passes over that graph which the partition has had, if they count.
 """
 
 
+Passes = Callable[[int, Graph], tuple[float, ...]]
+"""What a refiner is told for each pass over a level, 0 being the finest."""
+
+
+def one_pass(depth: int, graph: Graph) -> tuple[float, ...]:
+    """A pass that never loses."""
+    return (0.0,)
+
+
 @dataclass(frozen=True, eq=False)
 class Recipe:
     """The parts of a walk.
 
     Attributes
     ----------
-    config : MultilevelConfig
-        Where coarsening ends, the passes over each level, and how far to search.
+    coarsening : CoarseningOptions
     find_clusters : callable
         Clusters of the graph on a level; must respect labels.
     start : callable
         Starts on the coarsest graph.
     refiner : callable
         What refines all levels, made for a seed.
+    passes : callable
+        Passes over a level.
+    search : SearchOptions
+    contraction : {"hash", "sort", "auto"}
+        How coarse rows are made, as in `contract`.
     label : array of int32, shape (n,), optional
         Walks from scratch merge vertices of equal label only.
     stop_at : int, optional
-        Vertices at which coarsening ends; by default as the configuration says.
+        Vertices at which coarsening ends; by default as the options say.
     combine : callable, optional
         The best of a partition and of what a walk has made of it; by default the latter.
     """
 
-    config: MultilevelConfig
+    coarsening: CoarseningOptions
     find_clusters: ClusterRule
     start: StartRule
     refiner: Callable[[int], Refiner]
+    passes: Passes = one_pass
+    search: SearchOptions = field(default_factory=SearchOptions)
+    contraction: str = "hash"
     label: Array | None = None
     stop_at: int | None = None
     combine: Callable[[list[Array]], Partition] | None = None
@@ -74,7 +92,7 @@ def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
 
 def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
     """The best partition that walks and their combinations find."""
-    return search(problem, walk_of(problem, recipe), recipe.config.runs, recipe.config.cycles,
+    return search(problem, walk_of(problem, recipe), recipe.search,
                   lambda found: problem.trace.walked(found.value))
 
 
@@ -111,13 +129,13 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
 
 
 def _levels(problem: Problem, recipe: Recipe, seed: int, label: Array | None) -> list[Level]:
-    config, k = recipe.config, problem.num_blocks
+    options, k = recipe.coarsening, problem.num_blocks
     return coarsen(
         problem.space, problem.graph, recipe.find_clusters, seed=seed,
         label=problem.constraints.label(problem.space, label),
-        stop_at=config.coarsest_vertices(k) if recipe.stop_at is None else recipe.stop_at,
-        stop_dense_at=config.coarsest_dense_vertices(k), least_shrink=config.least_shrink,
-        on_level=problem.trace.coarse_level, contraction=config.contraction,
+        stop_at=options.coarsest_vertices(k) if recipe.stop_at is None else recipe.stop_at,
+        stop_dense_at=options.coarsest_dense_vertices(k), max_kept=options.max_kept,
+        on_level=problem.trace.coarse_level, contraction=recipe.contraction,
     )
 
 
@@ -154,7 +172,7 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
         level = levels[depth]
         if level.cluster is not None:
             refiner.project(level.graph, level.cluster)
-        passes = recipe.config.passes(depth, level.graph)
+        passes = recipe.passes(depth, level.graph)
         if depth == len(levels) - 1 and 0 < depth and done < len(passes):
             passes = passes[done:]
         for index, temperature in enumerate(passes):

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level
-from portpart.algorithms.initial.deep_multilevel import grown_partitions
+from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mapping.combining import Sections, best_of_each
-from portpart.algorithms.mapping.problem import MappingProblem
-from portpart.algorithms.mapping.refinement import MappingRefiner
+from portpart.algorithms.mapping.problem import MappingProblem, mapping_refiner
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.pool import StartOptions, levels_below, start_from_best
+from portpart.algorithms.multilevel.pool import grown_on, levels_below, start_from_best
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
@@ -57,26 +57,25 @@ def partition_sections(problem: MappingProblem, sections: Sections,
     def combine(parts: list[Array]) -> Partition:
         return best_of_each(problem.graph, sections, problem.distances, problem.balance, parts, 0)
 
+    rule = cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
+                        config.clustering)
     return search_multilevel(problem, Recipe(
-        config, config.clusters_of_levels(problem, coarsest),
-        _start_rule(problem, sections, config),
-        lambda seed: MappingRefiner(
-            problem.space, problem.graph, problem.balance, problem.distances, config.refinement,
-            seed, config.refinement_of_finest(problem.graph)),
+        config.coarsening, rule, _start_rule(problem, sections, config),
+        mapping_refiner(problem, config.refinement), config.refinement.passes, config.search,
         label=sections.first_block, stop_at=coarsest,
         combine=combine if sections.count > 1 else None))
 
 
 def coarsest_of_sections(config: PortpartConfig, num_blocks: int, num_sections: int) -> int:
     """Number of vertices at which coarsening stops."""
-    return max(config.coarsest_vertices(num_blocks),
-               min(config.least_coarsest * num_sections, MOST))
+    return max(config.coarsening.coarsest_vertices(num_blocks),
+               min(config.coarsening.min_coarsest * num_sections, MOST))
 
 
 def _start_rule(problem: MappingProblem, sections: Sections, config: PortpartConfig) -> StartRule:
     """The best of several partitions, each refined; for each section by itself."""
-    options = config.grown
-    if config.start == "auto" and config.num_starts(sections.width) == 1:
+    options = config.initial.growing
+    if config.initial.method == "auto" and config.initial.num_starts(sections.width) == 1:
         options = options.of_one()
 
     def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
@@ -91,23 +90,18 @@ def _start_rule(problem: MappingProblem, sections: Sections, config: PortpartCon
             return best_of_each(graph, own, problem.distances, problem.balance, refined, slack).part
 
         parts = _grown(level, sections, problem.balance, options, seed)
-        start_from_best(refiner, graph, parts, len(parts), config.passes(1, graph)[0], wanted,
-                        choose if sections.count > 1 else None)
+        start_from_best(refiner, graph, parts, len(parts), config.refinement.passes(1, graph)[0],
+                        wanted, choose if sections.count > 1 else None)
         return 0
 
     return start
 
 
-def _grown(coarsest: Level, sections: Sections, balance: Balance, options: StartOptions,
+def _grown(coarsest: Level, sections: Sections, balance: Balance, options: GrowingOptions,
            seed: int) -> list[Array]:
     """Partitions of the coarsest graph by bisections of sections, the most promising first."""
-    least = max(options.growing.least_vertices, LEAST_OF_SECTION * sections.count)
+    least = max(options.min_vertices, LEAST_OF_SECTION * sections.count)
     levels = levels_below(coarsest.graph, options, seed, least, coarsest.label)
-    n = coarsest.graph.num_vertices
     labels = None if sections.count == 1 else [level.label for level in levels]
-    parts = grown_partitions(
-        [level.graph for level in levels], [level.cluster for level in levels[:-1]],
-        np.maximum(balance.limits, 1), balance.limits, seed, options.growing, options.refined,
-        splits_of_ranges(sections.count, sections.width), labels, sections.count,
-    )
-    return [parts[start : start + n] for start in range(0, len(parts), n)]
+    return grown_on(levels, np.maximum(balance.limits, 1), balance, options, seed,
+                    splits_of_ranges(sections.count, sections.width), labels, sections.count)

@@ -7,8 +7,6 @@ heavy, which the paper does not have.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
@@ -26,51 +24,13 @@ from portpart.algorithms.refinement.independent import (
     keep_independent_hubs,
 )
 from portpart.algorithms.refinement.jet_program import ByDegree, Widths, launch_by_degree
-from portpart.algorithms.refinement.jet_refinement import JetRefiner, RefinementOptions
+from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement.options import IndependentOptions, RefinementOptions
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
-from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.primitives.recorded_sort import sort_arrays
-
-
-@dataclass(frozen=True)
-class IndependentOptions:
-    """Parameters of independent-set refinement.
-
-    Parameters
-    ----------
-    zero_gain : bool
-        Whether moves without gain are legal that even out the weights of two blocks.
-    fill_rooms : bool
-        Whether moves behind the balanced prefix are made where their blocks have room.
-    tolerance : float
-        A cut must fall below this share of the best to count as progress.  The paper's is 1: rounds
-        go on while moves gain.
-    stall_limit : int
-        Rounds without progress after which a level ends.
-    round_limit : int
-        Rounds after which a level ends in any case.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-    """
-
-    zero_gain: bool = True
-    fill_rooms: bool = True
-    tolerance: float = 0.9999
-    stall_limit: int = 10
-    round_limit: int = 2**31
-
-    def __post_init__(self) -> None:
-        if not 0 < self.tolerance <= 1:
-            raise InputError(f"tolerance is {self.tolerance}; it must be above 0 and at most 1")
-        for name in ("stall_limit", "round_limit"):
-            if not getattr(self, name) >= 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1")
 
 
 class IndependentSetRefiner(JetRefiner):

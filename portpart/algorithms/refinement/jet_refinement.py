@@ -6,7 +6,6 @@ What happens on a level is the program of `jet_program.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from portpart.algorithms.refinement.jet_program import (
     Widths,
     record_refinement,
 )
+from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
@@ -50,28 +50,6 @@ MOST_IN_GROUP = 8
 
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
-
-
-@dataclass(frozen=True)
-class RefinementOptions:
-    """Parameters of Jet refinement.
-
-    Parameters
-    ----------
-    tolerance : float
-        The paper's phi: a cut must fall below this share of the best to count as progress.
-    stall_limit : int
-        Iterations without progress after which a level ends.
-    iteration_limit : int
-        Iterations after which a level ends in any case.
-    weak_limit : int
-        Weak rebalancings before strong ones.
-    """
-
-    tolerance: float = 0.999
-    stall_limit: int = 12
-    iteration_limit: int = 1000
-    weak_limit: int = 2
 
 
 class JetRefiner:

@@ -1,0 +1,101 @@
+"""Parameters of coarsening: where it ends, and how vertices are merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portpart.options import check_options, described, option
+
+CONTRACTIONS = ("auto", "hash", "sort")
+
+MAX_SCORE = 2**62
+"""Scores stay below it: edges that weigh more than this over c count as equally heavy."""
+
+
+@described
+@dataclass(frozen=True)
+class CoarseningOptions:
+    """Where coarsening ends."""
+
+    coarsest_per_block: int = option(
+        32, "Coarsening ends at a graph of this many vertices for each block.", least=0)
+    min_coarsest: int = option(512, "But not below this many vertices.", least=0)
+    max_coarsest: int = option(
+        8192, "And not above this many, or two for each block if that is more.", least=0)
+    dense_per_block: int | None = option(
+        None, "While a graph is dense it is coarsened further, to this many vertices for each "
+        "block.", least=0)
+    max_kept: float = option(
+        0.98, "Coarsening ends when a level keeps more than this share of the vertices.",
+        above=0, below=1)  # at 1 coarsening would go on for ever
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def coarsest_vertices(self, num_blocks: int) -> int:
+        """Number of vertices at which coarsening ends."""
+        wanted = max(self.coarsest_per_block * num_blocks, self.min_coarsest)
+        return wanted if wanted <= self.max_coarsest else max(self.max_coarsest, 2 * num_blocks)
+
+    def coarsest_dense_vertices(self, num_blocks: int) -> int | None:
+        """The same for a dense graph."""
+        if self.dense_per_block is None:
+            return None
+        return max(self.dense_per_block * num_blocks, self.min_coarsest // 4)
+
+
+@described
+@dataclass(frozen=True)
+class ClusteringOptions:
+    """Merging by clusters."""
+
+    growth: float = option(
+        8, "A cluster weighs at most this many times the mean vertex of its level.",
+        above=1, below=float("inf"))
+    skewed_growth: float = option(
+        32, "The same on graphs whose highest degree is far above the mean.",
+        above=1, below=float("inf"))
+    max_coarse_weight: float = option(
+        8, "And at most this many times the mean vertex of a graph at which coarsening may end.",
+        above=1, below=float("inf"))
+    join_rounds: int = option(3, "Rounds in which single vertices join clusters.", least=1)
+    improve_rounds: int = option(
+        0, "Rounds after those in which half of the members, in turn, may move as well.", least=0)
+    max_left: float = option(
+        0.25, "If more than this share of the vertices is single after that, they are grouped.",
+        least=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@described
+@dataclass(frozen=True)
+class MatchingOptions:
+    """Merging by pairs."""
+
+    two_hop: bool = option(
+        True, "Whether vertices at distance two are matched too while many are single.")
+    max_matchmaker_degree: int = option(
+        1000, "Vertices of higher degree make no relatives.", least=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@described
+@dataclass(frozen=True)
+class GroupingOptions:
+    """Merging by union-find groups."""
+
+    group_size: int = option(6, "Most vertices that become one.", least=2)
+    score_factor: int | None = option(
+        None, "The score of an edge is this many times its weight less the degree of its other "
+        "end.  By default one more than the highest degree of each level.",
+        least=1, most=MAX_SCORE)
+    max_coarse_weight: float = option(
+        4, "A group weighs at most this many times the mean vertex of a graph at which coarsening "
+        "may end.", above=1, below=float("inf"))
+
+    def __post_init__(self) -> None:
+        check_options(self)

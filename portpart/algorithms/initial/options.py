@@ -1,0 +1,85 @@
+"""Parameters of initial partitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from portpart.options import check_options, described, option
+
+METHODS = ("metis", "grown", "auto")
+
+
+@described
+@dataclass(frozen=True)
+class GrowingOptions:
+    """Partitions that are grown on a hierarchy below the coarsest graph."""
+
+    refined: int = option(
+        2, "This many of the best candidates are refined on the coarsest graph, and the best one "
+        "is used.", least=1)
+    shrink: float = option(
+        4.5, "Clusters weigh at most what they must for this many vertices to become one, and half "
+        "more.", least=1.5, most=100)
+    candidates: int = option(
+        2, "Partitions of the coarsest graph; of every graph below it there are twice as many.",
+        least=1)
+    max_candidates: int = option(
+        8, "Partitions of a graph below, at most, unless more are wanted of the coarsest graph.",
+        least=1)
+    trials: int = option(8, "Attempts at each bisection.", least=1)
+    refined_trials: int = option(
+        4, "How many of them, those of smallest cut, are refined; the best is taken.", least=0)
+    min_vertices: int = option(
+        128, "The hierarchy ends at a graph of about this many vertices.", least=2)
+    split_vertices: int = option(
+        32, "On graphs below, blocks are bisected further while they have about this many "
+        "vertices.", least=2)
+    passes: int = option(2, "Passes of refinement over a bisection, at most.", least=0)
+    stall_limit: int = option(
+        20, "A pass ends after this many moves without a better bisection, or before if gains tell "
+        "that none will come.", least=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def candidates_on(self, depth: int) -> int:
+        """Candidates on the graph that is `depth` levels below the finest."""
+        return max(self.candidates, min(self.max_candidates, self.candidates << depth))
+
+    def of_one(self) -> GrowingOptions:
+        """The same with one candidate."""
+        return replace(self, refined=1, candidates=1)
+
+    def with_starts(self, starts: int) -> GrowingOptions:
+        """The same with this many candidates, each refined."""
+        return replace(self, refined=starts, candidates=starts,
+                       max_candidates=max(starts, self.max_candidates))
+
+
+@described
+@dataclass(frozen=True)
+class InitialOptions:
+    """Partitions of the coarsest graph."""
+
+    method: str = option(
+        "metis", "Who makes them: METIS, on the host, or growing, in the space of the graph; "
+        '"auto": the latter, one candidate only where one start is enough.', choices=METHODS)
+    starts: int = option(
+        8, "How many METIS makes, at most; each is refined on the coarsest graph, and the best one "
+        "is used.", least=1)
+    start_blocks: int = option(
+        64, "And no more than make this many blocks together: METIS's time grows with k, the gain "
+        "falls.", least=0)
+    growing: GrowingOptions = option(GrowingOptions(), "Partitions that are grown.")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def num_starts(self, num_blocks: int) -> int:
+        """Number of initial partitions."""
+        return max(1, min(self.starts, self.start_blocks // num_blocks))
+
+    def with_starts(self, starts: int, num_blocks: int) -> InitialOptions:
+        """The same with this many initial partitions, whoever makes them."""
+        return replace(self, starts=starts, start_blocks=starts * num_blocks,
+                       growing=self.growing.with_starts(starts))

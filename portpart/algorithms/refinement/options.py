@@ -1,0 +1,67 @@
+"""Parameters of refinement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portpart.options import check_options, described, option
+
+
+@described
+@dataclass(frozen=True)
+class RefinementOptions:
+    """A pass of Jet refinement over a level."""
+
+    tolerance: float = option(
+        0.999, "What is minimised must fall below this share of the best to count as progress.")
+    stall_limit: int = option(12, "Iterations without progress after which a pass ends.", least=0)
+    iteration_limit: int = option(
+        1000, "Iterations after which a pass ends in any case.", least=0)
+    weak_limit: int = option(2, "Weak rebalancings before strong ones.", least=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@described
+@dataclass(frozen=True)
+class IndependentOptions:
+    """Independent-set refinement of a level."""
+
+    zero_gain: bool = option(
+        True, "Whether moves without gain are legal that even out the weights of two blocks.")
+    fill_rooms: bool = option(
+        True, "Whether moves behind the balanced prefix are made where their blocks have room.")
+    tolerance: float = option(
+        0.9999, "A cut must fall below this share of the best to count as progress.  The paper's "
+        "is 1: rounds go on while moves gain.", above=0, most=1)
+    stall_limit: int = option(10, "Rounds without progress after which a level ends.", least=1)
+    round_limit: int = option(2**31, "Rounds after which a level ends in any case.", least=1)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@described
+@dataclass(frozen=True)
+class TwoDirectionOptions:
+    """Refinement of a level in two directions."""
+
+    zero_gain: bool = option(
+        True, "Whether moves without gain are legal that even out the weights of two blocks.")
+    tolerance: float = option(
+        0.9999, "A cut must fall below this share of the best to count as progress.",
+        above=0, most=1)
+    stall_limit: int = option(
+        2, "Rounds, each in one direction, without progress after which a level ends: those of a "
+        "pass.", least=1)
+    pass_limit: int = option(
+        2**30, "Passes, of two rounds each, after which a level ends in any case.", least=1)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def of_rounds(self) -> IndependentOptions:
+        """The same for rounds that are told apart by nothing."""
+        return IndependentOptions(self.zero_gain, False, self.tolerance, self.stall_limit,
+                                  2 * self.pass_limit)
