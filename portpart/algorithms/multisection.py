@@ -15,10 +15,10 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import repaired
-from portpart.algorithms.mapping.combining import Sections
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.placement.combining import Sections
 from portpart.backends.interface import Array
 from portpart.backends.language import int32, int64, kernel
 from portpart.graphs.graph import Graph

@@ -9,12 +9,12 @@ import pytest
 
 from portpart import PortpartConfig, Topology
 from portpart.algorithms.initial.bisection_state import Candidates
-from portpart.algorithms.initial.order_by_section import order_by_label
-from portpart.algorithms.mapping.combining import Sections, best_of_each
+from portpart.algorithms.initial.order_by_section import order_by_section
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multisection import section_balance
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.placement.combining import Sections, best_of_each
 from portpart.algorithms.placement.sections import partition_sections
 from portpart.algorithms.placement.tree import splits_of_ranges
 from portpart.backends.interface import ExecutionSpace
@@ -36,7 +36,7 @@ def test_vertices_are_ordered_by_label_and_by_chance(space: ExecutionSpace) -> N
     label = np.random.default_rng(0).integers(0, 3, n).astype(np.int32) * 3
     label[label == 3] = 6  # the middle range is empty
     partitions = Candidates.allocate(space, candidates, candidates * n, k)
-    order_by_label(space, space.asarray(label), candidates, k, 7, partitions)
+    order_by_section(space, space.asarray(label), candidates, k, 7, partitions)
     found = {name: oracles.host(array) for name, array in partitions.named()}
     orders = found["order"].reshape(candidates, n)
     for order, place, part in zip(orders, found["place"].reshape(candidates, n),

@@ -15,7 +15,7 @@ from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.initial.order_by_section import order_by_label
+from portpart.algorithms.initial.order_by_section import order_by_section
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record, Words
 from portpart.backends.program import flat_bindings
@@ -77,8 +77,8 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
         cluster = clusters[depth] if run.coarse_vertices > 0 else nothing
         handover = Handover(cluster, part, space.empty(int(run.kept_vertices), np.int32))
         if labels is not None:
-            order_by_label(space, labels[depth], int(run.candidates), len(goals), seed,
-                           candidates)
+            order_by_section(space, labels[depth], int(run.candidates), len(goals), seed,
+                             candidates)
         size = len(run.array)
         state = Run(words[depth * size : (depth + 1) * size])
         _bisect(graphs[depth], int(run.vertices_of_all), team, labels is not None,

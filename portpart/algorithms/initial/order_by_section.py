@@ -13,8 +13,8 @@ from portpart.primitives.sort import sort_keys
 RANDOM_BITS = 31
 
 
-def order_by_label(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int, seed: int,
-                   partitions: Candidates) -> None:
+def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int,
+                     seed: int, partitions: Candidates) -> None:
     """Give the vertices of every candidate an order of its own, by label and then by chance.
 
     Parameters

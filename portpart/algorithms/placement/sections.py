@@ -16,13 +16,13 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.mapping.combining import Sections, best_of_each
 from portpart.algorithms.mapping.problem import MappingProblem, mapping_refiner
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.pool import grown_on, levels_below, start_from_best
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
+from portpart.algorithms.placement.combining import Sections, best_of_each
 from portpart.algorithms.placement.tree import splits_of_ranges
 from portpart.backends.interface import Array
 
