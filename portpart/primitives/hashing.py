@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.backends.language import device, int64, uint64
+from portpart.backends.language import device, float64, int64, uint64
 
 
 @device
@@ -32,3 +32,9 @@ def pair_hash(u, v, seed):
     low = min(int64(u), int64(v))
     high = max(int64(u), int64(v))
     return hash_of((high << 32) | low, seed)
+
+
+@device
+def is_drawn(hashed, chance):
+    """Whether a hash is among the share `chance` of all hashes."""
+    return float64(hashed & 0x7FFFFFFF) < chance * 2147483648.0

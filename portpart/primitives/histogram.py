@@ -37,13 +37,13 @@ SHARE_PER_BIN = 8
 SHARE_PER_ROOT = 5
 """Keys of a share for the root of all keys: many keys give more shares, and longer ones."""
 
-MOST_SHARES = 2048
+MAX_SHARES = 2048
 """Enough for any GPU: a share is the work of 256 lanes."""
 
-MOST_COUNTERS = 3 << 20
+MAX_COUNTERS = 3 << 20
 """Counters of all shares together."""
 
-MOST_STRIPES = 256
+MAX_STRIPES = 256
 """Shares at most when every one is counted in main memory."""
 
 ADDED_KEYS, ADDED_STRIPES = 256, 16
@@ -95,9 +95,9 @@ def shares_for(n: int, bins: int) -> int:
     if n < 2 * SHARE:
         return 0
     if bins > COUNTERS[-1]:
-        return min(MOST_STRIPES, n // max(SHARE, bins))
-    least = max(SHARE, SHARE_PER_BIN * bins, SHARE_PER_ROOT * math.isqrt(n))
-    return min(MOST_SHARES, MOST_COUNTERS // max(1, bins), n // least)
+        return min(MAX_STRIPES, n // max(SHARE, bins))
+    min_share = max(SHARE, SHARE_PER_BIN * bins, SHARE_PER_ROOT * math.isqrt(n))
+    return min(MAX_SHARES, MAX_COUNTERS // max(1, bins), n // min_share)
 
 
 @functools.cache

@@ -53,9 +53,9 @@ class SortSlots:
     other_items: Slot
 
 
-def sort_arrays(space: ExecutionSpace, most: int) -> dict[str, Array]:
-    """Work arrays for sorting up to `most` keys: 2 bytes each."""
-    counters = DIGITS * most_tiles(most)
+def sort_arrays(space: ExecutionSpace, max_size: int) -> dict[str, Array]:
+    """Work arrays for sorting up to `max_size` keys: 2 bytes each."""
+    counters = DIGITS * max_tiles(max_size)
     return {
         "digit_counts": space.empty(counters, np.int32),
         "digit_places": space.empty(counters + 1, np.int32),
@@ -64,9 +64,9 @@ def sort_arrays(space: ExecutionSpace, most: int) -> dict[str, Array]:
     }
 
 
-def most_tiles(most: int) -> int:
+def max_tiles(max_size: int) -> int:
     """Tiles of so many keys."""
-    return max(1, -(-most // TILE))
+    return max(1, -(-max_size // TILE))
 
 
 def declare_sort(program: Program) -> None:

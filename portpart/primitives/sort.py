@@ -180,7 +180,7 @@ def move_words(tile, words, size, tiles, shift, digit, places, result):
 
 
 @device
-def least(keys, size):
+def smallest(keys, size):
     """Smallest of the keys."""
     low = int64(keys[0])
     for i in range(1, size):
@@ -227,7 +227,7 @@ def move_by_byte(keys, low, shift, scratch, source, target, size, counts):
 def sort_small(_, keys, size, scratch, counts, ordered, order):
     """Sort few keys on one lane; `scratch` holds 2 * size positions, `counts` 256 numbers."""
     if lane() == 0 and size > 0:
-        low = least(keys, size)
+        low = smallest(keys, size)
         span = span_of(keys, size, low)
         for i in range(size):
             scratch[i] = int32(i)

@@ -167,8 +167,8 @@ def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> Non
     clusters = clusters_of(reference(), *random_clusters(graph, 4))
     contracting = contraction._records(graph, clusters, dtype)
     clustering_ = clustering._records(graph, dtype, clusters.cluster, 1, 1, None)
-    for program in (contraction._record(contracting, team, lone=False),
-                    clustering._record(clustering_, team, ClusteringOptions(), lone=False)):
+    for program in (contraction._record(contracting, team, one_lane=False),
+                    clustering._record(clustering_, team, ClusteringOptions(), one_lane=False)):
         check_program(program)
         for step in program.launches():
             check_width(step.kernel, step.team)

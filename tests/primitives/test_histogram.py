@@ -9,9 +9,9 @@ from portpart.backends import cuda
 from portpart.backends.language import int32, int64
 from portpart.primitives.histogram import (
     COUNTERS,
-    MOST_COUNTERS,
-    MOST_SHARES,
-    MOST_STRIPES,
+    MAX_COUNTERS,
+    MAX_SHARES,
+    MAX_STRIPES,
     SHARE,
     count_share_in,
     histogram,
@@ -19,7 +19,7 @@ from portpart.primitives.histogram import (
 )
 from tests.primitives.oracle import assert_same
 
-SIZES = [0, 1, 100, 2 * SHARE - 1, 2 * SHARE, 2 * SHARE + 1, 200_001, (MOST_STRIPES + 3) * SHARE]
+SIZES = [0, 1, 100, 2 * SHARE - 1, 2 * SHARE, 2 * SHARE + 1, 200_001, (MAX_STRIPES + 3) * SHARE]
 LIMITS = [bins + more for bins in COUNTERS for more in (-1, 0, 1)]
 
 
@@ -79,8 +79,8 @@ def test_many_keys_give_enough_shares_for_a_gpu_and_few_counters():
     for n in (0, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9, 2**40):
         for bins in (1, 256, 1024, 4096):
             shares = shares_for(n, bins)
-            assert shares <= MOST_SHARES
-            assert shares * bins <= min(n, MOST_COUNTERS)
+            assert shares <= MAX_SHARES
+            assert shares * bins <= min(n, MAX_COUNTERS)
             assert shares < 2 or -(-n // shares) < 2**31, "a share is counted in int32"
 
 

@@ -21,7 +21,7 @@ from portpart.backends.language import (
 )
 from portpart.backends.program import WorkArray
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.hashing import hash_of, mixed
+from portpart.primitives.hashing import hash_of, is_drawn, mixed
 from portpart.primitives.team_winner import NOBODY
 
 MAX_WARP = 1024
@@ -244,8 +244,7 @@ def choose_by_chance(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
         if rounds.asked[c] > rounds.max_weight:
             room = float64(rounds.max_weight - rounds.cluster_weight[c])
             chance = CHANCE * room / float64(rounds.asked[c] - rounds.cluster_weight[c])
-            hashed = hash_of(v, mixed(rounds.seed) ^ turn)
-            if float64(hashed & 0x7FFFFFFF) < chance * 2147483648.0:
+            if is_drawn(hash_of(v, mixed(rounds.seed) ^ turn), chance):
                 rounds.asks[v] = int8(IS_CHOSEN)
                 atomic_add(rounds.chosen, c, value_or(graph.vertex_weights, v, 1))
 

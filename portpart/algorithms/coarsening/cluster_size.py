@@ -36,7 +36,7 @@ def cluster_rule(graph: Graph, coarsest: int, limit: int,
     growth = options.skewed_growth if is_skewed(graph) else options.growth
 
     def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        most = min(int(growth * total / fine.num_vertices), highest)
-        return cluster(fine.space, fine, max(1, most), level_seed, options, label)
+        max_weight = min(int(growth * total / fine.num_vertices), highest)
+        return cluster(fine.space, fine, max(1, max_weight), level_seed, options, label)
 
     return find_clusters

@@ -101,7 +101,7 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
     team = team_for_all(graph)
     executable = space.cached_executable(
         ("clustering", graph.type_key, sum_type, team, options, label is not None),
-        lambda: _record(records, team, options, lone=space.widest_team == 1),
+        lambda: _record(records, team, options, one_lane=space.widest_team == 1),
     )
     executable.run({**flat_bindings(records), "count": count}, n + leftovers.ISOLATED_KEYS)
     return Clusters(found, count, n)
@@ -127,11 +127,11 @@ def _records(graph: Graph, sum_type: np.dtype[Any], found: Array, max_weight: in
 class _Recording:
     """A program that clusters.
 
-    Where lanes are alone (`lone`) high degrees need no widest team, and one kernel less to compile.
+    Where teams have one lane high degrees need no widest team, and one kernel less to compile.
     """
 
-    def __init__(self, records: dict[str, Any], team: int, lone: bool) -> None:
-        self.team, self.lone = team, lone
+    def __init__(self, records: dict[str, Any], team: int, one_lane: bool) -> None:
+        self.team, self.one_lane = team, one_lane
         self.program = Program("clustering", sweeps=True)
         slots: dict[str, Any] = {
             name: self.program.record(name, record) for name, record in records.items()}
@@ -159,7 +159,7 @@ class _Recording:
         element = int32 if sum_type == np.int32 else int64
         with self.program.side_by_side():
             ranges = [(32, MAX_NARROW, NO_DEGREE)]
-            if not self.lone:
+            if not self.one_lane:
                 ranges = [(256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)]
             for team, above, max_degree in ranges:
                 by_row = wish_by_row(SLOTS[sum_type.itemsize][team], element)
@@ -185,8 +185,9 @@ class _Recording:
                 self.launch(self.sizes.vertices, then, 1 - here)
 
 
-def _record(records: dict[str, Any], team: int, options: ClusteringOptions, lone: bool) -> Program:
-    recording = _Recording(records, team, lone)
+def _record(records: dict[str, Any], team: int, options: ClusteringOptions,
+            one_lane: bool) -> Program:
+    recording = _Recording(records, team, one_lane)
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
     here = 0
     for turn in range(rounds):

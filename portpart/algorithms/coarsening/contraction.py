@@ -75,13 +75,13 @@ class Clusters:
     cluster : array of int32, shape (n,)
     count : array of int64, shape (1,)
         In the space too: who made the clusters need not wait to know how many there are.
-    most : int
+    max_count : int
         There are no more than so many.
     """
 
     cluster: Array
     count: Array
-    most: int
+    max_count: int
 
 
 def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
@@ -132,7 +132,7 @@ def contract(
 
     Synchronises once, to read the numbers of clusters and of coarse arcs, and what else the coarse
     graph knows of itself from the start: its highest degree and total weights.  Until then what
-    has an element for each cluster has room for ``clusters.most``.
+    has an element for each cluster has room for ``clusters.max_count``.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def contract(
     if way == "auto":
         way = way_for(graph)
     records = _records(graph, clusters, weights_as)
-    rows, totals, tiles = records["rows"], records["totals"], tiles_of(clusters.most)
+    rows, totals, tiles = records["rows"], records["totals"], tiles_of(clusters.max_count)
     team = team_for(2 * graph.mean_degree)
     executable = space.cached_executable(
         ("contraction", graph.type_key, weights_as, team, way),
@@ -176,14 +176,14 @@ def _records(graph: Graph, clusters: Clusters, weight_type: np.dtype[Any]) -> di
     """What a contraction works on."""
     return {
         "graph": graph.csr,
-        "members": Members.of(clusters.cluster, clusters.most),
-        "rows": CoarseRows.of(graph, clusters.most, weight_type),
+        "members": Members.of(clusters.cluster, clusters.max_count),
+        "rows": CoarseRows.of(graph, clusters.max_count, weight_type),
         "sizes": ContractionSizes.of(vertices=graph.num_vertices),
         "totals": Totals(graph.space.empty(len(Totals.indices), np.int64)),
     }
 
 
-def _record(records: dict[str, Any], team: int, lone: bool, way: str = "hash") -> Program:
+def _record(records: dict[str, Any], team: int, one_lane: bool, way: str = "hash") -> Program:
     """List the members of the clusters, fill a row for each, and find where coarse rows start."""
     program = Program("contraction", sweeps=True)
     slots: dict[str, Any] = {name: program.record(name, like) for name, like in records.items()}
@@ -201,7 +201,7 @@ def _record(records: dict[str, Any], team: int, lone: bool, way: str = "hash") -
     with program.side_by_side():
         program.launch(sizes.vertices, place_member)
         program.launch(sizes.clusters, list_wide)
-    _record_rows(program, rows, sizes, team, lone, way)
+    _record_rows(program, rows, sizes, team, one_lane, way)
     program.launch(sizes.tiles, survey_tile, team=TEAM)
     record_scans_of_tiles(program, [(rows.degrees, rows.offsets, tile_sums)],
                           sizes.clusters, sizes.tiles)
@@ -209,17 +209,17 @@ def _record(records: dict[str, Any], team: int, lone: bool, way: str = "hash") -
 
 
 def _record_rows(program: Program, rows: CoarseRows, sizes: ContractionSizes, team: int,
-                 lone: bool, way: str) -> None:
+                 one_lane: bool, way: str) -> None:
     """Rows of clusters with many arcs first, by wide teams, beside them those of the others.
 
-    Where lanes are alone there is no wide team, and one kernel less to compile.
+    Where teams have one lane there is no wide team, and one kernel less to compile.
     """
     weight_type = rows.sums.dtype
     sum_type = int32 if weight_type == np.int32 else int64
     wide: tuple[Any, ...] = (sizes.wide, WIDE_TEAM, {"wide": rows.wide, "max_arcs": ANY_ROW})
-    others = (sizes.clusters, team, {"wide": None, "max_arcs": ANY_ROW if lone else WIDE_ROW})
+    others = (sizes.clusters, team, {"wide": None, "max_arcs": ANY_ROW if one_lane else WIDE_ROW})
     with program.side_by_side():
-        for count, width, given in ([] if lone else [wide]) + [others]:
+        for count, width, given in ([] if one_lane else [wide]) + [others]:
             filler = merge_row if way == "sort" else row_filler(
                 SLOTS[weight_type.itemsize][width], width, sum_type)
             program.launch(count, filler, team=width, **given)

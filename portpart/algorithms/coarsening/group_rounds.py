@@ -177,12 +177,6 @@ def list_joining(v, graph: Csr, grouping: Grouping, waiting: ListSize):
 
 
 @kernel
-def empty_list(_, next_waiting: ListSize):
-    """Empty the list that the coming round fills."""
-    next_waiting.length = 0
-
-
-@kernel
 def offer_edge(i, graph: Csr, grouping: Grouping, sizes: GroupSizes, here):
     """Offer the group the edge to it if there is room, else stop waiting; atomic, order-free."""
     place = here * sizes.vertices + i

@@ -24,7 +24,6 @@ from portpart.algorithms.coarsening.group_rounds import (
     GroupSizes,
     begin_group,
     claim_place,
-    empty_list,
     join_subsets,
     key_of_leftover,
     list_joining,
@@ -35,7 +34,7 @@ from portpart.algorithms.coarsening.group_rounds import (
 )
 from portpart.algorithms.coarsening.options import MAX_SCORE
 from portpart.algorithms.coarsening.pairing import Pairing, pairing_state, record_pairing
-from portpart.algorithms.coarsening.wishes import ListSize
+from portpart.algorithms.coarsening.wishes import ListSize, empty_list
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program, WorkArray, flat_bindings
 from portpart.graphs.graph import Graph
@@ -123,6 +122,6 @@ def _take_in(program: Program, here: int) -> None:
     """
     lists: dict[str, Any] = program.records
     waiting, next_waiting = lists[f"waiting_{here}"], lists[f"waiting_{1 - here}"]
-    program.launch(1, empty_list, next_waiting=next_waiting)
+    program.launch(1, empty_list, size=next_waiting)
     for each in (offer_edge, claim_place, take_in):
         program.launch(waiting.length, each, here=here, next_waiting=next_waiting)

@@ -18,7 +18,13 @@ import numpy as np
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.pairing import UNMATCHED
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
-from portpart.algorithms.coarsening.wishes import ListSize, Wishes, may_join, room_beside
+from portpart.algorithms.coarsening.wishes import (
+    ListSize,
+    Wishes,
+    empty_list,
+    may_join,
+    room_beside,
+)
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     DeviceFunction,
@@ -200,12 +206,6 @@ def begin_matching(v, active, matching: Matching):
     """All vertices are unmatched and active."""
     matching.mate[v] = int32(UNMATCHED)
     active[v] = int32(v)
-
-
-@kernel
-def empty_list(_, size: ListSize):
-    """Empty the list that the coming round fills."""
-    size.length = 0
 
 
 @cache

@@ -26,7 +26,7 @@ from portpart.backends.language import (
 )
 from portpart.backends.program import WorkArray
 from portpart.graphs.rows import Csr
-from portpart.primitives.hashing import hash_of, mixed
+from portpart.primitives.hashing import hash_of, is_drawn, mixed
 from portpart.primitives.team_winner import NOBODY
 
 LAST = 2**31 - 1
@@ -158,8 +158,7 @@ def choose_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: T
     if group != NOBODY:
         weight = groups.group_weight[group]
         chance = float64(rounds.max_weight) / float64(FILL * max(1, weight))
-        hashed = hash_of(v, mixed(rounds.seed)) & 0x7FFFFFFF
-        favoured = float64(hashed) < chance * 2147483648.0
+        favoured = is_drawn(hash_of(v, mixed(rounds.seed)), chance)
         if favoured or groups.group_leader[group] == v or weight <= rounds.max_weight:
             rounds.asks[v] = int8(1)
             atomic_add(groups.group_chosen, group, value_or(graph.vertex_weights, v, 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portpart.backends.interface import Array
-from portpart.backends.language import Words, device, int32, value_or
+from portpart.backends.language import Words, device, int32, kernel, value_or
 from portpart.graphs.rows import Csr
 from portpart.primitives.best_candidate import Search
 from portpart.primitives.team_winner import NOBODY
@@ -28,6 +28,12 @@ class ListSize(Words):
     """How long a list is."""
 
     length: int
+
+
+@kernel
+def empty_list(_, size: ListSize):
+    """Empty the list that the coming round fills."""
+    size.length = 0
 
 
 @device
