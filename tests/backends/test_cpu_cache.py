@@ -11,12 +11,15 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from portpart.backends import cache_folder
+from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.cuda.cache import do_without_folder
 from portpart.backends.language import device, int64, kernel, team_array
 from portpart.cli import main
+from tests.backends.expressions_in_both import load_module
 from tests.backends.test_cpu_space import ROOT, run_python
 
 COMPILES = """
@@ -99,6 +102,29 @@ def test_a_kernel_is_known_by_its_source_and_by_what_its_names_mean():
     kernels = [same, other, valued(1), valued(2), valued(1.0), valued(True), scratch(1), scratch(2)]
     assert len({each.fingerprint for each in kernels}) == len(kernels)
     assert valued(1).fingerprint == valued(1).fingerprint
+
+
+PAIR = """
+from typing import Any
+from portpart.backends.language import Record, kernel
+
+class Pair(Record):
+    {0}: Any
+    {1}: Any
+
+@kernel
+def copy_second(i, pair: Pair):
+    pair.first[i] = pair.second[i]
+"""
+
+
+def test_a_kernel_is_known_by_the_order_of_the_fields_of_its_records(tmp_path):
+    space = CpuSpace()
+    for fields in (("first", "second"), ("second", "first")):
+        module = load_module(PAIR.format(*fields), tmp_path)
+        pair = module.Pair(first=np.zeros(3, np.int32), second=np.arange(3, dtype=np.int32))
+        space.parallel_for(3, module.copy_second, pair)
+        assert pair.first.tolist() == pair.second.tolist() == [0, 1, 2]
 
 
 # where nothing can be kept --------------------------------------------------------------------

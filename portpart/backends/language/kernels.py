@@ -91,8 +91,11 @@ class CheckedFunction:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Hash of the source and of all that its names stand for."""
-        parts = [self._source, repr(self.team_arrays)]
+        """Hash of the source, of the order of its arguments and of all that its names stand for.
+
+        Records give arguments the order of their fields, which the source does not tell.
+        """
+        parts = [self._source, repr(self.parameters), repr(self.team_arrays)]
         parts += [f"{name}: {_meaning(value)}" for name, value in sorted(self.references.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
