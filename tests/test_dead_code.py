@@ -30,9 +30,6 @@ CLICKS = {"help"}
 DOCUMENTED = {"source", "profile"}
 """What shows a maintainer the code and the times of kernels: docs/ say how."""
 
-OF_ROWS = {"degree_of"}
-"""What kernels can ask rows for, whether or not one does."""
-
 NODES = {name.lower() for name in dir(ast)}
 
 
@@ -134,8 +131,7 @@ def test_every_name_of_a_module_is_used_in_the_package_or_public() -> None:
     used = uses()
     unused = [f"{module}.{name}" for module, tree in TREES.items()
               for name, node in defined(tree.body)
-              if name not in used[module] | DOCUMENTED | OF_ROWS
-              and ".command(" not in ast.unparse(node)
+              if name not in used[module] | DOCUMENTED and ".command(" not in ast.unparse(node)
               and not any(module.startswith(place) and name in names
                           for place, names in FOUND_BY_NAME.items())]
     assert not unused
