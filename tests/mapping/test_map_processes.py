@@ -60,6 +60,12 @@ def test_weights(algorithm: str) -> None:
     assert mapped(graph, [3, 4, 2], [1, 5, 20], algorithm=algorithm).feasible
 
 
+@pytest.mark.parametrize("imbalance", [0, "10%"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_other_imbalances(algorithm: str, imbalance: Any) -> None:
+    assert mapped(grid_2d(12), [2, 3], [1, 7], algorithm=algorithm, imbalance=imbalance).feasible
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_large_weights(algorithm: str) -> None:
     tails = np.repeat(np.arange(3000), np.diff(MESH.offsets))
