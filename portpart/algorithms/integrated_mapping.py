@@ -20,9 +20,10 @@ from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mapping.problem import MappingProblem, mapping_refiner
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
-from portpart.algorithms.multilevel.pool import grown_parts, start_from_best
+from portpart.algorithms.multilevel.pool import grown_parts, metis_parts, start_from_best
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
+from portpart.algorithms.placement.anchors import anchored, swap_groups
 from portpart.algorithms.placement.traffic import traffic_of, with_swaps
 from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement.options import RefinementOptions
@@ -143,6 +144,7 @@ def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
     is_hierarchy, splits = problem.topology.is_hierarchy, splits_along(problem.topology)
     refined = config.initial.refined if is_hierarchy else max(PLACED, config.initial.refined)
     options = replace(config.initial, refined=refined)
+    groups = swap_groups(problem)
 
     def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
         coarsest = level.graph
@@ -151,7 +153,12 @@ def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
             return 0
         parts = grown_parts(coarsest, problem.balance, options, seed, splits)
         if not is_hierarchy:
-            parts = [_better_placed(coarsest, part, problem, seed) for part in parts]
+            parts = [_better_placed(coarsest, part, problem, seed, groups) for part in parts]
+        if wanted.fixed is not None:
+            fixed = wanted.fixed
+            parts = [anchored(coarsest, part, fixed, problem.topology, problem.num_blocks)
+                     for part in parts]
+            parts += metis_parts(coarsest, problem.balance, range(seed, seed + 1), fixed)
         temperature = config.refinement.passes(1, coarsest)[0]
         start_from_best(refiner, coarsest, parts, len(parts), temperature, wanted)
         return 0
@@ -159,7 +166,8 @@ def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
     return start
 
 
-def _better_placed(coarsest: Graph, part: Array, problem: MappingProblem, seed: int) -> Array:
+def _better_placed(coarsest: Graph, part: Array, problem: MappingProblem, seed: int,
+                   groups: np.ndarray | None) -> Array:
     """The mapping after swaps: bisections know nothing of distances that are no hierarchy's."""
     traffic = traffic_of(coarsest, part, problem.num_blocks)
-    return with_swaps(coarsest, part, traffic, problem.distances, seed)[0]
+    return with_swaps(coarsest, part, traffic, problem.distances, seed, group=groups)[0]

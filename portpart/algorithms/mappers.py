@@ -17,7 +17,7 @@ from portpart.algorithms.multilevel.constraints import UNCONSTRAINED
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.search import Partition, search
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multilevel.walk import walk_of
+from portpart.algorithms.multilevel.walk import search_multilevel, walk_of
 from portpart.algorithms.multisection import multisection
 from portpart.algorithms.objectives.communication import cost_of
 from portpart.algorithms.partitioners import lookup
@@ -133,7 +133,14 @@ class Mapper(Entry):
 
 
 def by_multisection(problem: MappingProblem, config: MultisectionConfig) -> Array:
-    """Partition along the hierarchy; several times, if asked to, and combine the mappings."""
+    """Partition along the hierarchy; several times, if asked to, and combine the mappings.
+
+    An initial mapping is refined on the cost itself, in cycles.
+    """
+    if problem.constraints.initial is not None:
+        recipe = im.recipe_of(problem, im.STRONG)
+        return search_multilevel(
+            problem, replace(recipe, search=SearchOptions(cycles=config.cycles)))
     if config.is_one_walk:
         return _multisection(problem, config, config.rooms[0])
     rooms = enumerate(config.rooms)
@@ -163,6 +170,18 @@ def _found(problem: MappingProblem, part: Array) -> Partition:
                                               problem.graph.vertex_weights))
     balanced = int(problem.balance.overload(weights) <= 0)
     return Partition(part, balanced, cost_of(problem.graph, part, problem.distances))
+
+
+def with_starts(config: Any, starts: int | None, num_elements: int) -> Any:
+    """The configuration of a mapper with so many initial mappings, unless `starts` is None."""
+    if starts is None:
+        return config
+    if isinstance(config, MultisectionConfig):
+        return replace(config, starts=starts)
+    if isinstance(config, PartitionedConfig):
+        _, inner = lookup(config.partitioner, config.preset, starts, num_elements)
+        return replace(config, preset=inner)
+    return replace(config, initial=config.initial.with_starts(starts))
 
 
 def by_partition(problem: MappingProblem, config: PartitionedConfig) -> Array:

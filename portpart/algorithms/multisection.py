@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.balance.overload import repaired
+from portpart.algorithms.balance.overload import host_vertex_weights, repaired
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
@@ -49,26 +49,57 @@ def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0) -> 
         Processing element of each vertex.
     """
     graph, topology, space = problem.graph, problem.topology, problem.space
-    limit = problem.balance.max_block_weight
     part = space.zeros(graph.num_vertices, np.int32)
     blocks, elements = 1, topology.num_elements
     for depth, arity in reversed(list(enumerate(topology.arities, 1))):
         if arity == 1:
             continue
         with problem.trace.phase(f"level {depth}"):
-            weights = space.to_host(histogram(space, part, blocks, graph.vertex_weights))
+            fixed = _fixed_on_level(problem, elements // arity)
             levels_left = sum(width > 1 for width in topology.arities[:depth])
-            balance = section_balance(weights, arity, elements, limit, levels_left, room)
+            balance = _level_balance(problem, part, blocks, arity, levels_left, room, fixed)
             first_block = None if blocks == 1 else _first_blocks(graph, part, arity)
             outside = topology.outside(depth)
             level = replace(problem, balance=balance, topology=outside,
                             distances=distances_on(space, outside),
                             seed=(problem.seed + SEEDS_OF_LEVELS * depth) % 2**62,
-                            trace=Trace(space, graph, problem.trace.told_inside()))
+                            trace=Trace(space, graph, problem.trace.told_inside()),
+                            constraints=replace(problem.constraints, fixed=fixed))
             part = divide(level, Sections(blocks, arity, first_block))
-            part, _ = repaired(graph, part, balance)
+            part, _ = repaired(graph, part, balance, fixed)
         blocks, elements = blocks * arity, elements // arity
     return part
+
+
+def _fixed_on_level(problem: MappingProblem, size: int) -> Array | None:
+    """The block of `size` elements that a fixed vertex has to be in, -1 for the others."""
+    fixed, n = problem.constraints.fixed, problem.graph.num_vertices
+    if fixed is None or size == 1:
+        return fixed
+    blocks = problem.space.empty(n, np.int32)
+    problem.space.parallel_for(n, find_block_around, fixed, size, blocks)
+    return blocks
+
+
+def _level_balance(problem: MappingProblem, part: Array, blocks: int, arity: int, levels_left: int,
+                   room: float, fixed: Array | None) -> Balance:
+    """Limits of the blocks that those of `part` are divided into, no less than is fixed there."""
+    graph, space, k = problem.graph, problem.space, blocks * arity
+    weights = space.to_host(histogram(space, part, blocks, graph.vertex_weights))
+    if problem.balance.are_alike:
+        balance = section_balance(weights, arity, problem.num_blocks // blocks,
+                                  problem.balance.max_block_weight, levels_left, room)
+    else:
+        limits = problem.balance.limits.reshape(k, -1)
+        capacities = [sum(row) for row in limits.tolist()]
+        balance = uneven_balance(weights, capacities, levels_left, room)
+    if fixed is None:
+        return balance
+    inside = graph.space.to_host(fixed)
+    held = np.zeros(k, np.int64)
+    np.add.at(held, inside[inside >= 0], host_vertex_weights(graph)[inside >= 0])
+    limits = np.maximum(balance.limits, held)
+    return replace(balance, max_block_weight=int(limits.max()), limits=limits)
 
 
 def section_balance(weights: np.ndarray, arity: int, elements: int, limit: int,
@@ -82,6 +113,23 @@ def section_balance(weights: np.ndarray, arity: int, elements: int, limit: int,
     means = weights // arity
     return Balance(len(limits) * arity, max(limits), int(means.max()),
                    np.repeat(np.array(limits, np.int64), arity), np.repeat(means, arity))
+
+
+def uneven_balance(weights: np.ndarray, capacities: list[int], levels_left: int,
+                   room: float = 0.0) -> Balance:
+    """The same for blocks whose elements may weigh so much together, in the order of blocks."""
+    total, arity = int(weights.sum()), len(capacities) // len(weights)
+    limits, means = [], []
+    for section, weight in enumerate(weights.tolist()):
+        own = capacities[section * arity : (section + 1) * arity]
+        whole = max(1, sum(own))
+        spread = _root(whole * weight ** (levels_left - 1), levels_left)
+        for capacity in own:
+            means.append(weight * capacity // whole)
+            limits.append(min(total, _with_room(-(-weight * capacity // whole),
+                                                spread * capacity // whole, capacity, room)))
+    return Balance(len(capacities), max(limits), max(means), np.array(limits, np.int64),
+                   np.array(means, np.int64))
 
 
 def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_left: int,
@@ -112,8 +160,12 @@ def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_le
     """
     mean = -(-weight // arity)
     spread = _root(limit * elements * weight ** (levels_left - 1), levels_left) // arity
-    kept = max(0, limit * elements // arity - spread)
-    return max(mean, spread + int(Fraction(float(room)) * kept))
+    return _with_room(mean, spread, limit * elements // arity, room)
+
+
+def _with_room(mean: int, spread: int, capacity: int, room: float) -> int:
+    """A limit between what the paper gives a level and all that the elements may weigh."""
+    return max(mean, spread + int(Fraction(float(room)) * max(0, capacity - spread)))
 
 
 def _root(value: int, degree: int) -> int:
@@ -130,6 +182,14 @@ def _first_blocks(graph: Graph, part: Array, arity: int) -> Array:
     label = graph.space.empty(graph.num_vertices, np.int32)
     graph.space.parallel_for(graph.num_vertices, write_first_block, part, arity, label)
     return label
+
+
+@kernel
+def find_block_around(v, fixed, size, blocks):
+    """blocks[v] = block of `size` elements around the one that v is fixed to, -1 if it is free."""
+    blocks[v] = fixed[v]
+    if fixed[v] >= 0:
+        blocks[v] = fixed[v] // size
 
 
 @kernel

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.algorithms.balance.finish import bounded
-from portpart.algorithms.mappers import Mapper, mapper_of
+from portpart.algorithms.mappers import Mapper, mapper_of, with_starts
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Progress, Trace
-from portpart.algorithms.objectives.communication import check_cost
+from portpart.algorithms.objectives.communication import check_cost, cost_of
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.placement.anchors import swap_groups
 from portpart.algorithms.placement.traffic import traffic_of, with_swaps
-from portpart.api.bounds import bounds_for
+from portpart.api.bounds import Bounds, bounds_for, seconds
+from portpart.api.constraints import constraints_of
 from portpart.api.device import (
     checked_seed,
     graph_on_device,
@@ -27,7 +29,7 @@ from portpart.api.mapping_memory import check_memory
 from portpart.api.results import MappingResult
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.topology import Topology, checked_topology
-from portpart.metrics.balance import block_weight_limit, imbalance_of
+from portpart.metrics.balance import block_weight_limits, imbalance_of
 from portpart.metrics.mapping import level_costs_of
 from portpart.options import MAX_BLOCKS, checked_integer, shown
 from portpart.primitives.histogram import histogram
@@ -48,12 +50,17 @@ def map_processes(
     imbalance: float | str = 0.03,
     vertex_weights: Any = None,
     edge_weights: Any = None,
+    target: Any = None,
+    fixed: Any = None,
+    initial: Any = None,
     algorithm: str | None = None,
     preset: Any = "default",
     swaps: bool | None = None,
     device: str = "auto",
     seed: int | None = 0,
     threads: int | None = None,
+    starts: int | None = None,
+    time_limit: float | None = None,
     symmetrize: bool | str = False,
     weights: bool | str | None = None,
     weight_scale: float | None = None,
@@ -76,6 +83,14 @@ def map_processes(
         Every element gets at most ``floor((1 + imbalance) * ceil(W / k))``.
     vertex_weights, edge_weights : array_like or str, optional
         As in :func:`portpart.as_graph`.
+    target : array_like, shape (k,), optional
+        Shares of the weight that the elements are to get, as in :func:`portpart.partition`: faster
+        elements take more.
+    fixed : array_like of int, shape (n,), or mapping, optional
+        The element of each vertex that has to be on a certain one, -1 for the others.
+    initial : array_like of int, shape (n,), mapping or result, optional
+        A mapping to improve.  The result is never worse: balance counts first, then the cost.
+        Multisection refines it on the cost itself.
     algorithm : str, optional
         ``"hm"``, the default: hierarchical multisection; ``"hm-ultra"``: the same with more
         effort; ``"im"``: integrated mapping, refinement on the cost itself; ``"two-phase"``: a
@@ -89,7 +104,14 @@ def map_processes(
         `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
     swaps : bool, optional
         Whether blocks swap places at the end where that lowers the cost; by default as the preset
-        says, which is yes but for ``"identity"``.  At most 4096 elements.
+        says, which is yes but for ``"identity"``.  At most 4096 elements.  Blocks swap among
+        elements of equal limits to which no vertex is fixed.
+    starts : int, optional
+        Initial mappings of each coarsest graph, of which the best is kept; by default the preset
+        says how many.
+    time_limit : float, optional
+        Seconds after which no more starts, passes and swaps begin, as in
+        :func:`portpart.partition`.
     device, seed, threads, symmetrize, weights, weight_scale, progress
         As in :func:`portpart.partition`.  With multisection, phases are those of each level of the
         machine, like ``"level 3, coarsening"``.
@@ -110,12 +132,12 @@ def map_processes(
     Warns
     -----
     UserWarning
-        If the limit of weight cannot be kept, or `imbalance` is above 1.
+        If a limit of weight cannot be kept, or `imbalance` is above 1.
 
     Notes
     -----
     The same graph, options and seed give the same mapping on every device and any number of
-    threads, bit for bit.  Memory: :func:`portpart.memory_estimate`.
+    threads, bit for bit, unless there is a `time_limit`.  Memory: :func:`portpart.memory_estimate`.
 
     Examples
     --------
@@ -134,10 +156,14 @@ def map_processes(
         raise InputError(f"progress is {shown(progress)}; it must be callable")
     if swaps is not None and not isinstance(swaps, (bool, np.bool_)):
         raise InputError(f"swaps is {shown(swaps)}; it must be True, False or None")
-    block_weight_limit(0, 1, imbalance)
+    if starts is not None:
+        starts = checked_integer("starts", starts, 1, MAX_BLOCKS)
+    deadline = start + seconds(time_limit)
+    block_weight_limits(0, 1 if target is None else k, imbalance, target)
     warn_of_percents(imbalance)
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
+    config = with_starts(config, starts, k)
     working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
                               edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
                               weight_scale=weight_scale)
@@ -146,23 +172,25 @@ def map_processes(
                          "every element needs a vertex: describe only the cores that get a rank, "
                          "or add vertices without edges for those that stay idle")
     space = working.space
-    bounds = bounds_for(working, k, imbalance, None, None, 0)
+    constraints = constraints_of(working, k, fixed, initial, deadline)
+    bounds = bounds_for(working, k, imbalance, target, constraints.fixed, 0)
     check_cost(working, machine.max_distance)
     swapped = mapper.swaps_with(config) if swaps is None else swaps
     check_memory(working, machine, swapped)
     trace = Trace(space, working, progress)
-    problem = MappingProblem(working, bounds.balance, seed, trace, topology=machine,
-                             distances=distances_on(space, machine))
-    part, block_weights, traffic = mapped_by(mapper, problem, config, swapped)
+    problem = MappingProblem(working, bounds.balance, seed, trace, constraints,
+                             topology=machine, distances=distances_on(space, machine))
+    part, block_weights, traffic = _no_worse(problem, bounds, *mapped_by(
+        mapper, problem, config, swapped))
     feasible = bounds.kept_by(block_weights)
     if not feasible:
-        warnings.warn(infeasibility_message(working, block_weights, bounds), UserWarning,
+        warnings.warn(infeasibility_message(working, block_weights, bounds, target), UserWarning,
                       stacklevel=3)
     pairs = traffic.tocoo()
     costs = level_costs_of(machine, pairs.row, pairs.col, pairs.data)
     return MappingResult(
         part=to_callers_memory(part, graph, space),
-        cut=int(traffic.sum()) // 2, imbalance=imbalance_of(block_weights),
+        cut=int(traffic.sum()) // 2, imbalance=imbalance_of(block_weights, target),
         block_weights=block_weights,
         max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
         feasible=feasible, k=k, seconds=time.perf_counter() - start,
@@ -177,13 +205,27 @@ def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
     graph, balance, k = problem.graph, problem.balance, problem.num_blocks
     part = mapper.map(problem, config)
     with problem.trace.phase("finish"):
-        part, weights = bounded(graph, part, balance)
+        part, weights = bounded(graph, part, balance, fixed=problem.constraints.fixed)
         traffic = traffic_of(graph, part, k)
-    if swapped:
+    if swapped and not problem.constraints.out_of_time():
         with problem.trace.phase("swaps"):
             part, traffic = with_swaps(graph, part, traffic, problem.distances, problem.seed,
-                                       lambda blocks: mapper.places(problem, blocks))
+                                       lambda blocks: mapper.places(problem, blocks),
+                                       swap_groups(problem))
             weights = graph.space.to_host(histogram(graph.space, part, k, graph.vertex_weights))
+    return part, weights, traffic
+
+
+def _no_worse(problem: MappingProblem, bounds: Bounds, part: Array, weights: np.ndarray,
+              traffic: csr_array) -> tuple[Array, np.ndarray, csr_array]:
+    """A mapping, or the initial one if that is better."""
+    first, k, graph = problem.constraints.initial, problem.num_blocks, problem.graph
+    if first is None:
+        return part, weights, traffic
+    before = graph.space.to_host(histogram(graph.space, first, k, graph.vertex_weights))
+    costs = [cost_of(graph, each, problem.distances) for each in (first, part)]
+    if bounds.rank(before, costs[0]) < bounds.rank(weights, costs[1]):
+        return graph.space.copy(first), before, traffic_of(graph, first, k)
     return part, weights, traffic
 
 

@@ -9,19 +9,12 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.balance.finish import bounded
-from portpart.algorithms.multilevel.constraints import Constraints, deadline_check
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.refinement.incumbent import cut_of
-from portpart.api.bounds import (
-    FREE,
-    Bounds,
-    block_array,
-    bounds_for,
-    seconds,
-    start_with_fixed,
-)
+from portpart.api.bounds import Bounds, bounds_for, seconds
+from portpart.api.constraints import constraints_of
 from portpart.api.device import (
     checked_seed,
     graph_on_device,
@@ -31,7 +24,6 @@ from portpart.api.device import (
 )
 from portpart.api.memory_model import check_room
 from portpart.api.results import PartitionResult
-from portpart.api.vertex_names import blocks_by_vertex, refuse_partial
 from portpart.backends.interface import Array
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
@@ -177,17 +169,13 @@ def partition(
     working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
                               edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
                               weight_scale=weight_scale)
-    space, n = working.space, working.num_vertices
-    number_of_blocks(k, n)
+    space = working.space
+    number_of_blocks(k, working.num_vertices)
     check_room(space, k)
-    fixed = block_array(space, blocks_by_vertex(fixed, "fixed", working), n, k, "fixed", FREE)
-    refuse_partial(initial, "initial", working)
-    initial = block_array(space, blocks_by_vertex(initial, "initial", working), n, k, "initial", 0)
-    initial = start_with_fixed(space, initial, fixed)
-    bounds = bounds_for(working, k, imbalance, target, fixed, least)
+    constraints = constraints_of(working, k, fixed, initial, deadline)
+    bounds = bounds_for(working, k, imbalance, target, constraints.fixed, least)
     trace = Trace(space, working, progress)
-    problem = Problem(working, bounds.balance, seed, trace,
-                      Constraints(fixed, initial, deadline_check(space, deadline)))
+    problem = Problem(working, bounds.balance, seed, trace, constraints)
     part = run(problem, config)
     with trace.phase("finish"):
         part, block_weights, cut = _finished(problem, part, bounds)

@@ -95,6 +95,15 @@ def read_partition(
     return io.read_partition(name, num_vertices, free=free)
 
 
+def read_constraints(fixed: str | None, initial: str | None, num_vertices: int,
+                     names: Sequence[Any] | None = None) -> dict[str, Any]:
+    """The keywords of a call from the files of --fixed and --initial."""
+    return {
+        "fixed": read_partition(fixed, num_vertices, names, free=True) if fixed else None,
+        "initial": read_partition(initial, num_vertices, names) if initial else None,
+    }
+
+
 def read_numbers(name: str) -> list[str]:
     """Read the numbers in file `name`, parted by white space or commas."""
     return _text(name).replace(",", " ").split()

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 @click.option("--node-levels", type=click.IntRange(min=0),
               help="Levels inside a node of the rankfile; default: 2.")
 @options.imbalance_option
+@options.target_option
+@options.fixed_option
+@options.initial_option
 @click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms, task="map")
 @click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
               tell=options.presets, task="map")
@@ -44,13 +47,15 @@ if TYPE_CHECKING:
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--threads", type=click.IntRange(min=1), help="Most CPU threads; default: all cores.")
+@options.starts_option
+@options.time_limit_option
 @options.reading_options
 @options.json_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 def command(
     graph: str, hierarchy: str | None, distances: str | None, matrix: str | None,
     output: str | None, rankfile: str | None, hosts: str | None, nodelist: str | None,
-    node_levels: int | None,
+    node_levels: int | None, fixed: str | None, initial: str | None,
     reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Assign the vertices of GRAPH to processing elements so that little is sent far.
@@ -60,8 +65,9 @@ def command(
     """
     if output is not None and output == rankfile != files.STANDARD:
         raise click.UsageError(f"-o and --rankfile are the same file, {output}")
-    if [graph, matrix, hosts].count(files.STANDARD) > 1:
-        raise click.UsageError("only one of GRAPH, --matrix and --hosts can be standard input")
+    if [graph, matrix, hosts, fixed, initial].count(files.STANDARD) > 1:
+        raise click.UsageError("only one of GRAPH, --matrix, --hosts, --fixed and --initial can be "
+                               "standard input")
     if [as_json, output == files.STANDARD, rankfile == files.STANDARD].count(True) > 1:
         raise click.UsageError("only one of --json, -o - and --rankfile - can have standard output")
     # only a command that maps pays for importing the library
@@ -75,9 +81,11 @@ def command(
             progress("reading", 0, 0)
         begin = time.perf_counter()
         loaded = files.read_graph(graph, reading)
+        given = files.read_constraints(fixed, initial, loaded.num_vertices)
         read_seconds = time.perf_counter() - begin
         with libraries_on_stderr():
-            result = map_processes(loaded, topology=topology, progress=progress, **settings)
+            result = map_processes(loaded, topology=topology, progress=progress,
+                                   **given, **settings)
     if output:
         files.write_partition(result.part, output)
     if rankfile:
@@ -85,7 +93,8 @@ def command(
     report = {
         "graph": graph, "num_vertices": loaded.num_vertices, "num_edges": loaded.num_edges,
         "read_seconds": read_seconds, "hierarchy": hierarchy, "distances": distances,
-        "matrix": matrix, "output": output, "rankfile": rankfile, **settings,
+        "matrix": matrix, "output": output, "rankfile": rankfile,
+        "fixed": fixed, "initial": initial, **settings,
     }
     if as_json:
         print_json(as_object(result, report, cost=result.cost, level_costs=result.level_costs))

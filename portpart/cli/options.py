@@ -31,6 +31,18 @@ imbalance_option = click.option(
     help="A block weighs at most (1 + FRACTION) times the average.",
 )
 
+fixed_option = click.option(
+    "--fixed", metavar="FILE", help="The block of each vertex, a line each; -1: free.")
+
+initial_option = click.option(
+    "--initial", metavar="FILE", help="A result to improve, one block a line.")
+
+starts_option = click.option(
+    "--starts", type=click.IntRange(min=1), help="Initial partitions; default: preset.")
+
+time_limit_option = click.option(
+    "--time-limit", type=float, metavar="SECONDS", help="Then begin nothing new.")
+
 target_option = click.option(
     "--target",
     metavar="SHARES",

@@ -20,8 +20,8 @@ from portpart.cli.results import as_facts, as_object
 @click.option("-o", "--output", metavar="FILE", help="Write one block number a line.")
 @options.imbalance_option
 @options.target_option
-@click.option("--fixed", metavar="FILE", help="The block of each vertex, a line each; -1: free.")
-@click.option("--initial", metavar="FILE", help="A partition to improve, one block a line.")
+@options.fixed_option
+@options.initial_option
 @click.option("--min-block-weight", type=click.IntRange(min=0), help="Least weight of a block.")
 @click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms,
               task="partition")
@@ -30,8 +30,8 @@ from portpart.cli.results import as_facts, as_object
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--threads", type=click.IntRange(min=1), help="Most CPU threads; default: all cores.")
-@click.option("--starts", type=click.IntRange(min=1), help="Initial partitions; default: preset.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Then begin nothing new.")
+@options.starts_option
+@options.time_limit_option
 @options.names_option
 @options.reading_options
 @options.json_option
@@ -55,12 +55,7 @@ def command(
             progress("reading", 0, 0)
         begin = time.perf_counter()
         loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
-        n = loaded.num_vertices
-        given: dict[str, Any] = {
-            "fixed": (files.read_partition(fixed, n, vertex_names, free=True) if fixed
-                      else None),
-            "initial": files.read_partition(initial, n, vertex_names) if initial else None,
-        }
+        given = files.read_constraints(fixed, initial, loaded.num_vertices, vertex_names)
         read_seconds = time.perf_counter() - begin
         with libraries_on_stderr():
             result = partition(loaded, k, progress=progress, **given, **settings)

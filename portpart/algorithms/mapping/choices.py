@@ -56,12 +56,12 @@ def keep_choice(kind: str) -> DeviceFunction:
 
     @device
     def keep_choice(v, found, part, dirty, cached, gain, listed, boundary, eager_list, codes,
-                    shifts, lengths, longest, filter_ratio, state):
+                    shifts, lengths, longest, filter_ratio, fixed, state):
         """Cache v's best destination, its gain, and whether it passes the filter.  One lane.
 
         With a filter ratio c of 0 no move may lose, as in the paper.  Else a loss is compared with
         what v's arcs inside its block gain in distance: where all distances are 1 that is Jet's
-        filter.
+        filter.  Fixed vertices fail.
         """
         block = int32(found[BLOCK])
         cost = longest * found[TOTAL]
@@ -71,6 +71,7 @@ def keep_choice(kind: str) -> DeviceFunction:
             kept = found[OWN] * distance(part[v], block, codes, shifts, lengths)
         saved = found[HERE] - cost
         passes = saved >= 0 or -saved < int64(filter_ratio * float64(kept))
+        passes = passes and value_or(fixed, v, NONE) == NONE
         cached[v] = block if passes else failed(block)
         gain[v] = saved
         dirty[v] = int32(0)
@@ -91,7 +92,7 @@ def cache_destination(kind: str, look: DeviceFunction) -> DeviceFunction:
     def cache_destination(
         v, offsets, targets, weights, part, block_weight, open_below, heads, counts, order, found,
         dirty, cached, gain, listed, boundary, eager_list, codes, shifts, lengths, bounds, longest,
-        filter_ratio, state,
+        filter_ratio, fixed, state,
     ):
         """Bring the destination of v up to date.  All lanes of a team together.
 
@@ -105,7 +106,7 @@ def cache_destination(kind: str, look: DeviceFunction) -> DeviceFunction:
                  order, codes, shifts, lengths, bounds, state, found)
             if lane() == 0:
                 keep(v, found, part, dirty, cached, gain, listed, boundary, eager_list, codes,
-                     shifts, lengths, longest, filter_ratio, state)
+                     shifts, lengths, longest, filter_ratio, fixed, state)
         elif lane() == 0:
             cached[v] = int32(NONE)
             gain[v] = 0
@@ -125,7 +126,7 @@ def choose_destination(kind: str, counter: Word, most: int) -> Kernel:
     def choose_destination(
         i, dirty_list, offsets, targets, weights, part, block_weight, open_below, dirty, cached,
         gain, listed, boundary, eager_list, codes, shifts, lengths, bounds, longest, filter_ratio,
-        state, lone,
+        fixed, state, lone,
     ):
         """Bring the destination of a vertex with few neighbours up to date."""
         heads = team_array(int32, num_heads)
@@ -136,7 +137,7 @@ def choose_destination(kind: str, counter: Word, most: int) -> Kernel:
         if is_for(lone, state[at.DIRTY], state) and degree_of(v, offsets) <= state[at.FEW_ARCS]:
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
                     order, found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
-                    lengths, bounds, longest, filter_ratio, state)
+                    lengths, bounds, longest, filter_ratio, fixed, state)
 
     return choose_destination
 
@@ -151,7 +152,7 @@ def choose_destination_of_many(kind: str, counters: int, counter: Word) -> Kerne
     def choose_destination_of_many(
         i, dirty_list, offsets, targets, weights, part, block_weight, open_below, dirty, cached,
         gain, listed, boundary, eager_list, codes, shifts, lengths, bounds, longest, filter_ratio,
-        state,
+        fixed, state,
     ):
         """Bring those of group i that have many neighbours up to date, unless they are hubs."""
         heads = team_array(int32, 1)  # arcs are counted, or too many to bring
@@ -163,7 +164,7 @@ def choose_destination_of_many(kind: str, counters: int, counter: Word) -> Kerne
             v = dirty_list[i * state[at.GROUP] + ctz(uint64(chosen))]
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
                     order, found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
-                    lengths, bounds, longest, filter_ratio, state)
+                    lengths, bounds, longest, filter_ratio, fixed, state)
             chosen &= chosen - 1
 
     return choose_destination_of_many
@@ -178,7 +179,8 @@ def choose_destination_of_hub(kind: str, counters: int, counter: Word) -> Kernel
     @kernel
     def choose_destination_of_hub(
         i, hubs, offsets, targets, weights, part, block_weight, open_below, dirty, cached, gain,
-        listed, boundary, eager_list, codes, shifts, lengths, bounds, longest, filter_ratio, state,
+        listed, boundary, eager_list, codes, shifts, lengths, bounds, longest, filter_ratio, fixed,
+        state,
     ):
         """Bring the destination of a hub up to date."""
         heads = team_array(int32, 1)
@@ -189,7 +191,7 @@ def choose_destination_of_hub(kind: str, counters: int, counter: Word) -> Kernel
         if dirty[v] != 0:
             refresh(v, offsets, targets, weights, part, block_weight, open_below, heads, counts,
                     order, found, dirty, cached, gain, listed, boundary, eager_list, codes, shifts,
-                    lengths, bounds, longest, filter_ratio, state)
+                    lengths, bounds, longest, filter_ratio, fixed, state)
 
     return choose_destination_of_hub
 

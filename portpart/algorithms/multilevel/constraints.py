@@ -51,7 +51,7 @@ class Constraints:
     def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
         """int32, one per vertex: vertices of different labels must not be merged.
 
-        They are in different blocks of `part`, or only one of them is fixed.
+        They differ in `part`, or in the block that they are fixed to.
         """
         if part is None or self.fixed is None:
             return self.fixed if part is None else part
@@ -71,7 +71,7 @@ UNCONSTRAINED = Constraints()
 
 @kernel
 def mark_fixed(v, fixed, part, label):
-    """The label of v is its block, and another one if it is fixed there."""
+    """The label of v is its own, and one for each block if it is fixed."""
     label[v] = part[v]
     if fixed[v] >= 0:
-        label[v] = int32(-2) - part[v]
+        label[v] = int32(-2) - fixed[v]

@@ -57,11 +57,9 @@ def grown_parts(coarsest: Graph, balance: Balance, options: GrowingOptions, seed
     Parameters
     ----------
     splits : tuple of numpy.ndarray, optional
-        The bisections that lead to single blocks, as `splits_of` gives them; blocks are alike then.
+        The bisections that lead to single blocks, as `splits_of` gives them.
     """
-    goals = np.ones(balance.num_blocks)
-    if splits is None and balance.shares is not None:
-        goals = balance.shares
+    goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
     return grown_on(levels_below(coarsest, options, seed), goals, balance, options, seed, splits)
 
 

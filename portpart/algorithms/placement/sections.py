@@ -18,13 +18,20 @@ from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mapping.problem import MappingProblem, mapping_refiner
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.pool import grown_on, levels_below, start_from_best
+from portpart.algorithms.multilevel.pool import (
+    grown_on,
+    levels_below,
+    metis_parts,
+    start_from_best,
+)
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
+from portpart.algorithms.placement.anchors import anchored
 from portpart.algorithms.placement.combining import Sections, best_of_each
 from portpart.algorithms.placement.tree import splits_of_ranges
 from portpart.backends.interface import Array
+from portpart.backends.language import int32, kernel
 
 if TYPE_CHECKING:
     from portpart.algorithms.portpart import PortpartConfig
@@ -85,11 +92,17 @@ def _start_rule(problem: MappingProblem, sections: Sections, config: PortpartCon
             return 0
 
         def choose(refined: list[Array]) -> Array:
-            own = Sections(sections.count, sections.width, level.label)
+            own = Sections(sections.count, sections.width, _first_blocks(level, sections, wanted))
             slack = graph.total_vertex_weight // max(1, graph.num_vertices)
             return best_of_each(graph, own, problem.distances, problem.balance, refined, slack).part
 
-        parts = _grown(level, sections, problem.balance, options, seed)
+        parts = _grown(level, sections, problem.balance, options, seed, wanted)
+        if wanted.fixed is not None:
+            fixed = wanted.fixed
+            parts = [anchored(graph, part, fixed, problem.topology, sections.width)
+                     for part in parts]
+            if sections.count == 1:
+                parts += metis_parts(graph, problem.balance, range(seed, seed + 1), fixed)
         start_from_best(refiner, graph, parts, len(parts), config.refinement.passes(1, graph)[0],
                         wanted, choose if sections.count > 1 else None)
         return 0
@@ -97,11 +110,30 @@ def _start_rule(problem: MappingProblem, sections: Sections, config: PortpartCon
     return start
 
 
+def _first_blocks(level: Level, sections: Sections, wanted: Constraints) -> Array | None:
+    """First block of the section of each vertex: its label, unless vertices are fixed."""
+    if wanted.fixed is None or sections.count == 1:
+        return level.label
+    n, space = level.graph.num_vertices, level.graph.space
+    first = space.empty(n, np.int32)
+    space.parallel_for(n, find_first_block, level.label, sections.width, first)
+    return first
+
+
+@kernel
+def find_first_block(v, label, width, first):
+    """first[v] = first block of the section of v, that of the block to which v is fixed."""
+    first[v] = label[v]
+    if label[v] < 0:
+        first[v] = (int32(-2) - label[v]) // width * width
+
+
 def _grown(coarsest: Level, sections: Sections, balance: Balance, options: GrowingOptions,
-           seed: int) -> list[Array]:
+           seed: int, wanted: Constraints) -> list[Array]:
     """Partitions of the coarsest graph by bisections of sections, the most promising first."""
     least = max(options.min_vertices, LEAST_OF_SECTION * sections.count)
     levels = levels_below(coarsest.graph, options, seed, least, coarsest.label)
-    labels = None if sections.count == 1 else [level.label for level in levels]
+    labels = None if sections.count == 1 else [_first_blocks(level, sections, wanted)
+                                                    for level in levels]
     return grown_on(levels, np.maximum(balance.limits, 1), balance, options, seed,
                     splits_of_ranges(sections.count, sections.width), labels, sections.count)

@@ -65,10 +65,13 @@ class Places(Record):
         The element for each block.
     table : array of int64, shape (k * k,)
         What block a would cost on element p, at a * k + p.
+    group : array of int32, shape (k,), or None
+        Blocks change places within groups of elements only.
     """
 
     place: Array
     table: Array
+    group: Array | None
 
 
 class Proposals(Record):
@@ -135,6 +138,12 @@ def weight_between(a, b, graph: Csr):
     return found
 
 
+@device
+def may_swap(here, there, places: Places):
+    """Whether blocks on the two elements may change places."""
+    return value_or(places.group, here, 0) == value_or(places.group, there, 0)
+
+
 @cache
 def propose_swap(kind: str) -> Kernel:
     """The kernel for a kind of distance."""
@@ -156,7 +165,7 @@ def propose_swap(kind: str) -> Kernel:
             there = int64(places.place[b])
             saved = places.table[a * k + here] - places.table[a * k + there]
             saved += places.table[b * k + there] - places.table[b * k + here]
-            if saved > 0 and saved >= best and b != a:
+            if saved > 0 and saved >= best and b != a and may_swap(here, there, places):
                 saved -= 2 * weight_between(a, b, graph) * distance(here, there, tables)
                 hashed = pair_hash(a, b, rounds.seed)
                 if saved > best or (saved == best and saved > 0 and hashed > best_hash):

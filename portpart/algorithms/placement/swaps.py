@@ -36,7 +36,7 @@ ROUNDS = 1000
 
 
 def swapped_places(traffic: Graph, distances: Distances, seed: int,
-                   first: Array | None = None) -> Array:
+                   first: Array | None = None, group: Array | None = None) -> Array:
     """The element for each block after swaps.
 
     Parameters
@@ -46,12 +46,14 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int,
         `MAX_SWAPPED` blocks.
     first : array of int32, shape (k,), optional
         The element for each block before; by default block b is on element b.
+    group : array of int32, shape (k,), optional
+        Blocks change places within groups of elements only.
 
     Returns
     -------
     array of int32, shape (k,)
-        A permutation.  No swap of two blocks lowers the cost any further, unless `ROUNDS` are over
-        before, as with a thousand blocks that all talk to each other.
+        A permutation.  No swap of two blocks that may swap lowers the cost any further, unless
+        `ROUNDS` are over before, as with a thousand blocks that all talk to each other.
     """
     space, k = traffic.space, traffic.num_vertices
     place = space.asarray(np.arange(k), np.int32) if first is None else space.copy(first)
@@ -59,12 +61,12 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int,
     records: dict[str, Record | Words] = {
         "graph": traffic.csr,
         "tables": distances.tables,
-        "places": Places(place, space.empty(k * k, np.int64)),
+        "places": Places(place, space.empty(k * k, np.int64), group),
         "proposals": Proposals.of(k),
         "rounds": Rounds.of(blocks=k, pairs=k * k, left=ROUNDS, running=1, seed=seed,
                             shift=max(0, max_gain.bit_length() - 31)),
     }
-    key = ("swaps", *traffic.type_key, distances.kind)
+    key = ("swaps", *traffic.type_key, distances.kind, group is None)
     executable = space.cached_executable(key, lambda: _record(records, distances.kind))
     executable.run(flat_bindings(records), k * k)
     return place

@@ -70,7 +70,7 @@ def add_traffic(v, graph: Csr, part, num_elements, table):
 
 def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distances,
                seed: int, places: Callable[[Graph], Array | None] = lambda blocks: None,
-               ) -> tuple[Array, csr_array]:
+               group: np.ndarray | None = None) -> tuple[Array, csr_array]:
     """The mapping with blocks on better elements, and its traffic; unchanged if they are too many.
 
     Whole blocks change places, so no block becomes heavier.
@@ -79,6 +79,8 @@ def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distanc
     ----------
     places : callable
         Element for each block of the graph of blocks, from where swaps start; None: block b on b.
+    group : numpy.ndarray of int32, shape (k,), optional
+        Blocks change places within groups of elements only, from where they are.
     """
     space, k = graph.space, traffic.shape[0]
     if k > MAX_SWAPPED:
@@ -86,7 +88,10 @@ def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distanc
     offsets, targets = (space.asarray(array, np.int32)
                         for array in (traffic.indptr, traffic.indices))
     blocks = Graph(offsets, targets, space.asarray(traffic.data), None, space)
-    place = swapped_places(blocks, distances, seed, places(blocks))
+    if group is None:
+        place = swapped_places(blocks, distances, seed, places(blocks))
+    else:
+        place = swapped_places(blocks, distances, seed, None, space.asarray(group, np.int32))
     at = np.argsort(space.to_host(place))  # the block on each element
     moved = traffic[at][:, at].tocsr()
     moved.sort_indices()
