@@ -81,7 +81,7 @@ def test_labels_stay_apart_on_every_level(space: ExecutionSpace) -> None:
     def rule(fine: Graph, seed: int, labels: Any) -> Clusters:
         return clusters_of_matching(space, heavy_edge_matching(space, fine, 100, seed, labels))
 
-    levels = coarsen(space, MESH.to(space), rule, stop_at=1000, least_shrink=0.99, seed=1,
+    levels = coarsen(space, MESH.to(space), rule, stop_at=1000, max_kept=0.99, seed=1,
                      label=space.asarray(label))
     assert len(levels) > 2
     cluster = np.arange(2000)
