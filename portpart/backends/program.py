@@ -13,10 +13,11 @@ program allocates or synchronises.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -45,8 +46,7 @@ class Slot:
         return Element(self, index)
 
 
-@dataclass(frozen=True)
-class WorkArray:
+class WorkArray(NamedTuple):
     """An array that no run finds anything in: its type, and how many elements a run needs."""
 
     dtype: Any
@@ -257,14 +257,24 @@ class Program:
 def flat_bindings(values: dict[str, Any]) -> dict[str, Any]:
     """What slots are bound to, from arrays, numbers, words and records by their names."""
     result: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, Record):
-            result.update(flat_bindings({f"{name}.{field}": each for field, each in value.named()}))
-        elif isinstance(value, Words):
-            result[name] = value.array
-        else:
-            result[name] = value.length if isinstance(value, WorkArray) else value
+    _bind(result, values.keys(), values.values())
     return result
+
+
+def _bind(result: dict[str, Any], names: Iterable[str], values: Iterable[Any]) -> None:
+    """Add what slots of these names are bound to; every run of a program goes through here."""
+    for name, value in zip(names, values, strict=True):
+        if isinstance(value, WorkArray):
+            result[name] = value.length
+        elif isinstance(value, Record):
+            _bind(result, _slot_names(name, value.field_names), vars(value).values())
+        else:
+            result[name] = value.array if isinstance(value, Words) else value
+
+
+@cache
+def _slot_names(name: str, fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{name}.{field}" for field in fields)
 
 
 def _launches(steps: list[Step]) -> Iterator[Launch]:

@@ -90,10 +90,12 @@ class Words:
     @classmethod
     def of(cls, **values: int) -> Self:
         """Words of these values and zeros, which travel with the arguments of a program."""
-        unknown = values.keys() - cls.indices.keys()
-        if unknown:
-            raise TypeError(f"{cls.__name__} has no word {', '.join(unknown)}")
-        return cls(tuple(values.get(name, 0) for name in cls.indices))
+        words = [0] * len(cls.indices)
+        for name, value in values.items():
+            if name not in cls.indices:
+                raise TypeError(f"{cls.__name__} has no word {name}")
+            words[cls.indices[name]] = value
+        return cls(tuple(words))
 
     @property
     def dtype(self) -> Any:
