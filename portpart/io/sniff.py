@@ -32,7 +32,7 @@ LONGEST_METIS_HEADER = 4
 SMALLEST_TITLED = 3
 """Lines of a titled table of two vertices."""
 
-MOST_BYTES_PER_WORD = 22
+MAX_BYTES_PER_WORD = 22
 WIDTHS_OF_EDGES = (2, 3)
 
 
@@ -201,7 +201,7 @@ def _may_be_metis(source: Source, header: list[bytes]) -> bool:
     """Whether a first line could be METIS's above lines of as many words, by the file's size."""
     promise = _promise_of(header)
     size = len(source.data)
-    return (promise is not None and size // MOST_BYTES_PER_WORD <= promise.words <= size
+    return (promise is not None and size // MAX_BYTES_PER_WORD <= promise.words <= size
             and promise.words <= (promise.vertices + 1) * len(header))
 
 

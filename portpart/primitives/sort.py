@@ -22,7 +22,7 @@ SMALL = 4096
 TILE = 8192
 """Least number of words of a tile."""
 
-MOST_TILES = 64
+MAX_TILES = 64
 
 DIGIT_BITS = 10
 """Most bits of a digit: 8, 9 and 10 cost the same per pass, 11 twice as much (measured)."""
@@ -90,7 +90,7 @@ def _sorted_words(
     words, spare = space.empty(n, np.uint64), space.empty(n, np.uint64)
     space.parallel_for(n, pack, keys, order, low, shift, words)
     passes = -(-bits // DIGIT_BITS)
-    tiles = min(MOST_TILES, -(-n // TILE))
+    tiles = min(MAX_TILES, -(-n // TILE))
     done = HALF
     for left in range(passes, 0, -1):
         digit = -(-(HALF + bits - done) // left)
