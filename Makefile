@@ -61,7 +61,7 @@ OLDEST_TESTS = tests/io tests/metrics tests/compat tests/test_graph.py tests/tes
     tests/backends/test_cpu_cache.py tests/test_frames.py tests/test_networks.py
 
 test-oldest: $(OLDEST_VENV)/.has-oldest
-	$(OLDEST_VENV)/bin/python -m pytest -m "not gpu and not slow" $(OLDEST_TESTS)
+	$(OLDEST_VENV)/bin/python -m pytest -m "not gpu and not slow" $(PARALLEL) $(OLDEST_TESTS)
 	$(OLDEST_VENV)/bin/python -m pytest -m "not gpu and not slow" tests/test_golden.py -k \
 	    "cpu and (delaunay-12 or grid-3d-small or rmat-12) and not (best or ultra or strong)"
 

@@ -54,10 +54,10 @@ def test_what_is_no_finite_number_is_refused(given: Any) -> None:
     HUGE, -HUGE, Fraction(1, HUGE), Fraction(HUGE, 7),
 ], ids=lambda given: shown(given)[:20])
 def test_numbers_without_end_are_refused_at_once(given: Any) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(ValueError, match=r"exponent is beyond 400|more than 1000 digits"):
         exact_fraction(given)
-    assert time.perf_counter() - begin < SOON
+    assert time.process_time() - begin < SOON
 
 
 CALLS = {
@@ -81,10 +81,10 @@ CALLS = {
 @pytest.mark.parametrize("number", [Decimal("1e99999999"), Decimal("-1e99999999")], ids=str)
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_no_call_waits_for_an_exponent(call: Any, number: Decimal) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(InputError):
         call(number)
-    assert time.perf_counter() - begin < SOON
+    assert time.process_time() - begin < SOON
 
 
 @pytest.mark.parametrize("call", [call for name, call in CALLS.items() if "text" not in name],
