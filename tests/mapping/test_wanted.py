@@ -287,10 +287,10 @@ def test_the_command_takes_them(algorithm: str, tmp_path: Path,
                                 capsys: pytest.CaptureFixture) -> None:
     grid = grid_2d(12)
     fixed = np.where(np.arange(144) % 10 == 0, np.arange(144) // 24, -1)
-    io.write_metis(grid, tmp_path / "graph")
+    io.write(grid, tmp_path / "graph.metis")
     for name, values in (("fixed", fixed), ("initial", np.arange(144) % 6)):
         (tmp_path / name).write_text("\n".join(map(str, values)))
-    files = [str(tmp_path / name) for name in ("graph", "fixed", "initial", "out")]
+    files = [str(tmp_path / name) for name in ("graph.metis", "fixed", "initial", "out")]
     assert main(["map", files[0], "-H", "3:2", "-D", "1:9", "--algorithm", algorithm, "--json",
                  "--fixed", files[1], "--initial", files[2], "--target", "1,1,1,1,2,2", "-q",
                  "--starts", "3", "--time-limit", "60", "-o", files[3]]) == 0
