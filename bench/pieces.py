@@ -29,8 +29,8 @@ from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.pool import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.total import cut_of
 from portpart.algorithms.partitioners import find
-from portpart.algorithms.refinement.incumbent import cut_of
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.backends.program import Program

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import pkgutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -23,11 +25,11 @@ from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives import communication, cut
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.refinement import active_sets as lists
-from portpart.algorithms.refinement import jet_refinement
+from portpart.algorithms.refinement import active_sets, jet_refinement, state
 from portpart.api.bounds import bounds_for
 from portpart.api.map_processes import mapped_by
 from portpart.api.partition import _finished
@@ -61,10 +63,13 @@ INHERITING = GrowingOptions(
 IMPROVED = ClusteringOptions(improve_rounds=1)
 
 SIZES: dict[str, list[tuple[Any, str, Any]]] = {
-    "long lists": [(lists, "LONG", 10), (lists, "MANY", 0), (lists, "FEW", 0)],
-    "hubs": [(jet_refinement, "most_arcs", lambda team: 6)],
+    "long lists": [(active_sets, "LONG", 10), (active_sets, "MANY", 0), (active_sets, "FEW", 0)],
+    "degrees": [*((module, "max_arcs", lambda team: 6) for module in (jet_refinement, state)),
+                (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
+                (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
 }
-"""Sizes from which on work is done in another way, made small."""
+"""Sizes from which on work is done in another way, made small: vertices with more than 3 neighbours
+have many, and with more than 6 they are hubs."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,9 @@ def cases() -> dict[Case, int]:
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
         Case("mesh", "portpart", "inheriting", inheriting): 3,
         Case("mesh", "jet", "long lists"): 3,
-        Case("skewed", "jet", "hubs"): 2, Case("skewed", "gkway", "hubs"): 3,
+        Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
+        Case("skewed", "im", "degrees", integrated, "tree"): 3,
+        Case("skewed", "im", "degrees", integrated, "line"): 2,
     })
     return found
 
@@ -158,7 +165,8 @@ MACHINES = {"tree": Topology("2:3", "1:10"),
 
 def _mapped(space: ExecutionSpace, case: Case) -> np.ndarray:
     graph, machine = GRAPHS[case.graph]().to(space), MACHINES[case.machine]
-    mapper, config = mapper_of(case.algorithm, case.wish or "default", machine.is_hierarchy)
+    preset = "default" if case.wish in SIZES else case.wish or "default"
+    mapper, config = mapper_of(case.algorithm, preset, machine.is_hierarchy)
     config = changed(config, dict(case.changes))
     problem = MappingProblem(
         graph, balance_of(graph, machine.num_elements), 4, Trace(space, graph, None),
@@ -166,12 +174,24 @@ def _mapped(space: ExecutionSpace, case: Case) -> np.ndarray:
     return oracles.host(mapped_by(mapper, problem, config, swapped=True)[0])
 
 
-def all_kernels() -> dict[Kernel, str]:
-    """Every kernel of algorithms and primitives that a module gives a name, by this name."""
-    found = {}
+def kernels_as_written() -> set[str]:
+    """Names of all kernels of algorithms and primitives, also of those that functions make."""
+    found = set()
     for package in (portpart.algorithms, portpart.primitives):
         for place in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            for name, value in vars(importlib.import_module(place.name)).items():
-                if isinstance(value, Kernel):
-                    found[value] = f"{value.function.__module__}.{name}"
+            module = importlib.import_module(place.name)
+            tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+            found.update(f"{place.name}.{node.name}" for node in ast.walk(tree)
+                         if isinstance(node, ast.FunctionDef) and is_kernel(node))
     return found
+
+
+def is_kernel(function: ast.FunctionDef) -> bool:
+    """Whether a function is decorated as a kernel."""
+    return any(isinstance(name, ast.Name) and name.id == "kernel"
+               for name in function.decorator_list)
+
+
+def name_of(kernel: Kernel) -> str:
+    """Where it is written."""
+    return f"{kernel.function.__module__}.{kernel.name}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from portpart.algorithms.partitioners import ALGORITHMS
+from portpart.algorithms.refinement import by_degree
 from portpart.backends.language import Kernel
-from tests.emulated import Case, all_kernels, cases, outcome
+from tests.emulated import Case, cases, kernels_as_written, name_of, outcome
 
 CASES = cases()
 FOR_MANY = "portpart.primitives."
@@ -21,16 +24,41 @@ def test_lanes_and_order_decide_nothing(case: Case) -> None:
     assert np.array_equal(found, expected)
 
 
-def test_every_kernel_of_the_algorithms_has_run() -> None:
+def kernels_that_ran() -> dict[Kernel, int]:
+    """With the most lanes that each has had."""
     ran: dict[Kernel, int] = {}
     for case, lanes in CASES.items():
         for kernel, most in outcome(case, lanes)[1].items():
             ran[kernel] = max(most, ran.get(kernel, 0))
-    kernels = {kernel: name for kernel, name in all_kernels().items()
-               if not name.startswith(FOR_MANY)}
-    assert [name for kernel, name in kernels.items() if kernel not in ran] == []
-    assert [name for kernel, name in kernels.items()
-            if kernel.uses_team_words and ran[kernel] == 1] == []
+    return ran
+
+
+def test_every_kernel_of_the_algorithms_has_run() -> None:
+    most: dict[str, int] = {}
+    teams = set()
+    for kernel, lanes in kernels_that_ran().items():
+        name = name_of(kernel)
+        most[name] = max(lanes, most.get(name, 0))
+        if kernel.uses_team_words:
+            teams.add(name)
+    wanted = {name for name in kernels_as_written() if not name.startswith(FOR_MANY)}
+    assert wanted - set(most) == set()
+    assert {name for name in wanted & teams if most[name] == 1} == set()
+
+
+def body_and_distance(kernel: Kernel) -> tuple[str, str]:
+    """What a kernel by degree does, and for which objective."""
+    body = kernel.references["work"]
+    return body.name, body.references["find"].references["distance"].name
+
+
+def test_vertices_of_all_degrees_have_been_valued_in_every_way() -> None:
+    """Those with few neighbours, with many, and hubs."""
+    ran = {(kernel.name, *body_and_distance(kernel)) for kernel in kernels_that_ran()
+           if kernel.function.__module__ == by_degree.__name__}
+    distances = ("one_distance", "tree_distance", "matrix_distance")
+    ways = {*product(("refresh_gain", "rate"), distances), ("find_legal", "one_distance")}
+    assert ran == {(kind, *way) for kind in ("of_few", "of_many", "of_hub") for way in ways}
 
 
 def test_every_algorithm_has_one_two_and_three_lanes() -> None:

@@ -64,8 +64,8 @@ def test_estimate_is_an_upper_bound_within_a_factor_of_two(name: str, case: Any)
 def test_distances_take_what_is_said(machine: Topology) -> None:
     space = CountingSpace(1)
     distances = distances_on(space, machine)
-    assert space.live == distance_bytes(machine) == sum(each.nbytes for each in
-                                                        distances.arrays.values())
+    arrays = [value for _, value in distances.tables.named() if hasattr(value, "nbytes")]
+    assert space.live == distance_bytes(machine) == sum(array.nbytes for array in arrays)
 
 
 def test_what_cannot_be_mapped_has_no_estimate() -> None:

@@ -17,7 +17,7 @@ from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe
-from portpart.algorithms.refinement.independent_refinement import IndependentSetRefiner
+from portpart.algorithms.refinement.independent_refinement import independent_set_refiner
 from portpart.algorithms.refinement.options import IndependentOptions
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -61,6 +61,6 @@ def gkway(problem: Problem, config: GkwayConfig) -> Recipe:
 
     return Recipe(
         config.coarsening, find_groups, start_from_pool(problem, config.initial),
-        lambda seed: IndependentSetRefiner(problem.space, graph, problem.balance,
-                                           config.refinement, seed),
+        lambda seed: independent_set_refiner(problem.space, graph, problem.balance,
+                                             config.refinement, seed),
         search=config.search)

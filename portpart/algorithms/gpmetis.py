@@ -27,7 +27,7 @@ from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.options import TwoDirectionOptions
-from portpart.algorithms.refinement.two_direction_refinement import TwoDirectionRefiner
+from portpart.algorithms.refinement.two_direction_refinement import two_direction_refiner
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -97,6 +97,6 @@ def _levels(problem: Problem, config: GpmetisConfig, coarsening: CoarseningOptio
 
     return Recipe(
         coarsening, match, start_from_pool(problem, config.initial),
-        lambda seed: TwoDirectionRefiner(problem.space, problem.graph, problem.balance,
-                                         config.refinement, seed),
+        lambda seed: two_direction_refiner(problem.space, problem.graph, problem.balance,
+                                           config.refinement, seed),
         search=config.search, contraction=config.contraction)

@@ -17,11 +17,11 @@ from portpart.algorithms.coarsening.matching import part_unlike, rated_matching
 from portpart.algorithms.coarsening.options import ClusteringOptions, CoarseningOptions
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.mapping.problem import MappingProblem, mapping_refiner
+from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.pool import grown_parts, metis_parts, start_from_best
-from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.refiner import Refiner, jet_refiner
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
 from portpart.algorithms.placement.anchors import anchored, swap_groups
 from portpart.algorithms.placement.traffic import traffic_of, with_swaps
@@ -118,7 +118,7 @@ def integrated_mapping(problem: MappingProblem, config: IntegratedConfig) -> Arr
 def recipe_of(problem: MappingProblem, config: IntegratedConfig) -> Recipe:
     """The parts of a walk that refines on J."""
     return Recipe(config.coarsening, _cluster_rule(problem, config), _start_rule(problem, config),
-                  mapping_refiner(problem, config.refinement), config.refinement.passes,
+                  jet_refiner(problem, config.refinement), config.refinement.passes,
                   config.search)
 
 

@@ -19,6 +19,7 @@ from portpart.algorithms.placement.sections import LEAST_OF_SECTION, coarsest_of
 from portpart.algorithms.placement.swaps import MAX_SWAPPED
 from portpart.algorithms.placement.traffic import has_table
 from portpart.algorithms.portpart import PortpartConfig
+from portpart.algorithms.refinement.state import Sizes
 from portpart.api.memory_model import (
     ASKED_FROM,
     CLUSTER,
@@ -27,13 +28,13 @@ from portpart.api.memory_model import (
     MEMBERS,
     MOST,
     NEEDS,
-    REFINEMENT,
     MemoryEstimate,
     Needs,
     Plan,
     Size,
     estimate_of,
     plan_of,
+    refining_bytes,
 )
 from portpart.errors import OutOfMemory
 from portpart.graphs.graph import Graph
@@ -82,7 +83,7 @@ def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
         If the space has less than these take.
     """
     k = machine.num_elements
-    working = REFINEMENT * graph.num_vertices if k > 1 else 0
+    working = refining_bytes(Sizes(graph.num_vertices, 0, 1)) if k > 1 else 0
     needed = distance_bytes(machine) + max(working, swap_bytes(k) if swaps else 0)
     if needed < ASKED_FROM:
         return

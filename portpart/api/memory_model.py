@@ -16,15 +16,13 @@ from portpart.algorithms.coarsening.options import CoarseningOptions
 from portpart.algorithms.initial.fm_gains import TALLY, group_words
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.options import SearchOptions
-from portpart.algorithms.refinement import loss_buckets as leaving
-from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.gain_cache import most_arcs
-from portpart.algorithms.refinement.jet_refinement import WEIGHT_COPIES
+from portpart.algorithms.refinement.best_prefix import Trial
 from portpart.algorithms.refinement.outcomes import ROOM, WORDS
+from portpart.algorithms.refinement.state import PIECES, SIZE, Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import OutOfMemory
 from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.primitives.scan import TILE
+from portpart.primitives.recorded_sort import SortArrays
 
 MATCHING = 4 * 4
 """Bytes per vertex: mate, wish, two lists of active vertices."""
@@ -44,16 +42,6 @@ MEMBERS = 4
 CONTRACTION = 3 * 4 + 3 * 8
 """Bytes per cluster: members, where they begin and degree; the row's capacity and weight, and that
 of the cluster.  There is room for as many clusters as vertices."""
-
-REFINEMENT = 13 * 4 + 2 * 2 * 4 + 2 * 8 + 3 + 8
-"""Bytes per vertex of refinement: 13 arrays of int32, two double lists, 2 arrays of int64, flags,
-positions."""
-
-LEGAL_MOVES = 4 + 8 + 2
-"""Bytes per vertex besides, for legal moves and what they are sorted with."""
-
-BLOCK = 9 * 8 + 4 + 8 * leaving.BUCKETS
-"""Bytes per block of refinement, but for the striped weights and the sub-buckets."""
 
 ASKED_FROM = 2**28
 """Less than so many bytes are taken without asking what is free."""
@@ -79,14 +67,27 @@ class Needs:
         above all that were measured.
     finding : callable
         Bytes for finding clusters of n vertices and so many arcs, with weights of so many bytes.
-    refinement : int
-        Bytes per vertex.
+    refinement : callable
+        Bytes of what refinement keeps, for a largest graph of these sizes.
     """
 
     vertices: float
     arcs: float
     finding: Callable[[int, int, int], int]
-    refinement: int
+    refinement: Callable[[Sizes], int]
+
+
+def refining_bytes(sizes: Sizes) -> int:
+    """Work arrays that all refinement has, limits of blocks, words and outcomes."""
+    limits = 3 * 8 * sizes.blocks
+    words = 8 * (STATES * SIZE + PAGES * ROOM * WORDS)
+    return sum(piece.num_bytes(sizes) for piece in PIECES) + limits + words
+
+
+def legal_moves_bytes(sizes: Sizes) -> int:
+    """The same, with legal moves and what they are sorted with."""
+    own = Trial.num_bytes(sizes) + SortArrays.num_bytes(sizes.vertices)
+    return refining_bytes(sizes) + own
 
 
 def clustering_bytes(n: int, arcs: int, weight_bytes: int) -> int:
@@ -95,13 +96,13 @@ def clustering_bytes(n: int, arcs: int, weight_bytes: int) -> int:
 
 
 NEEDS = {
-    "portpart": Needs(0.4, 0.7, clustering_bytes, REFINEMENT),
-    "jet": Needs(0.62, 0.86, lambda n, arcs, weight: max(MATCHING, TWO_HOP) * n, REFINEMENT),
-    "gkway": Needs(0.5, 0.82, lambda n, arcs, weight: GROUPING * n, REFINEMENT + LEGAL_MOVES),
+    "portpart": Needs(0.4, 0.7, clustering_bytes, refining_bytes),
+    "jet": Needs(0.62, 0.86, lambda n, arcs, weight: max(MATCHING, TWO_HOP) * n, refining_bytes),
+    "gkway": Needs(0.5, 0.82, lambda n, arcs, weight: GROUPING * n, legal_moves_bytes),
 }
 MOST = Needs(
     0.62, 0.86, lambda n, *sizes: max(each.finding(n, *sizes) for each in NEEDS.values()),
-    max(each.refinement for each in NEEDS.values()),
+    legal_moves_bytes,
 )
 """What stands for algorithms that have no entry: the most of all."""
 
@@ -185,7 +186,7 @@ def estimate_of(graph: Size, k: int, plan: Plan, needs: Needs,
         kept += 4 * sizes[0][0] + 4 * sum(n for n, _ in sizes)
         at_most = min(sizes[0][0], plan.coarsening.coarsest_vertices(k))
         starting += 4 * (3 * plan.initial.growing.refined + 2) * at_most
-    refining = _refinement_bytes(graph.num_vertices, graph.num_arcs, k, needs)
+    refining = needs.refinement(Sizes(graph.num_vertices, graph.num_arcs, k))
     coarsening = _coarsening_peak(sizes, graphs, weight_bytes, needs) - graphs[0]
     return MemoryEstimate(
         graph=graphs[0],
@@ -281,20 +282,10 @@ def _start_bytes(sizes: list[tuple[int, int]], k: int, plan: Plan,
 
 def check_room(space: ExecutionSpace, k: int) -> None:
     """Raise if the arrays that every call has for k blocks exceed all memory."""
-    needed, free = BLOCK * k, space.free_bytes()
+    needed, free = refining_bytes(Sizes(0, 0, k)), space.free_bytes()
     if free is not None and needed > max(free, ASKED_FROM):
         raise OutOfMemory(f"{k} blocks take {_readable(needed)}, whatever the graph, and "
                           f"{space.name} has {_readable(free)}")
-
-
-def _refinement_bytes(n: int, arcs: int, k: int, needs: Needs) -> int:
-    """Bytes of the arrays of refinement."""
-    hubs = 2 * 4 * (arcs // most_arcs(1) + 1)  # all, and those that leave
-    stripes = 2 * 8 * max(WEIGHT_COPIES, k)  # weights, and those that are tried
-    buckets = 8 * k * leaving.BUCKETS * leaving.sub_buckets_for(k, n)
-    tiles = 8 * (n // TILE + 1)
-    fixed = 8 * (at.STRIPES + STATES * at.SIZE + PAGES * ROOM * WORDS)
-    return needs.refinement * n + hubs + BLOCK * k + stripes + buckets + tiles + fixed
 
 
 def _readable(size: int) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
+from portpart.algorithms.objectives.total import cut_of
 from portpart.algorithms.partitioners import lookup
-from portpart.algorithms.refinement.incumbent import cut_of
 from portpart.api.bounds import Bounds, bounds_for, seconds
 from portpart.api.constraints import constraints_of
 from portpart.api.device import (

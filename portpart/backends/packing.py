@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.program import Element, Launch, Slot
+from portpart.backends.program import Element, Launch, Slot, length_of
 from portpart.errors import InputError, KernelTypeError
 
 ABSENT = "absent"
@@ -180,7 +180,8 @@ class Table:
 
     def scratch_bytes(self, bindings: dict[str, Any]) -> int:
         """Bytes of all scratch together."""
-        return sum(_rounded(_bound(bindings, name) * size) for name, size in self._scratch.items())
+        return sum(_rounded(length_of(_bound(bindings, name)) * size)
+                   for name, size in self._scratch.items())
 
     def fill(self, bindings: dict[str, Any], base: int, scratch: int = 0) -> np.ndarray:
         """The words for `bindings`, with the table at address `base` and scratch at `scratch`."""
@@ -193,7 +194,7 @@ class Table:
             value = _bound(bindings, name)
             if slot.scratch:
                 values.append(scratch)
-                scratch += _rounded(value * self._scratch[name])
+                scratch += _rounded(length_of(value) * self._scratch[name])
             elif slot.words:
                 values.append(base + 8 * (len(self._source) + len(numbers)))
                 numbers += _numbers(slot, value)

@@ -13,7 +13,7 @@ program allocates or synchronises.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from portpart.backends.language import Kernel, Record, Words
+from portpart.backends.language.parameters import getter
 
 TEAM_WIDTHS = (1, 8, 32, 256)
 
@@ -257,24 +258,38 @@ class Program:
 def flat_bindings(values: dict[str, Any]) -> dict[str, Any]:
     """What slots are bound to, from arrays, numbers, words and records by their names."""
     result: dict[str, Any] = {}
-    _bind(result, values.keys(), values.values())
+    for name, value in values.items():
+        if isinstance(value, Record):
+            kind: Any = type(value)
+            names, fields = _fields_of(name, kind)
+            result.update(zip(names, fields(value), strict=True))
+        else:
+            result[name] = value.array if isinstance(value, Words) else value
     return result
 
 
-def _bind(result: dict[str, Any], names: Iterable[str], values: Iterable[Any]) -> None:
-    """Add what slots of these names are bound to; every run of a program goes through here."""
-    for name, value in zip(names, values, strict=True):
-        if isinstance(value, WorkArray):
-            result[name] = value.length
-        elif isinstance(value, Record):
-            _bind(result, _slot_names(name, value.field_names), vars(value).values())
-        else:
-            result[name] = value.array if isinstance(value, Words) else value
-
-
 @cache
-def _slot_names(name: str, fields: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{name}.{field}" for field in fields)
+def _fields_of(name: str, kind: type[Record]) -> tuple[list[str], Callable[[Any], Any]]:
+    """Slots of a record of that name, and what reads their values all at once."""
+    places = dict(_places(name, "", kind))
+    return list(places), getter(list(places.values()))
+
+
+def _places(name: str, place: str, kind: type[Record]) -> Iterator[tuple[str, str]]:
+    """Slot and place of each field of a record, and of the records in it."""
+    for each in kind.field_names:
+        inner = kind.kind_of(each)
+        if inner is None:
+            yield f"{name}.{each}", f"{place}{each}"
+        elif issubclass(inner, Words):
+            yield f"{name}.{each}", f"{place}{each}.array"
+        else:
+            yield from _places(f"{name}.{each}", f"{place}{each}.", inner)
+
+
+def length_of(value: Any) -> int:
+    """Number of elements that a slot of scratch is bound to."""
+    return value.length if isinstance(value, WorkArray) else value
 
 
 def _launches(steps: list[Step]) -> Iterator[Launch]:

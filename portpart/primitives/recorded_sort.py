@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import device, int32, int64, kernel
+from portpart.backends.language import Words, device, int32, int64, kernel
 from portpart.backends.program import Program, Slot
+from portpart.backends.work import WorkRecord, work
 from portpart.primitives.scan import TILE as SCAN_TILE
 from portpart.primitives.scan import record_scan, tiles_of
 
@@ -26,11 +27,39 @@ DIGITS = 1 << DIGIT_BITS
 TILE = 64
 """Keys that one item counts and moves: some for each digit, so that counters are not too many."""
 
-KEYS, BITS, TILES, COUNTERS, COUNTER_TILES, SHIFT, SORTING = range(7)
-"""Words of the array ``sorting``: the number of keys and the bits they have, which the program sets
-before it sorts; the rest is the sort's own."""
+class SortWords(Words):
+    """The number of keys and the bits they have, which the program sets before it sorts.
 
-NUM_WORDS = 7
+    The rest is the sort's own.
+    """
+
+    keys: Any
+    bits: Any
+    tiles: Any
+    counters: Any
+    counter_tiles: Any
+    shift: Any
+    running: Any
+
+
+class SortArrays(WorkRecord):
+    """Work arrays for sorting some keys, 2 bytes each."""
+
+    words: SortWords
+    digit_counts: Array = work(np.int32, lambda most: counters_of(most))
+    digit_places: Array = work(np.int32, lambda most: counters_of(most) + 1)
+    digit_sums: Array = work(np.int64, lambda most: tiles_of(counters_of(most)))
+
+
+def sort_arrays(space: ExecutionSpace, most: int) -> SortArrays:
+    """Work arrays for sorting up to `most` keys."""
+    words = SortWords(space.zeros(len(SortWords.indices), np.int64))
+    return SortArrays.allocate(space, most, words=words)
+
+
+def counters_of(most: int) -> int:
+    """Counters for so many keys: one for each digit and tile."""
+    return DIGITS * max(1, -(-most // TILE))
 
 
 @dataclass(frozen=True)
@@ -53,93 +82,69 @@ class SortSlots:
     other_items: Slot
 
 
-def sort_arrays(space: ExecutionSpace, max_size: int) -> dict[str, Array]:
-    """Work arrays for sorting up to `max_size` keys: 2 bytes each."""
-    counters = DIGITS * max_tiles(max_size)
-    return {
-        "digit_counts": space.empty(counters, np.int32),
-        "digit_places": space.empty(counters + 1, np.int32),
-        "digit_sums": space.empty(tiles_of(counters), np.int64),
-        "sorting": space.zeros(NUM_WORDS, np.int64),
-    }
-
-
-def max_tiles(max_size: int) -> int:
-    """Tiles of so many keys."""
-    return max(1, -(-max_size // TILE))
-
-
-def declare_sort(program: Program) -> None:
-    """Slots of `program` for the :func:`sort_arrays`."""
-    for name, dtype in (("digit_counts", np.int32), ("digit_places", np.int32),
-                        ("digit_sums", np.int64), ("sorting", np.int64)):
-        program.array(name, dtype)
-
-
-def record_sort(program: Program, slots: SortSlots) -> None:
+def record_sort(program: Program, work_arrays: SortArrays, slots: SortSlots) -> None:
     """Record how keys are sorted; equal ones keep their order.
 
-    When this part of the program starts, ``sorting[KEYS]`` is the number of keys and
-    ``sorting[BITS]`` at least the bits of the largest one; both stay as they are.
+    When this part of the program starts, ``words.keys`` is the number of keys and ``words.bits`` at
+    least the bits of the largest one; both stay as they are.
     """
-    slot = program.slots
-    sorting, places = slot["sorting"], slot["digit_places"]
+    words, places = work_arrays.words, work_arrays.digit_places
     there_and_back: tuple[tuple[int, tuple[Any, ...]], ...] = (
         (0, (slots.keys, slots.items, slots.other_keys, slots.other_items)),
         (1, (slots.other_keys, slots.other_items, slots.keys, slots.items)),
     )
-    program.launch(1, begin_sort)
-    with program.while_loop(sorting[SORTING]):
+    program.parallel_for(1, begin_sort, words)
+    with program.while_loop(words.running):
         for turn, (keys, items, next_keys, next_items) in there_and_back:
-            program.parallel_for(sorting[TILES], count_digits, keys, slot["digit_counts"], sorting,
+            program.parallel_for(words.tiles, count_digits, keys, work_arrays.digit_counts, words,
                                  turn)
-            record_scan(program, slot["digit_counts"], places, slot["digit_sums"],
-                        sorting[COUNTERS], sorting[COUNTER_TILES])
-            program.parallel_for(sorting[TILES], move_words, keys, items, next_keys, next_items,
-                                 places, sorting, turn)
-        program.launch(1, take_next_digits)
+            record_scan(program, work_arrays.digit_counts, places, work_arrays.digit_sums,
+                        words.counters, words.counter_tiles)
+            program.parallel_for(words.tiles, move_words, keys, items, next_keys, next_items,
+                                 places, words, turn)
+        program.parallel_for(1, take_next_digits, words)
 
 
 @device
-def digit_at(key, turn, sorting):
+def digit_at(key, turn, words: SortWords):
     """The digit of a key that is sorted by in this turn."""
-    return (int64(key) >> (sorting[SHIFT] + turn * DIGIT_BITS)) & (DIGITS - 1)
+    return (int64(key) >> (words.shift + turn * DIGIT_BITS)) & (DIGITS - 1)
 
 
 @kernel
-def begin_sort(_, sorting):
+def begin_sort(_, words: SortWords):
     """Find how many tiles there are, and whether there is anything to sort."""
-    tiles = max(int64(1), (sorting[KEYS] + TILE - 1) // TILE)
-    sorting[TILES] = tiles
-    sorting[COUNTERS] = tiles * DIGITS
-    sorting[COUNTER_TILES] = (tiles * DIGITS + SCAN_TILE - 1) // SCAN_TILE
-    sorting[SHIFT] = 0
-    sorting[SORTING] = int64(sorting[BITS] > 0 and sorting[KEYS] > 1)
+    tiles = max(int64(1), (words.keys + TILE - 1) // TILE)
+    words.tiles = tiles
+    words.counters = tiles * DIGITS
+    words.counter_tiles = (tiles * DIGITS + SCAN_TILE - 1) // SCAN_TILE
+    words.shift = 0
+    words.running = int64(words.bits > 0 and words.keys > 1)
 
 
 @kernel
-def take_next_digits(_, sorting):
+def take_next_digits(_, words: SortWords):
     """Two digits are done."""
-    sorting[SHIFT] += 2 * DIGIT_BITS
-    sorting[SORTING] = int64(sorting[SHIFT] < sorting[BITS])
+    words.shift += 2 * DIGIT_BITS
+    words.running = int64(words.shift < words.bits)
 
 
 @kernel
-def count_digits(tile, keys, digit_counts, sorting, turn):
+def count_digits(tile, keys, digit_counts, words: SortWords, turn):
     """digit_counts[d * tiles + tile] = keys of the tile with the digit d."""
-    tiles = sorting[TILES]
+    tiles = words.tiles
     for digit in range(DIGITS):
         digit_counts[digit * tiles + tile] = int32(0)
-    for i in range(tile * TILE, min((tile + 1) * TILE, sorting[KEYS])):
-        digit_counts[digit_at(keys[i], turn, sorting) * tiles + tile] += 1
+    for i in range(tile * TILE, min((tile + 1) * TILE, words.keys)):
+        digit_counts[digit_at(keys[i], turn, words) * tiles + tile] += 1
 
 
 @kernel
-def move_words(tile, keys, items, next_keys, next_items, digit_places, sorting, turn):
+def move_words(tile, keys, items, next_keys, next_items, digit_places, words: SortWords, turn):
     """Move the keys and items of the tile to the places of their digits, which are used up."""
-    tiles = sorting[TILES]
-    for i in range(tile * TILE, min((tile + 1) * TILE, sorting[KEYS])):
-        slot = digit_at(keys[i], turn, sorting) * tiles + tile
+    tiles = words.tiles
+    for i in range(tile * TILE, min((tile + 1) * TILE, words.keys)):
+        slot = digit_at(keys[i], turn, words) * tiles + tile
         place = digit_places[slot]
         digit_places[slot] = place + 1
         next_keys[place] = keys[i]

@@ -7,16 +7,22 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.refinement import gain_cache as destinations
-from portpart.algorithms.refinement import loss_buckets as buckets
-from portpart.algorithms.refinement import moves
-from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.objectives.cut import CUT, HUB_TEAM
+from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree, More
+from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
+from portpart.algorithms.refinement.jet_program import Recording, Widths, record_refinement
+from portpart.algorithms.refinement.jet_refinement import Refiner
+from portpart.algorithms.refinement.moves import move_vertex, weighing
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.refinement.state import Level, Run, Sizes, sub_buckets_for
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import launch
+
+FILTER_RATIO = 0.75
 
 
 def balance_of(graph: Graph, k: int, imbalance: str = "0.03") -> Balance:
@@ -24,80 +30,105 @@ def balance_of(graph: Graph, k: int, imbalance: str = "0.03") -> Balance:
     return Balance(k, oracles.block_weight_limit(total, k, imbalance), total // k)
 
 
+def sizes_of(graph: Graph, k: int) -> Sizes:
+    return Sizes(graph.num_vertices, graph.num_arcs, k)
+
+
 def refiner_at(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalance: str = "0.03",
-               **options: Any) -> tuple[JetRefiner, Graph]:
+               objective: Objective = CUT, **options: Any) -> tuple[Refiner, Graph]:
     """A refiner that starts from `part`, and the graph in the refiner's space."""
     here = graph.to(space)
-    refiner = JetRefiner(space, here, balance_of(graph, k, imbalance),
-                         RefinementOptions(**options), 7)
+    refiner = Refiner(space, here, balance_of(graph, k, imbalance), RefinementOptions(**options), 7,
+                      objective=objective)
     refiner.start(here, space.asarray(part, np.int32))
     return refiner, here
 
 
-def part_of(refiner: JetRefiner, name: str = "best") -> np.ndarray:
-    return oracles.host(refiner.vertex_arrays[name]).copy()
+def copied(array: Array) -> np.ndarray:
+    """What an array of a space holds now."""
+    return oracles.host(array).copy()
+
+
+def recorded(refiner: Refiner, graph: Graph, widths: Widths) -> Program:
+    """The program of a refiner for a level whose vertices are worked on like this."""
+    program = Program("refinement")
+    program.record("graph", graph.csr)
+    program.record("tables", refiner.objective.tables)
+    this = Recording(program, program.record("run", refiner.run), widths, refiner.objective.rules)
+    record_refinement(this, refiner.rule, program.record("trial", refiner.more))
+    return program
 
 
 class Phases:
-    """The refinement of one level, launched phase by phase."""
+    """The refinement of one level, launched phase by phase.
+
+    Attributes
+    ----------
+    run : Run
+        Work arrays in the space.
+    level : Level
+        Words of the host: a launch starts from them and leaves them as it has set them.
+    """
 
     def __init__(self, space: ExecutionSpace, graph: Graph, part: Any, k: int,
-                 hub_degree: int | None = None) -> None:
-        self.space, self.k = space, k
-        self.refiner, self.graph = refiner_at(space, graph, part, k)
-        self.n = graph.num_vertices
-        self.team = self.refiner.team_on(graph)
-        self.state = self.refiner.words.copy()
-        self.state[at.ITERATION] = 0
-        self.state[at.LONG] = graph.num_vertices  # all lists are work for teams
+                 hub_degree: int | None = None, objective: Objective = CUT) -> None:
+        self.space, self.k, self.objective = space, k, objective
+        refiner, self.graph = refiner_at(space, graph, part, k, objective=objective)
+        self.n, self.counter = graph.num_vertices, refiner.counter
+        self.team = refiner.team_on(graph)
+        self.level = Level(refiner.words.array.copy())
+        self.level.iteration = 0
+        self.level.long = graph.num_vertices  # all lists are work for teams
+        self.run = prepared(refiner.run, k, self.n)
         if hub_degree is not None:
-            self.state[at.HUB_DEGREE] = hub_degree
-            self.refiner.other_arrays["hubs"] = space.empty(max(1, self.n), np.int32)
+            self.level.hub_degree = hub_degree
+            hubs = space.empty(max(1, self.n), np.int32)
+            self.run = self.run.replaced(active=self.run.active.replaced(hubs=hubs))
         self.begin()
 
-    def run(self, count: int, kernel: Any, team: int | None = None) -> None:
-        state = self.space.asarray(self.state)
-        arrays = {**self.graph.arrays, **self.refiner.vertex_arrays, **self.refiner.other_arrays,
-                  "state": state, "filter_ratio": 0.75, "tolerance": 0.999, "fixed": None,
-                  "lone": 0, "sub_buckets": buckets.sub_buckets_for(self.k, self.n)}
-        launch(self.space, count, kernel, arrays, team or self.team)
-        self.state = oracles.host(state).copy()
+    def launch(self, count: int, kernel: Any, team: int | None = None) -> None:
+        words = self.space.asarray(self.level.array)
+        arguments = {"graph": self.graph.csr, "run": self.run.replaced(level=Level(words)),
+                     "tables": self.objective.tables, "more": More(), "lone": 0}
+        launch(self.space, count, kernel, arguments, team or self.team)
+        self.level = Level(copied(words))
 
     def begin(self) -> None:
         """Forget everything but the partition."""
-        self.refiner.vertex_arrays["touched"][: self.n] = 1
-        self.state[at.MARKED] = 0
-        self.run(self.n, destinations.begin_vertex, team=1)
+        self.run.incumbent.touched[: self.n] = 1
+        self.level.marked = 0
+        self.launch(self.n, begin_vertex, team=1)
         self.refresh()
 
     def refresh(self) -> None:
-        dirty, self.state[at.MARKED] = int(self.state[at.MARKED]), 0
-        self.state[at.DIRTY], self.state[at.GROUP] = dirty, 1
-        few = destinations.choose_destination(self.refiner.counter, int(self.state[at.FEW_ARCS]))
-        self.run(dirty, few)
-        many = destinations.choose_destination_of_many(self.refiner.counter)
-        self.run(dirty, many, destinations.COUNTING_TEAM)
-        of_hub = destinations.choose_destination_of_hub(self.refiner.counter)
-        self.run(int(self.state[at.HUBS]), of_hub, team=256)
+        dirty, self.level.marked = int(self.level.marked), 0
+        self.level.dirty, self.level.group = dirty, 1
+        kernels = ByDegree(refresh_gain, DIRTY, self.objective.rules)
+        self.launch(dirty, kernels.few(self.counter, int(self.level.few_arcs)))
+        self.launch(dirty, kernels.many(self.counter), self.objective.rules.team_of_many)
+        self.launch(int(self.level.hubs), kernels.of_hub(self.counter), team=HUB_TEAM)
 
     def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:
-        arrays = self.refiner.vertex_arrays
-        for name, values in (("wish", blocks), ("moved_in", self.state[at.ITERATION])):
-            array = self.array(name)
-            array[vertices] = values
-            arrays[name] = self.space.asarray(array)
-        movers = self.array("move_list")
-        movers[: len(vertices)] = vertices
-        arrays["move_list"] = self.space.asarray(movers)
-        self.state[at.MOVES] = len(vertices)
-        self.run(len(vertices), moves.weigh_moves)
-        self.run(int(self.state[at.HUBS]), moves.weigh_moves_of_hubs, team=256)
-        self.state[at.ITERATION] += 1
-        self.run(len(vertices), moves.move_vertex, team=1)
+        moves, count = self.run.moves, len(vertices)
+        for array, values in ((moves.target, blocks), (moves.moved_in, self.level.iteration)):
+            changed = copied(array)
+            changed[vertices] = values
+            array[:] = self.space.asarray(changed)
+        moves.listed[:count] = self.space.asarray(vertices, np.int32)
+        self.level.moves = count
+        weigh_moves, weigh_moves_of_hubs = weighing(self.objective.rules.distance)
+        self.launch(count, weigh_moves)
+        self.launch(int(self.level.hubs), weigh_moves_of_hubs, team=HUB_TEAM)
+        self.level.iteration += 1
+        self.launch(count, move_vertex, team=1)
 
-    def array(self, name: str) -> np.ndarray:
-        arrays = {**self.refiner.vertex_arrays, **self.refiner.other_arrays}
-        return oracles.host(arrays[name]).copy()
+
+def prepared(run: Run, k: int, n: int) -> Run:
+    """What a run of the refiner sets for a graph of n vertices."""
+    return run.replaced(
+        buckets=run.buckets.replaced(sub_buckets=sub_buckets_for(k, n)),
+        cache=run.cache.replaced(filter_ratio=FILTER_RATIO),
+        incumbent=run.incumbent.replaced(tolerance=0.999))
 
 
 def counted_rows(graph: Graph, part: np.ndarray) -> list[dict[int, int]]:

@@ -9,30 +9,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.refinement import best_prefix
-from portpart.algorithms.refinement import state as at
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Program
-from portpart.primitives.recorded_sort import sort_arrays
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.refinement.best_prefix import Trial, record_prefix, trial_for
+from portpart.algorithms.refinement.jet_program import Recording, Widths
+from portpart.algorithms.refinement.jet_refinement import run_for
+from portpart.algorithms.refinement.state import Level, Run, Sizes
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import int64
+from portpart.backends.program import Program, flat_bindings
+from portpart.graphs.rows import Csr
+from tests.algorithms.refining import copied
 from tests.backends.lanes import LanesSpace
 
-INT32 = ("move_list", "moved_in", "wish", "part")
-INT64 = ("block_weight", "limits", "vertex_weights", "state")
 
-
-def recorded() -> Program:
+def recorded(records: dict[str, Any]) -> Program:
     program = Program("best prefix")
-    for name in INT32:
-        program.array(name, np.int32)
-    for name in INT64:
-        program.array(name, np.int64)
-    best_prefix.declare_prefix(program)
-    best_prefix.record_prefix(program)
+    slots = {name: program.record(name, record) for name, record in records.items()}
+    widths = Widths(of_many=1, team=1, many=False, hubs=False, counter=int64, few=0)
+    record_prefix(Recording(program, slots["run"], widths, CUT.rules), slots["trial"])
     return program
 
 
 class Moves:
     """Moves of some of n vertices between k blocks, and the limits of the blocks."""
+
+    stripes = 3
 
     def __init__(self, n: int, k: int, count: int, seed: int, room: int, gains: int) -> None:
         random = np.random.default_rng(seed)
@@ -71,41 +73,56 @@ class Moves:
                 made.append(v)
         return made
 
-    def bindings(self, space: ExecutionSpace, stripes: int) -> dict[str, Any]:
-        state = np.zeros(at.SIZE, np.int64)
-        state[at.BLOCKS], state[at.VERTICES], state[at.MOVES] = self.k, self.n, len(self.buffer)
-        state[at.WEIGHT_STRIPES] = stripes
-        trial = np.zeros((stripes, self.k), np.int64)
+    def run(self, space: ExecutionSpace) -> Run:
+        """The state of a level that these moves are about to be made on."""
+        level = Level.zeros()
+        level.blocks, level.vertices, level.moves = self.k, self.n, len(self.buffer)
+        level.weight_stripes = self.stripes
+        limits = Balance(self.k, 0, 0, self.limits, self.limits)
+        run = run_for(space, Sizes(self.n, 0, self.k), limits)
+        put(space, run.moves.listed, self.buffer)
+        put(space, run.moves.target, self.wish)
+        put(space, run.moves.moved_in, np.zeros(self.n))
+        put(space, run.moves.part, self.part)
+        put(space, run.blocks.weight, self.blocks)
+        return run.replaced(level=Level(space.asarray(level.array)))
+
+    def trial(self, space: ExecutionSpace, run: Run, fill_rooms: bool) -> Trial:
+        """What the moves come to together."""
+        trial = trial_for(space, Sizes(self.n, 0, self.k), run, False, fill_rooms)
+        sums = np.zeros((self.stripes, self.k), np.int64)
         for v in self.buffer:
-            trial[v % stripes, self.part[v]] -= self.weights[v]
-            trial[v % stripes, self.wish[v]] += self.weights[v]
-        sequence = np.zeros(best_prefix.NUM_WORDS, np.int64)
-        sequence[best_prefix.TOP_GAIN] = self.gain[self.buffer].max(initial=0)
-        rest = np.zeros(self.n - len(self.buffer), np.int32)
-        arrays = {
-            "move_list": np.concatenate([self.buffer, rest]), "wish": self.wish,
-            "moved_in": np.zeros(self.n, np.int32), "part": self.part, "block_weight": self.blocks,
-            "limits": self.limits, "vertex_weights": self.weights, "state": state,
-            "trial_sums": trial.ravel(), "sequence": sequence, "move_gain": self.gain,
-        }
-        return {
-            **{name: space.asarray(array.copy()) for name, array in arrays.items()},
-            **sort_arrays(space, self.n),
-            "move_keys": space.empty(self.n, np.int64),
-            "other_keys": space.empty(self.n, np.int64),
-            "other_list": space.empty(self.n, np.int32),
-            "trial_weight": space.empty(self.k, np.int64), "fill_rooms": 0,
-        }
+            sums[v % self.stripes, self.part[v]] -= self.weights[v]
+            sums[v % self.stripes, self.wish[v]] += self.weights[v]
+        put(space, trial.gain, self.gain)
+        trial.sequence.top_gain = self.gain[self.buffer].max(initial=0)
+        return trial.replaced(weight_sums=space.asarray(sums.ravel()))
+
+    def cut_down(self, space: ExecutionSpace, fill_rooms: bool = False) -> tuple[Run, Trial]:
+        """The list of moves is cut down by a program."""
+        run = self.run(space)
+        trial = self.trial(space, run, fill_rooms)
+        graph = Csr(None, None, None, None, space.asarray(self.weights.copy()))
+        records = {"graph": graph, "run": run, "trial": trial}
+        executable = space.cached_executable("best prefix of a test", lambda: recorded(records))
+        executable.run(flat_bindings(records), self.n)
+        return run, trial
+
+
+def put(space: ExecutionSpace, array: Array, values: np.ndarray) -> None:
+    """Set the first elements of an array of the space."""
+    array[: len(values)] = space.asarray(values, array.dtype)
+
+
+def kept_by(run: Run) -> np.ndarray:
+    """The moves that are still listed."""
+    return copied(run.moves.listed)[: copied(run.level.array)[Level.moves]]
 
 
 def assert_rooms_are_filled(space: ExecutionSpace, moves: Moves) -> None:
-    bindings = moves.bindings(space, 3)
-    bindings["fill_rooms"] = 1
-    space.cached_executable("best prefix of a test", recorded).run(bindings, moves.n)
-    count = int(space.to_host(bindings["state"])[at.MOVES])
-    found = space.to_host(bindings["move_list"])[:count]
+    run, _ = moves.cut_down(space, fill_rooms=True)
+    found, moved_in = kept_by(run), copied(run.moves.moved_in)
     assert sorted(found.tolist()) == sorted(moves.made())
-    moved_in = space.to_host(bindings["moved_in"])
     assert {v for v in moves.buffer.tolist() if moved_in[v] >= 0} == set(found.tolist())
     blocks = moves.blocks.copy()
     np.subtract.at(blocks, moves.part[found], moves.weights[found])
@@ -113,17 +130,15 @@ def assert_rooms_are_filled(space: ExecutionSpace, moves: Moves) -> None:
     assert (blocks <= moves.limits).all()
 
 
-def assert_prefix_is_longest(space: ExecutionSpace, moves: Moves, stripes: int = 3) -> int:
-    bindings = moves.bindings(space, stripes)
-    space.cached_executable("best prefix of a test", recorded).run(bindings, moves.n)
-    kept = int(space.to_host(bindings["state"])[at.MOVES])
+def assert_prefix_is_longest(space: ExecutionSpace, moves: Moves) -> int:
+    run, trial = moves.cut_down(space)
+    kept = len(kept_by(run))
     assert kept == moves.longest()
     if kept < len(moves.buffer):
-        found = space.to_host(bindings["other_list"])[: len(moves.buffer)]
+        found = copied(trial.other_list)[: len(moves.buffer)]
         assert found.tolist() == moves.in_order()
-        dropped = space.to_host(bindings["moved_in"])[found[kept:]]
-        assert (dropped < 0).all()
-    assert not space.to_host(bindings["trial_sums"]).any()
+        assert (copied(run.moves.moved_in)[found[kept:]] < 0).all()
+    assert not copied(trial.weight_sums).any()
     return kept
 
 
@@ -158,7 +173,6 @@ def test_the_width_of_a_team_decides_nothing(lanes: int, seed: int) -> None:
 def test_moves_that_fit_are_not_even_sorted(space: ExecutionSpace) -> None:
     moves = Moves(1000, 4, 600, 1, 0, 50)
     moves.limits[:] = moves.weights.sum()
-    bindings = moves.bindings(space, 2)
-    space.cached_executable("best prefix of a test", recorded).run(bindings, moves.n)
-    assert np.array_equal(space.to_host(bindings["move_list"])[:600], moves.buffer)
-    assert space.to_host(bindings["state"])[at.MOVES] == 600
+    moves.stripes = 2
+    run, _ = moves.cut_down(space)
+    assert np.array_equal(kept_by(run), moves.buffer)

@@ -22,7 +22,7 @@ from portpart.algorithms.initial.fixed_vertices import (
     start_partition,
 )
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
@@ -103,7 +103,7 @@ def test_refinement_keeps_limits_of_their_own_and_fixed_vertices(
 
     def refined(where: ExecutionSpace) -> tuple[dict[str, int], np.ndarray]:
         graph = MESH.to(where)
-        refiner = JetRefiner(where, graph, uneven(limits), RefinementOptions(**kind), 3)
+        refiner = Refiner(where, graph, uneven(limits), RefinementOptions(**kind), 3)
         refiner.start(graph, where.asarray(start))
         outcome = refiner.refine(graph, 0.75, where.asarray(fixed))
         return outcome, oracles.host(refiner.best).copy()

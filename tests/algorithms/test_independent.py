@@ -9,17 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.refinement.connectivity import most_of_few
-from portpart.algorithms.refinement.independent_refinement import IndependentSetRefiner
-from portpart.algorithms.refinement.jet_program import Widths, record_refinement
-from portpart.algorithms.refinement.options import IndependentOptions
+from portpart.algorithms.objectives.cut import most_of_few
+from portpart.algorithms.objectives.objective import Shape
+from portpart.algorithms.refinement.independent_refinement import (
+    IndependentOptions,
+    independent_set_refiner,
+)
+from portpart.algorithms.refinement.jet_program import Widths
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import balance_of, counted_rows, part_of
+from tests.algorithms.refining import balance_of, copied, counted_rows, recorded
 from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets
 from tests.backends.lanes import LanesSpace
 from tests.graphs import graphs, random_graph, raw_graph
@@ -32,12 +35,12 @@ ONE_ROUND = {"round_limit": 1, "zero_gain": False, "fill_rooms": False}
 def refined(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalance: str = "0.03",
             fixed: Any = None, **options: Any) -> tuple[dict[str, int], np.ndarray]:
     here = graph.to(space)
-    refiner = IndependentSetRefiner(space, here, balance_of(graph, k, imbalance),
-                                    IndependentOptions(**{"tolerance": 1, **options}), 7)
+    refiner = independent_set_refiner(space, here, balance_of(graph, k, imbalance),
+                                      IndependentOptions(**{"tolerance": 1, **options}), 7)
     refiner.start(here, space.asarray(part, np.int32))
     fixed = None if fixed is None else space.asarray(fixed, np.int32)
     outcome = refiner.refine(here, fixed=fixed)
-    return outcome, part_of(refiner)
+    return outcome, copied(refiner.best)
 
 
 def balanced_part(graph: Graph, k: int, seed: int = 1) -> np.ndarray:
@@ -200,15 +203,12 @@ def test_gains_beyond_32_bits_decide_the_order(space: ExecutionSpace) -> None:
 def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, team: int,
                                                           counter: Word) -> None:
     graph = LARGE["medium"]
-    refiner = IndependentSetRefiner(graph.space, graph, balance_of(graph, 4), IndependentOptions(),
-                                    1)
-    arrays = {**refiner.vertex_arrays, **refiner.other_arrays, "position": refiner.position,
-              "state": np.zeros(1, np.int64)}
-    widths = Widths(team, team, True, True, counter,
-                    most_of_few(team, 256, 4, counter, mean_degree))
-    program = record_refinement(graph, {name: a.dtype for name, a in arrays.items()}, widths,
-                                refiner.record_moves)
-    check_program(program)
+    refiner = independent_set_refiner(graph.space, graph, balance_of(graph, 4),
+                                      IndependentOptions(), 1)
+    shape = Shape(team, 256, 4, counter, mean_degree, graph.max_degree)
+    widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
+                    few=most_of_few(shape))
+    check_program(recorded(refiner, graph, widths))
 
 
 def test_moves_that_swap_are_taken_together(space: ExecutionSpace) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement import active_sets as lists
-from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement import active_sets
+from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
@@ -37,9 +36,9 @@ SPACES = {
 }
 
 
-def refiner_of(space: ExecutionSpace, graph: Graph) -> JetRefiner:
+def refiner_of(space: ExecutionSpace, graph: Graph) -> Refiner:
     options = RefinementOptions(iteration_limit=4 if graph.num_vertices < 100 else 40)
-    return JetRefiner(space, graph, balance_of(graph, 4), options, 3)
+    return Refiner(space, graph, balance_of(graph, 4), options, 3)
 
 
 def refined(space: ExecutionSpace, host: Graph) -> tuple[np.ndarray, dict[str, int]]:
@@ -48,7 +47,7 @@ def refined(space: ExecutionSpace, host: Graph) -> tuple[np.ndarray, dict[str, i
     return oracles.host(refiner.best[: host.num_vertices]).copy(), outcome
 
 
-def pass_of(space: ExecutionSpace, host: Graph) -> tuple[JetRefiner, dict[str, int]]:
+def pass_of(space: ExecutionSpace, host: Graph) -> tuple[Refiner, dict[str, int]]:
     graph = host.to(space)
     refiner = refiner_of(space, graph)
     start = np.random.default_rng(1).integers(0, 4, graph.num_vertices).astype(np.int32)
@@ -65,7 +64,7 @@ def test_lone_lanes_and_teams_find_the_same(
     """All lists are long, or some and not the others."""
     make, graph = SPACES[name]
     expected, outcome = refined(reference(), graph)
-    monkeypatch.setattr(lists, "LONG", min(limit, graph.num_vertices - 1))
+    monkeypatch.setattr(active_sets, "LONG", min(limit, graph.num_vertices - 1))
     space = make()
     assert refiner_of(space, graph.to(space)).lone_degree(graph.to(space)) > 0
     found, same = refined(space, graph)
@@ -76,7 +75,7 @@ def test_lone_lanes_and_teams_find_the_same(
 def test_only_vertices_with_few_neighbours_are_for_lone_lanes(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "LONG", 10)
+    monkeypatch.setattr(active_sets, "LONG", 10)
     star = raw_graph(13, [(0, leaf) for leaf in range(1, 13)]).graph()
     space = wide(LanesSpace(3))
     for graph, expected in ((FEW, True), (star, False)):
@@ -94,9 +93,9 @@ def test_who_may_leave_is_gathered_or_looked_at_one_by_one(
     """From the start, now and then, or never."""
     make, graph = SPACES[name]
     expected, outcome = refined(reference(), graph)
-    monkeypatch.setattr(lists, "MANY", many)
+    monkeypatch.setattr(active_sets, "MANY", many)
     refiner, same = pass_of(make(), graph)
     if many == 0:
-        assert refiner.state[at.BATCHES] > 0
+        assert refiner.level.batches > 0
     assert same == outcome
     assert np.array_equal(oracles.host(refiner.best[: graph.num_vertices]), expected)

@@ -14,7 +14,7 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import balance_of, counted_rows, part_of, refiner_at
+from tests.algorithms.refining import balance_of, copied, counted_rows, refiner_at
 from tests.algorithms.spaces import GRAPHS
 from tests.algorithms.test_refinement import lopsided_part
 from tests.graphs import raw_graph
@@ -31,7 +31,7 @@ def once(space: ExecutionSpace, graph: Graph, start: np.ndarray, k: int,
     """The partition after one rebalancing, whether it is better or not."""
     refiner, here = refiner_at(space, graph, start, k, iteration_limit=1, **kind)
     refiner.refine(here, 0.25)
-    return part_of(refiner, "part")
+    return copied(refiner.run.moves.part)
 
 
 def lopsided_weights(graph: Graph, k: int) -> tuple[np.ndarray, np.ndarray, Balance]:
@@ -116,7 +116,7 @@ def test_weak_rebalancing_prefers_the_best_connected_block(space: ExecutionSpace
     refiner, here = refiner_at(space, graph, start, 3, imbalance="0.4", iteration_limit=1, **WEAK)
     assert refiner.balance.max_block_weight == 7
     refiner.refine(here, 0.25)
-    part = part_of(refiner, "part")
+    part = copied(refiner.run.moves.part)
     assert part[0] == 1
     assert np.array_equal(part[1:], start[1:])
 

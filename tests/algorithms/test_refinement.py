@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart.algorithms.coarsening.contraction import contract
-from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import balance_of, part_of, refiner_at
+from tests.algorithms.refining import balance_of, copied, refiner_at
 from tests.algorithms.spaces import GRAPHS, clusters_of, reference, with_int64_offsets
 from tests.graphs import graphs, random_graph, raw_graph
 
@@ -42,7 +42,7 @@ def refined(space: ExecutionSpace, graph: Graph, part: Any, k: int, ratio: float
             **options: Any) -> tuple[dict[str, int], np.ndarray]:
     refiner, here = refiner_at(space, graph, part, k, **options)
     outcome = refiner.refine(here, ratio)
-    return outcome, part_of(refiner)
+    return outcome, copied(refiner.best)
 
 
 def assert_outcome_is_true(graph: Graph, k: int, outcome: dict[str, int], part: np.ndarray,
@@ -153,7 +153,7 @@ def test_refinement_stops_once_nothing_improves(space: ExecutionSpace) -> None:
     assert np.array_equal(part, two_cliques)
 
 
-def values_without_refining(refiner: JetRefiner, graph: Graph) -> dict[str, int]:
+def values_without_refining(refiner: Refiner, graph: Graph) -> dict[str, int]:
     refiner.options = refiner.finest_options = RefinementOptions(iteration_limit=0)
     return refiner.refine(graph, 0.25)
 
@@ -165,7 +165,7 @@ def test_a_restart_goes_back_to_the_best(space: ExecutionSpace, start: Any) -> N
     refiner.restart(graph)
     again = values_without_refining(refiner, graph)
     assert {**again, "iterations": first["iterations"]} == first
-    assert_outcome_is_true(MESH, 300, again, part_of(refiner))
+    assert_outcome_is_true(MESH, 300, again, copied(refiner.best))
 
 
 @pytest.mark.parametrize("k", [3, 40])
@@ -175,16 +175,16 @@ def test_projection_keeps_blocks_weights_and_cut(space: ExecutionSpace, k: int) 
     cluster = np.random.default_rng(3).permutation(n) // 3
     count = int(cluster.max()) + 1
     coarse = contract(space, fine, clusters_of(space, cluster, count))
-    refiner = JetRefiner(space, fine, balance_of(fine, k), RefinementOptions(), 1)
+    refiner = Refiner(space, fine, balance_of(fine, k), RefinementOptions(), 1)
     refiner.start(coarse, space.asarray(lopsided_part(coarse, k)))
     outcome = refiner.refine(coarse, 0.75)
-    best = part_of(refiner)[:count]
+    best = copied(refiner.best)[:count]
     refiner.project(fine, space.asarray(cluster, np.int32))
     projected = values_without_refining(refiner, fine)
     assert projected["cut"] == outcome["cut"]
     assert projected["overload"] == outcome["overload"]
-    assert np.array_equal(part_of(refiner), best[cluster])
-    assert_outcome_is_true(GRAPHS["medium"], k, projected, part_of(refiner))
+    assert np.array_equal(copied(refiner.best), best[cluster])
+    assert_outcome_is_true(GRAPHS["medium"], k, projected, copied(refiner.best))
 
 
 @pytest.mark.parametrize("name", ["medium", "skewed", "mesh"])

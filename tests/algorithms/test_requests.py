@@ -11,29 +11,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.refinement.connectivity import most_of_few
-from portpart.algorithms.refinement.jet_program import Widths, record_refinement
-from portpart.algorithms.refinement.options import TwoDirectionOptions
-from portpart.algorithms.refinement.two_direction_refinement import TwoDirectionRefiner
+from portpart.algorithms.objectives.cut import most_of_few
+from portpart.algorithms.objectives.objective import Shape
+from portpart.algorithms.refinement.jet_program import Widths
+from portpart.algorithms.refinement.jet_refinement import Refiner
+from portpart.algorithms.refinement.two_direction_refinement import (
+    TwoDirectionOptions,
+    two_direction_refiner,
+)
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import balance_of, part_of
+from tests.algorithms.refining import balance_of, copied, recorded
 from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets
 from tests.algorithms.test_independent import LARGE, balanced_part, is_balanced, legal_moves
 from tests.backends.lanes import LanesSpace
 from tests.graphs import graphs, random_graph, raw_graph
 
-Refined = tuple[dict[str, int], TwoDirectionRefiner]
+Refined = tuple[dict[str, int], Refiner]
 
 
 def refined(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalance: str = "0.03",
             rounds: int | None = None, fixed: Any = None, **options: Any) -> Refined:
     here = graph.to(space)
     chosen = TwoDirectionOptions(**{"tolerance": 1, **options})
-    refiner = TwoDirectionRefiner(space, here, balance_of(graph, k, imbalance), chosen, 7)
+    refiner = two_direction_refiner(space, here, balance_of(graph, k, imbalance), chosen, 7)
     if rounds is not None:
         refiner.finest_options = replace(refiner.options, iteration_limit=rounds)
     refiner.start(here, space.asarray(part, np.int32))
@@ -45,7 +49,7 @@ def after_rounds(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalan
                  rounds: int) -> np.ndarray:
     """The partition after so many rounds, whether or not it is the best."""
     _, refiner = refined(space, graph, part, k, imbalance, rounds, zero_gain=False)
-    return part_of(refiner, "part")
+    return copied(refiner.run.moves.part)
 
 
 def granted(graph: Graph, before: np.ndarray, limits: np.ndarray, k: int,
@@ -116,7 +120,7 @@ def test_the_outcome_is_true_and_no_worse_than_the_start(space: ExecutionSpace, 
                                                          k: int) -> None:
     graph, before = LARGE[name], balanced_part(LARGE[name], k)
     outcome, refiner = refined(space, graph, before, k)
-    after = part_of(refiner)
+    after = copied(refiner.best)
     assert outcome["cut"] == oracles.cut(graph, after)
     if is_balanced(graph, before, k, "0.03"):
         assert outcome["balanced"]
@@ -130,7 +134,7 @@ def test_an_unbalanced_start_ends_balanced(space: ExecutionSpace, name: str) -> 
     before = (k * np.random.default_rng(0).random(graph.num_vertices) ** 4).astype(np.int32)
     outcome, refiner = refined(space, graph, before, k)
     assert outcome["balanced"]
-    assert is_balanced(graph, part_of(refiner), k, "0.03")
+    assert is_balanced(graph, copied(refiner.best), k, "0.03")
 
 
 @pytest.mark.parametrize("name", LARGE)
@@ -141,7 +145,7 @@ def test_every_space_finds_the_same_partition(space: ExecutionSpace, name: str) 
         (outcome, here), (wanted, expected) = (
             refined(where, graph, before, k) for where in (space, reference()))
         assert outcome == wanted
-        assert np.array_equal(part_of(here), part_of(expected))
+        assert np.array_equal(copied(here.best), copied(expected.best))
 
 
 @pytest.mark.parametrize("lanes", [3, 8])
@@ -150,7 +154,7 @@ def test_neither_width_nor_order_decides(lanes: int, imbalance: str) -> None:
     graph = random_graph(40, 110, 3, weighted=True, vertex_weighted=True)
     before = balanced_part(graph, 3)
     wide, alone = (
-        part_of(refined(where, graph, before, 3, imbalance, rounds=6)[1], "part")
+        copied(refined(where, graph, before, 3, imbalance, rounds=6)[1].run.moves.part)
         for where in (LanesSpace(lanes, seed=lanes), reference()))
     assert np.array_equal(wide, alone)
 
@@ -158,7 +162,7 @@ def test_neither_width_nor_order_decides(lanes: int, imbalance: str) -> None:
 def test_wide_offsets_change_nothing(space: ExecutionSpace) -> None:
     graph = GRAPHS["medium"]
     before = balanced_part(graph, 5)
-    plain, wide = (part_of(refined(space, g, before, 5)[1])
+    plain, wide = (copied(refined(space, g, before, 5)[1].best)
                    for g in (graph, with_int64_offsets(graph)))
     assert np.array_equal(plain, wide)
 
@@ -168,7 +172,7 @@ def test_fixed_vertices_stay(space: ExecutionSpace) -> None:
     before = balanced_part(graph, k)
     fixed = np.where(np.arange(graph.num_vertices) % 3 == 0, before, -1)
     outcome, refiner = refined(space, graph, before, k, fixed=fixed)
-    assert np.array_equal(part_of(refiner)[fixed >= 0], before[fixed >= 0])
+    assert np.array_equal(copied(refiner.best)[fixed >= 0], before[fixed >= 0])
     assert outcome["cut"] < oracles.cut(graph, before)
 
 
@@ -177,7 +181,7 @@ def test_neighbours_do_not_change_places(space: ExecutionSpace) -> None:
     graph = raw_graph(4, [(0, 1)]).graph()
     outcome, refiner = refined(space, graph, [0, 1, 0, 1], 2, "0.5", rounds=1)
     assert outcome["cut"] == 0
-    assert part_of(refiner).tolist() == [1, 1, 0, 1]
+    assert copied(refiner.best).tolist() == [1, 1, 0, 1]
 
 
 def test_the_largest_gains_get_the_room(space: ExecutionSpace) -> None:
@@ -185,7 +189,7 @@ def test_the_largest_gains_get_the_room(space: ExecutionSpace) -> None:
     edges = [(0, 4), (1, 5), (2, 6), (3, 7)]
     graph = raw_graph(8, edges, [2**50, 2**50 + 1, 2**50, 2**50 - 1]).graph()
     _, refiner = refined(space, graph, [0, 0, 0, 0, 1, 1, 1, 1], 2, "0.5", rounds=1)
-    assert part_of(refiner).tolist() == [1, 1, 0, 0, 1, 1, 1, 1]
+    assert copied(refiner.best).tolist() == [1, 1, 0, 0, 1, 1, 1, 1]
 
 
 def test_a_pass_is_two_rounds(space: ExecutionSpace) -> None:
@@ -200,12 +204,9 @@ def test_a_pass_is_two_rounds(space: ExecutionSpace) -> None:
 def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, team: int,
                                                           counter: Word) -> None:
     graph = LARGE["medium"]
-    refiner = TwoDirectionRefiner(graph.space, graph, balance_of(graph, 4), TwoDirectionOptions(),
-                                  1)
-    arrays = {**refiner.vertex_arrays, **refiner.other_arrays, "position": refiner.position,
-              "state": np.zeros(1, np.int64)}
+    refiner = two_direction_refiner(graph.space, graph, balance_of(graph, 4),
+                                    TwoDirectionOptions(), 1)
+    shape = Shape(team, 256, 4, counter, mean_degree, graph.max_degree)
     widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
-                    few=most_of_few(team, 256, 4, counter, mean_degree))
-    program = record_refinement(graph, {name: a.dtype for name, a in arrays.items()}, widths,
-                                refiner.record_moves)
-    check_program(program)
+                    few=most_of_few(shape))
+    check_program(recorded(refiner, graph, widths))

@@ -10,24 +10,23 @@ import pytest
 import portpart
 from portpart import Topology, backends
 from portpart.algorithms.coarsening.matching import rated_matching
-from portpart.algorithms.initial.deep_multilevel import grown_partitions
-from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.mapping import refinement
-from portpart.algorithms.mapping.refinement import MappingRefiner
+from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
+from portpart.algorithms.objectives import communication
+from portpart.algorithms.objectives.communication import communication_cost
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.objectives.objective import Shape
 from portpart.algorithms.placement.tree import splits_along
-from portpart.algorithms.refinement import active_sets as lists
-from portpart.algorithms.refinement import loss_buckets as buckets
-from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement import active_sets, loss_buckets
 from portpart.algorithms.refinement.jet_program import Widths
-from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import balance_of
+from tests.algorithms import refining
+from tests.algorithms.refining import copied, counted_rows, recorded
 from tests.algorithms.spaces import GRAPHS
 from tests.mapping import plain
 from tests.mapping.test_swaps import MACHINES
@@ -36,12 +35,10 @@ NAMES = ["sparse", "medium", "dense", "skewed", "isolated", "weighted", "heavy_v
 
 
 def refiner_at(space: ExecutionSpace, graph: Graph, part: np.ndarray, topology: Topology,
-               **options: Any) -> tuple[MappingRefiner, Graph]:
-    here = graph.to(space)
-    refiner = MappingRefiner(space, here, balance_of(graph, topology.num_elements),
-                             distances_on(space, topology), RefinementOptions(**options), 7)
-    refiner.start(here, space.asarray(part, np.int32))
-    return refiner, here
+               **options: Any) -> tuple[Refiner, Graph]:
+    objective = communication_cost(distances_on(space, topology))
+    return refining.refiner_at(space, graph, part, topology.num_elements, objective=objective,
+                               **options)
 
 
 def drawn_part(n: int, k: int) -> np.ndarray:
@@ -69,22 +66,19 @@ def test_cached_gains_are_the_best_ones(space: ExecutionSpace, name: str, machin
     graph, (topology, table) = GRAPHS[name], MACHINES[machine]
     part = drawn_part(graph.num_vertices, topology.num_elements)
     refiner, here = refiner_at(space, graph, part, topology, iteration_limit=1, stall_limit=1)
-    state = refiner.state
+    words = refiner.run.level
     refiner.refine(here, 0.0)
-    assert refiner.state is not state
-    arrays = {name: oracles.host(array) for name, array in refiner.vertex_arrays.items()}
-    rows: list[dict[int, int]] = [{} for _ in range(graph.num_vertices)]
-    for u, v, weight in oracles.arcs(graph):
-        rows[u][int(part[v])] = rows[u].get(int(part[v]), 0) + weight
-    for v, row in enumerate(rows):
-        costs = {b: sum(w * table[b][other] for other, w in row.items()) for b in row if row[b] > 0}
+    assert refiner.run.before is words
+    target, gain = copied(refiner.run.cache.best_target), copied(refiner.run.cache.gain)
+    for v, row in enumerate(counted_rows(graph, part)):
+        costs = {b: sum(w * table[b][other] for other, w in row.items()) for b in row}
         here_cost = sum(w * table[part[v]][other] for other, w in row.items())
         others = {b: cost for b, cost in costs.items() if b != part[v]}
         if others:
-            assert arrays["gain"][v] == here_cost - min(others.values())
+            assert gain[v] == here_cost - min(others.values())
             passes = here_cost >= min(others.values())
-            assert (arrays["cached"][v] >= 0) == passes
-            chosen = arrays["cached"][v] if passes else -2 - arrays["cached"][v]
+            assert (target[v] >= 0) == passes
+            chosen = target[v] if passes else -2 - target[v]
             assert others[int(chosen)] == min(others.values())
 
 
@@ -96,24 +90,24 @@ def test_overloaded_blocks_are_emptied(space: ExecutionSpace) -> None:
     assert outcome["balanced"]
     weights = oracles.block_weights(graph, oracles.host(refiner.best), 12)
     assert max(weights) <= refiner.balance.max_block_weight
-    assert outcome["iterations"] == refiner.state[at.ITERATION]
+    assert outcome["iterations"] == refiner.level.iteration
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_rating_eager_vertices_first_changes_nothing(space: ExecutionSpace, machine: str) -> None:
     """As for the cut, on a graph large enough that not everything is rated."""
     graph, topology = grid_2d(220), MACHINES[machine][0]
-    assert graph.num_vertices > lists.FEW
+    assert graph.num_vertices > active_sets.FEW
     shares = np.where(np.arange(topology.num_elements) == 0, 1.1, 1)
     start = np.random.default_rng(5).choice(len(shares), graph.num_vertices,
                                             p=shares / shares.sum())
     parts = []
-    for scope in (buckets.ONLY_EAGER, buckets.ALL):
+    for scope in (loss_buckets.ONLY_EAGER, loss_buckets.ALL):
         refiner, here = refiner_at(space, graph, start, topology, iteration_limit=1,
                                    weak_limit=10**9)
-        refiner.other_arrays["scope"][:] = scope
+        refiner.run.buckets.scope[:] = scope
         refiner.refine(here, 0.25)
-        parts.append(oracles.host(refiner.vertex_arrays["part"]).copy())
+        parts.append(copied(refiner.run.moves.part))
     assert (parts[0] != start).any()
     assert np.array_equal(*parts)
 
@@ -187,9 +181,9 @@ def test_nothing_depends_on_how_gains_are_found(machine: str,
     graph, topology = GRAPHS["skewed"], MACHINES[machine][0]
     part = drawn_part(graph.num_vertices, topology.num_elements)
     found = []
-    for few, counters in ((12, 512), (0, 512), (48, 512), (8, 512), (3, 0)):
-        monkeypatch.setattr(refinement, "LONE_FEW", few)
-        monkeypatch.setattr(MappingRefiner, "_counters", counters)
+    for few, capacity in ((12, 512), (0, 512), (48, 512), (8, 512), (3, 0)):
+        monkeypatch.setattr(communication, "LONE_FEW", few)
+        monkeypatch.setattr(communication, "capacity_for", lambda _, most=capacity: most)
         space = backends.space("cpu", threads=2)
         refiner, here = refiner_at(space, graph, part, topology)
         outcome = refiner.refine(here, 0.5)
@@ -213,8 +207,7 @@ def test_the_program_has_room_for_the_arrays_of_all_teams(max_degree: int, team:
                                                           counter: Word, k: int) -> None:
     graph, topology = GRAPHS["medium"], Topology([k], [1])
     refiner, _ = refiner_at(graph.space, graph, np.zeros(graph.num_vertices), topology)
-    arrays = {**refiner.vertex_arrays, **refiner.other_arrays, "position": refiner.position,
-              "state": refiner.state}
+    shape = Shape(team, 256, k, counter, graph.mean_degree, max_degree)
     widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
-                    few=refinement.most_of_few(256, counter, max_degree))
-    check_program(refiner.record(graph, {name: a.dtype for name, a in arrays.items()}, widths))
+                    few=communication.most_of_few(shape))
+    check_program(recorded(refiner, graph, widths))

@@ -8,20 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Program
-from portpart.primitives import recorded_sort
-from portpart.primitives.recorded_sort import DIGIT_BITS, TILE, SortSlots
+from portpart.backends.program import Program, flat_bindings
+from portpart.primitives.recorded_sort import (
+    DIGIT_BITS,
+    TILE,
+    SortArrays,
+    SortSlots,
+    SortWords,
+    record_sort,
+    sort_arrays,
+)
 from tests.backends.lanes import LanesSpace
 from tests.primitives.oracle import drawn
 
 NAMES = ("keys", "items", "other_keys", "other_items")
 
 
-def recorded() -> Program:
+def recorded(work_arrays: SortArrays) -> Program:
     program = Program("sort")
     slots = [program.array(name, np.int64 if "keys" in name else np.int32) for name in NAMES]
-    recorded_sort.declare_sort(program)
-    recorded_sort.record_sort(program, SortSlots(*slots))
+    record_sort(program, program.record("sorting", work_arrays), SortSlots(*slots))
     return program
 
 
@@ -30,17 +36,17 @@ def sorted_in(space: ExecutionSpace, keys: np.ndarray, bits: int,
     """Keys and their old positions, sorted by a program with room for more keys."""
     n = len(keys)
     room = n if room is None else room
-    arrays = recorded_sort.sort_arrays(space, room)
-    words = np.zeros(recorded_sort.NUM_WORDS, np.int64)
-    words[recorded_sort.KEYS], words[recorded_sort.BITS] = n, bits
-    arrays["sorting"] = space.asarray(words)
+    words = SortWords.zeros()
+    words.keys, words.bits = n, bits
+    work_arrays = sort_arrays(space, room).replaced(words=SortWords(space.asarray(words.array)))
     rest = np.full(room - n, -1)
-    arrays["keys"] = space.asarray(np.concatenate([keys, rest]).astype(np.int64))
-    arrays["items"] = space.asarray(np.arange(room).astype(np.int32))
-    arrays["other_keys"] = space.empty(room, np.int64)
-    arrays["other_items"] = space.empty(room, np.int32)
-    executable = space.cached_executable("sort of a test", recorded)
-    executable.run(arrays, max(1, room))
+    arrays = {
+        "keys": space.asarray(np.concatenate([keys, rest]).astype(np.int64)),
+        "items": space.asarray(np.arange(room).astype(np.int32)),
+        "other_keys": space.empty(room, np.int64), "other_items": space.empty(room, np.int32),
+    }
+    executable = space.cached_executable("sort of a test", lambda: recorded(work_arrays))
+    executable.run({**arrays, **flat_bindings({"sorting": work_arrays})}, max(1, room))
     return space.to_host(arrays["keys"])[:n], space.to_host(arrays["items"])[:n]
 
 

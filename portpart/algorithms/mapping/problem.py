@@ -1,14 +1,11 @@
-"""What a mapper is given, and the refiner of the communication cost."""
+"""What a mapper is given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from portpart.algorithms.mapping.refinement import MappingRefiner
-from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.objectives.communication import communication_cost
 from portpart.algorithms.objectives.distances import Distances
 from portpart.graphs.topology import Topology
 
@@ -21,15 +18,11 @@ class MappingProblem(Problem):
     ----------
     topology : Topology
     distances : Distances
-        Those of the topology, in the space of the graph.
+        Those of the topology, in the space of the graph: the objective is the cost at these.
     """
 
     topology: Topology
     distances: Distances
 
-
-def mapping_refiner(problem: MappingProblem, options: ScheduleOptions) -> Callable[[int], Refiner]:
-    """Makes, for a seed, what refines the communication cost."""
-    return lambda seed: MappingRefiner(
-        problem.space, problem.graph, problem.balance, problem.distances, options.coarse, seed,
-        options.of_finest(problem.graph))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "objective", communication_cost(self.distances))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.objective import Objective
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 
@@ -24,6 +26,8 @@ class Problem:
     trace : Trace
         Told of what is done.
     constraints : Constraints
+    objective : Objective
+        What is minimised: the cut, if nothing else is said.
     """
 
     graph: Graph
@@ -31,6 +35,7 @@ class Problem:
     seed: int
     trace: Trace
     constraints: Constraints = UNCONSTRAINED
+    objective: Objective = CUT
 
     @property
     def space(self) -> ExecutionSpace:

@@ -1,4 +1,4 @@
-"""What the walk asks of a refiner, and the refiner of the cut that most recipes have."""
+"""What the walk asks of a refiner, and the refiner that most recipes have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.refinement.jet_refinement import JetRefiner
+from portpart.algorithms.refinement import jet_refinement
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -34,6 +34,7 @@ class Refiner(Protocol):
 
 
 def jet_refiner(problem: Problem, options: ScheduleOptions) -> Callable[[int], Refiner]:
-    """Makes, for a seed, what refines the cut as Jet does."""
-    return lambda seed: JetRefiner(problem.space, problem.graph, problem.balance, options.coarse,
-                                   seed, options.of_finest(problem.graph))
+    """Makes, for a seed, what refines as Jet does."""
+    return lambda seed: jet_refinement.Refiner(
+        problem.space, problem.graph, problem.balance, options.coarse, seed,
+        options.of_finest(problem.graph), objective=problem.objective)

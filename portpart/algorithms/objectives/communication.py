@@ -1,29 +1,46 @@
-"""The communication cost J of a mapping."""
+"""The communication cost J of a mapping: weight times distance in the machine.
+
+What a vertex costs on an element is the sum of weight times distance over its arcs.  With few arcs
+these, or the elements that they lead to, are gone through for each candidate.  With more, the
+weights into all elements are counted and added up from left to right: on a hierarchy all elements
+of a group stand side by side, so the weight into a group is one difference, and a candidate takes
+one step for each level.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
-import numpy as np
-
-from portpart.algorithms.objectives.distances import DISTANCE, Distances, DistanceTables
-from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Kernel,
-    atomic_add,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    value_or,
+from portpart.algorithms.objectives.connectivity import Ties, summed_up
+from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM, MAX_IN_TABLE
+from portpart.algorithms.objectives.distance_values import (
+    MAX_ALONG,
+    far_from_all,
+    few_by_distance,
+    many_by_distance,
 )
+from portpart.algorithms.objectives.distances import (
+    DISTANCE,
+    MOST_COUNTED,
+    Distances,
+    MatrixDistances,
+    TreeDistances,
+)
+from portpart.algorithms.objectives.objective import Objective, Rules, Shape, Valuation
+from portpart.algorithms.objectives.total import total_cost
+from portpart.backends.interface import Array
+from portpart.backends.language import device, int32, int64
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.graphs.rows import Csr
-from portpart.graphs.teams import team_for
-from portpart.primitives.reduce import STRIPES, sum_of
+
+FEW_COUNTED = 512
+"""Elements that a warp counts in scratch memory; up to `MOST_COUNTED` a block of threads does, and
+with more of them arcs are gone through, however many."""
+
+LONE_FEW = 12
+"""Most neighbours whose elements one lane puts into a table rather than count all elements."""
 
 
 def check_cost(graph: Graph, longest: int) -> None:
@@ -33,33 +50,72 @@ def check_cost(graph: Graph, longest: int) -> None:
                          f"{longest} may cost more than 2^61; divide the weights or the distances")
 
 
+def communication_cost(distances: Distances) -> Objective:
+    """J as an objective."""
+    capacity = capacity_for(distances.num_elements)
+    return Objective(communication_rules(distances.kind, capacity), distances.tables, most_of_few,
+                     wide_degree=16)
+
+
 def cost_of(graph: Graph, part: Array, distances: Distances) -> int:
     """J of a mapping, each edge once.  Synchronises."""
-    return sum_of(graph.space, costs_of(graph, part, distances)) // 2
+    return total_cost(graph, part, communication_cost(distances))
 
 
-def costs_of(graph: Graph, part: Array, distances: Distances) -> Array:
-    """Words of int64 that add up to twice J."""
-    sums = graph.space.zeros(STRIPES, np.int64)
-    graph.space.parallel_for(graph.num_vertices, add_costs(distances.kind), graph.csr, part,
-                             distances.tables, sums, team=team_for(graph.mean_degree))
-    return sums
+def capacity_for(num_elements: int) -> int:
+    """Elements whose weights are counted in scratch memory; 0 if they are too many."""
+    return next((most for most in (FEW_COUNTED, MOST_COUNTED) if num_elements <= most), 0)
 
 
 @cache
-def add_costs(kind: str) -> Kernel:
-    """The kernel for a kind of distance."""
+def communication_rules(kind: str, capacity: int) -> Rules:
+    """The functions for a kind of distance; many arcs are counted for so many elements."""
     distance = DISTANCE[kind]
+    many = many_by_distance(distance)
+    if capacity:
+        many = Valuation(summed_up(capacity), VALUE_OF_COUNTED[kind])
+    return Rules(f"J, {kind}, {capacity}", distance, False, far_from_all,
+                 partial(few_by_distance, distance), many,
+                 COUNTING_TEAM if capacity <= FEW_COUNTED else HUB_TEAM)
 
-    @kernel
-    def add_costs(v, graph: Csr, part, tables: DistanceTables, sums):
-        """Add what v's arcs cost; atomic, order-free."""
-        cost = int64(0)
-        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            there = part[graph.targets[arc]]
-            cost += value_or(graph.weights, arc, 1) * distance(part[v], there, tables)
-        cost = team_sum(cost)
-        if lane() == 0 and cost > 0:
-            atomic_add(sums, v % STRIPES, cost)
 
-    return add_costs
+def most_of_few(shape: Shape) -> int:
+    """Most neighbours of a vertex that has few: for whom elements are not counted."""
+    if shape.widest_team == 1:
+        return LONE_FEW
+    tabled = shape.counter is int32 and shape.max_degree > MAX_ALONG
+    return MAX_IN_TABLE if tabled else MAX_ALONG
+
+
+@device
+def value_in_tree(
+    block, weight, v, graph: Csr, part, ties: Ties, tables: TreeDistances, num_blocks,
+):
+    """Less the cost of v in a block of a hierarchy."""
+    cost = int64(0)
+    level = int64(0)
+    begin = int64(tables.bounds[2 * block])
+    end = int64(tables.bounds[2 * block + 1])
+    while end - begin < num_blocks:
+        longer = tables.lengths[level + 1] - tables.lengths[level]
+        cost -= longer * (int64(ties.weights[end]) - int64(ties.weights[begin]))
+        level += 1
+        begin = int64(tables.bounds[2 * (level * num_blocks + block)])
+        end = int64(tables.bounds[2 * (level * num_blocks + block) + 1])
+    return -(cost + tables.lengths[level] * int64(ties.weights[num_blocks]))
+
+
+@device
+def value_in_matrix(
+    block, weight, v, graph: Csr, part, ties: Ties, tables: MatrixDistances, num_blocks,
+):
+    """Less the cost of v in a block, by a matrix of distances."""
+    cost = int64(0)
+    for other in range(num_blocks):
+        weight_there = int64(ties.weights[other + 1]) - int64(ties.weights[other])
+        if weight_there > 0:
+            cost += weight_there * tables.lengths[int64(block) * num_blocks + other]
+    return -cost
+
+
+VALUE_OF_COUNTED = {"tree": value_in_tree, "matrix": value_in_matrix}

@@ -16,15 +16,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from portpart.algorithms.objectives.objective import Tables
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, device, int64
+from portpart.backends.language import device, int64
 from portpart.graphs.topology import Topology
 
 MOST_COUNTED = 4096
 """With more elements, weights into all of them are not counted, and bounds are not needed."""
 
 
-class DistanceTables(Record):
+class DistanceTables(Tables):
     """What a function of `DISTANCE` needs: the tables of its kind."""
 
 
@@ -76,26 +77,21 @@ class Distances:
         The last argument of that function.
     longest : int
         Largest distance.
-    arrays : dict of array of int64
-        The tables by names: ``codes``, ``shifts``, ``lengths`` and ``bounds`` for both kinds.
+    num_elements : int
     """
 
     kind: str
     tables: DistanceTables
     longest: int
-    arrays: dict[str, Array]
+    num_elements: int
 
 
 def distances_on(space: ExecutionSpace, topology: Topology) -> Distances:
     """Bring a topology to a space."""
-    if topology.is_hierarchy:
-        tree = _tree(space, topology)
-        return Distances("tree", tree, topology.max_distance, dict(tree.named()))
-    matrix = _matrix(space, topology)
-    arrays = {"codes": space.zeros(1, np.int64), "bounds": space.zeros(1, np.int64),
-              "shifts": space.asarray([topology.num_elements], np.int64),
-              "lengths": matrix.lengths}
-    return Distances("matrix", matrix, topology.max_distance, arrays)
+    make = _tree if topology.is_hierarchy else _matrix
+    kind = "tree" if topology.is_hierarchy else "matrix"
+    return Distances(kind, make(space, topology), topology.max_distance,
+                     topology.num_elements)
 
 
 def _tree(space: ExecutionSpace, topology: Topology) -> TreeDistances:
@@ -111,13 +107,13 @@ def _tree(space: ExecutionSpace, topology: Topology) -> TreeDistances:
             np.stack([element // size * size, element // size * size + size], axis=1).ravel()
             for size in topology.group_sizes])
     lengths = [0, *topology.level_distances]
-    return TreeDistances(*(space.asarray(values, np.int64)
-                           for values in (codes, shifts, lengths, bounds)))
+    return TreeDistances(topology.max_distance, *(
+        space.asarray(values, np.int64) for values in (codes, shifts, lengths, bounds)))
 
 
 def _matrix(space: ExecutionSpace, topology: Topology) -> MatrixDistances:
     assert topology.matrix is not None
-    return MatrixDistances(topology.num_elements,
+    return MatrixDistances(topology.max_distance, topology.num_elements,
                            space.asarray(topology.matrix.reshape(-1), np.int64))
 
 
@@ -138,22 +134,3 @@ def matrix_distance(a, b, tables: MatrixDistances):
 
 
 DISTANCE = {"tree": tree_distance, "matrix": matrix_distance}
-
-
-@device
-def tree_distance_by_arrays(a, b, codes, shifts, lengths):
-    """Distance of elements a and b of a hierarchy."""
-    differing = codes[a] ^ codes[b]
-    level = int64(0)
-    while (differing >> shifts[level]) != 0:
-        level += 1
-    return lengths[level]
-
-
-@device
-def matrix_distance_by_arrays(a, b, codes, shifts, lengths):
-    """Distance of elements a and b by the matrix."""
-    return lengths[int64(a) * shifts[0] + int64(b)]
-
-
-DISTANCE_BY_ARRAYS = {"tree": tree_distance_by_arrays, "matrix": matrix_distance_by_arrays}

@@ -16,7 +16,7 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.mapping.problem import MappingProblem, mapping_refiner
+from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.pool import (
     grown_on,
@@ -24,7 +24,7 @@ from portpart.algorithms.multilevel.pool import (
     metis_parts,
     start_from_best,
 )
-from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.refiner import Refiner, jet_refiner
 from portpart.algorithms.multilevel.search import Partition
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
 from portpart.algorithms.placement.anchors import anchored
@@ -68,7 +68,7 @@ def partition_sections(problem: MappingProblem, sections: Sections,
                         config.clustering)
     return search_multilevel(problem, Recipe(
         config.coarsening, rule, _start_rule(problem, sections, config),
-        mapping_refiner(problem, config.refinement), config.refinement.passes, config.search,
+        jet_refiner(problem, config.refinement), config.refinement.passes, config.search,
         label=sections.first_block, stop_at=coarsest,
         combine=combine if sections.count > 1 else None))
 

@@ -8,8 +8,9 @@ that are eager no longer.  What a list keeps goes to the other half of its array
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.state import ActiveSets, GainCache, Level, Run
 from portpart.backends.language import atomic_next, device, int8, int32, int64, kernel
+from portpart.graphs.rows import Csr
 
 ON_BOUNDARY = 1
 """Flag of a vertex on the first list."""
@@ -39,119 +40,119 @@ NONE = -1
 
 
 @device
-def is_for(lone, length, state):
+def is_for(lone, length, level: Level):
     """Whether a list of that length is work for lone lanes, or for teams, as asked."""
-    return int64(length > state[at.LONG]) == lone
+    return int64(length > level.long) == lone
 
 
 @device
-def list_vertex(v, listed, boundary, state):
+def list_vertex(v, active: ActiveSets, level: Level):
     """Put v on the list of vertices on a boundary, once."""
-    if listed[v] & ON_BOUNDARY == 0:
-        listed[v] |= int8(ON_BOUNDARY)
-        place = atomic_next(state, at.LISTED)
-        boundary[state[at.LISTED_BEGIN] + place] = int32(v)
+    if active.flags[v] & ON_BOUNDARY == 0:
+        active.flags[v] |= int8(ON_BOUNDARY)
+        place = atomic_next(level, Level.listed)
+        active.boundary[level.listed_begin + place] = int32(v)
     return v
 
 
 @device
-def listed_vertex(i, boundary, state):
+def listed_vertex(i, active: ActiveSets, level: Level):
     """Vertex i of the first list."""
-    return boundary[state[at.LISTED_BEGIN] + i]
+    return active.boundary[level.listed_begin + i]
 
 
 @device
-def has_low_degree(v, offsets, state):
+def has_low_degree(v, graph: Csr, level: Level):
     """Whether v leaves a heavy block for little: such vertices are always listed."""
-    return 2 * (int64(offsets[v + 1]) - int64(offsets[v])) <= state[at.MEAN_DEGREE]
+    return 2 * (int64(graph.end[v]) - int64(graph.begin[v])) <= level.mean_degree
 
 
 @device
-def is_eager(v, cached, gain):
+def is_eager(v, cache: GainCache):
     """Whether v, which is on the first list, belongs on the second."""
-    return cached[v] >= 0 or gain[v] >= 0
+    return cache.best_target[v] >= 0 or cache.gain[v] >= 0
 
 
 @device
-def list_eager(v, listed, eager_list, state):
+def list_eager(v, active: ActiveSets, level: Level):
     """Put v on the list of eager vertices, once."""
-    if listed[v] & IS_EAGER == 0:
-        listed[v] |= int8(IS_EAGER)
-        place = atomic_next(state, at.EAGER)
-        eager_list[state[at.EAGER_BEGIN] + place] = int32(v)
+    if active.flags[v] & IS_EAGER == 0:
+        active.flags[v] |= int8(IS_EAGER)
+        place = atomic_next(level, Level.eager)
+        active.movable[level.eager_begin + place] = int32(v)
     return v
 
 
 @device
-def eager_vertex(i, eager_list, state):
+def eager_vertex(i, active: ActiveSets, level: Level):
     """Vertex i of the list of eager ones."""
-    return eager_list[state[at.EAGER_BEGIN] + i]
+    return active.movable[level.eager_begin + i]
 
 
 @device
-def keep_if_eager(v, cached, gain, listed, eager_list, state):
+def keep_if_eager(v, cache: GainCache, active: ActiveSets, level: Level):
     """Carry v over to the next list of eager vertices, if it still is one."""
-    if is_eager(v, cached, gain):
-        begin = state[at.VERTICES] - state[at.EAGER_BEGIN]
-        place = atomic_next(state, at.NEXT_EAGER)
-        eager_list[begin + place] = int32(v)
+    if is_eager(v, cache):
+        begin = level.vertices - level.eager_begin
+        place = atomic_next(level, Level.next_eager)
+        active.movable[begin + place] = int32(v)
     else:
-        listed[v] = int8(ON_BOUNDARY)
+        active.flags[v] = int8(ON_BOUNDARY)
     return v
 
 
 @kernel
-def keep_eager(i, eager_list, cached, gain, listed, state):
+def keep_eager(i, run: Run):
     """Carry eager vertex i over to the next list, if it still is one."""
-    keep_if_eager(eager_vertex(i, eager_list, state), cached, gain, listed, eager_list, state)
+    keep_if_eager(eager_vertex(i, run.active, run.level), run.cache, run.active, run.level)
 
 
 @device
-def turn_eager(state):
+def turn_eager(level: Level):
     """The list of eager vertices that has been kept takes the place of the other."""
-    state[at.EAGER] = state[at.NEXT_EAGER]
-    state[at.NEXT_EAGER] = 0
-    state[at.EAGER_BEGIN] = state[at.VERTICES] - state[at.EAGER_BEGIN]
-    return state[at.EAGER]
+    level.eager = level.next_eager
+    level.next_eager = 0
+    level.eager_begin = level.vertices - level.eager_begin
+    return level.eager
 
 
 @device
-def is_crowded(state):
+def is_crowded(level: Level):
     """Whether the first list has become much longer than what it kept."""
-    return state[at.LISTED] > FEW and state[at.LISTED] > 2 * state[at.KEPT]
+    return level.listed > FEW and level.listed > 2 * level.kept
 
 
 @device
-def plan_gathering(state):
+def plan_gathering(level: Level):
     """Set the work sizes of the two ways to go through the first list for a rebalancing.
 
     Until then each vertex that is marked as dirty may be put on the list.
     """
-    listed = state[at.LISTED] + state[at.MARKED]
-    gathers = listed > state[at.MANY_LISTED]
-    state[at.SINGLE] = 0 if gathers else listed
-    state[at.BATCHES] = (listed + BATCH - 1) // BATCH if gathers else 0
+    listed = level.listed + level.marked
+    gathers = listed > level.many_listed
+    level.single = 0 if gathers else listed
+    level.batches = (listed + BATCH - 1) // BATCH if gathers else 0
     return listed
 
 
 @kernel
-def keep_on_boundary(i, boundary, offsets, cached, listed, state):
+def keep_on_boundary(i, graph: Csr, run: Run):
     """Carry vertex i over to the next list, unless it is in the interior and on no other."""
-    v = listed_vertex(i, boundary, state)
-    inside = cached[v] == NONE and listed[v] & IS_EAGER == 0
-    if inside and not has_low_degree(v, offsets, state):
-        listed[v] = int8(WAS_LISTED)
+    v = listed_vertex(i, run.active, run.level)
+    inside = run.cache.best_target[v] == NONE and run.active.flags[v] & IS_EAGER == 0
+    if inside and not has_low_degree(v, graph, run.level):
+        run.active.flags[v] = int8(WAS_LISTED)
     else:
-        begin = state[at.VERTICES] - state[at.LISTED_BEGIN]
-        place = atomic_next(state, at.NEXT_LISTED)
-        boundary[begin + place] = v
+        begin = run.level.vertices - run.level.listed_begin
+        place = atomic_next(run.level, Level.next_listed)
+        run.active.boundary[begin + place] = v
 
 
 @kernel
-def turn_boundary(_, state):
+def turn_boundary(_, run: Run):
     """The list that has been kept takes the place of the other."""
-    state[at.LISTED] = state[at.NEXT_LISTED]
-    state[at.KEPT] = state[at.NEXT_LISTED]
-    state[at.NEXT_LISTED] = 0
-    state[at.LISTED_BEGIN] = state[at.VERTICES] - state[at.LISTED_BEGIN]
-    plan_gathering(state)
+    run.level.listed = run.level.next_listed
+    run.level.kept = run.level.next_listed
+    run.level.next_listed = 0
+    run.level.listed_begin = run.level.vertices - run.level.listed_begin
+    plan_gathering(run.level)

@@ -13,11 +13,17 @@ takes its best ones.  One block that is full does not hold up the others then.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement.by_degree import More
+from portpart.algorithms.refinement.jet_program import Recording
+from portpart.algorithms.refinement.state import Blocks, Level, Run, Sizes
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
+    Words,
     atomic_add,
     atomic_next,
     device,
@@ -34,53 +40,94 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.backends.program import Program
-from portpart.primitives import recorded_sort as sort
-from portpart.primitives.recorded_sort import SortSlots, declare_sort, record_sort
+from portpart.backends.work import work
+from portpart.graphs.rows import Csr
+from portpart.primitives.recorded_sort import SortArrays, SortSlots, record_sort, sort_arrays
 
 WIDEST = 256
 NEVER = -2
 LOW_HALF = 2**32 - 1
 
 
-TOO_HEAVY, TOP_GAIN, ORDERING, BY_GAIN, KEPT, MADE = range(6)
-"""Words of the array ``sequence``: whether all moves together are too many, their largest gain,
-whether and by what they are being sorted, the length of the prefix, and how many are made."""
 
-NUM_WORDS = 6
+class Sequence(Words):
+    """What a sequence of moves comes to."""
 
-SORT_KEYS, SORT_BITS = sort.KEYS, sort.BITS
-
-
-def declare_prefix(program: Program) -> None:
-    """Slots of `program` for the sequence of moves and what it is sorted with."""
-    declare_sort(program)
-    for name in ("move_keys", "other_keys", "trial_sums", "trial_weight", "sequence", "move_gain"):
-        program.array(name, np.int64)
-    program.array("other_list", np.int32)
-    program.scalar("fill_rooms", np.int64)
+    too_heavy: Any  # whether all moves together are too many
+    top_gain: Any
+    ordering: Any  # whether they are being sorted,
+    by_gain: Any  # and by what: the gain, or the vertex
+    kept: Any  # length of the prefix
+    made: Any  # moves that are made
 
 
-def record_prefix(program: Program) -> None:
+class Trial(More):
+    """Legal moves, and a sequence of them that is tried out.
+
+    Attributes
+    ----------
+    legal : array of int32, shape (n,)
+        Where a vertex may move; -1 if nowhere.
+    gain : array of int64, shape (n,)
+    keys, other_keys : array of int64, shape (n,)
+        What moves are sorted by; then their weights and their blocks.
+    other_list : array of int32, shape (n,)
+    weight_sums : array of int64
+        What all moves together add to the block weights, in several copies.
+    block_weight : array of int64, shape (k,)
+    sequence : Sequence
+    zero_gain : int
+        Whether moves without gain are legal that even out the weights of two blocks.
+    fill_rooms : int
+        Whether moves behind the prefix are made where their blocks have room.
+    """
+
+    keys: Array
+    gain: Array
+    other_list: Array
+    sequence: Sequence
+    sorting: SortArrays
+    zero_gain: int
+    fill_rooms: int
+    legal: Array = work(np.int32, lambda size: size.vertices)
+    other_keys: Array = work(np.int64, lambda size: size.vertices)
+    weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes, zeros=True)
+    block_weight: Array = work(np.int64, lambda size: size.blocks)
+    buffer_begin: Array = work(np.int64, lambda size: size.blocks)
+
+
+def trial_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
+              fill_rooms: bool) -> Trial:
+    """Allocate what a run needs; what only rebalancing uses is free while moves are made."""
+    return Trial.allocate(
+        space, sizes, keys=run.leavers.position, gain=run.leavers.leaving,
+        other_list=run.leavers.listed, sequence=Sequence(space.zeros(6, np.int64)),
+        sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
+        fill_rooms=int(fill_rooms))
+
+
+def record_prefix(this: Recording, trial: Trial) -> None:
     """Record how the list of moves is cut down to its longest balanced prefix.
 
-    When this part starts, ``move_list`` holds ``state[MOVES]`` moves in any order, each marked with
-    the iteration in ``moved_in``, and ``trial_sums`` what they add to the blocks.
+    When this part starts, the list holds ``level.moves`` moves in any order, each marked with
+    the iteration in ``moved_in``, and ``trial.weight_sums`` what they add to the blocks.
     """
-    slot = program.slots
-    state, sequence = slot["state"], slot["sequence"]
+    program, run = this.program, this.run
+    level, sequence = run.level, trial.sequence
     program.launch(1, try_all, team=WIDEST)
-    with program.if_nonzero(sequence[TOO_HEAVY]):
-        record_order(program, fill_key, order_by_gain_next)
-        program.launch(state[at.MOVES], lay_out_move)
+    with program.if_nonzero(sequence.too_heavy):
+        record_order(program, run, trial, fill_key, order_by_gain_next)
+        program.launch(level.moves, lay_out_move)
         program.launch(1, walk_moves, team=WIDEST)
-        program.launch(state[at.BLOCKS], reset_trial)
-        program.launch(sequence[KEPT], try_move)
+        program.launch(level.blocks, reset_trial)
+        program.launch(sequence.kept, try_move)
         program.launch(1, fill_up_rooms, team=WIDEST)
-        program.launch(state[at.MOVES], list_move)
+        program.launch(level.moves, list_move)
         program.launch(1, shorten_list)
 
 
-def record_order(program: Program, fill: Kernel, order_next: Kernel) -> None:
+def record_order(program: Program, run: Run, trial: Trial, fill: Kernel,
+                 order_next: Kernel) -> None:
     """Record how the list of moves is sorted by one key after the other, the last one decides.
 
     Parameters
@@ -88,11 +135,10 @@ def record_order(program: Program, fill: Kernel, order_next: Kernel) -> None:
     fill, order_next : Kernel
         Fills in the keys; says by what to sort next, if there is more, and how many bits that has.
     """
-    slot = program.slots
-    with program.while_loop(slot["sequence"][ORDERING]):
-        program.launch(slot["state"][at.MOVES], fill)
-        record_sort(program, SortSlots(slot["move_keys"], slot["move_list"],
-                                       slot["other_keys"], slot["other_list"]))
+    with program.while_loop(trial.sequence.ordering):
+        program.launch(run.level.moves, fill)
+        record_sort(program, trial.sorting, SortSlots(trial.keys, run.moves.listed,
+                                                      trial.other_keys, trial.other_list))
         program.launch(1, order_next)
 
 
@@ -106,79 +152,82 @@ def bits_of(value):
 
 
 @kernel
-def try_all(_, block_weight, limits, trial_sums, trial_weight, state, sequence, sorting):
+def try_all(_, run: Run, trial: Trial):
     """Whether some block is too heavy after all moves; if so, sort by vertex first.  One team."""
     heavy = int64(0)
-    for b in range(lane(), state[at.BLOCKS], team_size()):
+    for b in range(lane(), run.level.blocks, team_size()):
         change = int64(0)
-        for stripe in range(state[at.WEIGHT_STRIPES]):
-            change += trial_sums[stripe * state[at.BLOCKS] + b]
-            trial_sums[stripe * state[at.BLOCKS] + b] = 0
-        trial_weight[b] = block_weight[b]
-        if block_weight[b] + change > limits[b] + state[at.SLACK]:
+        for stripe in range(run.level.weight_stripes):
+            change += trial.weight_sums[stripe * run.level.blocks + b]
+            trial.weight_sums[stripe * run.level.blocks + b] = 0
+        trial.block_weight[b] = run.blocks.weight[b]
+        if run.blocks.weight[b] + change > run.blocks.limits[b] + run.level.slack:
             heavy = int64(1)
     heavy = team_max(heavy)
     if lane() == 0:
-        sequence[TOO_HEAVY] = heavy
-        sequence[ORDERING] = heavy
-        sequence[BY_GAIN] = 0
-        sorting[SORT_KEYS] = state[at.MOVES]
-        sorting[SORT_BITS] = bits_of(state[at.VERTICES])
+        trial.sequence.too_heavy = heavy
+        trial.sequence.ordering = heavy
+        trial.sequence.by_gain = 0
+        trial.sorting.words.keys = run.level.moves
+        trial.sorting.words.bits = bits_of(run.level.vertices)
 
 
 @kernel
-def fill_key(i, move_list, move_gain, move_keys, sequence):
+def fill_key(i, run: Run, trial: Trial):
     """Key of a move: its vertex, or how much less it gains than the best one."""
-    v = move_list[i]
-    move_keys[i] = int64(v) if sequence[BY_GAIN] == 0 else sequence[TOP_GAIN] - move_gain[v]
+    v = run.moves.listed[i]
+    key = int64(v)
+    if trial.sequence.by_gain != 0:
+        key = trial.sequence.top_gain - trial.gain[v]
+    trial.keys[i] = key
 
 
 @kernel
-def order_by_gain_next(_, sequence, sorting):
+def order_by_gain_next(_, trial: Trial):
     """After the vertices come the gains, and then the order is found."""
-    sequence[ORDERING] = 1 - sequence[BY_GAIN]
-    sequence[BY_GAIN] = 1
-    sorting[SORT_BITS] = bits_of(sequence[TOP_GAIN])
+    trial.sequence.ordering = 1 - trial.sequence.by_gain
+    trial.sequence.by_gain = 1
+    trial.sorting.words.bits = bits_of(trial.sequence.top_gain)
 
 
 @device
-def exceeds(weight, b, limits, state):
+def exceeds(weight, b, blocks: Blocks, level: Level):
     """1 if block b is too heavy with this weight, else 0."""
-    return int64(weight > limits[b] + state[at.SLACK])
+    return int64(weight > blocks.limits[b] + level.slack)
 
 
 @kernel
-def lay_out_move(i, move_list, other_list, vertex_weights, part, wish, move_keys, other_keys):
+def lay_out_move(i, graph: Csr, run: Run, trial: Trial):
     """The weight and the blocks of a move take the places of the keys, for the walks."""
-    v = move_list[i]
-    other_list[i] = v
-    move_keys[i] = value_or(vertex_weights, v, 1)
-    other_keys[i] = (int64(part[v]) << 32) | int64(wish[v])
+    v = run.moves.listed[i]
+    trial.other_list[i] = v
+    trial.keys[i] = value_or(graph.vertex_weights, v, 1)
+    trial.other_keys[i] = (int64(run.moves.part[v]) << 32) | int64(run.moves.target[v])
 
 
 @device
-def change_by_move(i, first, sizes, blocks, trial_weight, limits, state):
+def change_by_move(i, first, blocks: Blocks, trial: Trial, level: Level):
     """By how much move i changes the number of blocks too heavy, after those from the first on."""
-    here = blocks[i] >> 32
-    there = blocks[i] & LOW_HALF
-    left = trial_weight[here]
-    reached = trial_weight[there]
+    here = trial.other_keys[i] >> 32
+    there = trial.other_keys[i] & LOW_HALF
+    left = trial.block_weight[here]
+    reached = trial.block_weight[there]
     for other in range(first, i):
-        source = blocks[other] >> 32
-        target = blocks[other] & LOW_HALF
-        size = sizes[other]
+        source = trial.other_keys[other] >> 32
+        target = trial.other_keys[other] & LOW_HALF
+        size = trial.keys[other]
         left += (size if target == here else 0) - (size if source == here else 0)
         reached += (size if target == there else 0) - (size if source == there else 0)
-    size = sizes[i]
-    change = exceeds(left - size, here, limits, state) - exceeds(left, here, limits, state)
-    change += exceeds(reached + size, there, limits, state)
-    return change - exceeds(reached, there, limits, state)
+    size = trial.keys[i]
+    change = exceeds(left - size, here, blocks, level) - exceeds(left, here, blocks, level)
+    change += exceeds(reached + size, there, blocks, level)
+    return change - exceeds(reached, there, blocks, level)
 
 
 @kernel
-def walk_moves(_, move_keys, other_keys, trial_weight, limits, state, sequence):
-    """sequence[KEPT] = moves of the longest prefix after which no block is too heavy.  One team."""
-    moves = state[at.MOVES]
+def walk_moves(_, run: Run, trial: Trial):
+    """Find the longest prefix of moves after which no block is too heavy.  One team."""
+    moves = run.level.moves
     heavy = int64(0)
     kept = int64(0)
     base = int64(0)
@@ -186,78 +235,77 @@ def walk_moves(_, move_keys, other_keys, trial_weight, limits, state, sequence):
         i = base + lane()
         change = int64(0)
         if i < moves:
-            change = change_by_move(i, base, move_keys, other_keys, trial_weight, limits, state)
+            change = change_by_move(i, base, run.blocks, trial, run.level)
         until = heavy + team_scan(change)
         if until == 0:
             kept = max(kept, min(i + 1, moves))
         heavy = team_last(until)
         team_sync()
         if i < moves:
-            team_atomic_add(trial_weight, other_keys[i] >> 32, -move_keys[i])
-            team_atomic_add(trial_weight, other_keys[i] & LOW_HALF, move_keys[i])
+            team_atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
+            team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
         team_sync()
         base += team_size()
     kept = team_max(kept)
     if lane() == 0:
-        sequence[KEPT] = kept
-        sequence[MADE] = kept
+        trial.sequence.kept = kept
+        trial.sequence.made = kept
 
 
 @kernel
-def reset_trial(b, block_weight, trial_weight):
+def reset_trial(b, run: Run, trial: Trial):
     """Block b weighs what it does before any move."""
-    trial_weight[b] = block_weight[b]
+    trial.block_weight[b] = run.blocks.weight[b]
 
 
 @kernel
-def try_move(i, move_keys, other_keys, trial_weight):
+def try_move(i, trial: Trial):
     """Add a move of the prefix to the weights of its blocks; atomic, order-free."""
-    atomic_add(trial_weight, other_keys[i] >> 32, -move_keys[i])
-    atomic_add(trial_weight, other_keys[i] & LOW_HALF, move_keys[i])
+    atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
+    atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
 
 
 @device
-def weight_offered(i, first, sizes, blocks):
+def weight_offered(i, first, trial: Trial):
     """Weight that moves first ... i bring to the block that move i leads to."""
-    there = blocks[i] & LOW_HALF
-    total = sizes[i]
+    there = trial.other_keys[i] & LOW_HALF
+    total = trial.keys[i]
     for other in range(first, i):
-        total += sizes[other] if (blocks[other] & LOW_HALF) == there else 0
+        total += trial.keys[other] if (trial.other_keys[other] & LOW_HALF) == there else 0
     return total
 
 
 @kernel
-def fill_up_rooms(_, other_list, move_keys, other_keys, trial_weight, limits, moved_in, fill_rooms,
-                  state, sequence):
+def fill_up_rooms(_, run: Run, trial: Trial):
     """Drop moves behind the prefix, but for those for which their block has room.  One team.
 
     There is room if the block can take all that is offered to it up to this move, leave who may.
     """
-    base = sequence[KEPT]
-    while base < state[at.MOVES]:
+    base = trial.sequence.kept
+    while base < run.level.moves:
         i = base + lane()
-        if i < state[at.MOVES]:
-            there = other_keys[i] & LOW_HALF
-            weight = trial_weight[there] + weight_offered(i, base, move_keys, other_keys)
-            if fill_rooms == 0 or exceeds(weight, there, limits, state) != 0:
-                moved_in[other_list[i]] = int32(NEVER)
+        if i < run.level.moves:
+            there = trial.other_keys[i] & LOW_HALF
+            weight = trial.block_weight[there] + weight_offered(i, base, trial)
+            if trial.fill_rooms == 0 or exceeds(weight, there, run.blocks, run.level) != 0:
+                run.moves.moved_in[trial.other_list[i]] = int32(NEVER)
         team_sync()
-        if i < state[at.MOVES]:
-            team_atomic_add(trial_weight, other_keys[i] & LOW_HALF, move_keys[i])
+        if i < run.level.moves:
+            team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
         team_sync()
         base += team_size()
 
 
 @kernel
-def list_move(i, other_list, move_list, moved_in, sequence):
+def list_move(i, run: Run, trial: Trial):
     """List a move behind the prefix that was not dropped; the order of the list is free."""
-    if i >= sequence[KEPT]:
-        v = other_list[i]
-        if moved_in[v] != NEVER:
-            move_list[atomic_next(sequence, MADE)] = v
+    if i >= trial.sequence.kept:
+        v = trial.other_list[i]
+        if run.moves.moved_in[v] != NEVER:
+            run.moves.listed[atomic_next(trial.sequence, Sequence.made)] = v
 
 
 @kernel
-def shorten_list(_, state, sequence):
+def shorten_list(_, run: Run, trial: Trial):
     """The list holds the prefix and what was found room for."""
-    state[at.MOVES] = sequence[MADE]
+    run.level.moves = trial.sequence.made

@@ -6,7 +6,6 @@ others it is counted (`rebalance.py`).
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.active_sets import (
     BATCH,
     FEW,
@@ -14,7 +13,6 @@ from portpart.algorithms.refinement.active_sets import (
     eager_vertex,
     listed_vertex,
 )
-from portpart.algorithms.refinement.connectivity import degree_of
 from portpart.algorithms.refinement.gain_cache import failed
 from portpart.algorithms.refinement.loss_buckets import (
     ALL,
@@ -23,6 +21,15 @@ from portpart.algorithms.refinement.loss_buckets import (
     enter_bucket,
     is_far,
     scope_of,
+)
+from portpart.algorithms.refinement.state import (
+    ActiveSets,
+    Blocks,
+    GainCache,
+    Leavers,
+    Level,
+    Moves,
+    Run,
 )
 from portpart.backends.language import (
     atomic_add,
@@ -41,6 +48,7 @@ from portpart.backends.language import (
     uint64,
     value_or,
 )
+from portpart.graphs.rows import Csr, degree_of
 
 NONE = -1
 
@@ -49,122 +57,106 @@ ROUNDS = 8
 
 
 @device
-def may_leave(v, slight, vertex_weights, fixed, part, block_weight, limits, means, state):
+def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, level: Level):
     """Whether v's block is too heavy, slightly or far as asked, and v not too heavy to leave it.
 
     Fixed vertices stay.
     """
-    block = part[v]
-    here = block_weight[block]
-    result = here > limits[block] + state[at.SLACK] and value_or(fixed, v, NONE) == NONE
+    block = moves.part[v]
+    here = blocks.weight[block]
+    result = here > blocks.limits[block] + level.slack and value_or(blocks.fixed, v, NONE) == NONE
     if result:
-        excess = here - means[block]
-        far = is_far(block, block_weight, limits, means, state)
-        weight = value_or(vertex_weights, v, 1)
-        heaviest = excess + excess // 2 if state[at.STRONG] == 0 else 2 * excess
-        result = far != slight and weight > 0 and weight <= heaviest and state[at.DESTINATIONS] > 0
+        excess = here - blocks.means[block]
+        far = is_far(block, blocks, level)
+        weight = value_or(graph.vertex_weights, v, 1)
+        heaviest = excess + excess // 2 if level.strong == 0 else 2 * excess
+        result = far != slight and weight > 0 and weight <= heaviest and level.destinations > 0
     return result
 
 
 @device
-def list_unrated(v, offsets, unrated_list, unrated_hubs, state):
+def list_unrated(v, graph: Csr, leavers: Leavers, level: Level):
     """List a vertex whose loss has to be counted.  In any order."""
-    unrated_list[atomic_next(state, at.UNRATED)] = int32(v)
-    if degree_of(v, offsets) > state[at.HUB_DEGREE]:
-        unrated_hubs[atomic_next(state, at.UNRATED_HUBS)] = int32(v)
+    leavers.unrated[atomic_next(level, Level.unrated)] = int32(v)
+    if degree_of(v, graph) > level.hub_degree:
+        leavers.unrated_hubs[atomic_next(level, Level.unrated_hubs)] = int32(v)
     return v
 
 
 @device
-def cached_block(v, cached, block_weight, open_below, destinations, state):
+def cached_block(v, cache: GainCache, blocks: Blocks, level: Level):
     """Where v goes if its cache tells: its best block, or one by chance if it touches none.
 
     NONE if its best block has no room.
     """
-    block = cached[v]
+    block = cache.best_target[v]
     if block < NONE:
         block = failed(block)
     if block == NONE:
-        block = destinations[chance(v, state) % state[at.DESTINATIONS]]
-    elif block_weight[block] >= open_below[block] + state[at.SLACK]:
+        block = blocks.destinations[chance(v, level) % level.destinations]
+    elif blocks.weight[block] >= blocks.open_below[block] + level.slack:
         block = int32(NONE)
     return block
 
 
 @device
-def rate_by_cache(
-    v, offsets, vertex_weights, part, cached, gain, block_weight, open_below, destinations, wish,
-    slot_of, bucket_weight, slot_weight, sub_buckets, unrated_list, unrated_hubs, state,
-):
+def rate_by_cache(v, graph: Csr, run: Run):
     """Rate v if the cache tells what it loses, else list it.
 
     Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
     """
-    block = cached_block(v, cached, block_weight, open_below, destinations, state)
+    block = cached_block(v, run.cache, run.blocks, run.level)
     if block == NONE:
-        list_unrated(v, offsets, unrated_list, unrated_hubs, state)
+        list_unrated(v, graph, run.leavers, run.level)
     else:
-        wish[v] = block
-        enter_bucket(v, -gain[v], value_or(vertex_weights, v, 1), part, slot_of, bucket_weight,
-                     slot_weight, sub_buckets, state)
+        run.moves.target[v] = block
+        enter_bucket(v, -run.cache.gain[v], value_or(graph.vertex_weights, v, 1), run.moves,
+                     run.buckets, run.level)
     return v
 
 
 @kernel
-def list_eager_leavers(
-    i, eager_list, offsets, vertex_weights, fixed, part, cached, gain, block_weight, limits, means,
-    open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, leave_list,
-    unrated_list, unrated_hubs, state,
-):
+def list_eager_leavers(i, graph: Csr, run: Run):
     """List an eager vertex if its block is slightly too heavy: all that lose nothing are eager."""
-    v = eager_vertex(i, eager_list, state)
-    if may_leave(v, True, vertex_weights, fixed, part, block_weight, limits, means, state):
-        leave_list[atomic_next(state, at.LEAVERS)] = v
-        rate_by_cache(v, offsets, vertex_weights, part, cached, gain, block_weight, open_below,
-                      destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
-                      unrated_list, unrated_hubs, state)
+    v = eager_vertex(i, run.active, run.level)
+    if may_leave(v, True, graph, run.moves, run.blocks, run.level):
+        run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
+        rate_by_cache(v, graph, run)
 
 
 @device
-def is_leaver(
-    v, vertex_weights, fixed, part, listed, block_weight, limits, means, scope, state
-):
+def is_leaver(v, graph: Csr, run: Run):
     """Whether v on a boundary, which is not eager, may leave a block that needs such vertices.
 
     Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
     """
-    wanted = REST if state[at.SHORT] != 0 else ALL
-    result = scope_of(part[v], scope, state) == wanted and listed[v] & IS_EAGER == 0
+    wanted = REST if run.level.short != 0 else ALL
+    result = scope_of(run.moves.part[v], run.buckets, run.level) == wanted
+    if run.active.flags[v] & IS_EAGER != 0:
+        result = False
     if result:
-        result = may_leave(v, True, vertex_weights, fixed, part, block_weight, limits, means, state)
+        result = may_leave(v, True, graph, run.moves, run.blocks, run.level)
     return result
 
 
 @device
-def looks_at_others(state):
+def looks_at_others(level: Level):
     """Whether vertices that are not eager are looked at now."""
-    return state[at.WIDE] != 0 or state[at.SHORT] != 0 or state[at.LISTED] <= FEW
+    return level.wide != 0 or level.short != 0 or level.listed <= FEW
 
 
 @kernel
-def list_other_leavers(
-    i, boundary, offsets, vertex_weights, fixed, part, cached, gain, listed, block_weight, limits,
-    means, open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, scope,
-    leave_list, unrated_list, unrated_hubs, state,
-):
+def list_other_leavers(i, graph: Csr, run: Run):
     """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
-    if looks_at_others(state) and i < state[at.LISTED]:
-        v = listed_vertex(i, boundary, state)
-        if is_leaver(v, vertex_weights, fixed, part, listed, block_weight, limits, means, scope,
-                     state):
-            leave_list[atomic_next(state, at.LEAVERS)] = v
-            rate_by_cache(v, offsets, vertex_weights, part, cached, gain, block_weight, open_below,
-                          destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
-                          unrated_list, unrated_hubs, state)
+    if looks_at_others(run.level) and i < run.level.listed:
+        v = listed_vertex(i, run.active, run.level)
+        if is_leaver(v, graph, run):
+            run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
+            rate_by_cache(v, graph, run)
 
 
 @device
-def append_leavers(chosen, first, boundary, leave_list, state):
+def append_leavers(chosen, first, active: ActiveSets, leavers: Leavers, level: Level):
     """Append the listed vertices first + lane() + j * team_size() for each bit j of `chosen`.
 
     All lanes of a team together; returns how many they append.
@@ -173,60 +165,47 @@ def append_leavers(chosen, first, boundary, leave_list, state):
     total = team_last(until)
     begin = int64(0)
     if lane() == 0 and total > 0:
-        begin = atomic_add(state, at.LEAVERS, total)
+        begin = atomic_add(level, Level.leavers, total)
     place = team_sum(begin) + until
     left = chosen
     while left != 0:
         place -= 1
         j = first + lane() + ctz(uint64(left)) * team_size()
-        leave_list[place] = listed_vertex(j, boundary, state)
+        leavers.listed[place] = listed_vertex(j, active, level)
         left &= left - 1
     return total
 
 
 @kernel
-def gather_other_leavers(
-    i, boundary, vertex_weights, fixed, part, listed, block_weight, limits, means, scope,
-    leave_list, state,
-):
+def gather_other_leavers(i, graph: Csr, run: Run):
     """List those of batch i that `list_other_leavers` would, to be rated afterwards."""
     first = int64(i) * BATCH
-    end = min(first + BATCH, state[at.LISTED])
-    while looks_at_others(state) and first < end:
+    end = min(first + BATCH, run.level.listed)
+    while looks_at_others(run.level) and first < end:
         chosen = int64(0)
         for j in range(ROUNDS):
             place = first + lane() + j * team_size()
             if place < end:
-                v = listed_vertex(place, boundary, state)
-                if is_leaver(v, vertex_weights, fixed, part, listed, block_weight, limits, means,
-                             scope, state):
+                v = listed_vertex(place, run.active, run.level)
+                if is_leaver(v, graph, run):
                     chosen |= int64(1) << j
-        append_leavers(chosen, first, boundary, leave_list, state)
+        append_leavers(chosen, first, run.active, run.leavers, run.level)
         first += ROUNDS * team_size()
 
 
 @kernel
-def rate_gathered(
-    i, leave_list, offsets, vertex_weights, part, cached, gain, listed, block_weight, limits, means,
-    open_below, destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets, unrated_list,
-    unrated_hubs, state,
-):
+def rate_gathered(i, graph: Csr, run: Run):
     """Rate vertex i of those that may leave, if it has only been listed so far."""
-    v = leave_list[i]
-    if i >= state[at.RATED] and listed[v] & IS_EAGER == 0:
-        if not is_far(part[v], block_weight, limits, means, state):
-            rate_by_cache(v, offsets, vertex_weights, part, cached, gain, block_weight, open_below,
-                          destinations, wish, slot_of, bucket_weight, slot_weight, sub_buckets,
-                          unrated_list, unrated_hubs, state)
+    v = run.leavers.listed[i]
+    if i >= run.level.rated and run.active.flags[v] & IS_EAGER == 0:
+        if not is_far(run.moves.part[v], run.blocks, run.level):
+            rate_by_cache(v, graph, run)
 
 
 @kernel
-def list_far_leavers(
-    v, offsets, vertex_weights, fixed, part, block_weight, limits, means, leaving, leave_list,
-    unrated_list, unrated_hubs, state,
-):
+def list_far_leavers(v, graph: Csr, run: Run):
     """List v if its block is far too heavy, or in strong rebalancing too heavy."""
-    leaving[v] = 0
-    if may_leave(v, False, vertex_weights, fixed, part, block_weight, limits, means, state):
-        leave_list[atomic_next(state, at.LEAVERS)] = int32(v)
-        list_unrated(v, offsets, unrated_list, unrated_hubs, state)
+    run.leavers.leaving[v] = 0
+    if may_leave(v, False, graph, run.moves, run.blocks, run.level):
+        run.leavers.listed[atomic_next(run.level, Level.leavers)] = int32(v)
+        list_unrated(v, graph, run.leavers, run.level)

@@ -1,15 +1,20 @@
-"""Judging a partition, planning the next iteration, and keeping the best (Jet, algorithm 4.1)."""
+"""Evaluating a partition, planning the next iteration, keeping the best (Jet, algorithm 4.1)."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.active_sets import is_crowded, plan_gathering, turn_eager
 from portpart.algorithms.refinement.loss_buckets import SLIGHT_SHARE
 from portpart.algorithms.refinement.rebalance import list_destinations
-from portpart.algorithms.refinement.state import STRIPES
-from portpart.backends.interface import Array
+from portpart.algorithms.refinement.state import (
+    SIZE,
+    ActiveSets,
+    Blocks,
+    GainCache,
+    Incumbent,
+    Level,
+    Moves,
+    Run,
+)
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -25,9 +30,8 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
-from portpart.graphs.graph import Graph
-from portpart.graphs.teams import team_for_all
-from portpart.primitives.reduce import sum_of
+from portpart.graphs.rows import Csr
+from portpart.primitives.reduce import STRIPES
 
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
 LOWEST = -(2**63)
@@ -36,185 +40,176 @@ ENOUGH_GROUPS = 2048
 """Teams to look through a list at the same time: more would take turns on a GPU."""
 
 
-def cut_of(graph: Graph, part: Array) -> int:
-    """Weight of the edges between blocks, each edge once.  Synchronises."""
-    space = graph.space
-    cut_twice = space.zeros(STRIPES, np.int64)
-    space.parallel_for(graph.num_vertices, add_outside_arcs, graph.offsets, graph.targets,
-                       graph.weights, part, cut_twice, team=team_for_all(graph))
-    return sum_of(space, cut_twice) // 2
-
-
 @kernel
-def add_outside_arcs(v, offsets, targets, weights, part, cut_twice):
-    """Add v's arcs into other blocks to the cut; atomic, order-free."""
-    outside = int64(0)
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        if part[targets[arc]] != part[v]:
-            outside += value_or(weights, arc, 1)
-    outside = team_sum(outside)
-    if lane() == 0 and outside > 0:
-        atomic_add(cut_twice, v % STRIPES, outside)
-
-
-@kernel
-def add_vertex_weight(v, vertex_weights, part, weight_sums, state):
+def add_vertex_weight(v, graph: Csr, run: Run):
     """Add v to the weight of its block; atomic, order-free."""
-    stripe = v % state[at.WEIGHT_STRIPES]
-    atomic_add(weight_sums, stripe * state[at.BLOCKS] + part[v], value_or(vertex_weights, v, 1))
+    stripe = v % run.level.weight_stripes
+    place = stripe * run.level.blocks + run.moves.part[v]
+    atomic_add(run.moves.weight_sums, place, value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def restore_block(b, best_weight, weight_sums, state):
+def restore_block(b, run: Run):
     """Set the weight of block b to that of the best partition."""
-    weight_sums[b] = best_weight[b]
-    for stripe in range(1, state[at.WEIGHT_STRIPES]):
-        weight_sums[stripe * state[at.BLOCKS] + b] = 0
+    run.moves.weight_sums[b] = run.incumbent.best_weight[b]
+    for stripe in range(1, run.level.weight_stripes):
+        run.moves.weight_sums[stripe * run.level.blocks + b] = 0
 
 
 @kernel
-def restore_cut(stripe, cut_twice, before):
-    """Set the cut to that of the best partition of the run before."""
-    cut_twice[stripe] = 2 * before[at.BEST_CUT] if stripe == 0 else 0
+def restore_cost(stripe, run: Run):
+    """Set the cost to that of the best partition of the run before."""
+    run.moves.cost_sums[stripe] = 2 * run.before.best_cost if stripe == 0 else 0
 
 
 @device
-def compare_with_best(cut, overload, state, tolerance):
+def compare_with_best(cost, overload, incumbent: Incumbent, level: Level):
     """How the partition compares with the best: NOT_BETTER, BETTER or MUCH_BETTER.
 
     Iteration -1 judges the partition that refinement starts from, which is the best so far.
     """
     result = int64(NOT_BETTER)
-    best_cut = state[at.BEST_CUT]
-    if state[at.ITERATION] < 0:
+    best_cost = level.best_cost
+    if level.iteration < 0:
         result = int64(MUCH_BETTER)
-    elif state[at.BEST_IS_BALANCED] == 0:
-        if overload < state[at.BEST_OVERLOAD]:
+    elif level.best_is_balanced == 0:
+        if overload < level.best_overload:
             result = int64(MUCH_BETTER)
-    elif overload <= 0 and cut < best_cut:
+    elif overload <= 0 and cost < best_cost:
         result = int64(BETTER)
-        if float64(cut) < tolerance * float64(best_cut):
+        if float64(cost) < incumbent.tolerance * float64(best_cost):
             result = int64(MUCH_BETTER)
     return result
 
 
 @device
-def keep_if_better(improvement, cut, overload, state):
+def keep_if_better(improvement, cost, overload, level: Level):
     """Record the values of a new best partition, and what is to be copied."""
-    state[at.SAVED_VERTICES] = 0
-    state[at.SAVED_BLOCKS] = 0
+    level.saved_vertices = 0
+    level.saved_blocks = 0
     if improvement != NOT_BETTER:
-        state[at.BEST_CUT] = cut
-        state[at.BEST_OVERLOAD] = overload
-        state[at.BEST_IS_BALANCED] = int64(overload <= 0)
-        state[at.SAVED_VERTICES] = state[at.UNSAVED]
-        state[at.UNSAVED] = 0
-        state[at.SAVED_BLOCKS] = state[at.BLOCKS]
+        level.best_cost = cost
+        level.best_overload = overload
+        level.best_is_balanced = int64(overload <= 0)
+        level.saved_vertices = level.unsaved
+        level.unsaved = 0
+        level.saved_blocks = level.blocks
     return improvement
 
 
 @device
-def plan_next(improvement, balanced, state):
+def plan_next(improvement, balanced, level: Level):
     """Count what was done and set the flags of the next iteration."""
-    iteration = state[at.ITERATION]
-    if iteration >= 0 and state[at.BALANCED] != 0:
-        state[at.LAST_PROPAGATION] = iteration
-        state[at.REBALANCINGS] = 0
-        turn_eager(state)
+    iteration = level.iteration
+    if iteration >= 0 and level.balanced != 0:
+        level.last_propagation = iteration
+        level.rebalancings = 0
+        turn_eager(level)
     elif iteration >= 0:
-        state[at.REBALANCINGS] += 1
-        state[at.SHORT] = 0
-        state[at.WIDE] = state[at.NEXT_WIDE]
-        state[at.NEXT_WIDE] = 0
-    state[at.STALLED] = 0 if improvement == MUCH_BETTER else state[at.STALLED] + 1
-    state[at.ITERATION] = iteration + 1
-    state[at.BALANCED] = int64(balanced)
-    state[at.OVERLOADED] = 1 - int64(balanced)
-    state[at.CROWDED] = int64(is_crowded(state))
-    plan_gathering(state)
-    state[at.STRONG] = int64(not balanced and state[at.REBALANCINGS] >= state[at.WEAK_LIMIT])
-    state[at.RUNNING] = int64(
-        state[at.STALLED] < state[at.STALL_LIMIT] and iteration + 1 < state[at.ITERATION_LIMIT]
+        level.rebalancings += 1
+        level.short = 0
+        level.wide = level.next_wide
+        level.next_wide = 0
+    level.stalled = 0 if improvement == MUCH_BETTER else level.stalled + 1
+    level.iteration = iteration + 1
+    level.balanced = int64(balanced)
+    level.overloaded = 1 - int64(balanced)
+    level.crowded = int64(is_crowded(level))
+    plan_gathering(level)
+    level.strong = int64(not balanced and level.rebalancings >= level.weak_limit)
+    level.running = int64(
+        level.stalled < level.stall_limit and iteration + 1 < level.iteration_limit
     )
     return iteration
 
 
 @device
-def plan_work(far, state):
+def plan_work(far, level: Level):
     """Set the work sizes of what follows; `far` tells of a block that is far too heavy."""
-    state[at.SAVES] = max(1, max(state[at.SAVED_VERTICES], state[at.SAVED_BLOCKS]))
-    state[at.DIRTY] = state[at.MARKED]
-    state[at.GROUP] = max(1, min(state[at.MOST_IN_GROUP], state[at.MARKED] // ENOUGH_GROUPS))
-    state[at.DIRTY_GROUPS] = (state[at.MARKED] + state[at.GROUP] - 1) // state[at.GROUP]
-    state[at.MARKED] = 0
-    state[at.LEAVERS] = 0
-    state[at.RATED] = 0
-    state[at.UNRATED] = 0
-    state[at.UNRATED_HUBS] = 0
-    state[at.FAR_VERTICES] = max(far, state[at.STRONG]) * state[at.VERTICES]
-    return state[at.SAVES]
+    level.saves = max(1, max(level.saved_vertices, level.saved_blocks))
+    level.dirty = level.marked
+    level.group = max(1, min(level.most_in_group, level.marked // ENOUGH_GROUPS))
+    level.dirty_groups = (level.marked + level.group - 1) // level.group
+    level.marked = 0
+    level.leavers = 0
+    level.rated = 0
+    level.unrated = 0
+    level.unrated_hubs = 0
+    level.far_vertices = max(far, level.strong) * level.vertices
+    return level.saves
+
+
+@device
+def is_far_above(b, weight, blocks: Blocks, level: Level):
+    """Whether block b weighs far more than it may."""
+    too_heavy = weight > blocks.limits[b] + level.slack
+    return too_heavy and weight - blocks.means[b] > blocks.limits[b] // SLIGHT_SHARE
+
+
+@device
+def weight_of_block(b, moves: Moves, level: Level):
+    """The sum of the copies of a block's weight."""
+    weight = int64(0)
+    for stripe in range(level.weight_stripes):
+        weight += moves.weight_sums[stripe * level.blocks + b]
+    return weight
 
 
 @kernel
-def judge(
-    _, weight_sums, cut_twice, block_weight, limits, means, open_below, destinations, room, state,
-    tolerance,
-):
-    """Sum up weights and cut, then decide what is best so far and what to do next.  One team.
+def evaluate(_, run: Run):
+    """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
 
-    The overload is the most by which a block exceeds its limit.  The state is read and written as
+    The overload is the most by which a block exceeds its limit.  The level is read and written as
     a whole: one word after the other would wait for memory each time.
     """
-    words = team_array(int64, at.SIZE)
-    for word in range(lane(), at.SIZE, team_size()):
-        words[word] = state[word]
+    level = Level(team_array(int64, SIZE))
+    for word in range(lane(), SIZE, team_size()):
+        level[word] = run.level[word]
     twice = int64(0)
     for stripe in range(lane(), STRIPES, team_size()):
-        twice += cut_twice[stripe]
+        twice += run.moves.cost_sums[stripe]
     twice = team_sum(twice)
     overload = int64(LOWEST)
     far = int64(0)
-    for b in range(lane(), state[at.BLOCKS], team_size()):
-        weight = int64(0)
-        for stripe in range(state[at.WEIGHT_STRIPES]):
-            weight += weight_sums[stripe * state[at.BLOCKS] + b]
-        block_weight[b] = weight
-        overload = max(overload, weight - limits[b] - state[at.SLACK])
-        if weight > limits[b] + state[at.SLACK] and weight - means[b] > limits[b] // SLIGHT_SHARE:
+    for b in range(lane(), run.level.blocks, team_size()):
+        weight = weight_of_block(b, run.moves, run.level)
+        run.blocks.weight[b] = weight
+        overload = max(overload, weight - run.blocks.limits[b] - run.level.slack)
+        if is_far_above(b, weight, run.blocks, run.level):
             far = int64(1)
     overload = team_max(overload)
     far = team_max(far)
     team_sync()
     if overload > 0:
-        list_destinations(block_weight, open_below, destinations, room, words)
+        list_destinations(run.blocks, level)
     if lane() == 0:
-        improvement = compare_with_best(twice // 2, overload, words, tolerance)
-        keep_if_better(improvement, twice // 2, overload, words)
-        plan_next(improvement, overload <= 0, words)
-        plan_work(far, words)
+        improvement = compare_with_best(twice // 2, overload, run.incumbent, level)
+        keep_if_better(improvement, twice // 2, overload, level)
+        plan_next(improvement, overload <= 0, level)
+        plan_work(far, level)
     team_sync()
-    for word in range(lane(), at.SIZE, team_size()):
-        state[word] = words[word]
+    for word in range(lane(), SIZE, team_size()):
+        run.level[word] = level[word]
 
 
 @device
-def may_touch(v, listed, dirty):
+def may_touch(v, cache: GainCache, active: ActiveSets):
     """Whether v may be on a boundary of the best partition: all others are surely not.
 
     The last moves may be the best ones, and what they have changed is not listed yet.
     """
-    return int8(listed[v] != 0 or dirty[v] != 0)
+    return int8(active.flags[v] != 0 or cache.dirty[v] != 0)
 
 
 @kernel
-def project(v, cluster, best, part, listed, dirty, touched):
+def project(v, cluster, run: Run):
     """A vertex starts in the block of its cluster, and inside it if that was."""
-    part[v] = best[cluster[v]]
-    touched[v] = may_touch(cluster[v], listed, dirty)
+    run.moves.part[v] = run.incumbent.best[cluster[v]]
+    run.incumbent.touched[v] = may_touch(cluster[v], run.cache, run.active)
 
 
 @kernel
-def go_back(v, best, part, listed, dirty, touched):
+def go_back(v, run: Run):
     """A vertex starts in its best block."""
-    part[v] = best[v]
-    touched[v] = may_touch(v, listed, dirty)
+    run.moves.part[v] = run.incumbent.best[v]
+    run.incumbent.touched[v] = may_touch(v, run.cache, run.active)

@@ -6,14 +6,13 @@ balanced partition is kept.  Nothing returns to the host until the level is done
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from portpart.algorithms.refinement import state as at
+from portpart.algorithms.objectives.cut import HUB_TEAM
+from portpart.algorithms.objectives.objective import Rules
 from portpart.algorithms.refinement.active_sets import keep_eager, keep_on_boundary, turn_boundary
-from portpart.algorithms.refinement.connectivity import HUB_TEAM
+from portpart.algorithms.refinement.by_degree import DIRTY, UNRATED, Asking, Body, ByDegree, More
 from portpart.algorithms.refinement.eviction import (
     gather_other_leavers,
     list_eager_leavers,
@@ -21,36 +20,21 @@ from portpart.algorithms.refinement.eviction import (
     list_other_leavers,
     rate_gathered,
 )
-from portpart.algorithms.refinement.gain_cache import (
-    COUNTING_TEAM,
-    begin_vertex,
-    choose_destination,
-    choose_destination_of_hub,
-    choose_destination_of_many,
-)
-from portpart.algorithms.refinement.incumbent import judge, restore_block, restore_cut
-from portpart.algorithms.refinement.label_propagation import (
-    keep_paying_moves,
-    keep_paying_moves_of_hubs,
-)
+from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
+from portpart.algorithms.refinement.incumbent import evaluate, restore_block, restore_cost
+from portpart.algorithms.refinement.label_propagation import afterburner
 from portpart.algorithms.refinement.loss_buckets import set_threshold
-from portpart.algorithms.refinement.moves import (
-    move_vertex,
-    save_best,
-    weigh_moves,
-    weigh_moves_of_hubs,
-)
+from portpart.algorithms.refinement.moves import move_vertex, save_best, weighing
 from portpart.algorithms.refinement.rebalance import (
     leave_strongly,
     leave_weakly,
-    rate_leaving,
-    rate_leaving_of_hub,
-    rate_leaving_of_many,
+    rate,
     weigh_leaving,
 )
+from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel, Word
 from portpart.backends.program import Element, Program
-from portpart.graphs.graph import Graph
 from portpart.primitives.scan import record_scan
 
 GATHERING_TEAM = 32
@@ -91,210 +75,180 @@ class Widths:
         return ((team, 0), (1, 1)) if self.lone else ((team, 0),)
 
 
-@dataclass(frozen=True)
-class ByDegree:
-    """Makers of the kernels for vertices with few and with many neighbours, and for hubs.
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A program that is being recorded, and what its launches are made of.
 
     Attributes
     ----------
-    few : callable
-        From the type of sums of weights, and the most neighbours.
-    many, of_hub : callable
-        From that type.
-    team : int
-        Lanes for a vertex with many.
-    """
-
-    few: Callable[[Word, int], Kernel]
-    many: Callable[[Word], Kernel]
-    of_hub: Callable[[Word], Kernel]
-    team: int = COUNTING_TEAM
-
-
-@dataclass(frozen=True)
-class Objective:
-    """Kernels of refinement that depend on what is minimised.
-
-    Attributes
-    ----------
-    choose, rate : ByDegree
-        Find the best destination of a dirty vertex; destination and loss of one that may leave.
-    keep, weigh : tuple of Kernel
-        Decide on the moves of label propagation; account for moves.  Of eager or moving vertices
-        that are no hubs, and of hubs.
-    scalars : tuple of str
-        Integers that these kernels take beside the slots of every refinement.
-    """
-
-    choose: ByDegree
-    rate: ByDegree
-    keep: tuple[Kernel, Kernel]
-    weigh: tuple[Kernel, Kernel]
-    scalars: tuple[str, ...] = ()
-
-
-CUT = Objective(
-    ByDegree(choose_destination, choose_destination_of_many, choose_destination_of_hub),
-    ByDegree(rate_leaving, rate_leaving_of_many, rate_leaving_of_hub),
-    (keep_paying_moves, keep_paying_moves_of_hubs),
-    (weigh_moves, weigh_moves_of_hubs),
-)
-
-
-def record_refinement(
-    graph: Graph, dtypes: dict[str, np.dtype], widths: Widths,
-    record_moves: Callable[[Program, Widths], None] | None = None, objective: Objective = CUT,
-) -> Program:
-    """The program for graphs of the types of `graph` and work arrays of the types `dtypes`.
-
-    Parameters
-    ----------
+    program : Program
+    run : Run
+        Slots.
     widths : Widths
-        How many lanes work on a vertex.
-    record_moves : callable, optional
-        Records what moves vertices while the blocks are balanced: label propagation by default.
-    objective : Objective
+    rules : Rules
     """
-    program = Program("refinement")
-    graph.declare(program)
-    program.array("fixed", dtypes.get("fixed"))
-    for name, dtype in dtypes.items():
-        if name not in program.slots:
-            program.array(name, dtype)
-    for name, scalar in (("filter_ratio", np.float64), ("tolerance", np.float64),
-                         *((name, np.int64) for name in ("sub_buckets", *objective.scalars))):
-        program.scalar(name, scalar)
-    state = program.slots["state"]
-    _record_begin(program)
-    _record_judge(program)
-    with program.while_loop(state[at.RUNNING]):
-        _refresh(program, widths, objective)
-        with program.if_nonzero(state[at.OVERLOADED]):
-            _rebalance(program, widths, objective)
+
+    program: Program
+    run: Run
+    widths: Widths
+    rules: Rules
+
+    def by_degree(self, body: Body, asking: Asking) -> ByDegree:
+        """The kernels of a body for the objective."""
+        return ByDegree(body, asking, self.rules)
+
+
+class MoveRule:
+    """What moves vertices while the blocks are balanced: Jet's label propagation, or another rule.
+
+    Attributes
+    ----------
+    name : str
+        A part of the key of compiled programs.
+    loses : bool
+        Whether moves may lose as much as the filter ratio allows.
+    """
+
+    name = "label propagation"
+    loses = True
+
+    def more(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> More:
+        """Work arrays of the rule's own; they are called ``trial`` in programs."""
+        return More()
+
+    def record(self, this: Recording, more: Any) -> None:
+        """Record a round: a movable vertex moves if that still pays after better moves."""
+        eager = this.run.level.eager
+        with this.program.side_by_side():
+            this.program.launch(eager, keep_eager)
+            launch_with_hubs(this, eager, afterburner(this.rules.distance), this.widths.of_many)
+
+
+def record_refinement(this: Recording, rule: MoveRule, more: More) -> None:
+    """Record the refinement of a level.
+
+    The records of the program are called ``graph``, ``run``, ``tables`` and ``trial``, which is
+    `more`.
+    """
+    program, run = this.program, this.run
+    _record_begin(this)
+    _record_evaluation(this)
+    with program.while_loop(run.level.running):
+        _refresh(this)
+        with program.if_nonzero(run.level.overloaded):
+            _rebalance(this)
         with program.otherwise():
-            if record_moves is not None:
-                record_moves(program, widths)
-            else:
-                _propagate_labels(program, widths, objective)
-        _weigh(program, widths, objective)
-        _record_judge(program)
-    program.launch(state[at.SAVES], save_best)
-    return program
+            rule.record(this, more)
+        launch_with_hubs(this, run.level.moves, weighing(this.rules.distance), this.widths.team)
+        _record_evaluation(this)
+    program.launch(run.level.saves, save_best)
 
 
-def _record_begin(program: Program) -> None:
-    """Start from the weights and the cut of the best partition, if any."""
-    state = program.slots["state"]
-    program.launch(state[at.VERTICES], begin_vertex)
-    program.launch(state[at.RESTORED_BLOCKS], restore_block)
-    program.launch(state[at.RESTORED_STRIPES], restore_cut)
+def _record_begin(this: Recording) -> None:
+    """Start from the weights and the cost of the best partition, if any."""
+    level = this.run.level
+    this.program.launch(level.vertices, begin_vertex)
+    this.program.launch(level.restored_blocks, restore_block)
+    this.program.launch(level.restored_stripes, restore_cost)
 
 
-def _refresh(program: Program, widths: Widths, objective: Objective) -> None:
-    """Bring the best destinations of vertices beside moves up to date; keep what was the best."""
-    state = program.slots["state"]
+def _refresh(this: Recording) -> None:
+    """Bring the gains of vertices beside moves up to date; keep what was the best."""
+    program, level, widths = this.program, this.run.level, this.widths
+    kernels = this.by_degree(refresh_gain, DIRTY)
     with program.side_by_side():
-        program.launch(state[at.SAVES], save_best)
+        program.launch(level.saves, save_best)
         for team, lone in widths.of_list(widths.team):
             most = widths.lone if lone else widths.few
             if most >= 0:
-                program.launch(state[at.DIRTY], objective.choose.few(widths.counter, most),
-                               team=team, lone=lone)
-        launch_large(program, widths, state[at.DIRTY_GROUPS], state[at.HUBS], objective.choose)
+                program.launch(level.dirty, kernels.few(widths.counter, most), team=team,
+                               lone=lone, more=More())
+        launch_large(this, level.dirty_groups, level.hubs, kernels)
 
 
-def launch_by_degree(program: Program, widths: Widths, count: Element, hubs: Element,
-                     kernels: ByDegree) -> None:
+def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: ByDegree,
+                     more: More | None = None) -> None:
     """Launch the kernels for vertices with few and with many neighbours, and for hubs.
 
-    Of the kernels for kinds of vertices that the graph has not, none.
+    Of the kernels for kinds of vertices that the graph has not, none.  They get `more`.
     """
+    widths = this.widths
     if widths.few >= 0:
-        program.launch(count, kernels.few(widths.counter, widths.few), team=widths.team)
-    launch_large(program, widths, count, hubs, kernels)
+        this.program.launch(count, kernels.few(widths.counter, widths.few), team=widths.team,
+                            lone=0, more=more or More())
+    launch_large(this, count, hubs, kernels, more)
 
 
-def launch_large(program: Program, widths: Widths, count: Element, hubs: Element,
-                 kernels: ByDegree) -> None:
+def launch_large(this: Recording, count: Element, hubs: Element, kernels: ByDegree,
+                 more: More | None = None) -> None:
     """Launch the kernels for vertices with many neighbours and for hubs, if there are any."""
+    widths = this.widths
     if widths.many:
-        program.launch(count, kernels.many(widths.counter), team=kernels.team)
+        this.program.launch(count, kernels.many(widths.counter), team=this.rules.team_of_many,
+                            more=more or More())
     if widths.hubs:
-        program.launch(hubs, kernels.of_hub(widths.counter), team=HUB_TEAM)
+        this.program.launch(hubs, kernels.of_hub(widths.counter), team=HUB_TEAM,
+                            more=more or More())
 
 
-def _propagate_labels(program: Program, widths: Widths, objective: Objective) -> None:
-    """A round of label propagation."""
-    state = program.slots["state"]
-    with program.side_by_side():
-        program.launch(state[at.EAGER], keep_eager)
-        _launch_with_hubs(program, widths, at.EAGER, objective.keep, widths.of_many)
-
-
-def _launch_with_hubs(program: Program, widths: Widths, count: int, kernels: tuple[Kernel, Kernel],
-                      team: int) -> None:
+def launch_with_hubs(this: Recording, count: Element, kernels: tuple[Kernel, Kernel],
+                     team: int) -> None:
     """Launch the kernel for a list, by so many lanes, and the one for hubs, side by side."""
-    state = program.slots["state"]
+    program, widths = this.program, this.widths
     with program.side_by_side():
         for lanes, lone in widths.of_list(team):
-            program.launch(state[count], kernels[0], team=lanes, lone=lone)
+            program.launch(count, kernels[0], team=lanes, lone=lone)
         if widths.hubs:
-            program.launch(state[at.HUBS], kernels[1], team=HUB_TEAM)
+            program.launch(this.run.level.hubs, kernels[1], team=HUB_TEAM)
 
 
-def _rebalance(program: Program, widths: Widths, objective: Objective) -> None:
-    state = program.slots["state"]
-    with program.if_nonzero(state[at.CROWDED]):
-        program.launch(state[at.LISTED], keep_on_boundary)
+def _rebalance(this: Recording) -> None:
+    program, level = this.program, this.run.level
+    with program.if_nonzero(level.crowded):
+        program.launch(level.listed, keep_on_boundary)
         program.launch(1, turn_boundary)
     with program.side_by_side():
-        program.launch(state[at.EAGER], list_eager_leavers)
-        _list_others(program)
-        program.launch(state[at.FAR_VERTICES], list_far_leavers)
-    _rate(program, widths, objective.rate)
-    with program.if_nonzero(state[at.SHORT]):
+        program.launch(level.eager, list_eager_leavers)
+        _list_others(this)
+        program.launch(level.far_vertices, list_far_leavers)
+    _rate(this)
+    with program.if_nonzero(level.short):
         with program.side_by_side():
-            _list_others(program)
-        _rate(program, widths, objective.rate)
-    _record_leaving(program)
+            _list_others(this)
+        _rate(this)
+    _record_leaving(this)
 
 
-def _list_others(program: Program) -> None:
+def _list_others(this: Recording) -> None:
     """List vertices of a boundary that are not eager, or gather them from a long list."""
-    state = program.slots["state"]
-    program.launch(state[at.SINGLE], list_other_leavers)
-    program.launch(state[at.BATCHES], gather_other_leavers, team=GATHERING_TEAM)
+    this.program.launch(this.run.level.single, list_other_leavers)
+    this.program.launch(this.run.level.batches, gather_other_leavers, team=GATHERING_TEAM)
 
 
-def _record_leaving(program: Program) -> None:
-    """How those up to the thresholds leave: strongly or weakly, as the state says."""
-    state, slot = program.slots["state"], program.slots
-    with program.if_nonzero(state[at.STRONG]):
-        program.launch(state[at.LEAVERS], weigh_leaving)
-        record_scan(program, slot["leaving"], slot["position"], slot["tile_sums"],
-                    state[at.VERTICES], state[at.TILES])
-        program.launch(state[at.LEAVERS], leave_strongly)
+def _record_leaving(this: Recording) -> None:
+    """How those up to the thresholds leave: strongly or weakly, as the level says."""
+    program, level, leavers = this.program, this.run.level, this.run.leavers
+    with program.if_nonzero(level.strong):
+        program.launch(level.leavers, weigh_leaving)
+        record_scan(program, leavers.leaving, leavers.position, leavers.tile_sums, level.vertices,
+                    level.tiles)
+        program.launch(level.leavers, leave_strongly)
     with program.otherwise():
-        program.launch(state[at.LEAVERS], leave_weakly)
+        program.launch(level.leavers, leave_weakly)
 
 
-def _rate(program: Program, widths: Widths, kernels: ByDegree) -> None:
+def _rate(this: Recording) -> None:
     """Rate those that have only been listed so far, then see who has to leave."""
-    state = program.slots["state"]
-    with program.if_nonzero(state[at.BATCHES]):
-        program.launch(state[at.LEAVERS], rate_gathered)
+    program, level = this.program, this.run.level
+    with program.if_nonzero(level.batches):
+        program.launch(level.leavers, rate_gathered)
     with program.side_by_side():
-        launch_by_degree(program, widths, state[at.UNRATED], state[at.UNRATED_HUBS], kernels)
-    program.launch(state[at.BLOCKS], set_threshold, team=32)
+        launch_by_degree(this, level.unrated, level.unrated_hubs, this.by_degree(rate, UNRATED))
+    program.launch(level.blocks, set_threshold, team=32)
 
 
-def _weigh(program: Program, widths: Widths, objective: Objective) -> None:
-    _launch_with_hubs(program, widths, at.MOVES, objective.weigh, widths.team)
-
-
-def _record_judge(program: Program) -> None:
-    """How a partition is judged, while what has been decided on moves."""
-    state = program.slots["state"]
-    with program.side_by_side():
-        program.launch(1, judge, team=256)
-        program.launch(state[at.MOVES], move_vertex)
+def _record_evaluation(this: Recording) -> None:
+    """How a partition is evaluated, while what has been decided on moves."""
+    with this.program.side_by_side():
+        this.program.launch(1, evaluate, team=256)
+        this.program.launch(this.run.level.moves, move_vertex)

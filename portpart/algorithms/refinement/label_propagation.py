@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement import state as at
+from functools import cache
+
+from portpart.algorithms.objectives.objective import Tables
 from portpart.algorithms.refinement.active_sets import eager_vertex, is_for
-from portpart.algorithms.refinement.connectivity import degree_of
+from portpart.algorithms.refinement.state import GainCache, Level, Moves, Run
 from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
     atomic_next,
     device,
     int32,
@@ -16,72 +20,75 @@ from portpart.backends.language import (
     team_sum,
     value_or,
 )
+from portpart.graphs.rows import Csr, degree_of
 
 
 @device
-def wants_to_move(v, cached, locked_in, state):
+def wants_to_move(v, moves: Moves, cache: GainCache, level: Level):
     """Whether v has a destination, and did not move in the last propagation."""
-    result = cached[v] >= 0
+    result = cache.best_target[v] >= 0
     if result:
-        result = int64(locked_in[v]) != state[at.LAST_PROPAGATION]
+        result = int64(moves.locked_in[v]) != level.last_propagation
     return result
 
 
-@device
-def move_if_it_pays(
-    v, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish, move_list, state
-):
-    """The afterburner: v moves if it still does not lose once better wishes are granted.
+@cache
+def move_if_it_pays(distance: DeviceFunction) -> DeviceFunction:
+    """The afterburner for a distance of blocks."""
 
-    A neighbour's wish is granted if its gain is larger, or equal and its id smaller
-    (equation 4.1).  Vertices that move are locked for the next propagation: nobody who asks
-    meanwhile whether one of them is locked for this one gets a different answer.
-    """
-    here = part[v]
-    there = cached[v]
-    own_gain = gain[v]
-    total = int64(0)
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        u = targets[arc]
-        block = part[u]
-        other_gain = gain[u]
-        if other_gain > own_gain or (other_gain == own_gain and u < v):
-            if wants_to_move(u, cached, locked_in, state):
-                block = cached[u]
-        if block == there:
-            total += value_or(weights, arc, 1)
-        elif block == here:
-            total -= value_or(weights, arc, 1)
-    total = team_sum(total)
-    if lane() == 0 and total >= 0:
-        moved_in[v] = int32(state[at.ITERATION])
-        locked_in[v] = int32(state[at.ITERATION])
-        wish[v] = there
-        move_list[atomic_next(state, at.MOVES)] = int32(v)
-    return total
+    @device
+    def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, tables: Tables,
+                        level: Level):
+        """Move v if it still does not lose once better moves are made.
 
+        A neighbour's move counts as made if its gain is larger, or equal and its id smaller
+        (equation 4.1).  Vertices that move are locked for the next propagation: nobody who asks
+        meanwhile whether one of them is locked for this one gets a different answer.
+        """
+        here = moves.part[v]
+        there = cache.best_target[v]
+        own_gain = cache.gain[v]
+        total = int64(0)
+        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            u = graph.targets[arc]
+            block = moves.part[u]
+            other_gain = cache.gain[u]
+            if other_gain > own_gain or (other_gain == own_gain and u < v):
+                if wants_to_move(u, moves, cache, level):
+                    block = cache.best_target[u]
+            nearer = distance(here, block, tables) - distance(there, block, tables)
+            if nearer != 0:
+                total += value_or(graph.weights, arc, 1) * nearer
+        total = team_sum(total)
+        if lane() == 0 and total >= 0:
+            moves.moved_in[v] = int32(level.iteration)
+            moves.locked_in[v] = int32(level.iteration)
+            moves.target[v] = there
+            moves.listed[atomic_next(level, Level.moves)] = int32(v)
+        return total
 
-@kernel
-def keep_paying_moves(
-    i, eager_list, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish,
-    move_list, state, lone,
-):
-    """Move eager vertex i if it wants to and still gains, unless it is a hub."""
-    if is_for(lone, state[at.EAGER], state):
-        v = eager_vertex(i, eager_list, state)
-        is_hub = degree_of(v, offsets) > state[at.HUB_DEGREE]
-        if not is_hub and wants_to_move(v, cached, locked_in, state):
-            move_if_it_pays(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in,
-                            wish, move_list, state)
+    return move_if_it_pays
 
 
-@kernel
-def keep_paying_moves_of_hubs(
-    i, hubs, offsets, targets, weights, part, cached, gain, moved_in, locked_in, wish, move_list,
-    state,
-):
-    """Move a hub that wants to and still gains."""
-    v = hubs[i]
-    if wants_to_move(v, cached, locked_in, state):
-        move_if_it_pays(v, offsets, targets, weights, part, cached, gain, moved_in, locked_in,
-                        wish, move_list, state)
+@cache
+def afterburner(distance: DeviceFunction) -> tuple[Kernel, Kernel]:
+    """The kernels for a distance of blocks: for movable vertices that are no hubs, and for hubs."""
+    move = move_if_it_pays(distance)
+
+    @kernel
+    def keep_paying_moves(i, graph: Csr, run: Run, tables: Tables, lone):
+        """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
+        if is_for(lone, run.level.eager, run.level):
+            v = eager_vertex(i, run.active, run.level)
+            is_hub = degree_of(v, graph) > run.level.hub_degree
+            if not is_hub and wants_to_move(v, run.moves, run.cache, run.level):
+                move(v, graph, run.moves, run.cache, tables, run.level)
+
+    @kernel
+    def keep_paying_moves_of_hubs(i, graph: Csr, run: Run, tables: Tables):
+        """Move a hub that wants to and still gains."""
+        v = run.active.hubs[i]
+        if wants_to_move(v, run.moves, run.cache, run.level):
+            move(v, graph, run.moves, run.cache, tables, run.level)
+
+    return keep_paying_moves, keep_paying_moves_of_hubs

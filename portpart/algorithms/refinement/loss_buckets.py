@@ -7,8 +7,8 @@ the one that brings it below the limit.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.active_sets import FEW
+from portpart.algorithms.refinement.state import BUCKETS, Blocks, Buckets, Level, Moves, Run
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -26,7 +26,6 @@ from portpart.backends.language import (
 from portpart.primitives.hashing import hash_of
 
 NOT_NEGATIVE = 2**63 - 1
-BUCKETS = 50
 BUCKET_BASE = 1.5
 
 LAST_WITHOUT_LOSS = 1
@@ -40,23 +39,15 @@ SLIGHT_SHARE = 8
 """An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
 
 
-def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
-    """Sub-buckets per bucket, a power of two, about one for 8 vertices of a block.
-
-    No more than keep the histogram small.
-    """
-    share = min(2**20 // (BUCKETS * num_blocks), num_vertices // (8 * num_blocks))
-    return 1 << max(0, min(8, share.bit_length() - 1))
-
-
 @device
-def is_far(b, block_weight, limits, means, state):
+def is_far(b, blocks: Blocks, level: Level):
     """Whether block b, which is too heavy, counts as far too heavy: all its vertices may leave."""
-    return state[at.STRONG] != 0 or block_weight[b] - means[b] > limits[b] // SLIGHT_SHARE
+    excess = blocks.weight[b] - blocks.means[b]
+    return level.strong != 0 or excess > blocks.limits[b] // SLIGHT_SHARE
 
 
 @device
-def bucket_of(loss, weight, state):
+def bucket_of(loss, weight, level: Level):
     """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
 
     The logarithm is a product of exact IEEE multiplications, the same on every device.
@@ -66,8 +57,8 @@ def bucket_of(loss, weight, state):
         bucket = int64(1)
     if loss > 0:
         bucket = int64(2)
-        relative = float64(loss) * float64(state[at.MEAN_VERTEX_WEIGHT]) / float64(weight)
-        ratio = relative / float64(state[at.LOSS_UNIT])
+        relative = float64(loss) * float64(level.mean_vertex_weight) / float64(weight)
+        ratio = relative / float64(level.loss_unit)
         bound = float64(1.0)
         while bound <= ratio and bucket < BUCKETS - 1:
             bound *= BUCKET_BASE
@@ -76,37 +67,35 @@ def bucket_of(loss, weight, state):
 
 
 @device
-def chance(v, state):
+def chance(v, level: Level):
     """A number drawn for v in this iteration."""
-    return hash_of(v, state[at.SEED] + state[at.ITERATION]) & NOT_NEGATIVE
+    return hash_of(v, level.seed + level.iteration) & NOT_NEGATIVE
 
 
 @device
-def slot_for(v, loss, weight, sub_buckets, state):
+def slot_for(v, loss, weight, buckets: Buckets, level: Level):
     """Slot of v: its bucket and, by chance, a sub-bucket of it."""
-    bucket = bucket_of(loss, weight, state)
-    return bucket * sub_buckets + ((chance(v, state) >> 20) & (sub_buckets - 1))
+    bucket = bucket_of(loss, weight, level)
+    return bucket * buckets.sub_buckets + ((chance(v, level) >> 20) & (buckets.sub_buckets - 1))
 
 
 @device
-def enter_bucket(
-    v, loss, weight, part, slot_of, bucket_weight, slot_weight, sub_buckets, state
-):
+def enter_bucket(v, loss, weight, moves: Moves, buckets: Buckets, level: Level):
     """Put v into its bucket and its slot; atomic, order-free."""
-    slot = slot_for(v, loss, weight, sub_buckets, state)
-    slot_of[v] = int32(slot)
-    first = int64(part[v]) * BUCKETS
-    atomic_add(bucket_weight, first + slot // sub_buckets, weight)
-    atomic_add(slot_weight, first * sub_buckets + slot, weight)
+    slot = slot_for(v, loss, weight, buckets, level)
+    buckets.slot_of[v] = int32(slot)
+    first = int64(moves.part[v]) * BUCKETS
+    atomic_add(buckets.bucket_weight, first + slot // buckets.sub_buckets, weight)
+    atomic_add(buckets.slot_weight, first * buckets.sub_buckets + slot, weight)
     return slot
 
 
 @device
-def empty_slot(block, slot, bucket_weight, slot_weight, sub_buckets):
+def empty_slot(block, slot, buckets: Buckets):
     """Set to zero what `enter_bucket` added to."""
     first = int64(block) * BUCKETS
-    bucket_weight[first + slot // sub_buckets] = 0
-    slot_weight[first * sub_buckets + slot] = 0
+    buckets.bucket_weight[first + slot // buckets.sub_buckets] = 0
+    buckets.slot_weight[first * buckets.sub_buckets + slot] = 0
     return slot
 
 
@@ -130,50 +119,50 @@ def first_reaching(values, begin, count, target):
 
 
 @device
-def scope_of(b, scope, state):
+def scope_of(b, buckets: Buckets, level: Level):
     """Which vertices of block b are rated: where all are few, to choose takes longer."""
-    return int32(ALL) if state[at.LISTED] <= FEW else scope[b]
+    return int32(ALL) if level.listed <= FEW else buckets.scope[b]
 
 
 @device
-def scope_after(b, bucket, scope, state):
+def scope_after(b, bucket, buckets: Buckets, level: Level):
     """Which vertices of block b have to be rated beside those that are, now or the next time."""
     result = int32(ONLY_EAGER)
     if bucket > LAST_WITHOUT_LOSS:
         result = int32(ALL)
-        if scope_of(b, scope, state) == ONLY_EAGER:
+        if scope_of(b, buckets, level) == ONLY_EAGER:
             result = int32(REST)
-            state[at.SHORT] = 1
+            level.short = 1
     return result
 
 
 @kernel
-def set_threshold(
-    b, block_weight, limits, means, bucket_weight, slot_weight, sub_buckets, threshold, scope, state
-):
+def set_threshold(b, run: Run):
     """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
 
     If that takes vertices that lose something, all have to be in their buckets, beside those that
     are there; and probably so the next time.
     """
-    overload = block_weight[b] - limits[b] - state[at.SLACK]
+    overload = run.blocks.weight[b] - run.blocks.limits[b] - run.level.slack
     slot = int64(-1)
     if overload > 0:
-        bucket = first_reaching(bucket_weight, b * BUCKETS, int64(BUCKETS), overload)
+        bucket = first_reaching(run.buckets.bucket_weight, b * BUCKETS, int64(BUCKETS),
+                                overload)
         before = int64(0)
         for j in range(lane(), bucket, team_size()):
-            before += bucket_weight[b * BUCKETS + j]
+            before += run.buckets.bucket_weight[b * BUCKETS + j]
         before = team_sum(before)
-        first = (b * BUCKETS + bucket) * sub_buckets
-        within = first_reaching(slot_weight, first, sub_buckets, overload - before)
-        slot = bucket * sub_buckets + within
-        if lane() == 0 and not is_far(b, block_weight, limits, means, state):
-            scope[b] = scope_after(b, bucket, scope, state)
+        first = (b * BUCKETS + bucket) * run.buckets.sub_buckets
+        within = first_reaching(run.buckets.slot_weight, first, run.buckets.sub_buckets,
+                                overload - before)
+        slot = bucket * run.buckets.sub_buckets + within
+        if lane() == 0 and not is_far(b, run.blocks, run.level):
+            run.buckets.scope[b] = scope_after(b, bucket, run.buckets, run.level)
     if lane() == 0:
-        threshold[b] = slot
-        if scope[b] != ONLY_EAGER:
-            state[at.NEXT_WIDE] = 1
+        run.buckets.threshold[b] = slot
+        if run.buckets.scope[b] != ONLY_EAGER:
+            run.level.next_wide = 1
         if b == 0:
-            state[at.RATED] = state[at.LEAVERS]
-            state[at.UNRATED] = 0
-            state[at.UNRATED_HUBS] = 0
+            run.level.rated = run.level.leavers
+            run.level.unrated = 0
+            run.level.unrated_hubs = 0

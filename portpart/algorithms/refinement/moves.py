@@ -1,12 +1,15 @@
-"""Carrying out the moves of an iteration: weights and cut first, then the partition itself."""
+"""Carrying out the moves of an iteration: weights and cost first, then the partition itself."""
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement import state as at
+from functools import cache
+
+from portpart.algorithms.objectives.objective import Tables
 from portpart.algorithms.refinement.active_sets import is_for, list_vertex
-from portpart.algorithms.refinement.connectivity import degree_of
-from portpart.algorithms.refinement.state import STRIPES
+from portpart.algorithms.refinement.state import GainCache, Incumbent, Level, Run
 from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
     atomic_add,
     atomic_cas,
     atomic_load,
@@ -21,106 +24,109 @@ from portpart.backends.language import (
     team_sum,
     value_or,
 )
+from portpart.graphs.rows import Csr, degree_of
+from portpart.primitives.reduce import STRIPES
 
 
 @device
-def mark_dirty(v, dirty, dirty_list, state):
+def mark_dirty(v, cache: GainCache, level: Level):
     """Put v on the list of vertices to refresh, once."""
-    if atomic_load(dirty, v) == 0:
-        if atomic_cas(dirty, v, int32(0), int32(1)) == 0:
-            dirty_list[atomic_next(state, at.MARKED)] = int32(v)
+    if atomic_load(cache.dirty, v) == 0:
+        if atomic_cas(cache.dirty, v, int32(0), int32(1)) == 0:
+            cache.dirty_list[atomic_next(level, Level.marked)] = int32(v)
     return v
 
 
 @device
-def list_unsaved(v, unsaved, unsaved_list, state):
+def list_unsaved(v, incumbent: Incumbent, level: Level):
     """Put v on the list of vertices that have moved since the best partition, once."""
-    if unsaved[v] == 0:
-        unsaved[v] = int8(1)
-        unsaved_list[atomic_next(state, at.UNSAVED)] = int32(v)
+    if incumbent.unsaved[v] == 0:
+        incumbent.unsaved[v] = int8(1)
+        incumbent.unsaved_list[atomic_next(level, Level.unsaved)] = int32(v)
     return v
 
 
-@device
-def weigh_move(
-    v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty, dirty_list, listed,
-    boundary, unsaved, unsaved_list, weight_sums, cut_twice, state,
-):
-    """Account for the move of v to its wish; its neighbours are to be refreshed.
+@cache
+def weigh_move(distance: DeviceFunction) -> DeviceFunction:
+    """The device function for a distance of blocks."""
 
-    An arc to a vertex that moves too is seen from both ends and counts half.  Atomic, order-free.
-    """
-    here = part[v]
-    there = wish[v]
-    iteration = int32(state[at.ITERATION])
-    change = int64(0)
-    for arc in range(offsets[v] + lane(), offsets[v + 1], team_size()):
-        u = targets[arc]
-        weight = value_or(weights, arc, 1)
-        before = part[u]
-        after = before
-        if moved_in[u] == iteration:
-            after = wish[u]
-        else:
-            weight *= 2
-        change += weight if before == here else 0
-        change -= weight if after == there else 0
-        mark_dirty(u, dirty, dirty_list, state)
-    change = team_sum(change)
-    if lane() == 0:
-        mark_dirty(v, dirty, dirty_list, state)
-        list_vertex(v, listed, boundary, state)
-        list_unsaved(v, unsaved, unsaved_list, state)
-        weight = value_or(vertex_weights, v, 1)
-        stripe = (int64(v) % state[at.WEIGHT_STRIPES]) * state[at.BLOCKS]
-        atomic_add(weight_sums, stripe + here, -weight)
-        atomic_add(weight_sums, stripe + there, weight)
-        if change != 0:
-            atomic_add(cut_twice, int64(v) % STRIPES, change)
-    return change
+    @device
+    def weigh_move(v, graph: Csr, run: Run, tables: Tables):
+        """Account for the move of v to its target; the gains of its neighbours are out of date.
+
+        An arc to a vertex that moves too is seen from both ends and counts half.  Atomic,
+        order-free.
+        """
+        here = run.moves.part[v]
+        there = run.moves.target[v]
+        iteration = int32(run.level.iteration)
+        change = int64(0)
+        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            u = graph.targets[arc]
+            weight = value_or(graph.weights, arc, 1)
+            before = run.moves.part[u]
+            after = before
+            if run.moves.moved_in[u] == iteration:
+                after = run.moves.target[u]
+            else:
+                weight *= 2
+            farther = distance(there, after, tables) - distance(here, before, tables)
+            change += weight * farther
+            mark_dirty(u, run.cache, run.level)
+        change = team_sum(change)
+        if lane() == 0:
+            mark_dirty(v, run.cache, run.level)
+            list_vertex(v, run.active, run.level)
+            list_unsaved(v, run.incumbent, run.level)
+            weight = value_or(graph.vertex_weights, v, 1)
+            stripe = (int64(v) % run.level.weight_stripes) * run.level.blocks
+            atomic_add(run.moves.weight_sums, stripe + here, -weight)
+            atomic_add(run.moves.weight_sums, stripe + there, weight)
+            if change != 0:
+                atomic_add(run.moves.cost_sums, int64(v) % STRIPES, change)
+        return change
+
+    return weigh_move
+
+
+@cache
+def weighing(distance: DeviceFunction) -> tuple[Kernel, Kernel]:
+    """The kernels for a distance of blocks: for moving vertices that are no hubs, and for hubs."""
+    weigh = weigh_move(distance)
+
+    @kernel
+    def weigh_moves(i, graph: Csr, run: Run, tables: Tables, lone):
+        """Account for a move, unless a hub makes it."""
+        v = run.moves.listed[i]
+        is_hub = degree_of(v, graph) > run.level.hub_degree
+        if is_for(lone, run.level.moves, run.level) and not is_hub:
+            weigh(v, graph, run, tables)
+
+    @kernel
+    def weigh_moves_of_hubs(i, graph: Csr, run: Run, tables: Tables):
+        """Account for the move of a hub, if it moves."""
+        v = run.active.hubs[i]
+        if int64(run.moves.moved_in[v]) == run.level.iteration:
+            weigh(v, graph, run, tables)
+
+    return weigh_moves, weigh_moves_of_hubs
 
 
 @kernel
-def weigh_moves(
-    i, move_list, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
-    dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, state, lone,
-):
-    """Account for a move, unless a hub makes it."""
-    v = move_list[i]
-    if is_for(lone, state[at.MOVES], state) and degree_of(v, offsets) <= state[at.HUB_DEGREE]:
-        weigh_move(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
-                   dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums,
-                   cut_twice, state)
-
-
-@kernel
-def weigh_moves_of_hubs(
-    i, hubs, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty, dirty_list,
-    listed, boundary, unsaved, unsaved_list, weight_sums, cut_twice, state,
-):
-    """Account for the move of a hub, if it moves."""
-    v = hubs[i]
-    if int64(moved_in[v]) == state[at.ITERATION]:
-        weigh_move(v, offsets, targets, weights, vertex_weights, part, wish, moved_in, dirty,
-                   dirty_list, listed, boundary, unsaved, unsaved_list, weight_sums,
-                   cut_twice, state)
-
-
-@kernel
-def move_vertex(i, move_list, part, wish):
+def move_vertex(i, run: Run):
     """Carry out a move."""
-    v = move_list[i]
-    part[v] = wish[v]
+    v = run.moves.listed[i]
+    run.moves.part[v] = run.moves.target[v]
 
 
 @kernel
-def save_best(i, unsaved, unsaved_list, part, best, block_weight, best_weight, state):
+def save_best(i, run: Run):
     """Keep vertex and block i if this partition is the best; the list of moves is done with."""
-    if i < state[at.SAVED_VERTICES]:
-        v = unsaved_list[i]
-        best[v] = part[v]
-        unsaved[v] = int8(0)
-    if i < state[at.SAVED_BLOCKS]:
-        best_weight[i] = block_weight[i]
+    if i < run.level.saved_vertices:
+        v = run.incumbent.unsaved_list[i]
+        run.incumbent.best[v] = run.moves.part[v]
+        run.incumbent.unsaved[v] = int8(0)
+    if i < run.level.saved_blocks:
+        run.incumbent.best_weight[i] = run.blocks.weight[i]
     if i == 0:
-        state[at.MOVES] = 0
+        run.level.moves = 0

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from portpart.algorithms.refinement import state as at
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.algorithms.refinement.state import Level
+from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 
 NAMES = ("cut", "overload", "balanced", "iterations")
@@ -43,11 +43,11 @@ class Outcomes:
     def __init__(self, space: ExecutionSpace) -> None:
         self._page = _Page(space)
 
-    def add(self, state: Array) -> Outcome:
-        """Note what a run, launched before, will have left in its state."""
+    def add(self, level: Level) -> Outcome:
+        """Note what a run, launched before, will have left in its words."""
         if self._page.length == ROOM:
             self._page = _Page(self._page.space)
-        return Outcome(self._page, self._page.add(state))
+        return Outcome(self._page, self._page.add(level))
 
 
 class _Page:
@@ -58,8 +58,8 @@ class _Page:
         self.words = space.empty(ROOM * WORDS, np.int64)
         self._read = np.empty(0, np.int64)
 
-    def add(self, state: Array) -> int:
-        self.space.parallel_for(1, note_outcome, state, self.words[WORDS * self.length :])
+    def add(self, level: Level) -> int:
+        self.space.parallel_for(1, note_outcome, level, self.words[WORDS * self.length :])
         self.length += 1
         return self.length - 1
 
@@ -72,9 +72,9 @@ class _Page:
 
 
 @kernel
-def note_outcome(_, state, words):
+def note_outcome(_, level: Level, words):
     """Copy the words of an outcome, in the order of their names."""
-    words[0] = state[at.BEST_CUT]
-    words[1] = state[at.BEST_OVERLOAD] + state[at.SLACK]
-    words[2] = state[at.BEST_IS_BALANCED]
-    words[3] = state[at.ITERATION]
+    words[0] = level.best_cost
+    words[1] = level.best_overload + level.slack
+    words[2] = level.best_is_balanced
+    words[3] = level.iteration

@@ -13,19 +13,19 @@ long as all up to them fit; weight that leaves it in the same round does not cou
 
 from __future__ import annotations
 
-import numpy as np
-
-from portpart.algorithms.refinement import best_prefix
-from portpart.algorithms.refinement import state as at
 from portpart.algorithms.refinement.best_prefix import (
+    NEVER,
     WIDEST,
+    Sequence,
+    Trial,
     bits_of,
-    declare_prefix,
     exceeds,
     record_order,
     shorten_list,
     try_all,
 )
+from portpart.algorithms.refinement.jet_program import Recording
+from portpart.algorithms.refinement.state import Level, Run
 from portpart.backends.language import (
     atomic_add,
     atomic_max,
@@ -35,101 +35,92 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
-from portpart.backends.program import Program
-from portpart.primitives import recorded_sort as sort
+from portpart.graphs.rows import Csr
 from portpart.primitives.scan import TILE, record_scan
 
 NONE = -1
 
 
-TOO_HEAVY, TOP_GAIN, ORDERING = best_prefix.TOO_HEAVY, best_prefix.TOP_GAIN, best_prefix.ORDERING
-KEY, TILES = best_prefix.BY_GAIN, best_prefix.KEPT
-"""Words of ``sequence`` with a meaning of their own here: by what requests are being sorted, and
-how many tiles of requests there are."""
-
 BY_VERTEX, BY_GAIN, BY_BLOCK = range(3)
+"""By what requests are being sorted: `Sequence.by_gain`; `Sequence.kept` is how many tiles of them
+there are."""
 
 
-def record_requests(program: Program) -> None:
+def record_requests(this: Recording, trial: Trial) -> None:
     """Record how vertices with legal moves ask, and which requests are granted."""
-    declare_prefix(program)
-    program.array("buffer_begin", np.int64)
-    slot = program.slots
-    state, sequence = slot["state"], slot["sequence"]
-    program.launch(state[at.NEXT_EAGER], request_move)
+    program, run, sequence = this.program, this.run, trial.sequence
+    program.launch(run.level.next_eager, request_move)
     program.launch(1, try_all, team=WIDEST)
-    with program.if_nonzero(sequence[TOO_HEAVY]):
-        record_order(program, fill_request_key, order_requests_next)
-        program.launch(state[at.MOVES], lay_out_request)
-        record_scan(program, slot["other_keys"], slot["position"], slot["tile_sums"],
-                    state[at.MOVES], sequence[TILES])
-        program.launch(state[at.MOVES], grant_request)
+    with program.if_nonzero(sequence.too_heavy):
+        record_order(program, run, trial, fill_request_key, order_requests_next)
+        program.launch(run.level.moves, lay_out_request)
+        record_scan(program, trial.other_keys, run.leavers.position, run.leavers.tile_sums,
+                    run.level.moves, sequence.kept)
+        program.launch(run.level.moves, grant_request)
         program.launch(1, shorten_list)
 
 
 @kernel
-def request_move(i, eager_list, vertex_weights, part, legal, move_gain, moved_in, wish, move_list,
-                 trial_sums, state, sequence):
+def request_move(i, graph: Csr, run: Run, trial: Trial):
     """Enter the legal move of a vertex if it goes in the direction of the round.
 
     Atomic; the order of the list is free.
     """
-    v = eager_list[state[at.VERTICES] - state[at.EAGER_BEGIN] + i]
-    there = legal[v]
-    upwards = state[at.ITERATION] & 1 == 0
-    if there != NONE and (there > part[v]) == upwards:
-        moved_in[v] = int32(state[at.ITERATION])
-        wish[v] = there
-        move_list[atomic_next(state, at.MOVES)] = int32(v)
-        atomic_max(sequence, TOP_GAIN, move_gain[v])
-        stripe = int64(v) % state[at.WEIGHT_STRIPES] * state[at.BLOCKS]
-        atomic_add(trial_sums, stripe + there, value_or(vertex_weights, v, 1))
+    v = run.active.movable[run.level.vertices - run.level.eager_begin + i]
+    there = trial.legal[v]
+    upwards = run.level.iteration & 1 == 0
+    if there != NONE and (there > run.moves.part[v]) == upwards:
+        run.moves.moved_in[v] = int32(run.level.iteration)
+        run.moves.target[v] = there
+        run.moves.listed[atomic_next(run.level, Level.moves)] = int32(v)
+        atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
+        stripe = int64(v) % run.level.weight_stripes * run.level.blocks
+        atomic_add(trial.weight_sums, stripe + there, value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def fill_request_key(i, move_list, move_gain, wish, move_keys, sequence):
+def fill_request_key(i, run: Run, trial: Trial):
     """Key of a request: its vertex, how much less it gains than the best one, or its block."""
-    v = move_list[i]
+    v = run.moves.listed[i]
     key = int64(v)
-    if sequence[KEY] == BY_GAIN:
-        key = sequence[TOP_GAIN] - move_gain[v]
-    elif sequence[KEY] == BY_BLOCK:
-        key = int64(wish[v])
-    move_keys[i] = key
+    if trial.sequence.by_gain == BY_GAIN:
+        key = trial.sequence.top_gain - trial.gain[v]
+    elif trial.sequence.by_gain == BY_BLOCK:
+        key = int64(run.moves.target[v])
+    trial.keys[i] = key
 
 
 @kernel
-def order_requests_next(_, state, sequence, sorting):
+def order_requests_next(_, run: Run, trial: Trial):
     """After the vertices come the gains, then the blocks, and then the buffers are filled."""
-    sequence[ORDERING] = int64(sequence[KEY] < BY_BLOCK)
-    sequence[KEY] += 1
-    highest = sequence[TOP_GAIN] if sequence[KEY] == BY_GAIN else state[at.BLOCKS]
-    sorting[sort.BITS] = bits_of(highest)
-    sequence[TILES] = max(int64(1), (state[at.MOVES] + TILE - 1) // TILE)
-    sequence[best_prefix.MADE] = 0
+    trial.sequence.ordering = int64(trial.sequence.by_gain < BY_BLOCK)
+    trial.sequence.by_gain += 1
+    highest = trial.sequence.top_gain if trial.sequence.by_gain == BY_GAIN else run.level.blocks
+    trial.sorting.words.bits = bits_of(highest)
+    trial.sequence.kept = max(int64(1), (run.level.moves + TILE - 1) // TILE)
+    trial.sequence.made = 0
 
 
 @kernel
-def lay_out_request(i, move_list, other_list, vertex_weights, wish, other_keys, buffer_begin):
+def lay_out_request(i, graph: Csr, run: Run, trial: Trial):
     """Weight of a request; the first one for a block marks where the block's buffer begins."""
-    v = move_list[i]
-    other_list[i] = v
-    other_keys[i] = value_or(vertex_weights, v, 1)
+    v = run.moves.listed[i]
+    trial.other_list[i] = v
+    trial.other_keys[i] = value_or(graph.vertex_weights, v, 1)
     begins = i == 0
     if not begins:
-        begins = wish[move_list[i - 1]] != wish[v]
+        begins = run.moves.target[run.moves.listed[i - 1]] != run.moves.target[v]
     if begins:
-        buffer_begin[wish[v]] = i
+        trial.buffer_begin[run.moves.target[v]] = i
 
 
 @kernel
-def grant_request(i, other_list, move_list, wish, position, buffer_begin, block_weight, limits,
-                  moved_in, state, sequence):
+def grant_request(i, run: Run, trial: Trial):
     """List a request if its block has room for all up to it; the order of the list is free."""
-    v = other_list[i]
-    block = wish[v]
-    offered = position[i + 1] - position[buffer_begin[block]]
-    if exceeds(block_weight[block] + offered, block, limits, state) == 0:
-        move_list[atomic_next(sequence, best_prefix.MADE)] = v
+    v = trial.other_list[i]
+    block = run.moves.target[v]
+    offered = run.leavers.position[i + 1] - run.leavers.position[trial.buffer_begin[block]]
+    if exceeds(run.blocks.weight[block] + offered, block, run.blocks, run.level) == 0:
+        run.moves.listed[atomic_next(trial.sequence, Sequence.made)] = v
     else:
-        moved_in[v] = int32(best_prefix.NEVER)
+        run.moves.moved_in[v] = int32(NEVER)

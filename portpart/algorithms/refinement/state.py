@@ -1,81 +1,340 @@
-"""Words of the refinement's state: counts, flags and limits that live in memory of the space.
+"""What refinement keeps of a level: work arrays by the piece that they belong to, and words.
 
-Kernels address them by these positions; the host writes them before a run and reads none during it.
+Kernels take all of it as a `Run`, device functions the pieces that they are about.
 """
 
 from __future__ import annotations
 
-from portpart.primitives.reduce import STRIPES as STRIPES
+from dataclasses import dataclass
+from typing import Any
 
-# Work sizes.
-VERTICES = 0
-BLOCKS = 1
-TILES = 2
-LISTED = 3  # vertices of low degree, and those that are, or were, on a boundary or moved
-EAGER = 4  # vertices of these whose best destination passes the filter, and some that did
-NEXT_EAGER = 5  # those of them that the next propagation starts from
-HUBS = 6  # vertices of high degree
-DIRTY = 7  # vertices whose best destination is out of date
-DIRTY_GROUPS = 8  # groups of these
-MOVES = 9  # vertices that move in this iteration
-LEAVERS = 10  # vertices that may leave a block that is too heavy
-FAR_VERTICES = 11  # vertices that may leave blocks far too heavy: all or none
-UNRATED = 12  # vertices that may leave, for a loss that has to be counted
-UNRATED_HUBS = 13
-RESTORED_BLOCKS = 14  # blocks whose weights start from those of the best partition
-RESTORED_STRIPES = 15  # likewise for the words of the cut
-SAVES = 16  # work items of `save_best`: the most of the next two, and one at least
-SAVED_VERTICES = 17  # vertices to copy to the best partition: those that have moved or none
-SAVED_BLOCKS = 18
+import numpy as np
 
-# Flags.
-RUNNING = 19
-BALANCED = 20  # no block is too heavy: label propagation is next
-OVERLOADED = 21  # the opposite: rebalancing is next
-STRONG = 22  # the next rebalancing is the strong one
-SHORT = 23  # a block has to give up more than the eager vertices, which alone were rated so far
-WIDE = 24  # this rebalancing rates others, too, from the start
-NEXT_WIDE = 25
-CROWDED = 26  # the first list has grown and is to be rid of what is in the interior
-BEST_IS_BALANCED = 27
+from portpart.backends.interface import Array
+from portpart.backends.language import Words
+from portpart.backends.work import WorkRecord, work
+from portpart.primitives.reduce import STRIPES
+from portpart.primitives.scan import tiles_of
 
-# Counters.
-LISTED_BEGIN = 28  # where the first list begins: the next one is in the other half
-EAGER_BEGIN = 29  # likewise
-NEXT_LISTED = 30  # length of the next list
-KEPT = 31  # length of the list when it was made
-MARKED = 32  # vertices put on the list of dirty ones
-UNSAVED = 33  # vertices that have moved since the best partition
-ITERATION = 34
-LAST_PROPAGATION = 35  # iteration of the last label propagation: its moves are locked
-STALLED = 36  # iterations since the best partition improved enough
-REBALANCINGS = 37  # weak ones since the last label propagation
+MAX_WEIGHT_COPIES = 256
+"""Block weights are spread over at most so many words."""
 
-# Values.  The next run reads the best cut.
-BEST_CUT = 38
-BEST_OVERLOAD = 39
+BUCKETS = 50
+"""Buckets of losses, for each block."""
 
-# Limits, written by the host.
-SLACK = 40  # what blocks may weigh above their limits on a coarse level
-STALL_LIMIT = 41
-ITERATION_LIMIT = 42
-WEAK_LIMIT = 43
-MEAN_VERTEX_WEIGHT = 44
-SEED = 45
-WEIGHT_STRIPES = 46  # copies of the block weights that moves are added to
-DESTINATIONS = 47  # blocks with room
-LOSS_UNIT = 48  # losses are counted in multiples of this when they are sorted into buckets
-MEAN_DEGREE = 49
-FEW_ARCS = 50  # vertices of higher degree have many neighbours
-HUB_DEGREE = 51  # vertices of higher degree are hubs
-MOST_IN_GROUP = 52  # vertices in a group, at most,
-GROUP = 53  # and now
-LONG = 54  # lists of more vertices are work for lone lanes
-MANY_LISTED = 55  # from a longer list, vertices that may leave are gathered before they are rated
 
-# How a rebalancing finds those that may leave.
-SINGLE = 56  # listed vertices, at most, that are looked at one by one; 0 if it gathers
-BATCHES = 57  # batches of them, at most, that it gathers from; or 0
-RATED = 58  # so many of those that may leave have been rated
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of the largest graph that is refined, and of what follows from them."""
 
-SIZE = 59
+    vertices: int
+    arcs: int
+    blocks: int
+
+    @property
+    def stripes(self) -> int:
+        """Copies of the block weights that moves are added to."""
+        return max(1, MAX_WEIGHT_COPIES // self.blocks)
+
+    @property
+    def hubs(self) -> int:
+        """Most hubs, with the fewest lanes for other vertices, and one."""
+        return 1 + self.arcs // max_arcs(1)
+
+    @property
+    def sub_buckets(self) -> int:
+        """Sub-buckets of each bucket."""
+        return sub_buckets_for(self.blocks, self.vertices)
+
+
+def max_arcs(team: int) -> int:
+    """Most arcs of a vertex that is not a hub, where `team` lanes work on others."""
+    return max(256, 32 * team)
+
+
+def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
+    """Sub-buckets per bucket, a power of two, about one for 8 vertices of a block.
+
+    No more than keep the histogram small.
+    """
+    share = min(2**20 // (BUCKETS * num_blocks), num_vertices // (8 * num_blocks))
+    return 1 << max(0, min(8, share.bit_length() - 1))
+
+
+class Level(Words):
+    """Counts, flags and limits of a level, in memory of the space.
+
+    The host writes them before a run and reads none during it.
+    """
+
+    # Work sizes.
+    vertices: Any
+    blocks: Any
+    tiles: Any
+    listed: Any  # vertices of low degree, and those that are, or were, on a boundary or moved
+    eager: Any  # vertices of these whose best destination passes the filter, and some that did
+    next_eager: Any  # those of them that the next propagation starts from
+    hubs: Any  # vertices of high degree
+    dirty: Any  # vertices whose best destination is out of date
+    dirty_groups: Any  # groups of these
+    moves: Any  # vertices that move in this iteration
+    leavers: Any  # vertices that may leave a block that is too heavy
+    far_vertices: Any  # vertices that may leave blocks far too heavy: all or none
+    unrated: Any  # vertices that may leave, for a loss that has to be counted
+    unrated_hubs: Any
+    restored_blocks: Any  # blocks whose weights start from those of the best partition
+    restored_stripes: Any  # likewise for the words of the cost
+    saves: Any  # work items of `save_best`: the most of the next two, and one at least
+    saved_vertices: Any  # vertices to copy to the best partition: those that have moved or none
+    saved_blocks: Any
+
+    # Flags.
+    running: Any
+    balanced: Any  # no block is too heavy: label propagation is next
+    overloaded: Any  # the opposite: rebalancing is next
+    strong: Any  # the next rebalancing is the strong one
+    short: Any  # a block has to give up more than the eager vertices, which alone were rated so far
+    wide: Any  # this rebalancing rates others, too, from the start
+    next_wide: Any
+    crowded: Any  # the first list has grown and is to be rid of what is in the interior
+    best_is_balanced: Any
+
+    # Counters.
+    listed_begin: Any  # where the first list begins: the next one is in the other half
+    eager_begin: Any  # likewise
+    next_listed: Any  # length of the next list
+    kept: Any  # length of the list when it was made
+    marked: Any  # vertices put on the list of dirty ones
+    unsaved: Any  # vertices that have moved since the best partition
+    iteration: Any
+    last_propagation: Any  # iteration of the last label propagation: its moves are locked
+    stalled: Any  # iterations since the best partition improved enough
+    rebalancings: Any  # weak ones since the last label propagation
+
+    # Values.  The next run reads the best cost.
+    best_cost: Any
+    best_overload: Any
+
+    # Limits, written by the host.
+    slack: Any  # what blocks may weigh above their limits on a coarse level
+    stall_limit: Any
+    iteration_limit: Any
+    weak_limit: Any
+    mean_vertex_weight: Any
+    seed: Any
+    weight_stripes: Any  # copies of the block weights that moves are added to
+    destinations: Any  # blocks with room
+    loss_unit: Any  # losses are counted in multiples of this when they are sorted into buckets
+    mean_degree: Any
+    few_arcs: Any  # vertices of higher degree have many neighbours
+    hub_degree: Any  # vertices of higher degree are hubs
+    most_in_group: Any  # vertices in a group, at most,
+    group: Any  # and now
+    long: Any  # lists of more vertices are work for lone lanes
+    many_listed: Any  # a longer list is gathered from before those that may leave are rated
+
+    # How a rebalancing finds those that may leave.
+    single: Any  # listed vertices, at most, that are looked at one by one; 0 if it gathers
+    batches: Any  # batches of them, at most, that it gathers from; or 0
+    rated: Any  # so many of those that may leave have been rated
+
+
+SIZE = len(Level.indices)
+
+
+def _of_vertices(size: Sizes) -> int:
+    return size.vertices
+
+
+def _of_blocks(size: Sizes) -> int:
+    return size.blocks
+
+
+def _two_halves(size: Sizes) -> int:
+    """A list and the next one, side by side."""
+    return 2 * size.vertices
+
+
+class Moves(WorkRecord):
+    """The partition, the moves of an iteration, and the accounts of weights and costs.
+
+    Attributes
+    ----------
+    part : array of int32, shape (n,)
+    target : array of int32, shape (n,)
+        Where a vertex moves to, if it moves.
+    moved_in, locked_in : array of int32, shape (n,)
+        Iteration of a vertex's last move; the same by label propagation, which locks it for one.
+    listed : array of int32
+        The vertices that move in this iteration.
+    weight_sums : array of int64
+        Block weights in several copies that add up.
+    cost_sums : array of int64, shape (STRIPES,)
+        Words that add up to twice the cost.
+    """
+
+    part: Array = work(np.int32, _of_vertices)
+    target: Array = work(np.int32, _of_vertices)
+    moved_in: Array = work(np.int32, _of_vertices)
+    locked_in: Array = work(np.int32, _of_vertices)
+    listed: Array = work(np.int32, _of_vertices)
+    weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes)
+    cost_sums: Array = work(np.int64, lambda size: STRIPES)
+
+
+class GainCache(WorkRecord):
+    """The best target of each vertex and the gain of moving there.
+
+    Attributes
+    ----------
+    best_target : array of int32, shape (n,)
+        Below zero where a vertex touches no other block or fails Jet's filter (`gain_cache.py`).
+    gain : array of int64, shape (n,)
+    dirty : array of int32, shape (n,)
+        Whether a vertex is out of date, that is on the list of dirty ones.
+    dirty_list : array of int32
+    filter_ratio : float
+        Jet's c: what share of its connectivity a move may lose.
+    """
+
+    best_target: Array = work(np.int32, _of_vertices)
+    gain: Array = work(np.int64, _of_vertices)
+    dirty: Array = work(np.int32, _of_vertices)
+    dirty_list: Array = work(np.int32, _of_vertices)
+    filter_ratio: float = 0.0
+
+
+class ActiveSets(WorkRecord):
+    """Lists of the vertices that iterations touch (`active_sets.py`).
+
+    Attributes
+    ----------
+    flags : array of int8, shape (n,)
+        Which lists a vertex is on.
+    boundary, movable : array of int32
+        Vertices that are, or were, on a boundary; and those of them that may move.  The next list
+        is in the other half.
+    hubs : array of int32
+    """
+
+    flags: Array = work(np.int8, _of_vertices)
+    boundary: Array = work(np.int32, _two_halves)
+    movable: Array = work(np.int32, _two_halves)
+    hubs: Array = work(np.int32, lambda size: size.hubs)
+
+
+class Incumbent(WorkRecord):
+    """The best partition so far, and what has moved since.
+
+    Attributes
+    ----------
+    best : array of int32, shape (n,)
+    best_weight : array of int64, shape (k,)
+    touched : array of int8, shape (n,)
+        Whether a vertex may be on a boundary of the partition that a level starts from.
+    unsaved : array of int8, shape (n,)
+        Whether a vertex is on the list of those that have moved since.
+    unsaved_list : array of int32
+    tolerance : float
+        The cost must fall below this share of the best one to count as progress.
+    """
+
+    best: Array = work(np.int32, _of_vertices)
+    best_weight: Array = work(np.int64, _of_blocks)
+    touched: Array = work(np.int8, _of_vertices)
+    unsaved: Array = work(np.int8, _of_vertices)
+    unsaved_list: Array = work(np.int32, _of_vertices)
+    tolerance: float = 1.0
+
+
+class Blocks(WorkRecord):
+    """What blocks weigh and may weigh, and which vertices are fixed to theirs.
+
+    Attributes
+    ----------
+    weight : array of int64, shape (k,)
+    limits, means, open_below : array of int64, shape (k,)
+        Most that a block may weigh; what it weighs if all weigh their share; and the weight below
+        which it takes vertices of others.
+    destinations : array of int32
+        Blocks with room,
+    room : array of int64
+        and where the room of each begins, if it is laid out in one row.
+    fixed : array of int32, shape (n,), or None
+        Vertices with an entry of 0 or more stay where they are.
+    """
+
+    limits: Array
+    means: Array
+    open_below: Array
+    fixed: Array | None
+    weight: Array = work(np.int64, _of_blocks)
+    destinations: Array = work(np.int32, _of_blocks)
+    room: Array = work(np.int64, lambda size: size.blocks + 1)
+
+
+class Buckets(WorkRecord):
+    """Vertices that may leave a block, by what that loses (`loss_buckets.py`).
+
+    Attributes
+    ----------
+    slot_of : array of int32, shape (n,)
+    bucket_weight, slot_weight : array of int64
+        Weights of buckets and sub-buckets, block by block; zero between two rebalancings.
+    threshold : array of int64, shape (k,)
+        Last slot that leaves a block.
+    scope : array of int32, shape (k,)
+        Which vertices of a block are rated.
+    sub_buckets : int
+    """
+
+    slot_of: Array = work(np.int32, _of_vertices)
+    bucket_weight: Array = work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
+    slot_weight: Array = work(
+        np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
+    threshold: Array = work(np.int64, _of_blocks)
+    scope: Array = work(np.int32, _of_blocks, zeros=True)
+    sub_buckets: int = 1
+
+
+class Leavers(WorkRecord):
+    """Vertices that may leave blocks that are too heavy.
+
+    Attributes
+    ----------
+    listed : array of int32
+    unrated, unrated_hubs : array of int32
+        Those whose loss has to be counted.
+    leaving : array of int64, shape (n,)
+        Strong rebalancing: weight of a vertex that leaves, 0 for others,
+    position : array of int64, shape (n + 1,)
+        and the sums of these before it.
+    tile_sums : array of int64
+        For the scan that makes them.
+    """
+
+    listed: Array = work(np.int32, _of_vertices)
+    unrated: Array = work(np.int32, _of_vertices)
+    unrated_hubs: Array = work(np.int32, lambda size: size.hubs)
+    leaving: Array = work(np.int64, _of_vertices)
+    position: Array = work(np.int64, lambda size: size.vertices + 1)
+    tile_sums: Array = work(np.int64, lambda size: tiles_of(size.vertices))
+
+
+class Run(WorkRecord):
+    """All that refinement keeps of a level; `before` are the words of the run before."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    incumbent: Incumbent
+    blocks: Blocks
+    buckets: Buckets
+    leavers: Leavers
+    level: Level
+    before: Level
+
+
+PIECES: tuple[type[WorkRecord], ...] = (
+    Moves, GainCache, ActiveSets, Incumbent, Blocks, Buckets, Leavers)
+"""The records that hold work arrays."""

@@ -7,43 +7,39 @@ best destinations, the accounts of weights and cut, the best partition so far, a
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement.independent_refinement import (
-    IndependentSetRefiner,
+    IndependentSets,
     record_legal_moves,
+    shared,
 )
-from portpart.algorithms.refinement.jet_program import Widths
+from portpart.algorithms.refinement.jet_program import Recording
+from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import TwoDirectionOptions
 from portpart.algorithms.refinement.requests import record_requests
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 
 
-class TwoDirectionRefiner(IndependentSetRefiner):
-    """Work arrays for a hierarchy, and refinement of its levels from coarse to fine.
+class TwoDirections(IndependentSets):
+    """Requests in two alternating directions as a move rule."""
 
-    Parameters
-    ----------
-    space : ExecutionSpace
-    finest : Graph
-        The largest graph that will be refined.
-    balance : Balance
-    options : TwoDirectionOptions
-    seed : int
-    """
+    name = "two directions"
 
-    name = "two-direction refinement"
-
-    def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
-                 options: TwoDirectionOptions, seed: int) -> None:
-        super().__init__(space, finest, balance, options.of_rounds(), seed)
-        self.other_arrays["buffer_begin"] = space.empty(balance.num_blocks, np.int64)
-
-    @staticmethod
-    def record_moves(program: Program, widths: Widths) -> None:
+    def record(self, this: Recording, more: Any) -> None:
         """Record a round: legal moves, requests for those in its direction, and what is granted."""
-        record_legal_moves(program, widths)
-        record_requests(program)
+        record_legal_moves(this, more)
+        record_requests(this, more)
+
+
+def two_direction_refiner(space: ExecutionSpace, finest: Graph, balance: Balance,
+                          options: TwoDirectionOptions, seed: int,
+                          objective: Objective = CUT) -> Refiner:
+    """GP-metis's refinement of a hierarchy; see `Refiner`."""
+    rounds = options.of_rounds()
+    return Refiner(space, finest, balance, shared(rounds), seed, objective=objective,
+                   rule=TwoDirections(rounds))

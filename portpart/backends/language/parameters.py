@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -74,16 +74,10 @@ class Flat:
     """Launch arguments with fields in place of records, and arrays in place of words."""
 
     def __init__(self, parameters: Iterable[Parameter]) -> None:
-        self._plan = [(each, self._fields(each)) for each in parameters]
+        self._plan = [(each, getter(places_of(each))) for each in parameters]
 
     def __len__(self) -> int:
         return len(self._plan)
-
-    @staticmethod
-    def _fields(parameter: Parameter) -> list[attrgetter[Any]]:
-        if parameter.is_words:
-            return [attrgetter("array")]
-        return [attrgetter(".".join(path)) for path in parameter.paths if parameter.is_record]
 
     def __call__(self, arguments: Iterable[Any]) -> list[Any]:
         """The flat arguments.
@@ -101,10 +95,30 @@ class Flat:
                 raise Mismatch(f"parameter {parameter.name!r} takes a record of class "
                                f"{parameter.kind.__name__}, not {type(argument).__name__}")
             else:
-                result += [_plain(field(argument)) for field in fields]
+                result += fields(argument)
         return result
 
 
-def _plain(value: Any) -> Any:
-    """The array of words that are a field."""
-    return value.array if isinstance(value, Words) else value
+def places_of(parameter: Parameter) -> list[str]:
+    """Where a launch finds the used fields in a record, and the array of words."""
+    if parameter.is_words:
+        return ["array"]
+    if not parameter.is_record:
+        return []
+    places = []
+    for path in parameter.paths:
+        kind: Any = parameter.kind
+        for field in path:
+            kind = kind.kind_of(field)
+        places.append(".".join(path) + (".array" if kind is not None else ""))
+    return places
+
+
+def getter(places: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads all these attributes of an object at once."""
+    if len(places) > 1:
+        return attrgetter(*places)
+    if not places:
+        return lambda _: ()
+    read = attrgetter(places[0])
+    return lambda record: (read(record),)

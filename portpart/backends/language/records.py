@@ -59,7 +59,10 @@ class Record:
 
     def replaced(self, **values: Any) -> Self:
         """The same record with other values of some fields."""
-        return type(self)(**{**dict(self.named()), **values})
+        result = object.__new__(type(self))
+        result.__dict__.update(self.__dict__)
+        result.__dict__.update(values)
+        return result
 
 
 Record.field_names = ()

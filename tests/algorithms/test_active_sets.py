@@ -8,21 +8,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement import active_sets as lists
-from portpart.algorithms.refinement import loss_buckets as buckets
-from portpart.algorithms.refinement import state as at
+from portpart.algorithms.refinement import active_sets, loss_buckets
 from portpart.algorithms.refinement.incumbent import go_back
-from portpart.algorithms.refinement.jet_refinement import JetRefiner
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.refinement.jet_refinement import Refiner
+from portpart.algorithms.refinement.state import Level
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.generators import grid_2d
 from portpart.graphs.graph import Graph
-from tests.algorithms.refining import Phases, part_of, refiner_at
+from tests.algorithms.refining import Phases, copied, refiner_at
 from tests.algorithms.test_refinement import assert_outcome_is_true
 
 SIDE = 220
 GRID = grid_2d(SIDE)
 K = 8
-assert GRID.num_vertices > lists.FEW
+assert GRID.num_vertices > active_sets.FEW
 
 
 def drawn_part(excess: float, seed: int = 0) -> np.ndarray:
@@ -40,9 +39,9 @@ def on_boundary(graph: Graph, part: np.ndarray) -> np.ndarray:
     return np.bincount(sources[outside], minlength=graph.num_vertices) > 0
 
 
-def listed_in(refiner: JetRefiner, name: str, begin: int, count: int) -> np.ndarray:
-    first = int(refiner.state[begin])
-    return part_of(refiner, name)[first : first + int(refiner.state[count])]
+def listed_in(refiner: Refiner, array: Array, begin: int, count: int) -> np.ndarray:
+    first = int(refiner.level[begin])
+    return copied(array)[first : first + int(refiner.level[count])]
 
 
 @pytest.mark.parametrize("iterations", [3, 20, 1000])
@@ -52,15 +51,16 @@ def test_lists_are_thinned_out_and_hold_what_they_have_to(
     refiner, graph = refiner_at(space, GRID, drawn_part(0.2), K, iteration_limit=iterations,
                                 stall_limit=30)
     outcome = refiner.refine(graph, 0.75)
-    assert_outcome_is_true(GRID, K, outcome, part_of(refiner))
-    flags = part_of(refiner, "listed")
-    first = listed_in(refiner, "boundary", at.LISTED_BEGIN, at.LISTED)
+    assert_outcome_is_true(GRID, K, outcome, copied(refiner.best))
+    active = refiner.run.active
+    flags = copied(active.flags)
+    first = listed_in(refiner, active.boundary, Level.listed_begin, Level.listed)
     assert len(first) < GRID.num_vertices or iterations < 20
-    assert np.array_equal(np.sort(first), np.flatnonzero(flags & lists.ON_BOUNDARY))
-    eager = listed_in(refiner, "eager_list", at.EAGER_BEGIN, at.EAGER)
-    assert np.array_equal(np.sort(eager), np.flatnonzero(flags & lists.IS_EAGER))
-    known = (flags != 0) | (part_of(refiner, "dirty") != 0)
-    assert known[on_boundary(GRID, part_of(refiner))].all()
+    assert np.array_equal(np.sort(first), np.flatnonzero(flags & active_sets.ON_BOUNDARY))
+    eager = listed_in(refiner, active.movable, Level.eager_begin, Level.eager)
+    assert np.array_equal(np.sort(eager), np.flatnonzero(flags & active_sets.IS_EAGER))
+    known = (flags != 0) | (copied(refiner.run.cache.dirty) != 0)
+    assert known[on_boundary(GRID, copied(refiner.best))].all()
 
 
 def striped_part() -> np.ndarray:
@@ -79,11 +79,11 @@ def test_rating_eager_vertices_first_changes_nothing(
     space: ExecutionSpace, start: np.ndarray
 ) -> None:
     parts = []
-    for scope in (buckets.ONLY_EAGER, buckets.ALL):
+    for scope in (loss_buckets.ONLY_EAGER, loss_buckets.ALL):
         refiner, graph = refiner_at(space, GRID, start, K, iteration_limit=1, weak_limit=10**9)
-        refiner.other_arrays["scope"][:] = scope
+        refiner.run.buckets.scope[:] = scope
         refiner.refine(graph, 0.25)
-        parts.append(part_of(refiner, "part"))
+        parts.append(copied(refiner.run.moves.part))
     assert (parts[0] != start).any()
     assert np.array_equal(*parts)
 
@@ -94,17 +94,17 @@ def test_what_a_list_drops_may_still_be_on_a_boundary_of_the_best(space: Executi
     others = np.flatnonzero(start != 0)
     phases.move(others, np.zeros(len(others), np.int32))
     phases.refresh()
-    listed = int(phases.state[at.LISTED])
-    phases.run(listed, lists.keep_on_boundary, team=1)
-    assert 0 <= phases.state[at.NEXT_LISTED] < listed
-    phases.run(GRID.num_vertices, go_back, team=1)
-    assert (phases.array("touched") != 0)[on_boundary(GRID, start)].all()
+    listed = int(phases.level.listed)
+    phases.launch(listed, active_sets.keep_on_boundary, team=1)
+    assert 0 <= phases.level.next_listed < listed
+    phases.launch(GRID.num_vertices, go_back, team=1)
+    assert (copied(phases.run.incumbent.touched) != 0)[on_boundary(GRID, start)].all()
 
 
 def test_a_restart_looks_at_all_that_may_be_on_a_boundary(space: ExecutionSpace) -> None:
     refiner, graph = refiner_at(space, GRID, drawn_part(0.2), K)
     refiner.refine(graph, 0.75)
     refiner.restart(graph)
-    touched = part_of(refiner, "touched") != 0
-    assert touched[on_boundary(GRID, part_of(refiner))].all()
-    assert np.array_equal(part_of(refiner, "part"), part_of(refiner))
+    touched = copied(refiner.run.incumbent.touched) != 0
+    assert touched[on_boundary(GRID, copied(refiner.best))].all()
+    assert np.array_equal(copied(refiner.run.moves.part), copied(refiner.best))

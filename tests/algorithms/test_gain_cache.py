@@ -1,4 +1,4 @@
-"""Destinations, gains, cut and block weights stay what a plain count says, move by move."""
+"""Best targets, gains, cut and block weights stay what a plain count says, move by move."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.refinement import state as at
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import Phases, counted_rows
+from tests.algorithms.refining import Phases, copied, counted_rows
 from tests.algorithms.spaces import GRAPHS, with_int64_offsets
 from tests.graphs import graphs, random_graph, raw_graph
 
@@ -23,31 +22,32 @@ def random_part(graph: Graph, k: int, seed: int = 0) -> np.ndarray:
 
 
 def assert_sums_are_right(phases: Phases, graph: Graph) -> None:
-    part = phases.array("part")
-    assert phases.array("cut_twice").sum() == 2 * oracles.cut(graph, part)
-    weights = phases.array("weight_sums").reshape(-1, phases.k).sum(axis=0)
+    part = copied(phases.run.moves.part)
+    assert copied(phases.run.moves.cost_sums).sum() == 2 * oracles.cut(graph, part)
+    weights = copied(phases.run.moves.weight_sums).reshape(-1, phases.k).sum(axis=0)
     assert weights.tolist() == oracles.block_weights(graph, part, phases.k)
 
 
-def assert_destinations_are_best(phases: Phases, graph: Graph) -> None:
-    part, cached, gain = (phases.array(name) for name in ("part", "cached", "gain"))
+def assert_targets_are_best(phases: Phases, graph: Graph) -> None:
+    cache = phases.run.cache
+    part, target, gain = map(copied, (phases.run.moves.part, cache.best_target, cache.gain))
     for v, row in enumerate(counted_rows(graph, part)):
         own = row.pop(int(part[v]), 0)
         top = max(row.values(), default=0)
         # Jet's first filter with ratio 0.75
         if top > 0 and (top >= own or own - top < int(0.75 * own)):
-            assert row[int(cached[v])] == top
+            assert row[int(target[v])] == top
             assert gain[v] == top - own
         else:
-            assert cached[v] < 0
+            assert target[v] < 0
 
 
 def assert_boundary_is_listed(phases: Phases, graph: Graph) -> None:
-    part, listed = phases.array("part"), phases.array("listed")
+    part, flags = copied(phases.run.moves.part), copied(phases.run.active.flags)
     boundary = {u for u, v, weight in oracles.arcs(graph) if part[u] != part[v] and weight > 0}
-    assert all(listed[v] for v in boundary)
-    members = phases.array("boundary")[: phases.state[at.LISTED]]
-    assert sorted(members.tolist()) == np.flatnonzero(listed).tolist()
+    assert all(flags[v] for v in boundary)
+    members = copied(phases.run.active.boundary)[: phases.level.listed]
+    assert sorted(members.tolist()) == np.flatnonzero(flags).tolist()
 
 
 def check_moves(space: ExecutionSpace, graph: Graph, k: int, shares: list[float],
@@ -57,15 +57,15 @@ def check_moves(space: ExecutionSpace, graph: Graph, k: int, shares: list[float]
     phases = Phases(space, graph, part, k, hub_degree)
     random = np.random.default_rng(1)
     for share in shares:
-        part = phases.array("part")
+        part = copied(phases.run.moves.part)
         count = max(1, int(share * graph.num_vertices))
         movers = random.choice(graph.num_vertices, count, replace=False)
         blocks = (part[movers] + random.integers(1, k, count)) % k
         phases.move(movers, blocks)
-        assert np.array_equal(phases.array("part")[movers], blocks)
+        assert np.array_equal(copied(phases.run.moves.part)[movers], blocks)
         assert_sums_are_right(phases, graph)
         phases.refresh()
-        assert_destinations_are_best(phases, graph)
+        assert_targets_are_best(phases, graph)
         assert_boundary_is_listed(phases, graph)
 
 
@@ -103,14 +103,15 @@ def test_a_refreshed_state_is_that_of_a_fresh_start(
     graph, k = GRAPHS[name], 6
     phases = Phases(space, graph, random_part(graph, k), k)
     movers = np.flatnonzero(np.random.default_rng(2).random(graph.num_vertices) < share)
-    phases.move(movers, (phases.array("part")[movers] + 1) % k)
+    phases.move(movers, (copied(phases.run.moves.part)[movers] + 1) % k)
     phases.refresh()
-    afresh = Phases(space, graph, phases.array("part"), k)
-    on_both = (phases.array("listed") & afresh.array("listed")) != 0
-    wanted = afresh.array("cached")
-    assert np.array_equal(phases.array("cached") >= 0, wanted >= 0)
-    assert np.array_equal(phases.array("cached")[on_both], wanted[on_both])
-    assert np.array_equal(phases.array("gain")[on_both], afresh.array("gain")[on_both])
+    afresh = Phases(space, graph, copied(phases.run.moves.part), k)
+    on_both = (copied(phases.run.active.flags) & copied(afresh.run.active.flags)) != 0
+    found, wanted = copied(phases.run.cache.best_target), copied(afresh.run.cache.best_target)
+    assert np.array_equal(found >= 0, wanted >= 0)
+    assert np.array_equal(found[on_both], wanted[on_both])
+    gains, expected = copied(phases.run.cache.gain), copied(afresh.run.cache.gain)
+    assert np.array_equal(gains[on_both], expected[on_both])
 
 
 def test_a_vertex_may_see_every_block(space: ExecutionSpace) -> None:
@@ -127,9 +128,9 @@ def test_a_hub_finds_its_best_block_among_thousands(space: ExecutionSpace) -> No
     part[1:2001] = np.arange(1, 2001)
     part[2001] = 1777
     phases = Phases(space, graph, part, k)
-    assert phases.array("cached")[0] < 0  # 999 leaves are in its own block
+    assert copied(phases.run.cache.best_target)[0] < 0  # 999 leaves are in its own block
     part[2002:] = 0
     part[0] = 2000
     phases = Phases(space, graph, part, k)
-    assert phases.array("cached")[0] == 0
-    assert phases.array("gain")[0] == 999 - 1
+    assert copied(phases.run.cache.best_target)[0] == 0
+    assert copied(phases.run.cache.gain)[0] == 999 - 1

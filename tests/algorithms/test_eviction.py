@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement import active_sets as lists
-from portpart.algorithms.refinement import eviction as leavers
-from portpart.algorithms.refinement import state as at
-from portpart.algorithms.refinement.incumbent import judge
+from portpart.algorithms.refinement import eviction
+from portpart.algorithms.refinement.active_sets import BATCH, IS_EAGER
+from portpart.algorithms.refinement.incumbent import evaluate
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import Phases
+from tests.algorithms.refining import Phases, copied
 from tests.algorithms.spaces import launch, reference
 from tests.backends.lanes import LanesSpace
 
@@ -25,7 +24,7 @@ GRAPHS = {"cube": CUBE, "weighted": WEIGHTED}
 
 
 def overloaded(space: ExecutionSpace, graph: Graph) -> tuple[Phases, np.ndarray]:
-    """A level whose first block is slightly too heavy, judged; and the blocks."""
+    """A level whose first block is slightly too heavy, evaluated; and the blocks."""
     n = graph.num_vertices
     share = np.array([0.26, 0.25, 0.25, 0.24])
     weights = np.ones(n)
@@ -38,39 +37,40 @@ def overloaded(space: ExecutionSpace, graph: Graph) -> tuple[Phases, np.ndarray]
     part[order] = np.searchsorted(np.cumsum(share)[:-1], middle)
     part[::61] = 0  # far from their block: eager to leave
     phases = Phases(space, graph, part, BLOCKS)
-    phases.run(1, judge, team=256)
-    assert phases.state[at.OVERLOADED] == 1
-    assert phases.state[at.FAR_VERTICES] == 0
+    phases.launch(1, evaluate, team=256)
+    assert phases.level.overloaded == 1
+    assert phases.level.far_vertices == 0
     return phases, part
 
 
 def found(phases: Phases) -> dict[str, list[int]]:
     """Who is on the lists, and what is in the buckets."""
+    leavers, buckets, level = phases.run.leavers, phases.run.buckets, phases.level
     return {
-        "leavers": sorted(phases.array("leave_list")[: phases.state[at.LEAVERS]].tolist()),
-        "unrated": sorted(phases.array("unrated_list")[: phases.state[at.UNRATED]].tolist()),
-        "buckets": phases.array("bucket_weight").tolist(),
-        "slots": phases.array("slot_weight").tolist(),
+        "leavers": sorted(copied(leavers.listed)[: level.leavers].tolist()),
+        "unrated": sorted(copied(leavers.unrated)[: level.unrated].tolist()),
+        "buckets": copied(buckets.bucket_weight).tolist(),
+        "slots": copied(buckets.slot_weight).tolist(),
     }
 
 
 def may_leave(phases: Phases, part: np.ndarray) -> list[int]:
     """Vertices on the list of the block that is too heavy, but for eager ones, by plain words."""
-    begin = int(phases.state[at.LISTED_BEGIN])
-    listed = phases.array("boundary")[begin : begin + phases.state[at.LISTED]]
-    flags = phases.array("listed")
+    begin, active = int(phases.level.listed_begin), phases.run.active
+    listed = copied(active.boundary)[begin : begin + phases.level.listed]
+    flags = copied(active.flags)
     weight = np.ones(len(part), np.int64)
     if phases.graph.vertex_weights is not None:
         weight = oracles.host(phases.graph.vertex_weights)
     excess = weight[part == 0].sum() - weight.sum() // BLOCKS
-    return sorted(v for v in listed.tolist() if part[v] == 0 and not flags[v] & lists.IS_EAGER
+    return sorted(v for v in listed.tolist() if part[v] == 0 and not flags[v] & IS_EAGER
                   and 0 < weight[v] <= excess + excess // 2)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_those_on_the_boundary_of_a_heavy_block_may_leave(space: ExecutionSpace, name: str) -> None:
     phases, part = overloaded(space, GRAPHS[name])
-    phases.run(int(phases.state[at.SINGLE]), leavers.list_other_leavers, team=1)
+    phases.launch(int(phases.level.single), eviction.list_other_leavers, team=1)
     expected = may_leave(phases, part)
     assert found(phases)["leavers"] == expected
     assert len(expected) > 50
@@ -83,18 +83,18 @@ def test_gathering_finds_the_same(space: ExecutionSpace, name: str) -> None:
     Eager vertices have been rated before.
     """
     single, part = overloaded(space, GRAPHS[name])
-    single.run(int(single.state[at.EAGER]), leavers.list_eager_leavers, team=1)
+    single.launch(int(single.level.eager), eviction.list_eager_leavers, team=1)
     eager = found(single)["leavers"]
     assert eager
-    single.run(int(single.state[at.SINGLE]), leavers.list_other_leavers, team=1)
+    single.launch(int(single.level.single), eviction.list_other_leavers, team=1)
     gathered, _ = overloaded(space, GRAPHS[name])
-    length = int(gathered.state[at.LISTED])
-    assert length > 2 * lists.BATCH
-    assert length % lists.BATCH != 0
-    gathered.run(int(gathered.state[at.EAGER]), leavers.list_eager_leavers, team=1)
-    gathered.run(-(-length // lists.BATCH), leavers.gather_other_leavers, team=32)
+    length = int(gathered.level.listed)
+    assert length > 2 * BATCH
+    assert length % BATCH != 0
+    gathered.launch(int(gathered.level.eager), eviction.list_eager_leavers, team=1)
+    gathered.launch(-(-length // BATCH), eviction.gather_other_leavers, team=32)
     assert found(gathered)["leavers"] == sorted(eager + may_leave(gathered, part))
-    gathered.run(int(gathered.state[at.LEAVERS]), leavers.rate_gathered, team=1)
+    gathered.launch(int(gathered.level.leavers), eviction.rate_gathered, team=1)
     assert found(gathered) == found(single)
 
 
@@ -102,17 +102,16 @@ def test_lanes_of_a_team_gather_together() -> None:
     """Lanes as threads, in any order."""
     phases, part = overloaded(reference(), CUBE)
     space = LanesSpace(3, seed=5)
-    arrays = {**phases.refiner.vertex_arrays, **phases.refiner.other_arrays,
-              "state": phases.state, "vertex_weights": None, "fixed": None}
-    batches = -(-int(phases.state[at.LISTED]) // lists.BATCH)
-    launch(space, batches, leavers.gather_other_leavers, arrays, team=32)
+    arguments = {"graph": phases.graph.csr, "run": phases.run.replaced(level=phases.level)}
+    batches = -(-int(phases.level.listed) // BATCH)
+    launch(space, batches, eviction.gather_other_leavers, arguments, team=32)
     assert found(phases)["leavers"] == may_leave(phases, part)
 
 
 def test_what_has_been_rated_is_not_rated_again(space: ExecutionSpace) -> None:
     phases, _ = overloaded(space, GRAPHS["cube"])
-    phases.run(int(phases.state[at.SINGLE]), leavers.list_other_leavers, team=1)
+    phases.launch(int(phases.level.single), eviction.list_other_leavers, team=1)
     before = found(phases)
-    phases.state[at.RATED] = phases.state[at.LEAVERS]
-    phases.run(int(phases.state[at.LEAVERS]), leavers.rate_gathered, team=1)
+    phases.level.rated = phases.level.leavers
+    phases.launch(int(phases.level.leavers), eviction.rate_gathered, team=1)
     assert found(phases) == before

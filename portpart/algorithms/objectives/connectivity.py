@@ -1,0 +1,338 @@
+"""The ties of a vertex: the blocks that it touches, and the weight of its arcs into each.
+
+The candidates of a vertex are the blocks of its neighbours.  With few arcs their heads are compared
+with each other, or put into a small hash table; with many, the weights into all blocks are added
+up, `CAPACITY` blocks at a time, and the candidates are these blocks or the heads of the arcs,
+whichever are fewer.  All that is in the team's scratch memory, and nothing depends on the way.
+
+A connectivity is used like this, by all lanes of a team together, `first` being 0, then what
+`bring` has returned, until that is the number of blocks::
+
+    end = bring(v, first, ...)
+    for j in range(lane(), number(v, first, end, ...), team_size()):
+        block = block_of(j, v, first, end, ...)
+        weight = weight_of(j, v, block, first, end, ...)    # 0: none, or told for another candidate
+    team_sync()
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    DeviceFunction,
+    Record,
+    device,
+    int8,
+    int32,
+    int64,
+    lane,
+    team_atomic_add,
+    team_atomic_cas,
+    team_last,
+    team_scan,
+    team_size,
+    team_sync,
+    value_or,
+)
+from portpart.graphs.rows import Csr, degree_of
+
+EMPTY = -1
+
+CAPACITY = 512
+"""Blocks whose weights are counted at a time."""
+
+MAX_PAIRWISE = 24
+"""Most neighbours that the lanes of a team compare with each other."""
+
+SLOTS = 64
+"""Slots of a large hash table, a power of two."""
+
+
+class Ties(Record):
+    """Scratch memory of a team for the ties of a vertex; what it holds depends on the connectivity.
+
+    Attributes
+    ----------
+    blocks : array of int32
+    weights : array of int32 or int64, whichever holds any sum of arc weights
+    order : array of int8
+    """
+
+    blocks: Array
+    weights: Array
+    order: Array
+
+
+@dataclass(frozen=True)
+class Connectivity:
+    """Device functions as above, and how much they want in scratch memory.
+
+    Attributes
+    ----------
+    bring, number, block_of, weight_of : DeviceFunction
+    blocks, weights, order : int
+        Elements of the arrays of `Ties`.
+    """
+
+    bring: DeviceFunction
+    number: DeviceFunction
+    block_of: DeviceFunction
+    weight_of: DeviceFunction
+    blocks: int = 1
+    weights: int = 1
+    order: int = 1
+
+    @property
+    def functions(self) -> tuple[DeviceFunction, DeviceFunction, DeviceFunction, DeviceFunction]:
+        """What to do, in turn."""
+        return self.bring, self.number, self.block_of, self.weight_of
+
+    @property
+    def scratch(self) -> tuple[int, int, int]:
+        """Sizes of the three arrays."""
+        return self.blocks, self.weights, self.order
+
+
+# few arcs: their heads are compared ----------------------------------------------------------
+
+
+@device
+def bring_heads(v, first, graph: Csr, part, ties: Ties, num_blocks):
+    """Bring block and weight of each arc to scratch memory."""
+    for j in range(lane(), degree_of(v, graph), team_size()):
+        ties.blocks[j] = part[graph.targets[graph.begin[v] + j]]
+        ties.weights[j] = value_or(graph.weights, graph.begin[v] + j, 1)
+    team_sync()
+    return num_blocks
+
+
+@device
+def number_of_arcs(v, first, end, graph: Csr, ties: Ties):
+    """One candidate an arc."""
+    return degree_of(v, graph)
+
+
+@device
+def block_of_head(j, v, first, end, graph: Csr, part, ties: Ties):
+    """Block of arc j."""
+    return ties.blocks[j]
+
+
+@device
+def weight_of_head(j, v, block, first, end, graph: Csr, ties: Ties):
+    """Weight of the arcs into the block of head j; 0 if an earlier head is there."""
+    total = int64(0)
+    for other in range(degree_of(v, graph)):
+        if ties.blocks[other] == block:
+            if other < j:
+                break
+            total += ties.weights[other]
+    return total
+
+
+@cache
+def pairwise(most: int) -> Connectivity:
+    """Heads are compared with each other, for at most so many."""
+    return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_head, most, most)
+
+
+# few arcs: a hash table of their blocks ------------------------------------------------------
+
+
+@cache
+def bring_table(slots: int) -> DeviceFunction:
+    """Device function for tables of so many slots; `weights` has one word more."""
+
+    @device
+    def bring_table(v, first, graph: Csr, part, ties: Ties, num_blocks):
+        """Bring the blocks of v's neighbours to a table: ties.blocks[slot] and ties.weights[slot].
+
+        The slots that are taken, ties.weights[slots] of them, are listed in `order`, in any order.
+        """
+        for slot in range(lane(), slots, team_size()):
+            ties.blocks[slot] = int32(EMPTY)
+            ties.weights[slot] = 0
+        if lane() == 0:
+            ties.weights[slots] = 0
+        team_sync()
+        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            block = part[graph.targets[arc]]
+            slot = int64(block) & (slots - 1)
+            found = team_atomic_cas(ties.blocks, slot, EMPTY, block)
+            while found != EMPTY and found != block:
+                slot = (slot + 1) & (slots - 1)
+                found = team_atomic_cas(ties.blocks, slot, EMPTY, block)
+            if found == EMPTY:
+                ties.order[int64(team_atomic_add(ties.weights, int64(slots), 1))] = int8(slot)
+            team_atomic_add(ties.weights, slot, value_or(graph.weights, arc, 1))
+        team_sync()
+        return num_blocks
+
+    return bring_table
+
+
+@cache
+def number_in_table(slots: int) -> DeviceFunction:
+    """Device function for tables of so many slots."""
+
+    @device
+    def number_in_table(v, first, end, graph: Csr, ties: Ties):
+        """One candidate a block."""
+        return int64(ties.weights[slots])
+
+    return number_in_table
+
+
+@device
+def block_in_table(j, v, first, end, graph: Csr, part, ties: Ties):
+    """Block of the slot that is listed at j."""
+    return ties.blocks[int64(ties.order[j])]
+
+
+@device
+def weight_in_table(j, v, block, first, end, graph: Csr, ties: Ties):
+    """Weight of the arcs into that block."""
+    return int64(ties.weights[int64(ties.order[j])])
+
+
+@cache
+def in_table(slots: int) -> Connectivity:
+    """Blocks are put into a hash table of so many slots."""
+    return Connectivity(bring_table(slots), number_in_table(slots), block_in_table,
+                        weight_in_table, slots, slots + 1, slots)
+
+
+# many arcs: the weights into all blocks, some at a time --------------------------------------
+
+
+@device
+def are_blocks(v, first, end, graph: Csr):
+    """Whether the candidates among the blocks first ... end-1 are these blocks, not v's arcs."""
+    return 2 * degree_of(v, graph) >= end - first
+
+
+@device
+def count_weights(v, first, graph: Csr, part, ties: Ties, num_blocks):
+    """Add up the weights of the arcs into CAPACITY blocks from `first`."""
+    end = min(num_blocks, first + CAPACITY)
+    for place in range(lane(), end - first, team_size()):
+        ties.weights[place] = 0
+    team_sync()
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        place = part[graph.targets[arc]] - first
+        if place >= 0 and place < end - first:
+            team_atomic_add(ties.weights, place, value_or(graph.weights, arc, 1))
+    team_sync()
+    return end
+
+
+@device
+def number_counted(v, first, end, graph: Csr, ties: Ties):
+    """Candidates among the blocks first ... end-1."""
+    return end - first if are_blocks(v, first, end, graph) else degree_of(v, graph)
+
+
+@device
+def block_counted(j, v, first, end, graph: Csr, part, ties: Ties):
+    """Block number j of these, or the block of arc j."""
+    block = int32(first + j)
+    if not are_blocks(v, first, end, graph):
+        block = part[graph.targets[graph.begin[v] + j]]
+    return block
+
+
+@device
+def weight_counted(j, v, block, first, end, graph: Csr, ties: Ties):
+    """Weight of v's arcs into the block of candidate j, told for one candidate of that block."""
+    total = int64(0)
+    if block >= first and block < end:
+        total = ties.weights[block - first]
+        if total != 0 and not are_blocks(v, first, end, graph):
+            if team_atomic_cas(ties.weights, block - first, total, 0) != total:
+                total = int64(0)
+    return total
+
+
+COUNTED = Connectivity(count_weights, number_counted, block_counted, weight_counted,
+                       weights=CAPACITY)
+"""The weights into all blocks are counted."""
+
+
+# many arcs: the weights into all blocks before each ------------------------------------------
+
+
+@device
+def sum_up_weights(v, first, graph: Csr, part, ties: Ties, num_blocks):
+    """Set ties.weights[b] to the weight of v's arcs into the blocks before b, for b up to k."""
+    for b in range(lane(), num_blocks + 1, team_size()):
+        ties.weights[b] = 0
+    team_sync()
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        block = int64(part[graph.targets[arc]])
+        team_atomic_add(ties.weights, block, value_or(graph.weights, arc, 1))
+    team_sync()
+    running = int64(0)
+    for base in range(0, num_blocks + 1, team_size()):
+        b = base + lane()
+        weight = int64(0)
+        if b <= num_blocks:
+            weight = int64(ties.weights[b])
+        until = team_scan(weight)
+        if b <= num_blocks:
+            ties.weights[b] = running + until - weight
+        running += team_last(until)
+    team_sync()
+    return num_blocks
+
+
+@device
+def number_of_blocks(v, first, end, graph: Csr, ties: Ties):
+    """One candidate a block."""
+    return end
+
+
+@device
+def block_at(j, v, first, end, graph: Csr, part, ties: Ties):
+    """Block j."""
+    return int32(j)
+
+
+@device
+def weight_between(j, v, block, first, end, graph: Csr, ties: Ties):
+    """Weight of the arcs into block j."""
+    return int64(ties.weights[j + 1]) - int64(ties.weights[j])
+
+
+@cache
+def summed_up(capacity: int) -> Connectivity:
+    """Weights into blocks are counted and added up from left to right, for so many blocks."""
+    return Connectivity(sum_up_weights, number_of_blocks, block_at, weight_between,
+                        weights=capacity + 1)
+
+
+# any number of arcs, one by one --------------------------------------------------------------
+
+
+@device
+def bring_nothing(v, first, graph: Csr, part, ties: Ties, num_blocks):
+    """Leave the arcs where they are."""
+    return num_blocks
+
+
+@device
+def block_of_arc(j, v, first, end, graph: Csr, part, ties: Ties):
+    """Block of arc j."""
+    return part[graph.targets[graph.begin[v] + j]]
+
+
+@device
+def weight_of_arc(j, v, block, first, end, graph: Csr, ties: Ties):
+    """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
+    return value_or(graph.weights, graph.begin[v] + j, 1)
+
+
+ALONG_ARCS = Connectivity(bring_nothing, number_of_arcs, block_of_arc, weight_of_arc)
+"""Nothing is added up: for objectives whose values do not depend on the weights told here."""

@@ -1,0 +1,100 @@
+"""The cut: every edge between two blocks costs its weight."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.objectives.connectivity import (
+    CAPACITY,
+    COUNTED,
+    MAX_PAIRWISE,
+    SLOTS,
+    Ties,
+    in_table,
+    pairwise,
+)
+from portpart.algorithms.objectives.objective import (
+    Found,
+    Objective,
+    Rules,
+    Shape,
+    Tables,
+    Valuation,
+)
+from portpart.backends.language import Word, device, int32, int64
+from portpart.graphs.rows import Csr
+
+COUNTING_TEAM = 32
+"""Lanes that count the neighbours of a vertex in scratch memory."""
+
+HUB_TEAM = 256
+"""Lanes for a hub, a vertex with too many arcs for the lanes that others get."""
+
+PAIRWISE_BYTES = 14 * 1024
+"""What the blocks and weights of neighbours take at most of a block's scratch memory, beside
+counters of 32 bits; a quarter of it beside those of 64 bits."""
+
+LONE_PAIRWISE = 8
+"""Most neighbours that one lane compares with each other rather than count in two rounds."""
+
+PAIRWISE_DEGREE = 8
+"""Up to this mean degree neighbours are compared; the more there are, the more blocks they share,
+and a hash table has each of these once."""
+
+MAX_IN_TABLE = 48
+"""Most neighbours whose blocks are put into a table of `SLOTS` slots."""
+
+
+@device
+def one_distance(a, b, tables: Tables):
+    """1 for two different blocks."""
+    return int64(a != b)
+
+
+@device
+def weight_itself(block, weight, v, graph: Csr, part, ties: Ties, tables: Tables, num_blocks):
+    """The weight of the arcs into the block is what v does not cost there."""
+    return weight
+
+
+@device
+def mean_of_admitted(found: Found, tables: Tables):
+    """The mean value of the blocks that v touches and might go to (Jet, equation 4.10)."""
+    result = int64(0)
+    if found.admitted > 0:
+        result = found.admitted_weight // found.admitted
+    return result
+
+
+@cache
+def value_of_few(most: int) -> Valuation:
+    """For vertices with at most so many neighbours."""
+    connectivity = in_table(SLOTS) if most > MAX_PAIRWISE else pairwise(max(1, most))
+    return Valuation(connectivity, weight_itself)
+
+
+def most_of_few(shape: Shape) -> int:
+    """Most neighbours of a vertex that has few: for whom weights into all blocks are not counted.
+
+    A lone lane always counts, unless that takes several rounds: -1, even where there are none.
+    """
+    room = PAIRWISE_BYTES if shape.counter is int32 else PAIRWISE_BYTES // 4
+    most = min(MAX_PAIRWISE, room // (HUB_TEAM // shape.team * entry_bytes(shape.counter)))
+    if shape.widest_team == 1:
+        return min(LONE_PAIRWISE, most) if shape.num_blocks > CAPACITY else -1
+    if shape.team > 1 and shape.counter is int32 and shape.mean_degree > PAIRWISE_DEGREE:
+        return MAX_IN_TABLE
+    return most
+
+
+def entry_bytes(counter: Word) -> int:
+    """Bytes of a block and a weight."""
+    return 4 + (4 if counter is int32 else 8)
+
+
+CUT = Objective(
+    Rules("cut", one_distance, True, mean_of_admitted, value_of_few,
+          Valuation(COUNTED, weight_itself), COUNTING_TEAM),
+    tables=Tables(max_distance=1), most_of_few=most_of_few, wide_degree=32,
+)
+"""The weight of the edges between blocks."""

@@ -1,0 +1,96 @@
+"""Values of blocks by any distance: less the cost of a vertex there.
+
+With very few arcs these are gone through for each candidate; with few, the blocks that they lead
+to, from a hash table; else the arcs again, where nothing better is known of the distance.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.objectives.connectivity import (
+    ALONG_ARCS,
+    SLOTS,
+    Ties,
+    in_table,
+    pairwise,
+)
+from portpart.algorithms.objectives.objective import Found, Tables, Valuation
+from portpart.backends.language import DeviceFunction, device, int64, value_or
+from portpart.graphs.rows import Csr, degree_of
+
+MAX_ALONG = 8
+"""Most arcs that are gone through for each candidate."""
+
+FEW_SLOTS = 16
+"""Slots for so many arcs at most."""
+
+
+@device
+def far_from_all(found: Found, tables: Tables):
+    """The value of a block that is as far from all neighbours as blocks can be."""
+    return -(tables.max_distance * found.total)
+
+
+@cache
+def value_by_heads(distance: DeviceFunction) -> DeviceFunction:
+    """Device function for arcs whose heads are compared with each other."""
+
+    @device
+    def value_by_heads(block, weight, v, graph: Csr, part, ties: Ties, tables: Tables, num_blocks):
+        """Less the cost of v in a block."""
+        cost = int64(0)
+        for j in range(degree_of(v, graph)):
+            cost += ties.weights[j] * distance(block, ties.blocks[j], tables)
+        return -cost
+
+    return value_by_heads
+
+
+@cache
+def value_by_table(distance: DeviceFunction, slots: int) -> DeviceFunction:
+    """Device function for a hash table of so many slots."""
+
+    @device
+    def value_by_table(block, weight, v, graph: Csr, part, ties: Ties, tables: Tables, num_blocks):
+        """Less the cost of v in a block."""
+        cost = int64(0)
+        for other in range(int64(ties.weights[slots])):
+            slot = int64(ties.order[other])
+            cost += ties.weights[slot] * distance(block, ties.blocks[slot], tables)
+        return -cost
+
+    return value_by_table
+
+
+@cache
+def value_along_arcs(distance: DeviceFunction) -> DeviceFunction:
+    """Device function for arcs that are nowhere but in the graph."""
+
+    @device
+    def value_along_arcs(
+        block, weight, v, graph: Csr, part, ties: Ties, tables: Tables, num_blocks,
+    ):
+        """Less the cost of v in a block."""
+        cost = int64(0)
+        for arc in range(graph.begin[v], graph.end[v]):
+            there = part[graph.targets[arc]]
+            cost += value_or(graph.weights, arc, 1) * distance(block, there, tables)
+        return -cost
+
+    return value_along_arcs
+
+
+@cache
+def few_by_distance(distance: DeviceFunction, most: int) -> Valuation:
+    """For vertices with at most so many neighbours."""
+    if most > MAX_ALONG:
+        slots = SLOTS if most > FEW_SLOTS else FEW_SLOTS
+        return Valuation(in_table(slots), value_by_table(distance, slots))
+    return Valuation(pairwise(max(1, most)), value_by_heads(distance))
+
+
+@cache
+def many_by_distance(distance: DeviceFunction) -> Valuation:
+    """For vertices with any number of neighbours."""
+    return Valuation(ALONG_ARCS, value_along_arcs(distance))

@@ -1,0 +1,133 @@
+"""What is minimised, as a value: a few device functions, and how the blocks of a vertex are valued.
+
+An objective is a cost for each arc, its weight times the distance of the blocks of its ends.  For
+the cut that is 1 for any two blocks, for the communication cost of a mapping what the machine says.
+The value of a block for a vertex is less its cost there, plus a number that is the same for all
+blocks: for the cut, the weight of the arcs into the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from portpart.algorithms.objectives.connectivity import Connectivity
+from portpart.backends.language import DeviceFunction, Record, Word, Words
+
+
+class Tables(Record):
+    """What the distances of an objective need; most objectives have a class of their own."""
+
+    max_distance: int
+
+
+class Found(Words):
+    """What is found out about the blocks of a vertex, in scratch memory of a team.
+
+    `own` is the weight of its arcs into its own block, `total` that of all, where values are not
+    just weights; `here` the value of its own block; `block` the best of the others that are
+    admitted, -1 if there is none, and `value` the value of that; `admitted` the number of those,
+    and `admitted_weight` the weight of the arcs into them, where these are asked for.
+    """
+
+    own: int
+    total: int
+    here: int
+    block: int
+    value: int
+    admitted: int
+    admitted_weight: int
+
+
+NUM_FOUND = len(Found.indices)
+
+
+@dataclass(frozen=True, eq=False)
+class Valuation:
+    """How the blocks that a vertex touches are found, and valued.
+
+    Attributes
+    ----------
+    connectivity : Connectivity
+    value : DeviceFunction
+        ``value(block, weight, v, graph, part, ties, tables, num_blocks)``: the value of a block for
+        v, whose arcs into it have this weight.
+    """
+
+    connectivity: Connectivity
+    value: DeviceFunction
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """The functions of an objective: what compiled programs depend on.
+
+    Attributes
+    ----------
+    name : str
+    distance : DeviceFunction
+        ``distance(a, b, tables)`` of two blocks, 0 of a block and itself, the same both ways.
+    is_cut : bool
+        Whether the distance of any two blocks is 1: values are weights then.
+    unknown : DeviceFunction
+        ``unknown(found, tables)``: the value of a block that the vertex does not touch, or, in
+        strong rebalancing, of whatever block it will have to take.
+    few : callable
+        From the most neighbours, how the blocks of such a vertex are valued.
+    many : Valuation
+        The same for vertices with more neighbours, hubs among them.
+    team_of_many : int
+        Lanes for a vertex with many that is not a hub.
+    """
+
+    name: str
+    distance: DeviceFunction
+    is_cut: bool
+    unknown: DeviceFunction
+    few: Callable[[int], Valuation]
+    many: Valuation
+    team_of_many: int
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What decides which vertices have few neighbours.
+
+    Attributes
+    ----------
+    team, widest_team : int
+        Lanes for a vertex, and the most that there may be.
+    num_blocks : int
+    counter : Word
+        Type of numbers that hold any sum of arc weights.
+    mean_degree : float
+    max_degree : int
+    """
+
+    team: int
+    widest_team: int
+    num_blocks: int
+    counter: Word
+    mean_degree: float
+    max_degree: int
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """What is minimised, on a space.
+
+    Attributes
+    ----------
+    rules : Rules
+    tables : Tables
+        The last argument of `Rules.distance`.
+    most_of_few : callable
+        Most neighbours of a vertex that has few; below 0 no vertex has.
+    wide_degree : int
+        Above this mean degree a vertex of a list takes the wider team.
+    """
+
+    rules: Rules
+    tables: Tables
+    most_of_few: Callable[[Shape], int]
+    wide_degree: int

@@ -1,0 +1,245 @@
+"""One body for vertices with few neighbours, for those with many, and for hubs.
+
+They differ in the lanes that a vertex gets, and in how the blocks that it touches are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.objective import NUM_FOUND, Found, Rules, Tables, Valuation
+from portpart.algorithms.refinement.active_sets import is_for
+from portpart.algorithms.refinement.state import Level, Run
+from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
+    Word,
+    ctz,
+    device,
+    int8,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_array,
+    team_sum,
+    uint64,
+)
+from portpart.backends.work import WorkRecord
+from portpart.graphs.rows import Csr, degree_of
+
+Body = Callable[[Rules, Valuation], DeviceFunction]
+"""From an objective and how blocks are valued, ``body(v, graph, run, ties, tables, found, more)``:
+what all lanes of a team do together with a vertex."""
+
+
+class More(WorkRecord):
+    """What some bodies need beside all that refinement keeps; most need nothing."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Device functions that say which vertices a body is for.
+
+    Attributes
+    ----------
+    few : DeviceFunction
+        ``few(i, lone, graph, run)``: vertex i of the list if it has few neighbours and the list is
+        work for such lanes; else -1.
+    many : DeviceFunction
+        ``many(i, graph, run)``: a bit for each vertex of group i that has many and is no hub.
+    member : DeviceFunction
+        ``member(i, bit, run)``: that vertex.
+    hub : DeviceFunction
+        ``hub(i, run)``: hub i if it asks; else -1.
+    """
+
+    few: DeviceFunction
+    many: DeviceFunction
+    member: DeviceFunction
+    hub: DeviceFunction
+
+
+@device
+def has_few(v, graph: Csr, level: Level):
+    """Whether v has few neighbours."""
+    return degree_of(v, graph) <= level.few_arcs
+
+
+@device
+def has_many(v, graph: Csr, level: Level):
+    """Whether v has many neighbours and is no hub."""
+    degree = degree_of(v, graph)
+    return degree > level.few_arcs and degree <= level.hub_degree
+
+
+@dataclass(frozen=True)
+class ByDegree:
+    """The kernels of one body for an objective.
+
+    Parameters
+    ----------
+    body : callable
+    asking : Asking
+    rules : Rules
+    """
+
+    body: Body
+    asking: Asking
+    rules: Rules
+
+    def few(self, counter: Word, most: int) -> Kernel:
+        """For vertices with at most so many neighbours; weights are numbers of `counter`.
+
+        A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
+        """
+        return kernel_of_few(self.body, self.asking, self.rules, self.rules.few(most), counter)
+
+    def many(self, counter: Word) -> Kernel:
+        """For vertices with more that are no hubs."""
+        return kernel_of_many(self.body, self.asking, self.rules, counter)
+
+    def of_hub(self, counter: Word) -> Kernel:
+        """For hubs."""
+        return kernel_of_hub(self.body, self.asking, self.rules, counter)
+
+
+@cache
+def kernel_of_few(body: Body, asking: Asking, rules: Rules, valuation: Valuation,
+                  counter: Word) -> Kernel:
+    """The kernel for vertices with few neighbours."""
+    work, asks = body(rules, valuation), asking.few
+    num_blocks, num_weights, num_order = valuation.connectivity.scratch
+
+    @kernel
+    def of_few(i, graph: Csr, run: Run, tables: Tables, more: More, lone):
+        """Do what there is to do for vertex i of the list, if it has few neighbours."""
+        ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
+                    order=team_array(int8, num_order))
+        found = Found(team_array(int64, NUM_FOUND))
+        v = asks(i, lone, graph, run)
+        if v >= 0:
+            work(v, graph, run, ties, tables, found, more)
+
+    return of_few
+
+
+@cache
+def kernel_of_many(body: Body, asking: Asking, rules: Rules, counter: Word) -> Kernel:
+    """The kernel for vertices with many neighbours."""
+    work, asks, member = body(rules, rules.many), asking.many, asking.member
+    num_blocks, num_weights, num_order = rules.many.connectivity.scratch
+
+    @kernel
+    def of_many(i, graph: Csr, run: Run, tables: Tables, more: More):
+        """Do what there is to do for the vertices of group i that have many neighbours."""
+        ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
+                    order=team_array(int8, num_order))
+        found = Found(team_array(int64, NUM_FOUND))
+        chosen = asks(i, graph, run)
+        while chosen != 0:
+            work(member(i, ctz(uint64(chosen)), run), graph, run, ties, tables, found, more)
+            chosen &= chosen - 1
+
+    return of_many
+
+
+@cache
+def kernel_of_hub(body: Body, asking: Asking, rules: Rules, counter: Word) -> Kernel:
+    """The kernel for hubs."""
+    work, asks = body(rules, rules.many), asking.hub
+    num_blocks, num_weights, num_order = rules.many.connectivity.scratch
+
+    @kernel
+    def of_hub(i, graph: Csr, run: Run, tables: Tables, more: More):
+        """Do what there is to do for hub i."""
+        ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
+                    order=team_array(int8, num_order))
+        found = Found(team_array(int64, NUM_FOUND))
+        v = asks(i, run)
+        if v >= 0:
+            work(v, graph, run, ties, tables, found, more)
+
+    return of_hub
+
+
+# vertices whose best target is out of date ---------------------------------------------------
+
+
+@device
+def dirty_with_few(i, lone, graph: Csr, run: Run):
+    """Dirty vertex i, if it has few neighbours and the list is for such lanes."""
+    v = run.cache.dirty_list[i]
+    if not is_for(lone, run.level.dirty, run.level):
+        v = int32(-1)
+    elif not has_few(v, graph, run.level):
+        v = int32(-1)
+    return v
+
+
+@device
+def dirty_with_many(i, graph: Csr, run: Run):
+    """A bit for each dirty vertex of group i that has many neighbours, unless it is a hub.
+
+    Seldom many have: a team looks at several at once and works on those.  All lanes together.
+    """
+    first = i * run.level.group
+    chosen = int64(0)
+    if lane() < run.level.group and first + lane() < run.level.dirty:
+        if has_many(run.cache.dirty_list[first + lane()], graph, run.level):
+            chosen = int64(1) << lane()
+    return team_sum(chosen)
+
+
+@device
+def dirty_member(i, bit, run: Run):
+    """Dirty vertex of a group."""
+    return run.cache.dirty_list[i * run.level.group + bit]
+
+
+@device
+def dirty_hub(i, run: Run):
+    """Hub i, if it is dirty."""
+    v = run.active.hubs[i]
+    if run.cache.dirty[v] == 0:
+        v = int32(-1)
+    return v
+
+
+DIRTY = Asking(dirty_with_few, dirty_with_many, dirty_member, dirty_hub)
+
+
+# vertices that have been listed to be rated --------------------------------------------------
+
+
+@device
+def unrated_with_few(i, lone, graph: Csr, run: Run):
+    """Unrated vertex i, if it has few neighbours.  Such lists are for teams."""
+    v = run.leavers.unrated[i]
+    if not has_few(v, graph, run.level):
+        v = int32(-1)
+    return v
+
+
+@device
+def unrated_with_many(i, graph: Csr, run: Run):
+    """1 if unrated vertex i has many neighbours and is no hub, else 0."""
+    return int64(has_many(run.leavers.unrated[i], graph, run.level))
+
+
+@device
+def unrated_member(i, bit, run: Run):
+    """Unrated vertex i."""
+    return run.leavers.unrated[i]
+
+
+@device
+def unrated_hub(i, run: Run):
+    """Unrated hub i."""
+    return run.leavers.unrated_hubs[i]
+
+
+UNRATED = Asking(unrated_with_few, unrated_with_many, unrated_member, unrated_hub)

@@ -1,0 +1,120 @@
+"""The best block for a vertex, among those that it touches and that are admitted."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.refinement.state import Run
+from portpart.backends.language import (
+    DeviceFunction,
+    device,
+    int32,
+    int64,
+    lane,
+    team_max,
+    team_size,
+    team_sum,
+    team_sync,
+)
+from portpart.graphs.rows import Csr
+from portpart.primitives.hashing import pair_hash
+from portpart.primitives.team_winner import team_winner
+
+NONE = -1
+LOWEST = -(2**63)
+
+
+@cache
+def note_found(by_distance: bool) -> DeviceFunction:
+    """Device function for values that are weights, or by distance."""
+
+    @device
+    def note_found(own, total, cost, block, value, found: Found):
+        """Tell the first lane of a team what has been found; nothing is admitted so far."""
+        if lane() == 0:
+            found.own = own
+            found.here = -cost if by_distance else own
+            if by_distance:
+                found.total = total
+            found.block = int64(block)
+            found.value = value
+            found.admitted = 0
+        return block
+
+    return note_found
+
+
+@cache
+def best_candidate(rules: Rules, valuation: Valuation, admits: DeviceFunction,
+                   counts: bool) -> DeviceFunction:
+    """Device function for an objective, a way to value blocks, and which blocks are admitted.
+
+    Parameters
+    ----------
+    admits : DeviceFunction
+        ``admits(v, block, graph, run)``
+    counts : bool
+        Whether the admitted blocks are counted.
+    """
+    bring, number, block_of, weight_of = valuation.connectivity.functions
+    value_of, distance, by_distance = valuation.value, rules.distance, not rules.is_cut
+    note = note_found(by_distance)
+
+    @device
+    def best_candidate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found):
+        """Find out what `Found` says about v; a hash of vertex and block breaks ties.
+
+        All lanes of a team together; the first one gets to know.
+        """
+        here = run.moves.part[v]
+        own = int64(0)
+        total = int64(0)
+        cost = int64(0)
+        best = int64(LOWEST)
+        best_hash = int64(LOWEST)
+        best_block = int32(NONE)
+        admitted = int64(0)
+        admitted_weight = int64(0)
+        first = int64(0)
+        while first < run.level.blocks:
+            end = bring(v, first, graph, run.moves.part, ties, run.level.blocks)
+            for j in range(lane(), number(v, first, end, graph, ties), team_size()):
+                block = block_of(j, v, first, end, graph, run.moves.part, ties)
+                weight = weight_of(j, v, block, first, end, graph, ties)
+                total += weight
+                if block == here:
+                    own += weight
+                elif weight > 0:
+                    if by_distance:
+                        cost += weight * distance(here, block, tables)
+                    if admits(v, block, graph, run):
+                        if counts:
+                            admitted += 1
+                            admitted_weight += weight
+                        value = value_of(block, weight, v, graph, run.moves.part, ties, tables,
+                                         run.level.blocks)
+                        if value >= best:
+                            hashed = pair_hash(v, block, run.level.seed)
+                            if value > best or hashed > best_hash:
+                                best = value
+                                best_hash = hashed
+                                best_block = block
+            team_sync()
+            first = end
+        own = team_sum(own)
+        if by_distance:
+            total = team_sum(total)
+            cost = team_sum(cost)
+        if counts:
+            admitted = team_sum(admitted)
+            admitted_weight = team_sum(admitted_weight)
+        top = team_max(best)
+        note(own, total, cost, team_winner(best, best_hash, best_block), top, found)
+        if lane() == 0 and counts:
+            found.admitted = admitted
+            found.admitted_weight = admitted_weight
+        return top
+
+    return best_candidate
