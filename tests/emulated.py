@@ -29,7 +29,7 @@ from portpart.algorithms.objectives import communication, cut
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.refinement import active_sets, jet_refinement, state
+from portpart.algorithms.refinement import active_sets, refiner, state
 from portpart.api.bounds import bounds_for
 from portpart.api.map_processes import mapped_by
 from portpart.api.partition import _finished
@@ -64,7 +64,7 @@ IMPROVED = ClusteringOptions(improve_rounds=1)
 
 SIZES: dict[str, list[tuple[Any, str, Any]]] = {
     "long lists": [(active_sets, "LONG", 10), (active_sets, "MANY", 0), (active_sets, "FEW", 0)],
-    "degrees": [*((module, "max_arcs", lambda team: 6) for module in (jet_refinement, state)),
+    "degrees": [*((module, "max_arcs", lambda team: 6) for module in (refiner, state)),
                 (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
 }

@@ -11,10 +11,10 @@ from portpart.algorithms.objectives.cut import CUT, HUB_TEAM
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree, More
 from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
-from portpart.algorithms.refinement.jet_program import Recording, Widths, record_refinement
-from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.moves import move_vertex, weighing
 from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.program import Recording, Widths, record_refinement
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import Level, Run, Sizes, sub_buckets_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program

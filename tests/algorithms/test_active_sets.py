@@ -10,7 +10,7 @@ import pytest
 
 from portpart.algorithms.refinement import active_sets, loss_buckets
 from portpart.algorithms.refinement.incumbent import go_back
-from portpart.algorithms.refinement.jet_refinement import Refiner
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import Level
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.generators import grid_2d

@@ -22,8 +22,8 @@ from portpart.algorithms.initial.fixed_vertices import (
     start_partition,
 )
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph

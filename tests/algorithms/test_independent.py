@@ -15,7 +15,7 @@ from portpart.algorithms.refinement.independent_refinement import (
     IndependentOptions,
     independent_set_refiner,
 )
-from portpart.algorithms.refinement.jet_program import Widths
+from portpart.algorithms.refinement.program import Widths
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64

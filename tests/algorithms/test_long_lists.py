@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.refinement import active_sets
-from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph

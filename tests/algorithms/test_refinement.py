@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart.algorithms.coarsening.contraction import contract
-from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph

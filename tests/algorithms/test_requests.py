@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.objectives.cut import most_of_few
 from portpart.algorithms.objectives.objective import Shape
-from portpart.algorithms.refinement.jet_program import Widths
-from portpart.algorithms.refinement.jet_refinement import Refiner
+from portpart.algorithms.refinement.program import Widths
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.two_direction_refinement import (
     TwoDirectionOptions,
     two_direction_refiner,

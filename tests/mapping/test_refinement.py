@@ -17,8 +17,8 @@ from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.objective import Shape
 from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement import active_sets, loss_buckets
-from portpart.algorithms.refinement.jet_program import Widths
-from portpart.algorithms.refinement.jet_refinement import Refiner
+from portpart.algorithms.refinement.program import Widths
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64

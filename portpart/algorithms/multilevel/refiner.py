@@ -7,7 +7,7 @@ from typing import Protocol
 
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.refinement import jet_refinement
+from portpart.algorithms.refinement import refiner
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -35,6 +35,6 @@ class Refiner(Protocol):
 
 def jet_refiner(problem: Problem, options: ScheduleOptions) -> Callable[[int], Refiner]:
     """Makes, for a seed, what refines as Jet does."""
-    return lambda seed: jet_refinement.Refiner(
+    return lambda seed: refiner.Refiner(
         problem.space, problem.graph, problem.balance, options.coarse, seed,
         options.of_finest(problem.graph), objective=problem.objective)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.refinement.by_degree import More
-from portpart.algorithms.refinement.jet_program import Recording
+from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Blocks, Level, Run, Sizes
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (

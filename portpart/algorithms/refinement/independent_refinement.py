@@ -22,9 +22,9 @@ from portpart.algorithms.refinement.independent import (
     keep_independent,
     keep_independent_hubs,
 )
-from portpart.algorithms.refinement.jet_program import MoveRule, Recording, launch_by_degree
-from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import IndependentOptions, RefinementOptions
+from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import Run, Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph

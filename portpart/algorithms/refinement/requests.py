@@ -24,7 +24,7 @@ from portpart.algorithms.refinement.best_prefix import (
     shorten_list,
     try_all,
 )
-from portpart.algorithms.refinement.jet_program import Recording
+from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Level, Run
 from portpart.backends.language import (
     atomic_add,

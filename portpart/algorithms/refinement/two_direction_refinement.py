@@ -17,9 +17,9 @@ from portpart.algorithms.refinement.independent_refinement import (
     record_legal_moves,
     shared,
 )
-from portpart.algorithms.refinement.jet_program import Recording
-from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import TwoDirectionOptions
+from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.requests import record_requests
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph

@@ -1,6 +1,6 @@
 """Refinement from the coarsest graph to the finest: work arrays, limits and runs.
 
-What happens on a level is the program of `jet_program.py`.
+What happens on a level is the program of `program.py`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement import active_sets
 from portpart.algorithms.refinement.incumbent import add_vertex_weight, go_back, project
-from portpart.algorithms.refinement.jet_program import (
+from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
+from portpart.algorithms.refinement.program import (
     MoveRule,
     Recording,
     Widths,
     record_refinement,
 )
-from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
 from portpart.algorithms.refinement.state import (
     ActiveSets,
     Blocks,
