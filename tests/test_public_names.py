@@ -81,6 +81,13 @@ def test_partition_has_the_promised_parameters_and_defaults() -> None:
     )
 
 
+def test_mappings_are_asked_for_as_partitions_are() -> None:
+    parameters = inspect.signature(portpart.map_processes).parameters
+    own = {"k", "min_block_weight"}
+    assert {name: parameters[name].default for name in PARTITION_PARAMETERS if name not in own} == {
+        name: default for name, default in PARTITION_PARAMETERS.items() if name not in own}
+
+
 def test_every_error_is_a_portpart_error() -> None:
     errors = [value for name in PUBLIC if inspect.isclass(value := getattr(portpart, name))
               and issubclass(value, Exception)]  # fmt: skip

@@ -11,28 +11,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
+from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level
-from portpart.algorithms.coarsening.matching import part_unlike, rated_matching
+from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.options import ClusteringOptions, CoarseningOptions
-from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
-from portpart.algorithms.multilevel.pool import grown_parts, metis_parts, start_from_best
-from portpart.algorithms.multilevel.refiner import Refiner, jet_refiner
+from portpart.algorithms.multilevel.pool import grown_parts
+from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
-from portpart.algorithms.placement.anchors import anchored, swap_groups
+from portpart.algorithms.placement.anchors import start_mapping, swap_groups
 from portpart.algorithms.placement.traffic import traffic_of, with_swaps
 from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 from portpart.options import changed, check_options, described, option
-
-MAX_MATCHMAKER_DEGREE = 1000
-"""Vertices of higher degree make no relatives."""
 
 PLACED = 4
 """Candidates, at least, that are placed and refined for a machine that is no hierarchy."""
@@ -130,11 +126,7 @@ def _cluster_rule(problem: MappingProblem, config: IntegratedConfig) -> ClusterR
         return cluster_rule(problem.graph, coarsest, limit, config.clustering)
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        mate = rated_matching(fine, limit, level_seed, label)
-        two_hop_matching(fine.space, fine, mate, limit, level_seed, MAX_MATCHMAKER_DEGREE)
-        if label is not None:
-            mate = part_unlike(fine.space, mate, label)
-        return clusters_of_matching(fine.space, mate)
+        return matched_clusters(fine, limit, level_seed, label, rated=True)
 
     return match
 
@@ -144,30 +136,18 @@ def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
     is_hierarchy, splits = problem.topology.is_hierarchy, splits_along(problem.topology)
     refined = config.initial.refined if is_hierarchy else max(PLACED, config.initial.refined)
     options = replace(config.initial, refined=refined)
-    groups = swap_groups(problem)
 
-    def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
-        coarsest = level.graph
-        if wanted.initial is not None:
-            refiner.start(coarsest, wanted.initial)
-            return 0
-        parts = grown_parts(coarsest, problem.balance, options, seed, splits)
-        if not is_hierarchy:
-            parts = [_better_placed(coarsest, part, problem, seed, groups) for part in parts]
-        if wanted.fixed is not None:
-            fixed = wanted.fixed
-            parts = [anchored(coarsest, part, fixed, problem.topology, problem.num_blocks)
-                     for part in parts]
-            parts += metis_parts(coarsest, problem.balance, range(seed, seed + 1), fixed)
-        temperature = config.refinement.passes(1, coarsest)[0]
-        start_from_best(refiner, coarsest, parts, len(parts), temperature, wanted)
-        return 0
+    def grow(level: Level, wanted: Constraints, seed: int) -> list[Array]:
+        parts = grown_parts(level.graph, problem.balance, options, seed, splits)
+        if is_hierarchy:
+            return parts
+        return [_better_placed(level.graph, part, problem, seed) for part in parts]
 
-    return start
+    return start_mapping(problem, problem.num_blocks, config.refinement.passes, grow)
 
 
-def _better_placed(coarsest: Graph, part: Array, problem: MappingProblem, seed: int,
-                   groups: np.ndarray | None) -> Array:
+def _better_placed(coarsest: Graph, part: Array, problem: MappingProblem, seed: int) -> Array:
     """The mapping after swaps: bisections know nothing of distances that are no hierarchy's."""
     traffic = traffic_of(coarsest, part, problem.num_blocks)
-    return with_swaps(coarsest, part, traffic, problem.distances, seed, group=groups)[0]
+    return with_swaps(coarsest, part, traffic, problem.distances, seed,
+                      group=swap_groups(problem))[0]

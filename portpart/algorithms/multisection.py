@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.combining import Sections
+from portpart.algorithms.placement.section_limits import section_balance, uneven_balance
 from portpart.backends.interface import Array
 from portpart.backends.language import int32, int64, kernel
 from portpart.graphs.graph import Graph
@@ -100,81 +100,6 @@ def _level_balance(problem: MappingProblem, part: Array, blocks: int, arity: int
     np.add.at(held, inside[inside >= 0], host_vertex_weights(graph)[inside >= 0])
     limits = np.maximum(balance.limits, held)
     return replace(balance, max_block_weight=int(limits.max()), limits=limits)
-
-
-def section_balance(weights: np.ndarray, arity: int, elements: int, limit: int,
-                    levels_left: int, room: float = 0.0) -> Balance:
-    """Limits of the blocks that subgraphs of these weights are divided into, `arity` each."""
-    total = int(weights.sum())
-    limits = [min(total, adaptive_limit(limit, weight, elements, arity, levels_left, room))
-              for weight in weights.tolist()]
-    if len(limits) == 1:
-        return Balance(arity, limits[0], int(weights[0]) // arity)
-    means = weights // arity
-    return Balance(len(limits) * arity, max(limits), int(means.max()),
-                   np.repeat(np.array(limits, np.int64), arity), np.repeat(means, arity))
-
-
-def uneven_balance(weights: np.ndarray, capacities: list[int], levels_left: int,
-                   room: float = 0.0) -> Balance:
-    """The same for blocks whose elements may weigh so much together, in the order of blocks."""
-    total, arity = int(weights.sum()), len(capacities) // len(weights)
-    limits, means = [], []
-    for section, weight in enumerate(weights.tolist()):
-        own = capacities[section * arity : (section + 1) * arity]
-        whole = max(1, sum(own))
-        spread = _root(whole * weight ** (levels_left - 1), levels_left)
-        for capacity in own:
-            means.append(weight * capacity // whole)
-            limits.append(min(total, _with_room(-(-weight * capacity // whole),
-                                                spread * capacity // whole, capacity, room)))
-    return Balance(len(capacities), max(limits), max(means), np.array(limits, np.int64),
-                   np.array(means, np.int64))
-
-
-def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_left: int,
-                   room: float = 0.0) -> int:
-    """What each of `arity` blocks of a subgraph may weigh (equation 2), in exact arithmetic.
-
-    The room that the subgraph has is spread over the levels that are left: with the paper's
-    epsilon' the blocks weigh at most (1 + epsilon') * weight / arity, and
-    (1 + epsilon') ** levels_left = limit * elements / weight.
-
-    Parameters
-    ----------
-    limit : int
-        What an element may weigh.
-    weight, elements : int
-        Of the subgraph.
-    levels_left : int
-        Partitions on the way to single elements, this one included.
-    room : float
-        Share of what the paper leaves to the levels further in that this one gets besides.
-
-    Examples
-    --------
-    >>> adaptive_limit(103, 800, 8, 2, 3), adaptive_limit(103, 404, 4, 4, 1)
-    (404, 103)
-    >>> adaptive_limit(103, 800, 8, 2, 3, room=0.5)
-    408
-    """
-    mean = -(-weight // arity)
-    spread = _root(limit * elements * weight ** (levels_left - 1), levels_left) // arity
-    return _with_room(mean, spread, limit * elements // arity, room)
-
-
-def _with_room(mean: int, spread: int, capacity: int, room: float) -> int:
-    """A limit between what the paper gives a level and all that the elements may weigh."""
-    return max(mean, spread + int(Fraction(float(room)) * max(0, capacity - spread)))
-
-
-def _root(value: int, degree: int) -> int:
-    """Largest integer whose power does not exceed `value`."""
-    low, high = 0, 1 << (value.bit_length() // degree + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if middle**degree <= value else (low, middle)
-    return low
 
 
 def _first_blocks(graph: Graph, part: Array, arity: int) -> Array:

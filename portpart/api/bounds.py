@@ -33,30 +33,30 @@ class Bounds:
 
     Attributes
     ----------
-    most : int
+    max_limit : int
         The largest of the limits; may pass 64 bits.
     limits : numpy.ndarray of int64, shape (k,)
         Limits of the blocks, no more than all vertices weigh.
-    held : numpy.ndarray of int64, shape (k,)
+    fixed_weight : numpy.ndarray of int64, shape (k,)
         Weight of the vertices that are fixed to each block.
-    least : int
+    min_weight : int
         What the caller wants each block to weigh at least.
     balance : Balance
-        What the algorithms keep: no limit is below what a block holds anyway.
+        What the algorithms keep: no limit is below what is fixed to a block.
     max_filled : callable
         How many blocks can weigh something at once, 0 if that is not asked for.
     """
 
-    most: int
+    max_limit: int
     limits: np.ndarray
-    held: np.ndarray
-    least: int
+    fixed_weight: np.ndarray
+    min_weight: int
     balance: Balance
     max_filled: Callable[[], int]
 
     def kept_by(self, weights: np.ndarray) -> bool:
         """Whether block weights keep the limits and the least, and none is 0 without need."""
-        return bool((weights <= self.limits).all() and (weights >= self.least).all()
+        return bool((weights <= self.limits).all() and (weights >= self.min_weight).all()
                     and self.empty(weights) == 0)
 
     def empty(self, weights: np.ndarray) -> int:
@@ -67,7 +67,7 @@ class Bounds:
     def rank(self, weights: np.ndarray, cut: int) -> tuple[int, int, int, int]:
         """Less is better: weight above the limits, below the least, empty blocks, the cut."""
         over = max(0, self.balance.overload(weights))
-        return over, max(0, self.least - int(weights.min())), self.empty(weights), cut
+        return over, max(0, self.min_weight - int(weights.min())), self.empty(weights), cut
 
 
 def bounds_for(graph: Graph, k: int, imbalance: Any, target: Any, fixed: Array | None,

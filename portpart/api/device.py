@@ -71,14 +71,14 @@ def to_callers_memory(part: Any, graph: Any, space: ExecutionSpace) -> Any:
 def infeasibility_message(graph: Graph, weights: np.ndarray, bounds: Bounds,
                           target: Any = None) -> str:
     """Which bound block weights break, and why."""
-    limits = bounds.limits
-    block = int((bounds.held - limits).argmax())
-    if bounds.held[block] > limits[block]:
-        return (f"the vertices fixed to block {block} weigh {bounds.held[block]}, more than the "
+    limits, held = bounds.limits, bounds.fixed_weight
+    block = int((held - limits).argmax())
+    if held[block] > limits[block]:
+        return (f"the vertices fixed to block {block} weigh {held[block]}, more than the "
                 f"{limits[block]} it may weigh")
     if (weights <= limits).all():
-        return (f"no partition with at least {max(1, bounds.least)} in each block was found; the "
-                f"lightest block weighs {weights.min()}")
+        return (f"no partition with at least {max(1, bounds.min_weight)} in each block was found; "
+                f"the lightest block weighs {weights.min()}")
     limit = int(limits.max())
     heaviest = argmax_of(graph.space, graph.vertex_weights)
     weight = max_of(graph.space, graph.vertex_weights)

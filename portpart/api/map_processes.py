@@ -192,7 +192,7 @@ def map_processes(
         part=to_callers_memory(part, graph, space),
         cut=int(traffic.sum()) // 2, imbalance=imbalance_of(block_weights, target),
         block_weights=block_weights,
-        max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
+        max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
         feasible=feasible, k=k, seconds=time.perf_counter() - start,
         stats={**trace.summary(), "weight_scale": working.weight_scale}, labels=working.names,
         cost=int(costs.sum()), level_costs=costs, traffic=traffic, topology=machine,

@@ -15,7 +15,7 @@ from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
 from portpart.algorithms.mappers import MultisectionConfig, mapper_of
 from portpart.algorithms.objectives.distances import MOST_COUNTED
 from portpart.algorithms.partitioners import find
-from portpart.algorithms.placement.sections import LEAST_OF_SECTION, coarsest_of_sections
+from portpart.algorithms.placement.sections import MIN_OF_SECTION, coarsest_of_sections
 from portpart.algorithms.placement.swaps import MAX_SWAPPED
 from portpart.algorithms.placement.traffic import has_table
 from portpart.algorithms.portpart import PortpartConfig
@@ -158,7 +158,7 @@ def _as_partition(config: PortpartConfig, k: int, sections: int) -> Plan:
     """The plan of a partition that stops coarsening where those of the sections do."""
     coarsest = coarsest_of_sections(config, k, sections)
     growing = config.initial.growing
-    growing = replace(growing, min_vertices=max(growing.min_vertices, LEAST_OF_SECTION * sections))
+    growing = replace(growing, min_vertices=max(growing.min_vertices, MIN_OF_SECTION * sections))
     stops = replace(config.coarsening, coarsest_per_block=0, min_coarsest=coarsest,
                     max_coarsest=coarsest)
     return Plan(stops, InitialOptions("grown", growing=growing), config.search)

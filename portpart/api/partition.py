@@ -187,7 +187,7 @@ def partition(
         part=to_callers_memory(part, graph, space),
         cut=cut, imbalance=imbalance_of(block_weights, target),
         block_weights=block_weights,
-        max_block_weight_allowed=bounds.most, block_weight_limits=bounds.limits,
+        max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
         feasible=feasible, k=k,
         seconds=time.perf_counter() - start,
         stats={**trace.summary(), "weight_scale": working.weight_scale}, labels=working.names,
@@ -197,7 +197,7 @@ def partition(
 def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray, int]:
     """The partition within its bounds, its block weights and its cut."""
     graph, wanted = problem.graph, problem.constraints
-    part, weights = bounded(graph, part, problem.balance, bounds.least, wanted.fixed)
+    part, weights = bounded(graph, part, problem.balance, bounds.min_weight, wanted.fixed)
     cut = cut_of(graph, part)
     if wanted.initial is not None:
         first = wanted.initial

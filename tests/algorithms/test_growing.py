@@ -230,7 +230,7 @@ def test_whole_partitions_with_grown_starts(space: ExecutionSpace) -> None:
 
 
 def test_graphs_that_do_not_shrink_are_left_to_metis(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starting, "MOST_GROWN", 100)
+    monkeypatch.setattr(starting, "MAX_GROWN", 100)
     metis, grown = (portpart.partition(generators.delaunay(900), 4, preset=JetConfig(
         initial=InitialOptions(start))) for start in ("metis", "grown"))
     assert np.array_equal(metis.part, grown.part)

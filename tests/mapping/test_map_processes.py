@@ -22,8 +22,8 @@ from portpart.algorithms.mappers import MAPPERS, MultisectionConfig, Partitioned
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multisection import adaptive_limit
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.placement.section_limits import adaptive_limit
 from portpart.generators import delaunay, grid_2d, rmat
 from tests.graphs import RawGraph, raw_graph, raw_graphs
 from tests.mapping import plain

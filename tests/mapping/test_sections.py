@@ -12,9 +12,9 @@ from portpart.algorithms.initial.bisection_state import Candidates
 from portpart.algorithms.initial.order_by_section import order_by_section
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multisection import section_balance
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.combining import Sections, best_of_each
+from portpart.algorithms.placement.section_limits import section_balance
 from portpart.algorithms.placement.sections import partition_sections
 from portpart.algorithms.placement.tree import splits_of_ranges
 from portpart.backends.interface import ExecutionSpace

@@ -19,8 +19,8 @@ from portpart.algorithms.mappers import MAPPERS, mapper_of
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multisection import uneven_balance
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.placement.section_limits import uneven_balance
 from portpart.api.bounds import bounds_for
 from portpart.api.map_processes import mapped_by
 from portpart.backends.interface import ExecutionSpace

@@ -90,7 +90,8 @@ def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None
 
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
-                     two_hop: bool = True, max_matchmaker_degree: int = 1000) -> Clusters:
+                     two_hop: bool = True, max_matchmaker_degree: int = 1000,
+                     rated: bool = False) -> Clusters:
     """Pairs of a heavy-edge matching and single vertices, in the order of their smaller vertex.
 
     Parameters
@@ -106,9 +107,12 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
         Whether vertices at distance two are paired while too many are single.
     max_matchmaker_degree : int
         Vertices of higher degree do not make relatives.
+    rated : bool
+        Whether edges are rated instead, as by `rated_matching`.
     """
     space = graph.space
-    mate = heavy_edge_matching(space, graph, max_weight, seed, label)
+    mate = (rated_matching(graph, max_weight, seed, label) if rated
+            else heavy_edge_matching(space, graph, max_weight, seed, label))
     if two_hop:
         two_hop_matching(space, graph, mate, max_weight, seed, max_matchmaker_degree)
         if label is not None:

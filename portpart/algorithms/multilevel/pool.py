@@ -24,7 +24,7 @@ from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
-MOST_GROWN = 2**17
+MAX_GROWN = 2**17
 """Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
 
 MAX_KEPT = 0.9

@@ -8,7 +8,7 @@ from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.pool import (
-    MOST_GROWN,
+    MAX_GROWN,
     grown_parts,
     metis_parts,
     start_from_best,
@@ -32,7 +32,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
         parts: Iterable[Array]
         count = options.num_starts(balance.num_blocks)
         grows = options.method != "metis" and wanted.fixed is None
-        if grows and coarsest.num_vertices <= MOST_GROWN:
+        if grows and coarsest.num_vertices <= MAX_GROWN:
             one = options.method == "auto" and count == 1
             growing = options.growing.of_one() if one else options.growing
             parts = grown_parts(coarsest, balance, growing, seed)

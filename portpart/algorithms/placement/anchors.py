@@ -1,16 +1,58 @@
-"""What fixed vertices mean for a mapping: places of the others, and which blocks may swap."""
+"""Where mappings start, and what fixed vertices mean for them and for swaps."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
+from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.pool import metis_parts, start_from_best
+from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.walk import Passes, StartRule
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology
 
 MAX_ASSIGNED = 1000
 """With more blocks to choose from, the best places take too long to find."""
+
+
+Grow = Callable[[Level, Constraints, int], list[Array]]
+"""Mappings of the coarsest graph, by a seed; where fixed vertices are does not matter."""
+
+ChooseOn = Callable[[Level, Constraints, list[Array]], Array]
+"""One of several mappings of the coarsest graph, or one put together from them."""
+
+
+def start_mapping(problem: MappingProblem, width: int, passes: Passes, grow: Grow,
+                  choose: ChooseOn | None = None) -> StartRule:
+    """Mappings that are grown, each refined on the coarsest graph, of which the best.
+
+    Parameters
+    ----------
+    width : int
+        Blocks of a section: only these exchange their vertices for the sake of fixed ones.
+    """
+
+    def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
+        graph, fixed = level.graph, wanted.fixed
+        if wanted.initial is not None:
+            refiner.start(graph, wanted.initial)
+            return 0
+        parts = grow(level, wanted, seed)
+        if fixed is not None:
+            parts = [anchored(graph, part, fixed, problem.topology, width) for part in parts]
+            if width == problem.num_blocks:
+                parts += metis_parts(graph, problem.balance, range(seed, seed + 1), fixed)
+        start_from_best(refiner, graph, parts, len(parts), passes(1, graph)[0], wanted,
+                        None if choose is None else partial(choose, level, wanted))
+        return 0
+
+    return start
 
 
 def anchored(graph: Graph, part: Array, fixed: Array, topology: Topology, width: int) -> Array:

@@ -18,16 +18,11 @@ from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.pool import (
-    grown_on,
-    levels_below,
-    metis_parts,
-    start_from_best,
-)
-from portpart.algorithms.multilevel.refiner import Refiner, jet_refiner
+from portpart.algorithms.multilevel.pool import grown_on, levels_below
+from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.search import Partition
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
-from portpart.algorithms.placement.anchors import anchored
+from portpart.algorithms.placement.anchors import start_mapping
 from portpart.algorithms.placement.combining import Sections, best_of_each
 from portpart.algorithms.placement.tree import splits_of_ranges
 from portpart.backends.interface import Array
@@ -36,10 +31,10 @@ from portpart.backends.language import int32, kernel
 if TYPE_CHECKING:
     from portpart.algorithms.portpart import PortpartConfig
 
-MOST = 2**16
+MAX_COARSEST = 2**16
 """Most vertices at which coarsening may stop so that all sections have enough."""
 
-LEAST_OF_SECTION = 128
+MIN_OF_SECTION = 128
 """Vertices for each section at which coarsening for starts ends."""
 
 
@@ -76,7 +71,7 @@ def partition_sections(problem: MappingProblem, sections: Sections,
 def coarsest_of_sections(config: PortpartConfig, num_blocks: int, num_sections: int) -> int:
     """Number of vertices at which coarsening stops."""
     return max(config.coarsening.coarsest_vertices(num_blocks),
-               min(config.coarsening.min_coarsest * num_sections, MOST))
+               min(config.coarsening.min_coarsest * num_sections, MAX_COARSEST))
 
 
 def _start_rule(problem: MappingProblem, sections: Sections, config: PortpartConfig) -> StartRule:
@@ -85,29 +80,17 @@ def _start_rule(problem: MappingProblem, sections: Sections, config: PortpartCon
     if config.initial.method == "auto" and config.initial.num_starts(sections.width) == 1:
         options = options.of_one()
 
-    def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
+    def grow(level: Level, wanted: Constraints, seed: int) -> list[Array]:
+        return _grown(level, sections, problem.balance, options, seed, wanted)
+
+    def choose(level: Level, wanted: Constraints, refined: list[Array]) -> Array:
         graph = level.graph
-        if wanted.initial is not None:
-            refiner.start(graph, wanted.initial)
-            return 0
+        own = Sections(sections.count, sections.width, _first_blocks(level, sections, wanted))
+        slack = graph.total_vertex_weight // max(1, graph.num_vertices)
+        return best_of_each(graph, own, problem.distances, problem.balance, refined, slack).part
 
-        def choose(refined: list[Array]) -> Array:
-            own = Sections(sections.count, sections.width, _first_blocks(level, sections, wanted))
-            slack = graph.total_vertex_weight // max(1, graph.num_vertices)
-            return best_of_each(graph, own, problem.distances, problem.balance, refined, slack).part
-
-        parts = _grown(level, sections, problem.balance, options, seed, wanted)
-        if wanted.fixed is not None:
-            fixed = wanted.fixed
-            parts = [anchored(graph, part, fixed, problem.topology, sections.width)
-                     for part in parts]
-            if sections.count == 1:
-                parts += metis_parts(graph, problem.balance, range(seed, seed + 1), fixed)
-        start_from_best(refiner, graph, parts, len(parts), config.refinement.passes(1, graph)[0],
-                        wanted, choose if sections.count > 1 else None)
-        return 0
-
-    return start
+    return start_mapping(problem, sections.width, config.refinement.passes, grow,
+                         choose if sections.count > 1 else None)
 
 
 def _first_blocks(level: Level, sections: Sections, wanted: Constraints) -> Array | None:
@@ -131,7 +114,7 @@ def find_first_block(v, label, width, first):
 def _grown(coarsest: Level, sections: Sections, balance: Balance, options: GrowingOptions,
            seed: int, wanted: Constraints) -> list[Array]:
     """Partitions of the coarsest graph by bisections of sections, the most promising first."""
-    least = max(options.min_vertices, LEAST_OF_SECTION * sections.count)
+    least = max(options.min_vertices, MIN_OF_SECTION * sections.count)
     levels = levels_below(coarsest.graph, options, seed, least, coarsest.label)
     labels = None if sections.count == 1 else [_first_blocks(level, sections, wanted)
                                                     for level in levels]
