@@ -143,21 +143,14 @@ best_of_row = best_candidate(cluster_at, rate_slot, keep_wish, float64)
 
 
 @kernel
-def wish_for_neighbour(v, graph: Csr, clusters: Clustering, max_degree):
-    """First round, all vertices are single: v wishes for a neighbour, unless it is a hub."""
+def wish_for_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree):
+    """First round, all are single: vertex i, or wide[i], wishes for a neighbour; no hub does."""
+    v = value_or(wide, i, i)
     room = room_beside(v, graph, clusters)
     end = int64(graph.end[v])
     if degree_of(v, graph) > max_degree:
         end = int64(graph.begin[v])
     best_neighbour(v, int32(NOBODY), room, graph.begin[v], end, graph, clusters)
-
-
-@kernel
-def wish_of_hub(i, wide, graph: Csr, clusters: Clustering):
-    """The same for a hub."""
-    v = wide[i]
-    room = room_beside(v, graph, clusters)
-    best_neighbour(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, clusters)
 
 
 @kernel

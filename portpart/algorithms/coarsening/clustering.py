@@ -28,7 +28,6 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     wish_by_row,
     wish_for_cluster,
     wish_for_neighbour,
-    wish_of_hub,
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
     MAX_WARP,
@@ -218,8 +217,9 @@ def _wish_first(recording: _Recording) -> None:
     with recording.program.side_by_side():
         recording.launch(vertices, begin_single)
         recording.launch(vertices, list_singles)
-        recording.launch(vertices, wish_for_neighbour, team=recording.team, max_degree=MAX_WARP)
-    recording.launch(recording.lengths[0].wide, wish_of_hub, team=256)
+        recording.launch(vertices, wish_for_neighbour, team=recording.team, wide=None,
+                         max_degree=MAX_WARP)
+    recording.launch(recording.lengths[0].wide, wish_for_neighbour, team=256, max_degree=NO_DEGREE)
 
 
 def _group_leftovers(recording: _Recording, options: ClusteringOptions, at: int) -> None:
