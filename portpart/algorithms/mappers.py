@@ -187,7 +187,7 @@ def with_starts(config: Any, starts: int | None, num_elements: int) -> Any:
 def by_partition(problem: MappingProblem, config: PartitionedConfig) -> Array:
     """Partition into as many blocks as there are elements, numbered as they come."""
     run, inner = lookup(config.partitioner, config.preset)
-    part: Array = run(problem, inner)
+    part: Array = run(problem.of_the_cut(), inner)
     return part
 
 

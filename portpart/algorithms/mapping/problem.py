@@ -26,3 +26,7 @@ class MappingProblem(Problem):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "objective", communication_cost(self.distances))
+
+    def of_the_cut(self) -> Problem:
+        """The same graph with blocks that are far from each other alike."""
+        return Problem(self.graph, self.balance, self.seed, self.trace, self.constraints)
