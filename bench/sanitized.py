@@ -159,7 +159,7 @@ def rare(space: Any, graphs: Graphs) -> Runs:
 
 
 def wishes(space: Any, graphs: Graphs) -> Runs:
-    """Yield partitions with targets, fixed vertices, a start and a least weight."""
+    """Yield partitions with targets, fixed vertices, a start and a least weight, and mappings."""
     graph = graphs["both weights"]
     n = graph.num_vertices
     random = np.random.default_rng(2)
@@ -173,6 +173,9 @@ def wishes(space: Any, graphs: Graphs) -> Runs:
         }.items():  # fmt: skip
             yield f"{algorithm}, {name}", partial(
                 _partition, space, graph, algorithm=algorithm, **given)
+    for algorithm in ("im", "hm"):
+        yield f"{algorithm}, fixed", partial(
+            _map, space, graph, _hierarchy(), algorithm, "default", fixed=fixed)
 
 
 def mappings(algorithm: str, *presets: str) -> Callable[[Any, Graphs], Runs]:
@@ -264,11 +267,11 @@ def _partition(space: Any, graph: Any, **options: Any) -> None:
     assert result.cut == cut, f"cut {result.cut} is said, {cut} is true"
 
 
-def _map(space: Any, graph: Any, machine: Any, algorithm: str, preset: str) -> None:
+def _map(space: Any, graph: Any, machine: Any, algorithm: str, preset: str, **given: Any) -> None:
     import portpart
 
     result = portpart.map_processes(graph.to(space), topology=machine, algorithm=algorithm,
-                                    preset=preset)
+                                    preset=preset, **given)
     cost = portpart.metrics.mapping_cost(graph, space.to_host(result.part), machine)
     assert result.cost == cost, f"cost {result.cost} is said, {cost} is true"
 
