@@ -13,6 +13,7 @@ from portpart.backends.language import (
     DeviceFunction,
     Kernel,
     atomic_add,
+    device,
     int64,
     kernel,
     lane,
@@ -45,18 +46,31 @@ def cost_sums(graph: Graph, part: Array, objective: Objective) -> Array:
 
 
 @cache
-def add_costs(distance: DeviceFunction) -> Kernel:
-    """The kernel for a distance."""
+def cost_of_arcs(distance: DeviceFunction) -> DeviceFunction:
+    """Device function for a distance."""
 
-    @kernel
-    def add_costs(v, graph: Csr, part, tables: Tables, sums):
-        """Add what v's arcs cost; atomic, order-free."""
+    @device
+    def cost_of_arcs(v, graph: Csr, part, tables: Tables):
+        """What v's arcs cost; all lanes of a team together."""
         cost = int64(0)
         for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
             length = distance(part[v], part[graph.targets[arc]], tables)
             if length != 0:
                 cost += value_or(graph.weights, arc, 1) * length
-        cost = team_sum(cost)
+        return team_sum(cost)
+
+    return cost_of_arcs
+
+
+@cache
+def add_costs(distance: DeviceFunction) -> Kernel:
+    """The kernel for a distance."""
+    cost_at = cost_of_arcs(distance)
+
+    @kernel
+    def add_costs(v, graph: Csr, part, tables: Tables, sums):
+        """Add what v's arcs cost; atomic, order-free."""
+        cost = cost_at(v, graph, part, tables)
         if lane() == 0 and cost > 0:
             atomic_add(sums, v % STRIPES, cost)
 

@@ -13,16 +13,14 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.multilevel.search import Partition
 from portpart.algorithms.objectives.communication import cost_of
 from portpart.algorithms.objectives.distances import DISTANCE, Distances, DistanceTables
+from portpart.algorithms.objectives.total import cost_of_arcs
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
     Record,
     atomic_add,
-    int64,
     kernel,
     lane,
-    team_size,
-    team_sum,
     value_or,
 )
 from portpart.graphs.graph import Graph
@@ -84,23 +82,19 @@ def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
     weights = graph.space.to_host(histogram(graph.space, part[: graph.num_vertices],
                                             balance.num_blocks, graph.vertex_weights))
     excess = np.maximum(weights - balance.limits - slack, 0)
-    most: np.ndarray = excess.reshape(sections.count, sections.width).max(axis=1)
-    return most
+    worst: np.ndarray = excess.reshape(sections.count, sections.width).max(axis=1)
+    return worst
 
 
 @cache
 def add_section_costs(kind: str) -> Kernel:
     """The kernel for a kind of distance."""
-    distance = DISTANCE[kind]
+    cost_at = cost_of_arcs(DISTANCE[kind])
 
     @kernel
     def add_section_costs(v, graph: Csr, part, tables: DistanceTables, sections: Sections, sums):
         """Add what v's arcs cost to its section; atomic, order-free."""
-        cost = int64(0)
-        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            there = part[graph.targets[arc]]
-            cost += value_or(graph.weights, arc, 1) * distance(part[v], there, tables)
-        cost = team_sum(cost)
+        cost = cost_at(v, graph, part, tables)
         if lane() == 0 and cost > 0:
             atomic_add(sums, value_or(sections.first_block, v, 0) // sections.width, cost)
 
