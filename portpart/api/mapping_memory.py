@@ -100,7 +100,7 @@ def distance_bytes(machine: Topology) -> int:
     """Bytes of the distances between elements."""
     k, levels = machine.num_elements, len(machine.group_sizes)
     if not machine.is_hierarchy:
-        return 8 * (k * k + 3)
+        return 8 * k * k
     bounds = 2 * k * levels if k <= MOST_COUNTED else 1
     return 8 * (k + bounds + 2 * levels)
 
