@@ -62,7 +62,7 @@ def mean_of_admitted(found: Found, tables: Tables):
     """The mean value of the blocks that v touches and might go to (Jet, equation 4.10)."""
     result = int64(0)
     if found.admitted > 0:
-        result = found.admitted_weight // found.admitted
+        result = found.total // found.admitted
     return result
 
 

@@ -24,10 +24,9 @@ class Tables(Record):
 class Found(Words):
     """What is found out about the blocks of a vertex, in scratch memory of a team.
 
-    `own` is the weight of its arcs into its own block, `total` that of all, where values are not
-    just weights; `here` the value of its own block; `block` the best of the others that are
-    admitted, -1 if there is none, and `value` the value of that; `admitted` the number of those,
-    and `admitted_weight` the weight of the arcs into them, where these are asked for.
+    `own` is the weight of its arcs into its own block, `here` the value of that; `block` the best
+    of the others that are admitted, -1 if there is none, and `value` the value of that.  `total` is
+    the weight of all arcs, or of those into admitted blocks where these are counted, as `admitted`.
     """
 
     own: int
@@ -36,7 +35,6 @@ class Found(Words):
     block: int
     value: int
     admitted: int
-    admitted_weight: int
 
 
 NUM_FOUND = len(Found.indices)

@@ -114,7 +114,7 @@ def best_candidate(rules: Rules, valuation: Valuation, admits: DeviceFunction,
         note(own, total, cost, team_winner(best, best_hash, best_block), top, found)
         if lane() == 0 and counts:
             found.admitted = admitted
-            found.admitted_weight = admitted_weight
+            found.total = admitted_weight
         return top
 
     return best_candidate
