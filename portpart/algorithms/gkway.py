@@ -62,5 +62,5 @@ def gkway(problem: Problem, config: GkwayConfig) -> Recipe:
     return Recipe(
         config.coarsening, find_groups, start_from_pool(problem, config.initial),
         lambda seed: independent_set_refiner(problem.space, graph, problem.balance,
-                                             config.refinement, seed),
+                                             config.refinement, seed, problem.objective),
         search=config.search)

@@ -98,5 +98,5 @@ def _levels(problem: Problem, config: GpmetisConfig, coarsening: CoarseningOptio
     return Recipe(
         coarsening, match, start_from_pool(problem, config.initial),
         lambda seed: two_direction_refiner(problem.space, problem.graph, problem.balance,
-                                           config.refinement, seed),
+                                           config.refinement, seed, problem.objective),
         search=config.search, contraction=config.contraction)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -16,9 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.communication import most_of_few
 from portpart.algorithms.objectives.connectivity import COUNTED
-from portpart.algorithms.objectives.cut import COUNTING_TEAM
+from portpart.algorithms.objectives.cut import COUNTING_TEAM, CUT
 from portpart.algorithms.objectives.distance_values import (
     far_from_all,
     few_by_distance,
@@ -27,10 +30,11 @@ from portpart.algorithms.objectives.distance_values import (
 )
 from portpart.algorithms.objectives.objective import Objective, Rules, Tables, Valuation
 from portpart.algorithms.objectives.total import total_cost
+from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.algorithms.refinement import jet_refinement, state
 from portpart.algorithms.refinement.independent_refinement import independent_set_refiner
 from portpart.algorithms.refinement.jet_refinement import Refiner
-from portpart.algorithms.refinement.options import IndependentOptions, RefinementOptions
+from portpart.algorithms.refinement.options import IndependentOptions
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import device, int64
 from portpart.graphs.graph import Graph
@@ -292,29 +296,51 @@ def optimum(graph: Graph, k: int, imbalance: str) -> int | None:
     return min(sums.tolist(), default=None)
 
 
-def best_of_seeds(graph: Graph, k: int, imbalance: str, seeds: int, starts: int) -> int:
-    """The least that is found from so many drawn starts for each seed, in two passes each."""
-    space, values = reference(), [2**62]
-    for seed in range(seeds):
-        random = np.random.default_rng(seed)
-        refiner = Refiner(space, graph, balance_of(graph, k, imbalance), RefinementOptions(), seed,
-                          objective=tolls_on(space))
-        for _ in range(starts):
-            refiner.start(graph, (random.permutation(graph.num_vertices) % k).astype(np.int32))
-            refiner.refine(graph, 0.75)
-            refiner.restart(graph)
-            outcome = refiner.refine(graph, 0.25)
-            assert outcome["cut"] == paid(graph, copied(refiner.best))
-            if outcome["balanced"]:
-                values.append(outcome["cut"])
-    return min(values)
+def walked(graph: Graph, k: int, imbalance: str, seed: int = 1, algorithm: str = "portpart",
+           preset: str = "default",
+           objective: Callable[[ExecutionSpace], Objective] = tolls_on) -> np.ndarray:
+    """The partition that a walk over all levels ends with."""
+    space = graph.space
+    run, config = lookup(algorithm, preset)
+    problem = Problem(graph, balance_of(graph, k, imbalance), seed, Trace(space, graph, None),
+                      objective=objective(space))
+    return copied(run(problem, config))
 
 
-def test_the_best_of_eight_seeds_is_the_optimum_of_nearly_all_small_graphs() -> None:
-    """Of 192 of these 200, from four drawn starts for each seed; of 180 from one."""
-    drawn = ((case, optimum(*case)) for case in map(small_case, itertools.count()))
-    cases = [(case, least) for case, least in itertools.islice(drawn, 250) if least is not None]
-    assert len(cases) >= 200
-    found = [(best_of_seeds(*case, seeds=8, starts=4), least) for case, least in cases[:200]]
-    assert all(value >= least for value, least in found)
-    assert sum(value == least for value, least in found) >= 190
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("name", LARGE)
+def test_walks_take_it(space: ExecutionSpace, name: str, algorithm: str) -> None:
+    """Starts are made for the cut; the rest pays less than where all is done for the cut."""
+    graph, k = LARGE[name], 7
+    part = walked(graph.to(space), k, "0.1", algorithm=algorithm)
+    assert np.array_equal(part, walked(graph, k, "0.1", algorithm=algorithm))
+    assert overload(graph, part, k, "0.1") <= 0
+    for_cut = walked(graph, k, "0.1", algorithm=algorithm, objective=lambda _: CUT)
+    assert paid(graph, part) < paid(graph, for_cut)
+
+
+def test_as_many_blocks_as_vertices_are_numbered_for_it() -> None:
+    """One vertex in each block is best for any cut, but not what each edge pays."""
+    graph = raw_graph(4, [(0, 2), (1, 3)], [100, 100]).graph()
+    values = [paid(graph, walked(graph, 4, "0", seed)) for seed in range(8)]
+    assert min(values) == optimum(graph, 4, "0") < paid(graph, np.arange(4))
+
+
+@pytest.mark.parametrize(("weighted", "least"), [(False, 0.95), (True, 0.85)])
+def test_the_best_of_eight_seeds_is_the_optimum_of_most_small_graphs(weighted: bool,
+                                                                     least: float) -> None:
+    """Of 96 % of 200, and of 89 % if vertices have weights: some blocks are full without a way out.
+
+    By the preset for the best partitions; the default finds 95 % and 83 %.
+    """
+    drawn = map(small_case, itertools.count(int(weighted), 2))
+    cases = ((case, optimum(*case)) for case in drawn)
+    possible = [(case, value) for case, value in itertools.islice(cases, 230) if value is not None]
+    assert len(possible) >= 200
+    hits = 0
+    for (graph, k, imbalance), value in possible[:200]:
+        parts = [walked(graph, k, imbalance, seed, preset="best") for seed in range(8)]
+        balanced = [paid(graph, part) for part in parts if overload(graph, part, k, imbalance) <= 0]
+        assert min(balanced, default=value) >= value
+        hits += value in balanced
+    assert hits >= least * 200
