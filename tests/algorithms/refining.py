@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.objectives.cut import CUT, HUB_TEAM
-from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, most_of_few
+from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree, More
 from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
 from portpart.algorithms.refinement.moves import move_vertex, weighing
@@ -57,6 +58,20 @@ def recorded(refiner: Refiner, graph: Graph, widths: Widths) -> Program:
     this = Recording(program, program.record("run", refiner.run), widths, refiner.objective.rules)
     record_refinement(this, refiner.rule, program.record("trial", refiner.more))
     return program
+
+
+def widest(objective: Objective, shape: Shape, lone: bool) -> Widths:
+    """What takes the most scratch memory: vertices of all degrees, or long lists of those with few.
+
+    Lone lanes work on graphs only where no vertex has more neighbours than they take.
+    """
+    alone = 0
+    if lone:
+        alone = most_of_few(replace(shape, team=1, mean_degree=0.0))
+        shape = replace(shape, mean_degree=min(shape.mean_degree, alone),
+                        max_degree=min(shape.max_degree, alone))
+    return Widths(of_many=1 if lone else shape.team, team=shape.team, many=not lone, hubs=not lone,
+                  counter=shape.counter, few=objective.most_of_few(shape), lone=alone)
 
 
 class Phases:

@@ -9,20 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.objectives.cut import most_of_few
+from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Shape
 from portpart.algorithms.refinement.independent_refinement import (
     IndependentOptions,
     independent_set_refiner,
 )
-from portpart.algorithms.refinement.program import Widths
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import balance_of, copied, counted_rows, recorded
+from tests.algorithms.refining import balance_of, copied, counted_rows, recorded, widest
 from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets
 from tests.backends.lanes import LanesSpace
 from tests.graphs import graphs, random_graph, raw_graph
@@ -198,17 +197,16 @@ def test_gains_beyond_32_bits_decide_the_order(space: ExecutionSpace) -> None:
 
 
 @pytest.mark.parametrize("counter", [int32, int64])
-@pytest.mark.parametrize("team", [1, 8, 32])
+@pytest.mark.parametrize("team", [8, 32])
+@pytest.mark.parametrize("lone", [False, True])
 @pytest.mark.parametrize("mean_degree", [4, 20])
-def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, team: int,
+def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, lone: bool, team: int,
                                                           counter: Word) -> None:
     graph = LARGE["medium"]
     refiner = independent_set_refiner(graph.space, graph, balance_of(graph, 4),
                                       IndependentOptions(), 1)
     shape = Shape(team, 256, 4, counter, mean_degree, graph.max_degree)
-    widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
-                    few=most_of_few(shape))
-    check_program(recorded(refiner, graph, widths))
+    check_program(recorded(refiner, graph, widest(CUT, shape, lone)))
 
 
 def test_moves_that_swap_are_taken_together(space: ExecutionSpace) -> None:

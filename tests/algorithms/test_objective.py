@@ -31,10 +31,11 @@ from portpart.algorithms.objectives.distance_values import (
 from portpart.algorithms.objectives.objective import Objective, Rules, Tables, Valuation
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
-from portpart.algorithms.refinement import jet_refinement, state
+from portpart.algorithms.refinement import refiner as of_levels
+from portpart.algorithms.refinement import state
 from portpart.algorithms.refinement.independent_refinement import independent_set_refiner
-from portpart.algorithms.refinement.jet_refinement import Refiner
 from portpart.algorithms.refinement.options import IndependentOptions
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import device, int64
 from portpart.graphs.graph import Graph
@@ -190,7 +191,7 @@ def test_lanes_and_their_order_decide_nothing(start: str, most_arcs: int,
     graph = raw_graph(24, sorted(edges), list(range(len(edges)))).graph()
     part = STARTS[start](graph, 3)
     expected = check_iterations(reference(), graph, part, 3, (4,), "0.1")
-    for module in (jet_refinement, state):
+    for module in (of_levels, state):
         monkeypatch.setattr(module, "max_arcs", lambda team: most_arcs)
     found = check_iterations(LanesSpace(2, seed=3), graph, part, 3, (0, 1, 2, 3, 4), "0.1")
     assert found.level.hubs == (most_arcs == 14)

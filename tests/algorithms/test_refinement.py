@@ -11,13 +11,17 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart.algorithms.coarsening.contraction import contract
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.objective import Shape
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import balance_of, copied, refiner_at
+from tests.algorithms.refining import balance_of, copied, recorded, refiner_at, widest
 from tests.algorithms.spaces import GRAPHS, clusters_of, reference, with_int64_offsets
 from tests.graphs import graphs, random_graph, raw_graph
 
@@ -151,6 +155,27 @@ def test_refinement_stops_once_nothing_improves(space: ExecutionSpace) -> None:
     outcome, part = refined(space, raw_graph(40, [*edges, (0, 20)]).graph(), two_cliques, 2)
     assert outcome == {"cut": 1, "overload": 0, "balanced": 1, "iterations": 12}
     assert np.array_equal(part, two_cliques)
+
+
+def test_options_may_be_whole_numbers(space: ExecutionSpace) -> None:
+    """One program runs for all of them, whichever comes first."""
+    start = balanced_part(GRID, 3)
+    for whole, tolerance in (((0, 1), (0.0, 1.0)), ((0.5, 0.9), (0.5, 0.9))):
+        (_, part), (_, same) = (refined(space, GRID, start, 3, ratio, tolerance=share)
+                                for ratio, share in (whole, tolerance))
+        assert np.array_equal(part, same)
+
+
+@pytest.mark.parametrize("counter", [int32, int64])
+@pytest.mark.parametrize("team", [8, 32])
+@pytest.mark.parametrize("lone", [False, True])
+@pytest.mark.parametrize("mean_degree", [4, 20])
+def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, lone: bool, team: int,
+                                                          counter: Word) -> None:
+    graph = LARGE["medium"]
+    refiner, _ = refiner_at(graph.space, graph, balanced_part(graph, 4), 4)
+    shape = Shape(team, 256, 4, counter, mean_degree, graph.max_degree)
+    check_program(recorded(refiner, graph, widest(CUT, shape, lone)))
 
 
 def values_without_refining(refiner: Refiner, graph: Graph) -> dict[str, int]:

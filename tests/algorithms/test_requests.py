@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.objectives.cut import most_of_few
+from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Shape
-from portpart.algorithms.refinement.program import Widths
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.two_direction_refinement import (
     TwoDirectionOptions,
@@ -24,7 +23,7 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import balance_of, copied, recorded
+from tests.algorithms.refining import balance_of, copied, recorded, widest
 from tests.algorithms.spaces import GRAPHS, reference, with_int64_offsets
 from tests.algorithms.test_independent import LARGE, balanced_part, is_balanced, legal_moves
 from tests.backends.lanes import LanesSpace
@@ -199,14 +198,13 @@ def test_a_pass_is_two_rounds(space: ExecutionSpace) -> None:
 
 
 @pytest.mark.parametrize("counter", [int32, int64])
-@pytest.mark.parametrize("team", [1, 8, 32])
+@pytest.mark.parametrize("team", [8, 32])
+@pytest.mark.parametrize("lone", [False, True])
 @pytest.mark.parametrize("mean_degree", [4, 20])
-def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, team: int,
+def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, lone: bool, team: int,
                                                           counter: Word) -> None:
     graph = LARGE["medium"]
     refiner = two_direction_refiner(graph.space, graph, balance_of(graph, 4),
                                     TwoDirectionOptions(), 1)
     shape = Shape(team, 256, 4, counter, mean_degree, graph.max_degree)
-    widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
-                    few=most_of_few(shape))
-    check_program(recorded(refiner, graph, widths))
+    check_program(recorded(refiner, graph, widest(CUT, shape, lone)))

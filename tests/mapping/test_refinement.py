@@ -17,7 +17,6 @@ from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.objective import Shape
 from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement import active_sets, loss_buckets
-from portpart.algorithms.refinement.program import Widths
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
@@ -26,7 +25,7 @@ from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms import refining
-from tests.algorithms.refining import copied, counted_rows, recorded
+from tests.algorithms.refining import copied, counted_rows, recorded, widest
 from tests.algorithms.spaces import GRAPHS
 from tests.mapping import plain
 from tests.mapping.test_swaps import MACHINES
@@ -202,12 +201,11 @@ def test_more_elements_than_can_be_counted() -> None:
 @pytest.mark.parametrize("k", [192, 4096, 5000])
 @pytest.mark.parametrize("counter", [int32, int64])
 @pytest.mark.parametrize("team", [8, 32])
+@pytest.mark.parametrize("lone", [False, True])
 @pytest.mark.parametrize("max_degree", [4, 100])
-def test_the_program_has_room_for_the_arrays_of_all_teams(max_degree: int, team: int,
+def test_the_program_has_room_for_the_arrays_of_all_teams(max_degree: int, lone: bool, team: int,
                                                           counter: Word, k: int) -> None:
     graph, topology = GRAPHS["medium"], Topology([k], [1])
     refiner, _ = refiner_at(graph.space, graph, np.zeros(graph.num_vertices), topology)
     shape = Shape(team, 256, k, counter, graph.mean_degree, max_degree)
-    widths = Widths(of_many=team, team=team, many=True, hubs=True, counter=counter,
-                    few=communication.most_of_few(shape))
-    check_program(recorded(refiner, graph, widths))
+    check_program(recorded(refiner, graph, widest(refiner.objective, shape, lone)))

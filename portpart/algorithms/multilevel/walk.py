@@ -98,7 +98,8 @@ def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
 
 def _is_plain(problem: Problem) -> bool:
     """Whether blocks are alike and so are partitions that differ in their numbers only."""
-    wanted, alike = problem.constraints, problem.balance.are_alike and problem.objective.rules.is_cut
+    wanted = problem.constraints
+    alike = problem.balance.are_alike and problem.objective.rules.is_cut
     return alike and wanted.fixed is None and wanted.initial is None
 
 
