@@ -250,6 +250,11 @@ class Program:
         finally:
             self._open = outer
 
+    def used_slots(self) -> dict[str, Slot]:
+        """The slots that launches, loops or branches refer to: no other has to be bound."""
+        used = dict.fromkeys(_slots_of(self.steps))
+        return {name: slot for name, slot in self.slots.items() if slot in used}
+
     def launches(self) -> list[Launch]:
         """All launches in the order of recording."""
         return list(_launches(self.steps))
@@ -290,6 +295,20 @@ def _places(name: str, place: str, kind: type[Record]) -> Iterator[tuple[str, st
 def length_of(value: Any) -> int:
     """Number of elements that a slot of scratch is bound to."""
     return value.length if isinstance(value, WorkArray) else value
+
+
+def _slots_of(steps: list[Step]) -> Iterator[Slot]:
+    """What steps refer to, as often as they do."""
+    for step in steps:
+        if isinstance(step, Launch):
+            yield from (argument for argument in step.args if isinstance(argument, Slot))
+            count = step.count
+        else:
+            inner = step.steps if isinstance(step, While) else step.then + step.orelse
+            yield from _slots_of(inner)
+            count = step.flag
+        if isinstance(count, Element):
+            yield count.slot
 
 
 def _launches(steps: list[Step]) -> Iterator[Launch]:

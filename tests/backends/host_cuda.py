@@ -127,7 +127,7 @@ class HostCudaExecutable:
 
     def __init__(self, space: HostCudaSpace, program: Program) -> None:
         self.space = space
-        self.table = Table(program.slots)
+        self.table = Table(program.used_slots())
         rows = {id(step): self.table.add_row(step) for step in program.launches()}
         used = dict.fromkeys(_flags(program.steps))
         flags = {flag: self.table.add_address(flag) for flag in used}

@@ -14,6 +14,7 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    lane_array,
     team_array,
     team_size,
     team_sum,
@@ -193,3 +194,24 @@ def shift_words(_, level: Level):
     if lane() == 0:
         level.rounds = product_of(own)
     team_sync()
+
+
+@device
+def ends_of(v, rows: Rows, found: Level):
+    """Where v's arcs begin and end, and how many there are: three numbers of one function."""
+    found.length = int64(rows.begin[v])
+    found.arcs = int64(rows.end[v])
+    found.rounds = found.arcs - found.length
+    return 0
+
+
+@kernel
+def sum_of_lanes(v, rows: Rows, result):
+    """result[v] = v's arcs times the sum of what each lane keeps to itself, its number and one."""
+    found = Level(lane_array(int64, 3))
+    own = lane_array(int32, 2)
+    ends_of(v, rows, found)
+    own[1] = int32(lane() + 1)
+    total = team_sum(int64(own[1]))
+    if lane() == 0:
+        result[v] = found.rounds * total

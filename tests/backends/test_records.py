@@ -101,6 +101,15 @@ def test_a_team_may_have_words_of_its_own(every_space):
     assert space.to_host(level.array).tolist() == [4, 5, 3 * 4]
 
 
+def test_lanes_have_arrays_of_their_own(every_space, graph):
+    space, n = every_space, graph.num_vertices
+    result = space.zeros(n, np.int64)
+    space.parallel_for(n, kernels.sum_of_lanes, rows_of(space, graph), result, team=TEAM)
+    lanes = {"lanes": 2}.get(space.name, TEAM if space.widest_team > 1 else 1)
+    expected = np.diff(graph.offsets) * (lanes * (lanes + 1) // 2)
+    assert space.to_host(result).tolist() == expected.tolist()
+
+
 def test_words_are_given_by_name():
     assert Level.of(arcs=5, rounds=2).array == (0, 5, 2)
     with pytest.raises(TypeError, match="Level has no word runs"):
@@ -193,7 +202,7 @@ def test_a_program_names_what_is_missing():
 
 RECORDS = """\
 from typing import Any
-from portpart.backends.language import Record, Words
+from portpart.backends.language import Record, Words, lane_array
 
 
 class Rows(Record):
@@ -252,6 +261,9 @@ REFUSED = [
      "Rows has no field 'start'", "begin, end"),
     ("a record made of numbers", "x", "rows = Rows(begin=1, end=2)",
      "what the record is made of is no array", "team_array(int64, 256)"),
+    ("an atomic on an array of a lane", "x",
+     "own = lane_array(int64, 2)\n    atomic_add(own, 0, 1)", "team array 'own' is used",
+     "index it"),
     ("words made of a number", "x", "level = Level(x)",
      "what the record is made of is no array", "team_array(int64, 256)"),
     ("a record made with other fields", "x", "rows = Rows(begin=x)",

@@ -139,6 +139,21 @@ def pairwise(most: int) -> Connectivity:
     return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_head, most, most)
 
 
+@device
+def weight_of_one(j, v, block, first, end, graph: Csr, ties: Ties):
+    """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
+    return int64(ties.weights[j])
+
+
+@cache
+def one_by_one(most: int) -> Connectivity:
+    """Heads and weights of at most so many arcs.
+
+    Nothing is added up: for objectives whose values do not depend on the weights told here.
+    """
+    return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_one, most, most)
+
+
 # few arcs: a hash table of their blocks ------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from portpart.algorithms.objectives.connectivity import (
     SLOTS,
     Ties,
     in_table,
-    pairwise,
+    one_by_one,
 )
 from portpart.algorithms.objectives.objective import Found, Tables, Valuation
 from portpart.backends.language import DeviceFunction, device, int64, value_or
@@ -34,7 +34,7 @@ def far_from_all(found: Found, tables: Tables):
 
 @cache
 def value_by_heads(distance: DeviceFunction) -> DeviceFunction:
-    """Device function for arcs whose heads are compared with each other."""
+    """Device function for arcs that are in scratch memory."""
 
     @device
     def value_by_heads(block, weight, v, graph: Csr, part, ties: Ties, tables: Tables, num_blocks):
@@ -87,7 +87,7 @@ def few_by_distance(distance: DeviceFunction, most: int) -> Valuation:
     if most > MAX_ALONG:
         slots = SLOTS if most > FEW_SLOTS else FEW_SLOTS
         return Valuation(in_table(slots), value_by_table(distance, slots))
-    return Valuation(pairwise(max(1, most)), value_by_heads(distance))
+    return Valuation(one_by_one(max(1, most)), value_by_heads(distance))
 
 
 @cache

@@ -22,7 +22,7 @@ class Tables(Record):
 
 
 class Found(Words):
-    """What is found out about the blocks of a vertex, in scratch memory of a team.
+    """What is found out about the blocks of a vertex; the first lane of a team gets to know.
 
     `own` is the weight of its arcs into its own block, `here` the value of that; `block` the best
     of the others that are admitted, -1 if there is none, and `value` the value of that.  `total` is

@@ -24,6 +24,7 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    lane_array,
     team_array,
     team_sum,
     uint64,
@@ -119,7 +120,7 @@ def kernel_of_few(body: Body, asking: Asking, rules: Rules, valuation: Valuation
         """Do what there is to do for vertex i of the list, if it has few neighbours."""
         ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
                     order=team_array(int8, num_order))
-        found = Found(team_array(int64, NUM_FOUND))
+        found = Found(lane_array(int64, NUM_FOUND))
         v = asks(i, lone, graph, run)
         if v >= 0:
             work(v, graph, run, ties, tables, found, more)
@@ -138,7 +139,7 @@ def kernel_of_many(body: Body, asking: Asking, rules: Rules, counter: Word) -> K
         """Do what there is to do for the vertices of group i that have many neighbours."""
         ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
                     order=team_array(int8, num_order))
-        found = Found(team_array(int64, NUM_FOUND))
+        found = Found(lane_array(int64, NUM_FOUND))
         chosen = asks(i, graph, run)
         while chosen != 0:
             work(member(i, ctz(uint64(chosen)), run), graph, run, ties, tables, found, more)
@@ -158,7 +159,7 @@ def kernel_of_hub(body: Body, asking: Asking, rules: Rules, counter: Word) -> Ke
         """Do what there is to do for hub i."""
         ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
                     order=team_array(int8, num_order))
-        found = Found(team_array(int64, NUM_FOUND))
+        found = Found(lane_array(int64, NUM_FOUND))
         v = asks(i, run)
         if v >= 0:
             work(v, graph, run, ties, tables, found, more)

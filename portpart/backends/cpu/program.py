@@ -29,7 +29,7 @@ class CpuExecutable:
 
     def __init__(self, space: ExecutionSpace, threads: int, program: Program) -> None:
         self.space, self.threads = space, threads
-        self.table = Table(program.slots)
+        self.table = Table(program.used_slots())
         self.code: list[list[int]] = []
         self._emit(program.steps)
         self._instructions = np.array(self.code, np.int64).reshape(-1)

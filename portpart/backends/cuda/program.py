@@ -42,7 +42,8 @@ class CudaExecutable:
     def __init__(self, space: Device, program: Program) -> None:
         self.space = space
         self.program = program
-        self.layout = Table(program.slots)
+        slots = program.used_slots()
+        self.layout = Table(slots)
         self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
         self.flags: dict[Element, int] = {}
         self._place_flags(program.steps)
@@ -53,7 +54,7 @@ class CudaExecutable:
             self._laps_at = self.layout.add_constant(self.laps.data.ptr)
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self._base = int(self.table.data.ptr)
-        self._arrays = [slot.name for slot in program.slots.values()
+        self._arrays = [slot.name for slot in slots.values()
                         if slot.is_array and not slot.scratch and not slot.words]
         self.functions: dict[int, Any] = {}
         self._most_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS

@@ -9,6 +9,7 @@ from portpart.backends.language.team_arrays import (
     WORD_BYTES,
     bytes_of,
     room_of,
+    shared_arrays,
 )
 from portpart.backends.program import Program
 from portpart.errors import KernelTypeError
@@ -25,7 +26,7 @@ def check_program(program: Program) -> None:
     """
     launches = program.launches()
     arrays = {(step.team, number, array) for step in launches
-              for number, array in enumerate(step.kernel.team_arrays.values())}
+              for number, array in enumerate(shared_arrays(step.kernel.team_arrays).values())}
     needed = sum(BLOCK // team * array.nbytes for team, _, array in arrays)
     table = 8 * sum(1 + len(step.args) for step in launches)
     room = SHARED_BYTES - WORD_BYTES - table

@@ -9,6 +9,7 @@ import numpy as np
 from portpart.backends.cuda.declarations import Places, assigns
 from portpart.backends.cuda.expressions import ExpressionWriter, Value, binary, type_name
 from portpart.backends.cuda.names import NameTable
+from portpart.backends.language.team_arrays import shared_arrays
 from portpart.backends.language.types import INT32, INT64, UINT64
 
 _INDENT = "    "
@@ -70,9 +71,12 @@ class StatementWriter:
         """Memory of the block's teams, and where that of the own team begins.
 
         A team of one lane gets shared memory too: there are no atomics on a thread's own memory.
+        An array of each lane is a thread's own.
         """
-        arrays = self.typed.function.team_arrays
-        array, number = arrays[name], list(arrays).index(name)
+        array = self.typed.function.team_arrays[name]
+        if not array.shared:
+            return [f"{array.dtype} {self.names(name)}[{array.size}];"]
+        number = list(shared_arrays(self.typed.function.team_arrays)).index(name)
         kind = f"pp::team_array<TEAM, {array.dtype}, {array.size}, {number}>"
         return [f"{array.dtype}* const {self.names(name)} = {kind}();"]
 

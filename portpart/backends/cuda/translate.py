@@ -21,6 +21,7 @@ from portpart.backends.cuda.room import check_width
 from portpart.backends.cuda.statements import StatementWriter
 from portpart.backends.language import Kernel
 from portpart.backends.language.infer import infer
+from portpart.backends.language.team_arrays import shared_arrays
 from portpart.backends.language.typed import TypedFunction
 from portpart.backends.language.types import ABSENT, ArgumentType, ArrayType
 
@@ -142,7 +143,7 @@ def _items(typed: TypedFunction, names: NameTable, own: int) -> str:
     _, *rest = typed.arguments.items()
     passed = ", ".join(["item", *(names(name) for name, kind in rest if kind is not ABSENT)])
     team = f"{_SYMBOL}_::TEAM"
-    reuses = own > 1 and typed.function.team_arrays
+    reuses = own > 1 and shared_arrays(typed.function.team_arrays)
     barrier = f"        pp::team_sync<{team}>();\n" if reuses else ""
     return (
         f"    for (int64 item = pp::first_item<{team}>(); item < count;"

@@ -19,7 +19,7 @@ from portpart.backends.language.kernels import CheckedFunction, DeviceFunction
 from portpart.backends.language.module_constants import ModuleConstants
 from portpart.backends.language.source import parsed, refuse
 from portpart.backends.language.team_arrays import BLOCK, TeamArray
-from portpart.backends.language.words import BUILTIN_WORDS, Word, team_array
+from portpart.backends.language.words import BUILTIN_WORDS, Word, lane_array, team_array
 from portpart.errors import KernelSyntaxError
 
 _BINARY = (
@@ -141,7 +141,7 @@ class _Checker(ast.NodeVisitor):
     def makes_team_array(self, node: ast.expr) -> bool:
         """True for a call of that word."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return self.lookup(node.func) is team_array
+            return self.lookup(node.func) in (team_array, lane_array)
         return False
 
     def meaning(self, node: ast.expr) -> Any:
@@ -298,7 +298,8 @@ class _Checker(ast.NodeVisitor):
         assert isinstance(call.func, ast.Name)
         if not (isinstance(argument, ast.Name) and argument.id in self.team_arrays):
             return False
-        return team_arrays.taken_by(self.references[call.func.id], call.args.index(argument))
+        return team_arrays.taken_by(self.references[call.func.id], call.args.index(argument),
+                                    self.team_arrays[argument.id])
 
     def resolve(self, node: ast.Name, *, called: bool = False) -> None:
         """Record what the free name `node` means: a number, a device function or a word."""

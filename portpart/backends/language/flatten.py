@@ -17,7 +17,7 @@ from portpart.backends.language.definite_assignment import Refuse
 from portpart.backends.language.kernels import DeviceFunction
 from portpart.backends.language.parameters import Parameter, Path, flat_name
 from portpart.backends.language.records import Kind, Record, Words
-from portpart.backends.language.words import Word, team_array
+from portpart.backends.language.words import Word, lane_array, team_array
 
 PASSED_ON = "read a field of it, or pass it to a device function that takes such a record"
 MADE = "write name = Class(field=team_array(int64, 256), ...) at the top level of a kernel"
@@ -149,7 +149,7 @@ class _Flattener:
     def team_array(self, node: ast.expr) -> ast.Call:
         """The call that makes a team array, if it is one."""
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-                and self.meaning(node.func.id) is team_array):
+                and self.meaning(node.func.id) in (team_array, lane_array)):
             self.refuse(node, "what the record is made of is no array", MADE)
         return node
 

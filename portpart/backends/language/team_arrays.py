@@ -1,7 +1,8 @@
 """Scratch memory of teams: how a kernel asks for it, and how much there is.
 
 ``counts = team_array(int64, 256)`` gives the team an array of its own while it works on one item:
-shared memory of the block on CUDA, a thread's stack on the CPU.
+shared memory of the block on CUDA, a thread's stack on the CPU.  ``words = lane_array(int64, 4)``
+gives each lane one: a few numbers that functions pass on, which stay in registers.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from portpart.backends.language.definite_assignment import Refuse
 from portpart.backends.language.words import CASTS, Word
+from portpart.backends.language.words import team_array as team_word
 
 BLOCK = 256
 """Lanes of the widest team, which is a whole block on CUDA."""
@@ -36,10 +38,11 @@ Constant = Callable[[ast.expr], Any]
 
 @dataclass(frozen=True)
 class TeamArray:
-    """Element type and number of elements of one array."""
+    """Element type and number of elements of one array, and whether a team shares it."""
 
     dtype: np.dtype
     size: int
+    shared: bool = True
 
     @property
     def nbytes(self) -> int:
@@ -60,19 +63,26 @@ def team_array(call: ast.Call, constant: Constant, refuse: Refuse) -> TeamArray:
                "write an integer, or the name of one in the enclosing module or function")
     if size < 1:
         refuse(call.args[1], f"a team array of {size} elements", "give it one or more")
-    return TeamArray(np.dtype(element.name), size)
+    shared = isinstance(call.func, ast.Name) and constant(call.func) is team_word
+    return TeamArray(np.dtype(element.name), size, shared)
 
 
-def taken_by(callee: Any, position: int) -> bool:
-    """True if `callee`, a word or a device function, may be given an array as this argument."""
+def taken_by(callee: Any, position: int, array: TeamArray) -> bool:
+    """True if `callee`, a word or a device function, may be given the array as this argument."""
     if not isinstance(callee, Word):
         return True
-    return position == 0 and ("atomic" in callee.name or callee.name == "value_or")
+    atomic = "atomic" in callee.name and array.shared
+    return position == 0 and (atomic or callee.name == "value_or")
+
+
+def shared_arrays(arrays: dict[str, TeamArray]) -> dict[str, TeamArray]:
+    """Those of `arrays` that take shared memory."""
+    return {name: array for name, array in arrays.items() if array.shared}
 
 
 def bytes_of(arrays: dict[str, TeamArray]) -> int:
     """Bytes that one team needs for `arrays`."""
-    return sum(array.nbytes for array in arrays.values())
+    return sum(array.nbytes for array in shared_arrays(arrays).values())
 
 
 def room_of(team: int) -> int:

@@ -86,6 +86,7 @@ team_scan = Word("team_scan", lambda value: value, team=True)
 team_last = Word("team_last", lambda value: value, team=True)
 team_sync = Word("team_sync", lambda: None, team=True)
 team_array = Word("team_array", lambda element, size: np.empty(size, element.name), team=True)
+lane_array = Word("lane_array", lambda element, size: np.empty(size, element.name))
 
 atomic_add = Word("atomic_add", _plain_add)
 atomic_next = Word("atomic_next", _plain_next)
