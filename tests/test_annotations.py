@@ -1,4 +1,7 @@
-"""Type hints are complete, which mypy cannot ask for: kernels annotate records only."""
+"""Type hints are complete, which mypy cannot ask for, as kernels annotate records only; and short.
+
+A kernel or device function has few parameters: records carry the rest.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ PACKAGE = Path(__file__).resolve().parents[1] / "portpart"
 
 COMPILED = {"kernel", "device", "intrinsic"}
 """Decorators of functions that are compiled and have no types of Python."""
+
+MAX_PARAMETERS = 8
+"""Of a kernel or device function; records carry the rest."""
 
 
 def functions(node: ast.AST) -> Iterator[tuple[ast.FunctionDef, bool]]:
@@ -40,3 +46,11 @@ def test_functions_have_type_hints(path: Path) -> None:
     bare = {f"{function.name} at line {function.lineno}": missing(function)
             for function, compiled in functions(ast.parse(path.read_text())) if not compiled}
     assert {name: found for name, found in bare.items() if found} == {}
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")),
+                         ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_kernels_and_device_functions_have_few_parameters(path: Path) -> None:
+    wide = {f"{function.name} at line {function.lineno}": len(function.args.args)
+            for function, compiled in functions(ast.parse(path.read_text())) if compiled}
+    assert {name: count for name, count in wide.items() if count > MAX_PARAMETERS} == {}

@@ -261,9 +261,6 @@ REFUSED = [
      "Rows has no field 'start'", "begin, end"),
     ("a record made of numbers", "x", "rows = Rows(begin=1, end=2)",
      "what the record is made of is no array", "team_array(int64, 256)"),
-    ("an atomic on an array of a lane", "x",
-     "own = lane_array(int64, 2)\n    atomic_add(own, 0, 1)", "team array 'own' is used",
-     "index it"),
     ("words made of a number", "x", "level = Level(x)",
      "what the record is made of is no array", "team_array(int64, 256)"),
     ("a record made with other fields", "x", "rows = Rows(begin=x)",
@@ -282,6 +279,13 @@ def test_what_is_no_use_of_a_record_is_refused_with_its_place(
     source = f"{RECORDS}@kernel\ndef faulty(i, {parameters}):\n    {statement}\n"
     line = FIRST if "hides" in problem or "is also what" in problem else FIRST + 1
     assert_refused(tmp_path, source, line, problem, remedy)
+
+
+def test_atomics_on_an_array_of_a_lane_are_refused(tmp_path):
+    """A thread's own memory has none."""
+    body = "own = lane_array(int64, 2)\n    atomic_add(own, 0, 1)\n    x[i] = own[0]"
+    source = f"{RECORDS}@kernel\ndef faulty(i, x):\n    {body}\n"
+    assert_refused(tmp_path, source, FIRST + 2, "team array 'own' is used as a number", "index it")
 
 
 def test_other_annotations_are_refused(tmp_path):
