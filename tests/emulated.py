@@ -22,7 +22,7 @@ from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.mapping.problem import MappingProblem
-from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives import communication, cut
@@ -98,6 +98,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "jet", "fixed initial"): 1, Case("skewed", "portpart", "target"): 1,
         Case("mesh", "portpart", "", (("search.runs", 2), ("search.cycles", 1))): 2,
         Case("mesh", "hm", "", sections, "tree"): 2,
+        Case("mesh", "hm", "fixed", sections, "tree"): 1,
         Case("weighted", "hm", "", (*sections, ("rooms", (0.0, 0.5)), ("cycles", 1)), "tree"): 1,
         Case("weighted", "im", "", integrated, "tree"): 3,
         Case("skewed", "im", "", integrated, "line"): 2,
@@ -165,12 +166,14 @@ MACHINES = {"tree": Topology("2:3", "1:10"),
 
 def _mapped(space: ExecutionSpace, case: Case) -> np.ndarray:
     graph, machine = GRAPHS[case.graph]().to(space), MACHINES[case.machine]
-    preset = "default" if case.wish in SIZES else case.wish or "default"
+    preset = "paper" if case.wish == "paper" else "default"
+    few = np.where(np.arange(graph.num_vertices) % 10 == 0, 1, -1)
+    wanted = Constraints(space.asarray(few, np.int32)) if case.wish == "fixed" else UNCONSTRAINED
     mapper, config = mapper_of(case.algorithm, preset, machine.is_hierarchy)
     config = changed(config, dict(case.changes))
     problem = MappingProblem(
         graph, balance_of(graph, machine.num_elements), 4, Trace(space, graph, None),
-        topology=machine, distances=distances_on(space, machine))
+        wanted, topology=machine, distances=distances_on(space, machine))
     return oracles.host(mapped_by(mapper, problem, config, swapped=True)[0])
 
 
