@@ -21,8 +21,8 @@ from portpart import Topology, generators
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
-from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives import communication, cut

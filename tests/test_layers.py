@@ -46,7 +46,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("algorithms/balance/*", "algorithms/initial/*"),
     ("algorithms/multilevel/*",),
     ("algorithms/portpart", "algorithms/jet", "algorithms/gkway", "algorithms/gpmetis"),
-    ("algorithms/mapping/*",),
     ("algorithms/placement/*",),
     ("algorithms/integrated_mapping", "algorithms/multisection"),
     ("algorithms/*",),

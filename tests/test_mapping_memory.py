@@ -12,7 +12,7 @@ from bench.counting_space import CountingSpace
 from bench.recipes import copied
 from portpart import Topology
 from portpart.algorithms.mappers import MAPPERS, mapper_of
-from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.api.map_processes import mapped_by

@@ -16,8 +16,8 @@ from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level
 from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.options import ClusteringOptions, CoarseningOptions
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.pool import grown_parts
 from portpart.algorithms.multilevel.refiner import jet_refiner

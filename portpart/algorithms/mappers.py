@@ -12,8 +12,8 @@ import numpy as np
 from portpart.algorithms import integrated_mapping as im
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.catalogue import Entry, chosen
-from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.search import Partition, search
 from portpart.algorithms.multilevel.trace import Trace

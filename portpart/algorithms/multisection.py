@@ -14,7 +14,7 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import host_vertex_weights, repaired
-from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.combining import Sections

@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.mappers import Mapper, mapper_of, with_starts
-from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.objectives.communication import check_cost, cost_of
 from portpart.algorithms.objectives.distances import distances_on

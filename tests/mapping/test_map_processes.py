@@ -19,7 +19,7 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.integrated_mapping import IntegratedConfig
 from portpart.algorithms.mappers import MAPPERS, MultisectionConfig, PartitionedConfig
-from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on

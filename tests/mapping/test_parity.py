@@ -12,7 +12,7 @@ import pytest
 import portpart
 from portpart import Topology, generators
 from portpart.algorithms.mappers import mapper_of
-from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.api.map_processes import mapped_by

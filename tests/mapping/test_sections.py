@@ -10,7 +10,7 @@ import pytest
 from portpart import PortpartConfig, Topology
 from portpart.algorithms.initial.bisection_state import Candidates
 from portpart.algorithms.initial.order_by_section import order_by_section
-from portpart.algorithms.mapping.problem import MappingProblem
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.combining import Sections, best_of_each

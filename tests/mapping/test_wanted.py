@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import portpart
 from portpart import InputError, Topology, io
 from portpart.algorithms.mappers import MAPPERS, mapper_of
-from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.section_limits import uneven_balance

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from portpart.algorithms.coarsening.hierarchy import Level
-from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.pool import metis_parts, start_from_best
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule

@@ -16,8 +16,8 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.mapping.problem import MappingProblem
 from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.pool import grown_on, levels_below
 from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.search import Partition
