@@ -101,7 +101,8 @@ def trial_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
     """Allocate what a run needs; what only rebalancing uses is free while moves are made."""
     return Trial.allocate(
         space, sizes, keys=run.leavers.position, gain=run.leavers.leaving,
-        other_list=run.leavers.listed, sequence=Sequence(space.zeros(6, np.int64)),
+        other_list=run.leavers.listed,
+        sequence=Sequence(space.zeros(len(Sequence.indices), np.int64)),
         sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
         fill_rooms=int(fill_rooms))
 
