@@ -26,7 +26,7 @@ from bench.report import table
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.cpu import space as cpu
 from portpart.backends.language import Kernel
-from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
+from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While, length_of
 from portpart.graphs.graph import Graph
 
 MOST_KERNELS = 24
@@ -72,7 +72,8 @@ class Walker:
         if slot.dtype is None or value is None:
             return None
         if slot.scratch or slot.words:
-            return np.empty(value, slot.dtype) if slot.scratch else np.array(value, slot.dtype)
+            return (np.empty(length_of(value), slot.dtype) if slot.scratch
+                    else np.array(value, slot.dtype))
         return value if slot.is_array else slot.dtype.type(value)
 
     def _walk(self, steps: list[Step], bound: dict[str, Any]) -> None:
