@@ -44,9 +44,8 @@ class WorkRecord(Record):
     @classmethod
     def declared(cls) -> dict[str, Declared]:
         """The work arrays by name."""
-        fields = cls.__dataclass_fields__.items()
-        return {name: field.default for name, field in fields
-                if isinstance(field.default, Declared)}
+        return {name: default for name, default in cls.defaults.items()
+                if isinstance(default, Declared)}
 
     @classmethod
     def allocate(cls, space: ExecutionSpace, sizes: Any, **given: Any) -> Self:

@@ -189,6 +189,26 @@ def test_a_launch_refuses_other_records(space, arguments, problem):
     assert "list_heavy" in str(caught.value)
 
 
+@pytest.mark.parametrize(("values", "named", "problem"), [
+    ((1, 2), {}, "missing 2 required positional arguments: 'targets' and 'weights'"),
+    ((1, 2, 3), {"wights": 4}, "unexpected keyword argument 'wights'"),
+    ((1, 2, 3, 4), {"begin": 1}, "multiple values for argument 'begin'"),
+    ((1, 2, 3, 4, 5, 6), {}, "but 7 were given"),
+])
+def test_a_record_has_the_fields_of_its_class(values, named, problem):
+    with pytest.raises(TypeError, match=problem):
+        Rows(*values, **named)
+
+
+def test_a_record_does_not_change():
+    rows = Rows(1, 2, 3, weights=4)
+    assert (rows.begin, rows.end, rows.targets, rows.weights, rows.unused) == (1, 2, 3, 4, None)
+    assert rows.replaced(weights=5).weights == 5
+    with pytest.raises(AttributeError, match="'begin' is set"):
+        rows.begin = 3
+    assert rows.begin == 1
+
+
 def test_a_launch_refuses_a_record_in_place_of_an_array(space):
     rows = Rows(*[space.zeros(1, np.int32)] * 4)
     with pytest.raises(KernelTypeError, match="Steps"):

@@ -73,13 +73,11 @@ class _Checker(ast.NodeVisitor):
         if self.is_kernel and not arguments.args:
             self.refuse(self.tree, "a kernel needs the work index as its first parameter",
                         "write def name(i, ...)")
-        self.signature, self.meanings = flatten(self.function, self.tree, self.outside, self.refuse)
+        self.signature, self.meanings, made = flatten(
+            self.function, self.tree, self.outside, self.refuse)
         parameters = {argument.arg for argument in arguments.args}
         self.parameters = parameters
-        self.assigned = parameters | {
-            node.id for node in ast.walk(self.tree)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        self.assigned = parameters | made.union(self.function.__code__.co_varnames)
         ModuleConstants(self.names_module).visit(self.tree)
         self.block(self.tree.body)
         self.check_returns()

@@ -24,7 +24,7 @@ MADE = "write name = Class(field=team_array(int64, 256), ...) at the top level o
 
 
 def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callable[[str], Any],
-            refuse: Refuse) -> tuple[list[Parameter], list[str]]:
+            refuse: Refuse) -> tuple[list[Parameter], list[str], set[str]]:
     """Change `tree` in place.
 
     Parameters
@@ -40,10 +40,14 @@ def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callabl
         The parameters as they are written.
     list of str
         What fields and words were taken for: a part of what the function means.
+    set of str
+        Names of arrays that are fields of records which the function makes.
     """
     parameters = [Parameter(argument.arg, _kind_of(function, argument, lookup, refuse), {})
                   for argument in tree.args.args]
-    flattener = _Flattener(parameters, tree, lookup, refuse)
+    code = function.__code__
+    names = {*code.co_varnames, *code.co_names, *code.co_freevars}
+    flattener = _Flattener(parameters, names, tree, lookup, refuse)
     tree.body = flattener.statements(tree.body)
     flat = []
     for parameter, argument in zip(parameters, tree.args.args, strict=True):
@@ -51,7 +55,7 @@ def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callabl
             flattener.check_names(parameter, argument)
         flat += [ast.copy_location(ast.arg(name), argument) for name in parameter.flat]
     tree.args.args = flat
-    return parameters, flattener.meanings
+    return parameters, flattener.meanings, flattener.made_names
 
 
 def _kind_of(function: types.FunctionType, argument: ast.arg, lookup: Callable[[str], Any],
@@ -80,22 +84,16 @@ class Reference:
 class _Flattener:
     """Rewrites the statements of one function."""
 
-    def __init__(self, parameters: list[Parameter], tree: ast.FunctionDef,
+    def __init__(self, parameters: list[Parameter], names: set[str], tree: ast.FunctionDef,
                  lookup: Callable[[str], Any], refuse: Refuse) -> None:
-        self.parameters = parameters
         self.known = {each.name: each for each in parameters if each.kind is not None}
         self.made: dict[str, tuple[Kind, dict[str, str]]] = {}
         self.tree, self.lookup, self.refuse = tree, lookup, refuse
-        self.names = self.all_names() if self.known else None
+        self.names, self.made_names = names, set[str]()
         self.meanings: list[str] = []
         self.methods: dict[type[ast.AST], Callable[[Any], ast.expr]] = {
             ast.Attribute: self.attribute, ast.Name: self.name, ast.Call: self.call,
             ast.Subscript: self.subscript}
-
-    def all_names(self) -> set[str]:
-        """Names of the function, as it is written."""
-        return {each.name for each in self.parameters} | {
-            node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """`body` without records."""
@@ -141,6 +139,7 @@ class _Flattener:
                 fields[field] = value.id
                 continue
             fields[field] = self.new_name(target, (field,))
+            self.made_names.add(fields[field])
             name = ast.copy_location(ast.Name(fields[field], ast.Store()), target)
             statements.append(ast.copy_location(ast.Assign([name], self.team_array(value)), node))
         self.made[target.id] = (kind, fields)
@@ -156,8 +155,6 @@ class _Flattener:
     def new_name(self, record: ast.Name, path: Path) -> str:
         """What a field is called, which nothing else may be."""
         name = flat_name(record.id, path)
-        if self.names is None:
-            self.names = self.all_names()
         if name in self.names:
             self.refuse(record, f"{name!r} is also what field {path[-1]!r} of {record.id!r} is "
                         "called",

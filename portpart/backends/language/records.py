@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -34,21 +33,31 @@ else:
 class Record:
     """Arrays and numbers that kernels take together; a subclass lists them as annotations.
 
-    Subclasses are frozen dataclasses.  A field may be absent (None), or a record itself.  Kernels
-    get those fields only that they read or pass on.  A subclass without fields stands for any of
+    Subclasses are made and read like frozen dataclasses, which would compile functions for each of
+    them when it is imported.  A field may be absent (None), or a record itself.  Kernels get those
+    fields only that they read or pass on.  A subclass without fields stands for any of
     its subclasses: it depends on the device functions that a parameter is passed to which one.
     """
 
-    field_names: tuple[str, ...]
+    field_names: ClassVar[tuple[str, ...]] = ()
+    field_types: ClassVar[dict[str, Any]] = {}
+    defaults: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls) -> None:
-        dataclass(frozen=True, eq=False)(cls)
-        cls.field_names = tuple(cls.__dataclass_fields__)  # type: ignore[attr-defined]
+        own = get_annotations(cls)
+        cls.field_types = {**cls.field_types, **own}
+        cls.field_names = tuple(cls.field_types)
+        cls.defaults = {**cls.defaults,
+                        **{name: vars(cls)[name] for name in own if name in vars(cls)}}
+        cls.__init__ = _constructor(cls.field_names, cls.defaults)  # type: ignore[method-assign]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a record does not change: {name!r} is set; make another one")
 
     @classmethod
     def kind_of(cls, field: str) -> Kind | None:
         """Class of the record or of the words that a field is; None if it is neither."""
-        kind = cls.__dataclass_fields__[field].type  # type: ignore[attr-defined]
+        kind = cls.field_types[field]
         if isinstance(kind, str):
             kind = getattr(sys.modules[cls.__module__], kind, None)
         return kind if isinstance(kind, type) and issubclass(kind, (Record, Words)) else None
@@ -65,7 +74,14 @@ class Record:
         return result
 
 
-Record.field_names = ()
+def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
+    """The function that makes a record of these fields, in as few steps as there can be."""
+    taken = [f"{name}=_defaults[{name!r}]" if name in defaults else name for name in names]
+    lines = [f"def __init__({', '.join(['self', *taken])}):", " _fields = self.__dict__",
+             *(f" _fields[{name!r}] = {name}" for name in names)]
+    namespace: dict[str, Any] = {"_defaults": defaults}
+    exec("\n".join(lines), namespace)
+    return namespace["__init__"]
 
 
 class Words:
