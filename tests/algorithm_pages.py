@@ -108,7 +108,10 @@ def parameters(algorithm: Entry) -> str:
         symbols = dict.fromkeys(GREEK.get(each.symbol, each.symbol) for each in alike)
         rows.append([_names(alike), ", ".join(written(each.value) for each in alike),
                      " ".join(filter(None, symbols)), meaning.replace("  ", " ")])
-    return _table(["parameter", "default", "symbol", "meaning"], rows) if rows else NONE_OF_ITS_OWN
+    head = ["parameter", "default", "symbol", "meaning"]
+    if not any(symbol for _, _, symbol, _ in rows):
+        head, rows = [head[0], head[1], head[3]], [[*row[:2], row[3]] for row in rows]
+    return _table(head, rows) if rows else NONE_OF_ITS_OWN
 
 
 def shared_parameters() -> str:
@@ -182,8 +185,16 @@ def _beside_defaults(entry: Entry) -> str:
 
 
 def _difference(algorithm: Entry, preset: str) -> str:
-    text = written_difference(algorithm.difference(preset))
-    return f"`{text}`" if text else "(the defaults)"
+    """What a preset changes, said beside another one where that is shorter."""
+    mine = algorithm.difference(preset)
+    shortest = ("", mine)
+    for other in algorithm.presets:
+        theirs = algorithm.difference(other)
+        rest = {name: value for name, value in mine.items() if theirs.get(name, ()) != value}
+        if other != preset and theirs.keys() <= mine.keys() and len(rest) + 1 < len(shortest[1]):
+            shortest = (f"`{other}` with ", rest)
+    text = written_difference(shortest[1])
+    return f"{shortest[0]}`{text}`" if text else "(the defaults)"
 
 
 def _table(head: list[str], rows: Iterator[list[str]] | list[list[str]]) -> str:
