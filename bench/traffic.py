@@ -26,7 +26,7 @@ from bench.report import table
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.cpu import space as cpu
 from portpart.backends.language import Kernel
-from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While, length_of
+from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
 from portpart.graphs.graph import Graph
 
 MOST_KERNELS = 24
@@ -63,17 +63,19 @@ class Walker:
     def __init__(self, space: LaunchCounter, program: Program) -> None:
         self.space, self.program = space, program
 
-    def run(self, bindings: dict[str, Any], size: int) -> None:
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with `bindings`."""
-        self._walk(self.program.steps, {slot.name: self._bound(slot, bindings.get(slot.name))
-                                        for slot in self.program.slots.values()})
+        self._walk(self.program.steps, {
+            slot.name: self._bound(slot, bindings.get(slot.name), sizes)
+            for slot in self.program.used_slots().values()})
 
-    def _bound(self, slot: Slot, value: Any) -> Any:
+    def _bound(self, slot: Slot, value: Any, sizes: Any) -> Any:
+        if slot.length is not None:
+            return np.empty(slot.length(sizes), slot.dtype)
         if slot.dtype is None or value is None:
             return None
-        if slot.scratch or slot.words:
-            return (np.empty(length_of(value), slot.dtype) if slot.scratch
-                    else np.array(value, slot.dtype))
+        if slot.words:
+            return np.array(value, slot.dtype)
         return value if slot.is_array else slot.dtype.type(value)
 
     def _walk(self, steps: list[Step], bound: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, Clusters
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
 from portpart.algorithms.mappers import MultisectionConfig, mapper_of
@@ -23,9 +24,7 @@ from portpart.algorithms.refinement.state import Sizes
 from portpart.api.memory_model import (
     ASKED_FROM,
     CLUSTER,
-    CONTRACTION,
     MARGIN,
-    MEMBERS,
     MOST,
     NEEDS,
     MemoryEstimate,
@@ -33,9 +32,11 @@ from portpart.api.memory_model import (
     Plan,
     Size,
     estimate_of,
+    fine_sizes,
     plan_of,
     refining_bytes,
 )
+from portpart.backends.work import bytes_of
 from portpart.errors import OutOfMemory
 from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology
@@ -172,7 +173,7 @@ def _ending_bytes(graph: Size, machine: Topology) -> int:
     if has_table(graph.num_arcs, k):
         counting = CLUSTER * graph.num_vertices + 8 * k * k + 12 * traffic
     else:
-        counting = ((2 * CLUSTER + MEMBERS) * graph.num_vertices + arcs * graph.num_arcs
-                    + (CONTRACTION + 8) * k + arcs * traffic)
+        fine = fine_sizes(graph.num_vertices, graph.num_arcs, k, graph.weight_bytes)
+        counting = bytes_of((Clusters, *CONTRACTION_WORK), fine) + 20 * k + arcs * traffic
     swapping = CLUSTER * graph.num_vertices * 2 + swap_bytes(k) + OF_BLOCK * k + 12 * traffic
     return max(counting, swapping)

@@ -10,38 +10,35 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW
-from portpart.algorithms.coarsening.contract_by_hashing import WIDE_ROW
+import numpy as np
+
+from portpart.algorithms.coarsening.clustering import CLUSTERING_WORK
+from portpart.algorithms.coarsening.contraction import (
+    CONTRACTION_WORK,
+    NUMBERING_WORK,
+    Clusters,
+)
+from portpart.algorithms.coarsening.grouping import GROUPING_WORK
+from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.options import CoarseningOptions
-from portpart.algorithms.initial.fm_gains import TALLY, group_words
+from portpart.algorithms.coarsening.sizes import FineSizes
+from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
+from portpart.algorithms.initial.bisection_state import Candidates
+from portpart.algorithms.initial.deep_multilevel import start_sizes
+from portpart.algorithms.initial.fm_gains import Attempts
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.refinement.best_prefix import Trial
 from portpart.algorithms.refinement.outcomes import ROOM, WORDS
 from portpart.algorithms.refinement.state import PIECES, SIZE, Sizes
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.work import bytes_of
 from portpart.errors import OutOfMemory
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.primitives.recorded_sort import SortArrays
 
-MATCHING = 4 * 4
-"""Bytes per vertex: mate, wish, two lists of active vertices."""
-
-TWO_HOP = 4 + 2 * 8 + 5 * 4
-"""Bytes per vertex: mate; key and leader; crowd, slot, wish, two lists of active vertices."""
-
-CLUSTERING = 3 * 8 + 6 * 4 + 2
-"""Bytes per vertex: weights of clusters and of those who ask and are chosen; leaders, members,
-wishes, two lists, first fans; flags.  Besides, hash rows and lists for high degrees."""
-
-GROUPING = 2 * 4 + 8 + 36 + 1
-"""Bytes per vertex of G-kway's groups: links and subsets, weights, what pairing takes, flags."""
-
 CLUSTER = 4
-MEMBERS = 4
-CONTRACTION = 3 * 4 + 3 * 8
-"""Bytes per cluster: members, where they begin and degree; the row's capacity and weight, and that
-of the cluster.  There is room for as many clusters as vertices."""
+"""Bytes per vertex of the map to a coarser graph."""
 
 ASKED_FROM = 2**28
 """Less than so many bytes are taken without asking what is free."""
@@ -66,14 +63,14 @@ class Needs:
         Shares that a level keeps of the one before: so large that their sums over all levels are
         above all that were measured.
     finding : callable
-        Bytes for finding clusters of n vertices and so many arcs, with weights of so many bytes.
+        Bytes for finding clusters of a graph, these included.
     refinement : callable
         Bytes of what refinement keeps, for a largest graph of these sizes.
     """
 
     vertices: float
     arcs: float
-    finding: Callable[[int, int, int], int]
+    finding: Callable[[FineSizes], int]
     refinement: Callable[[Sizes], int]
 
 
@@ -90,18 +87,29 @@ def legal_moves_bytes(sizes: Sizes) -> int:
     return refining_bytes(sizes) + own
 
 
-def clustering_bytes(n: int, arcs: int, weight_bytes: int) -> int:
-    """Work memory of clustering where there are degrees above `MAX_NARROW`."""
-    return CLUSTERING * n + (4 + weight_bytes) * arcs + 8 * (arcs // (MAX_NARROW + 1))
+def clustering_bytes(sizes: FineSizes) -> int:
+    """Clusters by label propagation, and what that works on."""
+    return bytes_of((Clusters, *CLUSTERING_WORK), sizes)
+
+
+def grouping_bytes(sizes: FineSizes) -> int:
+    """Groups, and what making them takes."""
+    return bytes_of((Clusters, *GROUPING_WORK), sizes)
+
+
+def matching_bytes(sizes: FineSizes) -> int:
+    """Pairs: the mates come first, then some of distance two, then the clusters."""
+    return max(bytes_of(MATCHING_WORK, sizes), bytes_of(TWO_HOP_WORK, sizes),
+               4 * sizes.vertices + bytes_of((Clusters, *NUMBERING_WORK), sizes))
 
 
 NEEDS = {
     "portpart": Needs(0.4, 0.7, clustering_bytes, refining_bytes),
-    "jet": Needs(0.62, 0.86, lambda n, arcs, weight: max(MATCHING, TWO_HOP) * n, refining_bytes),
-    "gkway": Needs(0.5, 0.82, lambda n, arcs, weight: GROUPING * n, legal_moves_bytes),
+    "jet": Needs(0.62, 0.86, matching_bytes, refining_bytes),
+    "gkway": Needs(0.5, 0.82, grouping_bytes, legal_moves_bytes),
 }
 MOST = Needs(
-    0.62, 0.86, lambda n, *sizes: max(each.finding(n, *sizes) for each in NEEDS.values()),
+    0.62, 0.86, lambda sizes: max(each.finding(sizes) for each in NEEDS.values()),
     legal_moves_bytes,
 )
 """What stands for algorithms that have no entry: the most of all."""
@@ -225,6 +233,12 @@ def graph_bytes(n: int, arcs: int, vertex_weight: int, weight: int, offset: int 
     return offset * (n + 1) + (4 + weight) * arcs + vertex_weight * n
 
 
+def fine_sizes(n: int, arcs: int, clusters: int, weight_bytes: int) -> FineSizes:
+    """Sizes of a graph that is coarsened, with types of so many bytes."""
+    return FineSizes(n, arcs, clusters, np.dtype(f"i{weight_bytes}"),
+                     np.dtype(f"i{_offset_bytes(arcs)}"))
+
+
 def _offset_bytes(arcs: int) -> int:
     return 4 if arcs <= MAX_INT32_ARCS else 8
 
@@ -235,12 +249,11 @@ def _coarsening_peak(sizes: list[tuple[int, int]], graphs: list[int], weight_byt
     held, peak = 0, graphs[0]
     for depth, (n, arcs) in enumerate(sizes):
         held += graphs[depth]
+        fine = fine_sizes(n, arcs, n, weight_bytes)
         contraction = 0
         if depth + 1 < len(sizes):
-            row_bytes = CONTRACTION + 2 * _offset_bytes(arcs)
-            contraction = (CLUSTER + MEMBERS + row_bytes) * n + (4 + weight_bytes) * arcs
-            contraction += graphs[depth + 1] + 4 * (arcs // (WIDE_ROW + 1))
-        peak = max(peak, held + max(needs.finding(n, arcs, weight_bytes), contraction))
+            contraction = bytes_of((Clusters, *CONTRACTION_WORK), fine) + graphs[depth + 1]
+        peak = max(peak, held + max(needs.finding(fine), contraction))
         held += CLUSTER * n
     return peak
 
@@ -265,19 +278,15 @@ def _start_bytes(sizes: list[tuple[int, int]], k: int, plan: Plan,
     if plan.initial.method == "metis":
         return CLUSTER * n
     growing, shares = plan.initial.growing, NEEDS["portpart"]
-    below, of_candidates, groups, depth = 0, 0, 0, 0
-    for depth, (vertices, few_arcs) in enumerate(_level_sizes(
-            n, arcs, growing.min_vertices, shares.vertices, shares.arcs)):
-        vertices = max(vertices, min(n, growing.min_vertices * 5 // 4))  # ends not far above
-        candidates = growing.candidates_on(depth)
-        of_candidates = max(of_candidates, candidates * vertices)
-        groups = max(groups, candidates * group_words(vertices, k))
-        if depth > 0:
-            below += graph_bytes(vertices, few_arcs, 8, weight_bytes, None) + CLUSTER * vertices
-    attempts = growing.candidates_on(depth) * growing.trials
-    blocks = 8 * (attempts * TALLY * k + 3 * (k + 1) * growing.candidates_on(depth) + 8 * k)
-    of_vertex = 8 * 4 + 13 * growing.trials + SORTING * labelled
-    return below + of_vertex * of_candidates + 8 * growing.trials * groups + blocks
+    levels = [(max(vertices, min(n, growing.min_vertices * 5 // 4)), few_arcs)  # not far above
+              for vertices, few_arcs in _level_sizes(n, arcs, growing.min_vertices,
+                                                     shares.vertices, shares.arcs)]
+    below = sum(graph_bytes(vertices, few_arcs, 8, weight_bytes, None) + CLUSTER * vertices
+                for vertices, few_arcs in levels[1:])
+    starts = start_sizes([vertices for vertices, _ in levels], k, growing)
+    handed = 8 * starts.vertices + 8 * 8 * k
+    return (below + bytes_of((Candidates, Attempts), starts) + handed
+            + SORTING * labelled * starts.vertices)
 
 
 def check_room(space: ExecutionSpace, k: int) -> None:

@@ -25,8 +25,17 @@ Array = Any
 class Executable(Protocol):
     """A program compiled for one space."""
 
-    def run(self, bindings: dict[str, Any], size: int) -> None:
-        """Run with arrays and scalars bound to the slots; `size` is the largest work size."""
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+        """Run with arrays and scalars bound to the slots.
+
+        Parameters
+        ----------
+        bindings : dict
+        size : int
+            The largest work size.
+        sizes
+            What the lengths of scratch follow from.
+        """
 
 
 class Counters(threading.local):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import struct
 import sys
+from collections.abc import Sequence
 from ctypes import c_int64
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from portpart.backends.program import Element, Launch, Slot, length_of
+from portpart.backends.program import Element, Launch, Slot
 from portpart.errors import InputError, KernelTypeError
 
 ABSENT = "absent"
@@ -128,8 +129,10 @@ class Table:
         self._position = {slot.name: self._FIRST_SLOT + i for i, slot in enumerate(self.slots)}
         self._plan = list(slots.items())
         self._num_words = sum(slot.words for slot in self.slots)
-        self._scratch = {slot.name: slot.dtype.itemsize
-                         for slot in self.slots if slot.scratch and slot.dtype is not None}
+        scratch = [(slot.length, slot.dtype.itemsize) for slot in self.slots
+                   if slot.length is not None and slot.dtype is not None]
+        self._lengths = list(dict.fromkeys(length for length, _ in scratch))
+        self._scratch = [(self._lengths.index(length), size) for length, size in scratch]
         self._source: list[int] = []
         self._offset: list[int] = []
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
@@ -178,24 +181,36 @@ class Table:
         before = self.slots[: self._position[element.slot.name] - self._FIRST_SLOT]
         return len(self._source) + sum(slot.words for slot in before) + element.index
 
-    def scratch_bytes(self, bindings: dict[str, Any]) -> int:
-        """Bytes of all scratch together."""
-        return sum(_rounded(length_of(_bound(bindings, name)) * size)
-                   for name, size in self._scratch.items())
+    def place_scratch(self, sizes: Any) -> list[int]:
+        """Where each array of scratch begins in the memory that they share, and its end.
 
-    def fill(self, bindings: dict[str, Any], base: int, scratch: int = 0) -> np.ndarray:
-        """The words for `bindings`, with the table at address `base` and scratch at `scratch`."""
+        Each begins at a line of memory.
+        """
+        lengths = [length(sizes) for length in self._lengths]
+        places = [end := 0]
+        for which, size in self._scratch:
+            end += -(-lengths[which] * size // LINE) * LINE
+            places.append(end)
+        return places
+
+    def fill(self, bindings: dict[str, Any], base: int, scratch: int = 0,
+             places: Sequence[int] = ()) -> np.ndarray:
+        """The words for `bindings`, with the table at address `base` and scratch at `scratch`.
+
+        There each array of scratch has its place.
+        """
         if self._frozen is None:
             self._frozen = self._freeze()
         source, offset = self._frozen
         values = [0, base]
         numbers: list[int] = []
+        next_place = iter(places)
         for name, slot in self._plan:
+            if slot.length is not None:
+                values.append(scratch + next(next_place))
+                continue
             value = _bound(bindings, name)
-            if slot.scratch:
-                values.append(scratch)
-                scratch += _rounded(length_of(value) * self._scratch[name])
-            elif slot.words:
+            if slot.words:
                 values.append(base + 8 * (len(self._source) + len(numbers)))
                 numbers += _numbers(slot, value)
             else:
@@ -209,11 +224,6 @@ class Table:
         first = self._FIRST_SLOT + len(self.slots)
         source = [*self._source, *range(first, first + self._num_words)]
         return np.array(source, np.int64), np.array(self._offset + [0] * self._num_words, np.int64)
-
-
-def _rounded(size: int) -> int:
-    """The size of an array of scratch, so that the next one begins at a line of memory."""
-    return -(-size // LINE) * LINE
 
 
 def _bound(bindings: dict[str, Any], name: str) -> Any:

@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from portpart.backends.declared import Declared, Length
 from portpart.backends.language import Kernel, Record, Words
 from portpart.backends.language.parameters import getter
 
@@ -34,24 +35,23 @@ class Slot:
     """A named argument of a program, bound to an array or a scalar when the program runs.
 
     A slot with ``dtype`` None stands for an absent array (None).  Two kinds of array belong to a
-    run: ``scratch``, bound to a number of elements, and ``words`` int64, bound to their values.
+    run: scratch, of a ``length`` that follows from the sizes of the run, and ``words`` int64, bound
+    to their values.
     """
 
     name: str
     dtype: np.dtype | None
     is_array: bool
-    scratch: bool = False
+    length: Length | None = None
     words: int = 0
+
+    @property
+    def scratch(self) -> bool:
+        """Whether no run finds anything in the array."""
+        return self.length is not None
 
     def __getitem__(self, index: int) -> Element:
         return Element(self, index)
-
-
-class WorkArray(NamedTuple):
-    """An array that no run finds anything in: its type, and how many elements a run needs."""
-
-    dtype: Any
-    length: int
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,14 @@ class Program:
     sweeps : bool
         Whether it goes over large arrays a few times, rather than over short lists many times: many
         threads at once, each with less room for its own numbers, are faster then.
+    sizes
+        What the types of scratch follow from, where they follow from sizes.
     """
 
-    def __init__(self, name: str, sweeps: bool = False) -> None:
+    def __init__(self, name: str, sweeps: bool = False, sizes: Any = None) -> None:
         self.name = name
         self.sweeps = sweeps
+        self.sizes = sizes
         self.steps: list[Step] = []
         self.slots: dict[str, Slot] = {}
         self.records: dict[str, Record | Words] = {}
@@ -126,9 +129,9 @@ class Program:
         """Declare a scalar slot, bound to a number at each run."""
         return self._slot(Slot(name, np.dtype(dtype), False))
 
-    def scratch(self, name: str, dtype: Any) -> Slot:
-        """Declare an array that no run finds anything in, bound to its length at each run."""
-        return self._slot(Slot(name, np.dtype(dtype), True, scratch=True))
+    def scratch(self, name: str, array: Declared) -> Slot:
+        """Declare an array that no run finds anything in, as long as the sizes of a run say."""
+        return self._slot(Slot(name, array.dtype_for(self.sizes), True, array.length))
 
     def words(self, name: str, count: int) -> Slot:
         """Declare `count` words of int64 that travel with the arguments, bound to their values."""
@@ -137,7 +140,7 @@ class Program:
     def record(self, name: str, like: AnyRecord) -> AnyRecord:
         """Declare slots like the fields of a record, ``name.field``, or one like an array of words.
 
-        A field that is a :class:`WorkArray` becomes a slot of scratch, and words that are a tuple
+        A work array that is declared only becomes a slot of scratch, and words that are a tuple
         travel with the arguments.
 
         Returns
@@ -159,8 +162,8 @@ class Program:
     def _like(self, name: str, value: Any) -> Slot | Record | Words:
         if isinstance(value, (Record, Words)):
             return self.record(name, value)
-        if isinstance(value, WorkArray):
-            return self.scratch(name, value.dtype)
+        if isinstance(value, Declared):
+            return self.scratch(name, value)
         if value is None or (hasattr(value, "dtype") and not isinstance(value, np.generic)):
             return self.array(name, None if value is None else value.dtype)
         return self.scalar(name, np.asarray(value).dtype)
@@ -290,11 +293,6 @@ def _places(name: str, place: str, kind: type[Record]) -> Iterator[tuple[str, st
             yield f"{name}.{each}", f"{place}{each}.array"
         else:
             yield from _places(f"{name}.{each}", f"{place}{each}.", inner)
-
-
-def length_of(value: Any) -> int:
-    """Number of elements that a slot of scratch is bound to."""
-    return value.length if isinstance(value, WorkArray) else value
 
 
 def _slots_of(steps: list[Step]) -> Iterator[Slot]:

@@ -1,51 +1,35 @@
-"""Work arrays, declared where they belong: in the record of the piece that uses them.
+"""Records with work arrays, declared where they belong: in the record of the piece that uses them.
 
 >>> class Lists(WorkRecord):
 ...     heavy: Any = work(np.int32, lambda size: 2 * size)
 >>> Lists.num_bytes(1000)
 8000
+
+A record whose arrays are not allocated stands for scratch of a program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
+from portpart.backends.declared import Declared
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Record
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Length = Callable[[Any], int]
-"""Number of elements, from the sizes of a problem."""
-
-
-@dataclass(frozen=True)
-class Declared:
-    """Type and length of an array that a run allocates, and whether it begins with zeros."""
-
-    dtype: np.dtype[Any]
-    length: Length
-    zeros: bool
-
-
-def work(dtype: Any, length: Length, *, zeros: bool = False) -> Any:
-    """Declare a field as a work array."""
-    return Declared(np.dtype(dtype), length, zeros)
-
 
 class WorkRecord(Record):
     """A record some of whose fields are work arrays."""
 
-    @classmethod
-    def declared(cls) -> dict[str, Declared]:
-        """The work arrays by name."""
-        return {name: default for name, default in cls.defaults.items()
-                if isinstance(default, Declared)}
+    if TYPE_CHECKING:  # at run time it would be a field
+        declared: ClassVar[dict[str, Declared]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.declared = {name: default for name, default in cls.defaults.items()
+                        if isinstance(default, Declared)}
 
     @classmethod
     def allocate(cls, space: ExecutionSpace, sizes: Any, **given: Any) -> Self:
@@ -56,13 +40,28 @@ class WorkRecord(Record):
         sizes
             What the declared lengths are computed from.
         """
-        arrays = {
-            name: (space.zeros if array.zeros else space.empty)(array.length(sizes), array.dtype)
-            for name, array in cls.declared().items() if name not in given
-        }
-        return cls(**arrays, **given)
+        made = {name: _made(array, space, sizes) for name, array in cls.declared.items()
+                if name not in given}
+        return cls(**made, **given)
+
+    @classmethod
+    def outliving(cls, space: ExecutionSpace, sizes: Any, **given: Any) -> Self:
+        """The same for a program: what it has no more use for when it is done stays scratch."""
+        made = {name: _made(array, space, sizes) for name, array in cls.declared.items()
+                if array.outlives}
+        return cls(**made, **given)
 
     @classmethod
     def num_bytes(cls, sizes: Any) -> int:
         """Bytes of all work arrays together."""
-        return sum(array.length(sizes) * array.dtype.itemsize for array in cls.declared().values())
+        return sum(array.num_bytes(sizes) for array in cls.declared.values())
+
+
+def _made(array: Declared, space: ExecutionSpace, sizes: Any) -> Any:
+    make = space.zeros if array.zeros else space.empty
+    return make(array.length(sizes), array.dtype_for(sizes))
+
+
+def bytes_of(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:
+    """Bytes of the work arrays of several records."""
+    return sum(piece.num_bytes(sizes) for piece in pieces)

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Words, device, int32, int64, kernel
 from portpart.backends.program import Program, Slot
-from portpart.backends.work import WorkRecord, work
+from portpart.backends.work import WorkRecord
 from portpart.primitives.scan import TILE as SCAN_TILE
 from portpart.primitives.scan import record_scan, tiles_of
 

@@ -32,7 +32,8 @@ def launch(space: ExecutionSpace, count: int, kernel: Kernel, arrays: dict[str, 
 
 def clusters_of(space: ExecutionSpace, cluster: Any, count: int) -> Clusters:
     """Clusters by their numbers on the host."""
-    return Clusters(space.asarray(cluster, np.int32), space.asarray(np.array([count])), count)
+    return Clusters(count, cluster=space.asarray(cluster, np.int32),
+                    count=space.asarray(np.array([count])))
 
 
 def number_of(clusters: Clusters) -> int:

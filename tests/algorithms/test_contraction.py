@@ -12,6 +12,7 @@ from portpart.algorithms.coarsening import clustering, contraction
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
 from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
@@ -165,10 +166,13 @@ def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, nam
 def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> None:
     graph, dtype = GRAPHS["medium"], np.dtype(sum_type)
     clusters = clusters_of(reference(), *random_clusters(graph, 4))
-    contracting = contraction._records(graph, clusters, dtype)
-    clustering_ = clustering._records(graph, dtype, clusters.cluster, 1, 1, None)
-    for program in (contraction._record(contracting, team, one_lane=False),
-                    clustering._record(clustering_, team, ClusteringOptions(), one_lane=False)):
+    sizes = sizes_of(graph, sum_type=dtype)
+    contracting = contraction._records(graph, clusters, sizes)
+    clustering_ = clustering._records(graph, clusters.cluster, 1, 1, None)
+    for program in (
+        contraction._record(contracting, sizes, team, one_lane=False),
+        clustering._record(clustering_, sizes, team, ClusteringOptions(), one_lane=False),
+    ):
         check_program(program)
         for step in program.launches():
             check_width(step.kernel, step.team)

@@ -111,10 +111,10 @@ class CheckedExecutable:
     def __init__(self, space: NearSpace, inner: Any) -> None:
         self.space, self.inner = space, inner
 
-    def run(self, bindings: dict[str, Any], size: int) -> None:
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with `bindings`."""
         self.space.check(bindings.values())
-        self.inner.run(bindings, size)
+        self.inner.run(bindings, size, sizes)
 
 
 def found_in(space: ExecutionSpace, config: GpmetisConfig, **wanted: Any) -> Any:

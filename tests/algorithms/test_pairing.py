@@ -18,6 +18,7 @@ from portpart.algorithms.coarsening.pairing import (
     pairing_state,
     record_pairing,
 )
+from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction, device
 from portpart.backends.program import Program, flat_bindings
@@ -43,14 +44,14 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
     n = len(keys)
     weights = None if weights is None else space.asarray(weights, np.int64)
     mate = space.full(n, UNMATCHED, np.int32)
-    pairing = Pairing.of(n, limit, mate).replaced(keys=space.asarray(np.array(keys, np.int64)))
+    pairing = Pairing(limit, keys=space.asarray(np.array(keys, np.int64)), mate=mate)
     bound = {"graph": Csr(None, None, None, None, weights), "pairing": pairing,
              "state": pairing_state(n)}
     program = Program("pairing")
     for name, record in bound.items():
         program.record(name, record)
     record_pairing(program, program.records["state"], fit)
-    space.executable(program).run(flat_bindings(bound), n)
+    space.executable(program).run(flat_bindings(bound), n, FineSizes(n))
     return oracles.host(mate).copy()
 
 

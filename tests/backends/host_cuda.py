@@ -141,11 +141,12 @@ class HostCudaExecutable:
         residents[symbol] = text
         self.entry = compiled(symbol, text)
 
-    def run(self, bindings: dict[str, Any], size: int) -> None:
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with `bindings`."""
-        scratch = np.empty(self.table.scratch_bytes(bindings), np.uint8)
+        places = self.table.place_scratch(sizes)
+        scratch = np.empty(places[-1], np.uint8)
         words = np.zeros(len(self.table), np.int64)
-        words[:] = self.table.fill(bindings, address_of(words), address_of(scratch))
+        words[:] = self.table.fill(bindings, address_of(words), address_of(scratch), places)
         self.space.counters.launches += 1
         self.entry(address_of(words))
 

@@ -21,7 +21,7 @@ from portpart.backends import language
 from portpart.backends.interface import Array, Executable
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import Parameter
-from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While, length_of
+from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
 from portpart.primitives.hashing import mixed
 from tests.backends.host_cuda import HostCudaSpace
 
@@ -236,10 +236,10 @@ class Walker:
     def __init__(self, space: Flat, program: Program) -> None:
         self.space, self.steps, self.slots = space, program.steps, program.slots
 
-    def run(self, bindings: dict[str, Any], size: int) -> None:
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with `bindings`."""
         own = {
-            name: np.full(length_of(bindings[name]), 77, slot.dtype) if slot.scratch
+            name: np.full(slot.length(sizes), 77, slot.dtype) if slot.length is not None
             else np.array(bindings[name], np.int64)
             for name, slot in self.slots.items() if slot.scratch or slot.words
         }

@@ -103,13 +103,15 @@ def test_table_holds_rows_of_addresses_and_bits():
 def test_words_stand_behind_the_rows_and_scratch_is_cut_in_order():
     more = Slot("more", np.dtype(np.int64), True, words=1)
     sizes = Slot("sizes", np.dtype(np.int64), True, words=2)
-    short, long = (Slot(name, np.dtype(np.int32), True, scratch=True) for name in ("short", "long"))
+    short = Slot("short", np.dtype(np.int32), True, lambda few: few)
+    long = Slot("long", np.dtype(np.int32), True, lambda few: 33 * few + 1)
     table = packing.Table({slot.name: slot for slot in (more, short, sizes, long, ARRAY)})
     table.add_row(Launch(Element(sizes, 1), nothing, (short, long, more, ARRAY), 1))
     values = np.zeros(5, np.int32)
-    given = {"more": [9], "sizes": (7, -8), "short": 3, "long": 100, "values": values}
-    assert table.scratch_bytes(given) == packing.LINE * (1 + 4)
-    words = table.fill(given, base=1000, scratch=5 * packing.LINE)
+    given = {"more": [9], "sizes": (7, -8), "values": values}
+    places = table.place_scratch(3)
+    assert places == [0, packing.LINE, packing.LINE * (1 + 4)]
+    words = table.fill(given, base=1000, scratch=5 * packing.LINE, places=places)
     assert (table.length_of_rows, len(table), len(words)) == (5, 8, 8)
     assert table.place_of(Element(sizes, 1)) == 7
     first = 1000 + 8 * 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from portpart.backends.declared import work
 from portpart.backends.language import (
     atomic_add,
     int64,
@@ -102,7 +103,8 @@ def test_words_and_scratch_belong_to_a_run(space):
     """Words have their first values at every run, scratch is of any length."""
     program = Program("own memory")
     words, more = program.words("words", 3), program.words("more", 1)
-    many, few = program.scratch("many", np.int64), program.scratch("few", np.int32)
+    many = program.scratch("many", work(np.int64, lambda sizes: sizes[0]))
+    few = program.scratch("few", work(lambda sizes: np.dtype(np.int32), lambda sizes: sizes[1]))
     result = program.array("result", np.int64)
     for length, own in ((words[0], many), (words[1], few)):
         program.parallel_for(length, set_to, own, 5)
@@ -111,7 +113,7 @@ def test_words_and_scratch_belong_to_a_run(space):
     executable = space.executable(program)
     for m, n in ((7, 3), (40, 1000), (0, 1)):
         found = space.zeros(2, np.int64)
-        executable.run({"words": (m, n, 4), "more": [1], "many": m, "few": n, "result": found}, n)
+        executable.run({"words": (m, n, 4), "more": [1], "result": found}, n, (m, n))
         assert space.to_host(found).tolist() == [4 + 5 * (m + n), 0]
 
 
@@ -132,15 +134,15 @@ def test_words_are_flags(space):
 
 def test_scratch_is_no_flag_and_words_have_a_length(space):
     program = Program("refused")
-    own = program.scratch("own", np.int64)
+    own = program.scratch("own", work(np.int64, lambda size: size))
     with pytest.raises(ValueError, match="scratch, no flag"), program.while_loop(own[0]):
         pass
     words = program.words("words", 2)
     program.parallel_for(words[0], set_to, own, 1)
     with pytest.raises(InputError, match="takes 2 numbers, not 3"):
-        space.executable(program).run({"own": 1, "words": (1, 2, 3)}, 1)
+        space.executable(program).run({"words": (1, 2, 3)}, 1, 1)
     with pytest.raises(InputError, match="is not bound"):
-        space.executable(program).run({"own": 1}, 1)
+        space.executable(program).run({}, 1, 1)
 
 
 def test_launches_run_in_order_with_sizes_from_memory(space):

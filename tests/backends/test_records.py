@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from portpart.backends import cuda
-from portpart.backends.program import Program, WorkArray, flat_bindings
+from portpart.backends.declared import work
+from portpart.backends.program import Program, flat_bindings
 from portpart.errors import KernelTypeError
 from portpart.generators import delaunay
 from tests.backends import record_kernels as kernels
@@ -78,7 +79,7 @@ def test_a_program_takes_records_and_words(every_space, graph):
 
 def test_a_program_takes_work_arrays_and_words_that_travel(every_space, graph):
     space, n = every_space, graph.num_vertices
-    lists, level = Lists(WorkArray(np.int32, n), 6), Level.of(arcs=3)
+    lists, level = Lists(work(np.int32, lambda n: n), 6), Level.of(arcs=3)
     found = space.zeros(3, np.int64)
     program = Program("work arrays")
     rows = program.record("rows", rows_of(space, graph))
@@ -88,7 +89,7 @@ def test_a_program_takes_work_arrays_and_words_that_travel(every_space, graph):
     program.launch(n, kernels.list_heavy, team=TEAM)
     program.launch(1, kernels.copy_words)
     bound = {"rows": rows_of(space, graph), "lists": lists, "level": level, "found": Level(found)}
-    space.executable(program).run(flat_bindings(bound), n)
+    space.executable(program).run(flat_bindings(bound), n, n)
     heavy = np.count_nonzero(np.diff(graph.offsets) > 6)
     assert space.to_host(found).tolist() == [heavy, graph.num_arcs + 3, 0]
     assert rows.replaced(begin=rows.end).begin is rows.end

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from portpart import PortpartConfig, Topology
-from portpart.algorithms.initial.bisection_state import Candidates
+from portpart.algorithms.initial.bisection_state import Candidates, StartSizes
 from portpart.algorithms.initial.order_by_section import order_by_section
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
@@ -35,7 +35,7 @@ def test_vertices_are_ordered_by_label_and_by_chance(space: ExecutionSpace) -> N
     n, k, candidates = 50, 9, 3
     label = np.random.default_rng(0).integers(0, 3, n).astype(np.int32) * 3
     label[label == 3] = 6  # the middle range is empty
-    partitions = Candidates.allocate(space, candidates, candidates * n, k)
+    partitions = Candidates.allocate(space, StartSizes(candidates, candidates * n, 0, 0, k))
     order_by_section(space, space.asarray(label), candidates, k, 7, partitions)
     found = {name: oracles.host(array) for name, array in partitions.named()}
     orders = found["order"].reshape(candidates, n)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.algorithms.coarsening.sizes import around_clusters, of_clusters, of_vertices
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    Record,
     Words,
     atomic_add,
     int32,
@@ -15,7 +16,7 @@ from portpart.backends.language import (
     lane,
     team_size,
 )
-from portpart.backends.program import WorkArray
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.scan import TILE
 
@@ -29,7 +30,7 @@ class ContractionSizes(Words):
     wide: int
 
 
-class Members(Record):
+class Members(WorkRecord):
     """The members of at most c clusters of n vertices.
 
     Attributes
@@ -46,21 +47,10 @@ class Members(Record):
     """
 
     cluster: Array
-    count: Array
-    num_arcs: Array
-    offsets: Array
-    vertices: Array
-
-    @classmethod
-    def of(cls, cluster: Array, max_clusters: int) -> Members:
-        """Lists for the clusters of each vertex."""
-        return cls(
-            cluster=cluster,
-            count=WorkArray(np.int32, max_clusters),
-            num_arcs=WorkArray(np.int64, max_clusters),
-            offsets=WorkArray(np.int32, max_clusters + 1),
-            vertices=WorkArray(np.int32, len(cluster)),
-        )
+    count: Array = work(np.int32, of_clusters)
+    num_arcs: Array = work(np.int64, of_clusters)
+    offsets: Array = work(np.int32, around_clusters)
+    vertices: Array = work(np.int32, of_vertices)
 
 
 @kernel

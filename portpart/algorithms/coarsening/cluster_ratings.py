@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
+
+from portpart.algorithms.coarsening.sizes import FineSizes, sum_type
 from portpart.algorithms.coarsening.wishes import Wishes, neighbour_to_join, room_beside
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
-    Record,
     Word,
     device,
     float64,
@@ -27,6 +30,7 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.best_candidate import Search, best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
@@ -51,7 +55,12 @@ class Clustering(Wishes):
     cluster_weight: Array
 
 
-class HashRows(Record):
+def row_slots(sizes: FineSizes) -> int:
+    """A slot for each arc, if there can be degrees that are not narrow."""
+    return sizes.arcs if sizes.arcs > MAX_NARROW else 0
+
+
+class HashRows(WorkRecord):
     """A hash row for every vertex, in main memory.
 
     Attributes
@@ -60,8 +69,8 @@ class HashRows(Record):
     sums : array of int32 or int64, shape (num_arcs,)
     """
 
-    keys: Array
-    sums: Array
+    keys: Array = work(np.int32, row_slots)
+    sums: Array = work(sum_type, row_slots)
 
 
 class ClusterRow(Search):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW, Clustering
+from portpart.algorithms.coarsening.sizes import FineSizes
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    Record,
     Words,
     atomic_add,
     atomic_next,
@@ -19,7 +20,7 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
-from portpart.backends.program import WorkArray
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
 from portpart.primitives.team_winner import NOBODY
@@ -34,6 +35,14 @@ CHANCE = 0.5
 """Share of a cluster's room that is given away if too many ask: more would often be too many."""
 
 ASKS, IS_CHOSEN = 1, 2
+
+ISOLATED_KEYS = 64
+"""Vertices without neighbours of their label have one of so many keys as their favourite."""
+
+
+def of_keys(sizes: FineSizes) -> int:
+    """An element for each vertex, and for each key of isolated ones."""
+    return sizes.vertices + ISOLATED_KEYS
 
 
 class ClusterSizes(Words):
@@ -53,7 +62,7 @@ class ListLengths(Words):
     wide: int
 
 
-class VertexList(Record):
+class VertexList(WorkRecord):
     """Vertices that take part in a round.
 
     Attributes
@@ -63,19 +72,11 @@ class VertexList(Record):
         Those of high degree once more.
     """
 
-    active: Array
-    wide: Array
-
-    @classmethod
-    def of(cls, num_keys: int, num_arcs: int) -> VertexList:
-        """Room for all."""
-        return cls(
-            active=WorkArray(np.int32, num_keys),
-            wide=WorkArray(np.int32, num_arcs // (MAX_NARROW + 1)),
-        )
+    active: Array = work(np.int32, of_keys)
+    wide: Array = work(np.int32, lambda sizes: sizes.arcs // (MAX_NARROW + 1))
 
 
-class Rounds(Clustering):
+class Rounds(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
     """Who moves in a round, and for whom there is room.
 
     Arrays have an element for each vertex, and more where what is left over is grouped in them.
@@ -90,26 +91,13 @@ class Rounds(Clustering):
         What a cluster weighs with all who ask, and with those who are chosen.
     """
 
-    others: Array
-    moves: Array
-    asks: Array
-    asked: Array
-    chosen: Array
-
-    @classmethod
-    def of(cls, num_keys: int, cluster: Array, max_weight: int, seed: int,
-           label: Array | None) -> Rounds:
-        """Work arrays of 34 bytes for each of so many keys, vertices among them."""
-        return cls(
-            seed=seed, max_weight=max_weight, label=label, cluster=cluster,
-            wish=WorkArray(np.int32, num_keys),
-            cluster_weight=WorkArray(np.int64, num_keys),
-            others=WorkArray(np.int32, num_keys),
-            moves=WorkArray(np.int8, num_keys),
-            asks=WorkArray(np.int8, num_keys),
-            asked=WorkArray(np.int64, num_keys),
-            chosen=WorkArray(np.int64, num_keys),
-        )
+    wish: Array = work(np.int32, of_keys)
+    cluster_weight: Array = work(np.int64, of_keys)
+    others: Array = work(np.int32, of_keys)
+    moves: Array = work(np.int8, of_keys)
+    asks: Array = work(np.int8, of_keys)
+    asked: Array = work(np.int64, of_keys)
+    chosen: Array = work(np.int64, of_keys)
 
 
 @kernel

@@ -30,6 +30,7 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     wish_for_neighbour,
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
+    ISOLATED_KEYS,
     MAX_WARP,
     ClusterSizes,
     ListLengths,
@@ -51,9 +52,11 @@ from portpart.algorithms.coarsening.cluster_rounds import (
 )
 from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
 from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel, Record, Words, int32, int64
-from portpart.backends.program import Program, WorkArray, flat_bindings
+from portpart.backends.program import Program, flat_bindings
+from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for_all
 from portpart.primitives.hash_rows import SLOTS
@@ -94,33 +97,37 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
     bytes per vertex, and if there are degrees above 16, 4 and the size of a sum of arc weights per
     arc, of which only vertices of hundreds of arcs use theirs.
     """
-    n, sum_type = graph.num_vertices, graph.weight_sum_dtype
-    found, count = space.empty(n, np.int32), space.zeros(1, np.int64)
-    records = _records(graph, sum_type, found, max_weight, seed, label)
+    n, sizes = graph.num_vertices, sizes_of(graph)
+    clusters = Clusters.allocate(space, sizes, max_count=n)
+    records = _records(graph, clusters.cluster, max_weight, seed, label)
     team = team_for_all(graph)
     executable = space.cached_executable(
-        ("clustering", graph.type_key, sum_type, team, options, label is not None),
-        lambda: _record(records, team, options, one_lane=space.widest_team == 1),
+        ("clustering", graph.type_key, sizes.sum_type, team, options, label is not None),
+        lambda: _record(records, sizes, team, options, one_lane=space.widest_team == 1),
     )
-    executable.run({**flat_bindings(records), "count": count}, n + leftovers.ISOLATED_KEYS)
-    return Clusters(found, count, n)
+    executable.run({**flat_bindings(records), "count": clusters.count}, n + ISOLATED_KEYS, sizes)
+    return clusters
 
 
-def _records(graph: Graph, sum_type: np.dtype[Any], found: Array, max_weight: int, seed: int,
+def _records(graph: Graph, found: Array, max_weight: int, seed: int,
              label: Array | None) -> dict[str, Record | Words]:
-    """What a clustering works on; work arrays have elements for keys of isolated vertices too."""
-    n, num_arcs = graph.num_vertices, graph.num_arcs
-    num_keys = n + leftovers.ISOLATED_KEYS
-    row_slots = num_arcs if num_arcs > MAX_NARROW else 0
+    """What a clustering works on, but for what is all scratch."""
+    n = graph.num_vertices
     return {
         "graph": graph.csr,
-        "rounds": Rounds.of(num_keys, found, max_weight, seed, label),
-        "rows": HashRows(WorkArray(np.int32, row_slots), WorkArray(sum_type, row_slots)),
-        "groups": leftovers.TwoHopGroups.of(num_keys),
-        "list_0": VertexList.of(num_keys, num_arcs), "lengths_0": ListLengths.of(),
-        "list_1": VertexList.of(num_keys, num_arcs), "lengths_1": ListLengths.of(),
-        "sizes": ClusterSizes.of(vertices=n, keys=num_keys, tiles=tiles_of(n)),
+        "rounds": Rounds(seed=seed, max_weight=max_weight, label=label, cluster=found),
+        "lengths_0": ListLengths.of(), "lengths_1": ListLengths.of(),
+        "sizes": ClusterSizes.of(vertices=n, keys=n + ISOLATED_KEYS, tiles=tiles_of(n)),
     }
+
+
+SCRATCH: dict[str, WorkRecord] = {
+    "rows": HashRows(), "groups": leftovers.TwoHopGroups(), "list_0": VertexList(),
+    "list_1": VertexList(),
+}
+
+CLUSTERING_WORK = Rounds, *map(type, SCRATCH.values())
+"""What a clustering works on; work arrays have elements for keys of isolated vertices too."""
 
 
 class _Recording:
@@ -129,11 +136,13 @@ class _Recording:
     Where teams have one lane high degrees need no widest team, and one kernel less to compile.
     """
 
-    def __init__(self, records: dict[str, Any], team: int, one_lane: bool) -> None:
+    def __init__(self, records: dict[str, Any], like: FineSizes, team: int,
+                 one_lane: bool) -> None:
         self.team, self.one_lane = team, one_lane
-        self.program = Program("clustering", sweeps=True)
+        self.program = Program("clustering", sweeps=True, sizes=like)
         slots: dict[str, Any] = {
-            name: self.program.record(name, record) for name, record in records.items()}
+            name: self.program.record(name, record)
+            for name, record in {**records, **SCRATCH}.items()}
         self.rounds, self.sizes, self.rows = slots["rounds"], slots["sizes"], slots["rows"]
         self.lists = slots["list_0"], slots["list_1"]
         self.lengths = slots["lengths_0"], slots["lengths_1"]
@@ -184,9 +193,9 @@ class _Recording:
                 self.launch(self.sizes.vertices, then, 1 - here)
 
 
-def _record(records: dict[str, Any], team: int, options: ClusteringOptions,
+def _record(records: dict[str, Any], like: FineSizes, team: int, options: ClusteringOptions,
             one_lane: bool) -> Program:
-    recording = _Recording(records, team, one_lane)
+    recording = _Recording(records, like, team, one_lane)
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
     here = 0
     for turn in range(rounds):

@@ -12,11 +12,18 @@ has room for all of its arcs.  Then the row is packed into its beginning in main
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_members import Members
+from portpart.algorithms.coarsening.sizes import (
+    around_clusters,
+    index_type,
+    of_arcs,
+    of_clusters,
+    sum_type,
+)
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
@@ -36,8 +43,7 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
-from portpart.backends.program import WorkArray
-from portpart.graphs.graph import Graph
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 
@@ -49,7 +55,7 @@ WIDE_ROW = 256
 ANY_ROW = 2**62
 
 
-class CoarseRows(Record):
+class CoarseRows(WorkRecord):
     """Rows of at most c clusters, before it is known how many arcs the coarse graph has.
 
     Attributes
@@ -70,29 +76,14 @@ class CoarseRows(Record):
         Clusters with many arcs.
     """
 
-    begin: Array
-    keys: Array
-    sums: Array
-    degrees: Array
-    arc_sums: Array
-    vertex_weights: Array
-    offsets: Array
-    wide: Array
-
-    @classmethod
-    def of(cls, graph: Graph, max_clusters: int, weight_type: np.dtype[Any]) -> CoarseRows:
-        """Rows for the clusters of `graph`, of which the coarse graph gets the arrays."""
-        space, index_type = graph.space, graph.offsets.dtype
-        return cls(
-            begin=space.empty(max_clusters + 1, index_type),
-            keys=space.empty(graph.num_arcs, np.int32),
-            sums=space.empty(graph.num_arcs, weight_type),
-            degrees=WorkArray(np.int32, max_clusters),
-            arc_sums=WorkArray(np.int64, max_clusters),
-            vertex_weights=space.empty(max_clusters, np.int64),
-            offsets=space.empty(max_clusters + 1, index_type),
-            wide=WorkArray(np.int32, graph.num_arcs // (WIDE_ROW + 1)),
-        )
+    begin: Array = work(index_type, around_clusters, outlives=True)
+    keys: Array = work(np.int32, of_arcs, outlives=True)
+    sums: Array = work(sum_type, of_arcs, outlives=True)
+    degrees: Array = work(np.int32, of_clusters)
+    arc_sums: Array = work(np.int64, of_clusters)
+    vertex_weights: Array = work(np.int64, of_clusters, outlives=True)
+    offsets: Array = work(index_type, around_clusters, outlives=True)
+    wide: Array = work(np.int32, lambda sizes: sizes.arcs // (WIDE_ROW + 1))
 
 
 class HashRow(Record):

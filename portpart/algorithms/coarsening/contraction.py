@@ -7,7 +7,6 @@ must know before the rows are copied there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,8 @@ from portpart.algorithms.coarsening.contract_by_hashing import (
     row_filler,
 )
 from portpart.algorithms.coarsening.contract_by_sorting import merge_row, way_for
+from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices, sizes_of
+from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Words,
@@ -43,6 +44,7 @@ from portpart.backends.language import (
     team_sum,
 )
 from portpart.backends.program import Element, Program, Slot, flat_bindings
+from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.teams import team_for
@@ -66,8 +68,7 @@ class Totals(Words):
     arc_weight: int
 
 
-@dataclass(frozen=True)
-class Clusters:
+class Clusters(WorkRecord):
     """A map from vertices to clusters 0 ... count-1.
 
     Attributes
@@ -79,20 +80,39 @@ class Clusters:
         There are no more than so many.
     """
 
-    cluster: Array
-    count: Array
     max_count: int
+    cluster: Array = work(np.int32, of_vertices)
+    count: Array = work(np.int64, lambda sizes: 1, zeros=True)
+
+
+class Numbering(WorkRecord):
+    """Whether a vertex leads a cluster, and how many of those before it do."""
+
+    flags: Array = work(np.int8, of_vertices)
+    number: Array = work(np.int32, lambda sizes: sizes.vertices + 1)
+    tile_sums: Array = work(np.int64, lambda sizes: tiles_of(sizes.vertices))
+
+
+class TileSums(WorkRecord):
+    """For scans of the members and of the arcs of clusters."""
+
+    members: Array = work(np.int64, lambda sizes: tiles_of(sizes.clusters))
+    arcs: Array = work(np.int64, lambda sizes: tiles_of(sizes.clusters))
+
+
+NUMBERING_WORK = Numbering,
+CONTRACTION_WORK = Members, CoarseRows, TileSums
+"""What programs work on."""
 
 
 def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
     """Number the pairs and the single vertices in the order of their smaller vertex."""
-    n = len(mate)
-    leader, count = space.empty(n, np.int32), space.zeros(1, np.int64)
-    bindings = {"mate": mate, "leader": leader, "count": count, "flags": n, "number": n + 1,
-                "tile_sums": tiles_of(n), "sizes": (n, tiles_of(n))}
+    n, sizes = len(mate), FineSizes(len(mate))
+    clusters = Clusters.allocate(space, sizes, max_count=n)
     executable = space.cached_executable("clusters of matching", _record_clusters_of_matching)
-    executable.run(bindings, n)
-    return Clusters(leader, count, n)
+    executable.run({"mate": mate, "leader": clusters.cluster, "count": clusters.count,
+                    "sizes": (n, tiles_of(n))}, n, sizes)
+    return clusters
 
 
 def record_numbering(program: Program, leader: Slot, flags: Slot, number: Slot, sums: Slot,
@@ -117,10 +137,10 @@ def _record_clusters_of_matching() -> Program:
     program = Program("clusters of matching")
     program.array("mate", np.int32)
     leader, count = program.array("leader", np.int32), program.array("count", np.int64)
-    flags, number = program.scratch("flags", np.int8), program.scratch("number", np.int32)
-    sums, sizes = program.scratch("tile_sums", np.int64), program.words("sizes", 2)
+    numbering, sizes = program.record("numbering", Numbering()), program.words("sizes", 2)
     program.launch(sizes[0], lead_pair)
-    record_numbering(program, leader, flags, number, sums, count, sizes[0], sizes[1])
+    record_numbering(program, leader, numbering.flags, numbering.number, numbering.tile_sums,
+                     count, sizes[0], sizes[1])
     return program
 
 
@@ -150,60 +170,60 @@ def contract(
         With arc weights (int32 while the total fits, else int64) and vertex weights.  Rows are
         ascending if they were sorted; else the order in a row may differ from run to run on a GPU.
     """
-    weights_as = graph.weight_sum_dtype if weight_type is None else weight_type
+    sizes = sizes_of(graph, clusters.max_count, weight_type)
     if way == "auto":
         way = way_for(graph)
-    records = _records(graph, clusters, weights_as)
-    rows, totals, tiles = records["rows"], records["totals"], tiles_of(clusters.max_count)
+    records = _records(graph, clusters, sizes)
+    rows, totals = records["rows"], records["totals"]
     team = team_for(2 * graph.mean_degree)
     executable = space.cached_executable(
-        ("contraction", graph.type_key, weights_as, team, way),
-        lambda: _record(records, team, space.widest_team == 1, way),
+        ("contraction", graph.type_key, sizes.sum_type, team, way),
+        lambda: _record(records, sizes, team, space.widest_team == 1, way),
     )
-    executable.run({**flat_bindings(records), "count": clusters.count, "tile_sums": tiles,
-                    "more_tile_sums": tiles}, max(graph.num_vertices, 1))
+    executable.run({**flat_bindings(records), "count": clusters.count},
+                   max(graph.num_vertices, 1), sizes)
     count, num_arcs, max_degree, arc_weight = map(int, space.to_host(totals.array))
     known = {"vertex": graph.total_vertex_weight, "arc": arc_weight, "degree": max_degree}
     offsets = space.empty(count + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else rows.begin.dtype)
-    coarse = Graph(offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, weights_as),
+    coarse = Graph(offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, sizes.sum_type),
                    space.empty(count, np.int64), space, known)
     space.parallel_for(count + 1, copy_row, count, rows, *coarse.arrays.values(),
                        team=team_for(num_arcs / max(1, count)))
     return coarse
 
 
-def _records(graph: Graph, clusters: Clusters, weight_type: np.dtype[Any]) -> dict[str, Any]:
-    """What a contraction works on."""
+def _records(graph: Graph, clusters: Clusters, sizes: FineSizes) -> dict[str, Any]:
+    """What a contraction works on, but for what is all scratch."""
     return {
         "graph": graph.csr,
-        "members": Members.of(clusters.cluster, clusters.max_count),
-        "rows": CoarseRows.of(graph, clusters.max_count, weight_type),
+        "members": Members(clusters.cluster),
+        "rows": CoarseRows.outliving(graph.space, sizes),
         "sizes": ContractionSizes.of(vertices=graph.num_vertices),
         "totals": Totals(graph.space.empty(len(Totals.indices), np.int64)),
     }
 
 
-def _record(records: dict[str, Any], team: int, one_lane: bool, way: str = "hash") -> Program:
+def _record(records: dict[str, Any], like: FineSizes, team: int, one_lane: bool,
+            way: str = "hash") -> Program:
     """List the members of the clusters, fill a row for each, and find where coarse rows start."""
-    program = Program("contraction", sweeps=True)
+    program = Program("contraction", sweeps=True, sizes=like)
     slots: dict[str, Any] = {name: program.record(name, like) for name, like in records.items()}
     members, rows, sizes = slots["members"], slots["rows"], slots["sizes"]
     program.array("count", np.int64)
-    tile_sums, more_tile_sums = (program.scratch(name, np.int64)
-                                 for name in ("tile_sums", "more_tile_sums"))
+    tile_sums = program.record("tile_sums", TileSums())
     program.launch(1, take_sizes)
     program.launch(sizes.tiles, clear_clusters, team=TEAM)
     program.launch(sizes.vertices, count_member)
     record_scans(program, [
-        (members.count, members.offsets, tile_sums),
-        (members.num_arcs, rows.begin, more_tile_sums),
+        (members.count, members.offsets, tile_sums.members),
+        (members.num_arcs, rows.begin, tile_sums.arcs),
     ], sizes.clusters, sizes.tiles)
     with program.side_by_side():
         program.launch(sizes.vertices, place_member)
         program.launch(sizes.clusters, list_wide)
     _record_rows(program, rows, sizes, team, one_lane, way)
-    program.launch(sizes.tiles, survey_tile, team=TEAM)
-    record_scans_of_tiles(program, [(rows.degrees, rows.offsets, tile_sums)],
+    program.launch(sizes.tiles, survey_tile, team=TEAM, tile_sums=tile_sums.members)
+    record_scans_of_tiles(program, [(rows.degrees, rows.offsets, tile_sums.members)],
                           sizes.clusters, sizes.tiles)
     return program
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from portpart.algorithms.coarsening.pairing import NO_KEY, POSITIVE, Pairing
+from portpart.algorithms.coarsening.sizes import of_vertices
 from portpart.algorithms.coarsening.wishes import (
     ListSize,
     Wishes,
     neighbour_to_join,
     room_beside,
 )
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Words,
@@ -24,9 +28,11 @@ from portpart.backends.language import (
     team_max,
     value_or,
 )
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.best_candidate import best_candidate
 from portpart.primitives.hashing import hash_of
+from portpart.primitives.scan import tiles_of
 from portpart.primitives.team_winner import LOWEST, NOBODY
 
 LAST = 2**31 - 1
@@ -45,7 +51,7 @@ class GroupSizes(Words):
     changing: int
 
 
-class Grouping(Wishes):
+class Grouping(Wishes, WorkRecord):
     """Selections of n vertices, the groups that they make, and what is offered to groups.
 
     What is needed before leftovers are paired, or after that, lies in the arrays of the pairing.
@@ -71,13 +77,17 @@ class Grouping(Wishes):
         The vertex that a vertex is linked to, or -1.
     subset : array of int32, shape (n,)
         The smallest vertex of the group.
+    leads, tile_sums : array of int8, shape (n,), and of int64
+        For the numbers of the groups.
     """
 
     score_factor: int
     max_edge_weight: int
     group_size: int
-    group_weight: Array
     subset: Array
+    group_weight: Array = work(np.int64, of_vertices)
+    leads: Array = work(np.int8, of_vertices)
+    tile_sums: Array = work(np.int64, lambda sizes: tiles_of(sizes.vertices))
     link_score: Array = None
     members: Array = None
     offer: Array = None

@@ -34,9 +34,10 @@ from portpart.algorithms.coarsening.group_rounds import (
 )
 from portpart.algorithms.coarsening.options import MAX_SCORE
 from portpart.algorithms.coarsening.pairing import Pairing, pairing_state, record_pairing
+from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.algorithms.coarsening.wishes import ListSize, empty_list
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.program import Program, WorkArray, flat_bindings
+from portpart.backends.program import Program, flat_bindings
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
 from portpart.primitives.scan import tiles_of
@@ -71,26 +72,28 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
     Time O(n + m).  Synchronises to read the highest degree if that is not known and `score_factor`
     is not given.  Takes 53 bytes per vertex.
     """
-    n = graph.num_vertices
+    n, sizes = graph.num_vertices, sizes_of(graph)
     factor = graph.max_degree + 1 if score_factor is None else score_factor
-    found, count = space.empty(n, np.int32), space.zeros(1, np.int64)
-    pairing = Pairing.of(n, max_weight)
+    clusters = Clusters.allocate(space, sizes, max_count=n)
     grouping = Grouping(
         seed=seed, max_weight=max_weight, label=label, wish=None, score_factor=factor,
-        max_edge_weight=MAX_SCORE // factor, group_size=group_size,
-        group_weight=WorkArray(np.int64, n), subset=found,
+        max_edge_weight=MAX_SCORE // factor, group_size=group_size, subset=clusters.cluster,
     )
     records = {
-        "graph": graph.csr, "pairing": pairing, "state": pairing_state(n), "grouping": grouping,
+        "graph": graph.csr, "pairing": Pairing(max_weight), "state": pairing_state(n),
+        "grouping": grouping,
         "sizes": GroupSizes.of(vertices=n, tiles=tiles_of(n)),
         "waiting_0": ListSize.of(), "waiting_1": ListSize.of(),
     }
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("grouping", graph.type_key, label is not None, team), lambda: _record(records, team))
-    executable.run({**flat_bindings(records), "count": count, "flags": n,
-                    "tile_sums": tiles_of(n)}, n)
-    return Clusters(found, count, n)
+    executable.run({**flat_bindings(records), "count": clusters.count}, n, sizes)
+    return clusters
+
+
+GROUPING_WORK = Pairing, Grouping
+"""What a grouping works on."""
 
 
 def _record(records: dict[str, Any], team: int) -> Program:
@@ -109,9 +112,8 @@ def _record(records: dict[str, Any], team: int) -> Program:
     with program.while_loop(sizes.changing):
         program.launch(1, settle)
         program.launch(sizes.vertices, join_subsets)
-    record_numbering(program, grouping.subset, program.scratch("flags", np.int8), pairing.active,
-                     program.scratch("tile_sums", np.int64), program.array("count", np.int64),
-                     sizes.vertices, sizes.tiles)
+    record_numbering(program, grouping.subset, grouping.leads, pairing.active, grouping.tile_sums,
+                     program.array("count", np.int64), sizes.vertices, sizes.tiles)
     return program
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.pairing import UNMATCHED
+from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.coarsening.wishes import (
     ListSize,
@@ -25,6 +26,7 @@ from portpart.algorithms.coarsening.wishes import (
     may_join,
     room_beside,
 )
+from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     DeviceFunction,
@@ -37,14 +39,15 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
-from portpart.backends.program import Program, WorkArray, flat_bindings
+from portpart.backends.program import Program, flat_bindings
+from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
 from portpart.primitives.best_candidate import best_candidate, keep_wish
 
 
-class Matching(Wishes):
+class Matching(Wishes, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
     """The wishes and the partners of n vertices.
 
     Attributes
@@ -53,7 +56,18 @@ class Matching(Wishes):
         The partner of each vertex, or -1.
     """
 
-    mate: Array
+    mate: Array = work(np.int32, of_vertices)
+    wish: Array = work(np.int32, of_vertices)
+
+
+class ActiveVertices(WorkRecord):
+    """The vertices that are active in a round."""
+
+    active: Array = work(np.int32, of_vertices)
+
+
+MATCHING_WORK = Matching, ActiveVertices, ActiveVertices
+"""What a matching works on, with the mates."""
 
 
 def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
@@ -131,18 +145,17 @@ def _maximal_matching(graph: Graph, wish: Kernel, max_weight: int, seed: int,
                       label: Array | None) -> Array:
     """Maximal matching by rounds of wishes, of which mutual ones become pairs."""
     n = graph.num_vertices
-    mate = graph.space.empty(n, np.int32)
-    matching = Matching(seed=seed, max_weight=max_weight, label=label,
-                        wish=WorkArray(np.int32, n), mate=mate)
+    sizes, mate = sizes_of(graph), graph.space.empty(n, np.int32)
+    matching = Matching(seed=seed, max_weight=max_weight, label=label, mate=mate)
     team = team_for(graph.mean_degree)
     executable = graph.space.cached_executable(
         ("matching", wish, graph.type_key, label is not None, team),
         lambda: _record(graph, matching, wish, team),
     )
     executable.run(flat_bindings({
-        "graph": graph.csr, "matching": matching, "list_0": n, "list_1": n,
+        "graph": graph.csr, "matching": matching,
         "size_0": ListSize.of(length=n), "size_1": ListSize.of(),
-    }), n)
+    }), n, sizes)
     return mate
 
 
@@ -151,7 +164,7 @@ def _record(graph: Graph, matching: Matching, wish: Kernel, team: int) -> Progra
     program = Program("matching")
     program.record("graph", graph.csr)
     program.record("matching", matching)
-    lists = [program.scratch(name, np.int32) for name in ("list_0", "list_1")]
+    lists = [program.record(name, ActiveVertices()).active for name in ("list_0", "list_1")]
     sizes = [program.record(name, ListSize.of()) for name in ("size_0", "size_1")]
     program.launch(sizes[0].length, begin_matching, active=lists[0])
     with program.while_loop(sizes[0].length):

@@ -19,11 +19,12 @@ from functools import cache
 
 import numpy as np
 
+from portpart.algorithms.coarsening.sizes import of_vertices
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
-    Record,
     Words,
     atomic_add,
     atomic_max,
@@ -34,7 +35,8 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
-from portpart.backends.program import Program, WorkArray
+from portpart.backends.program import Program
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import mixed
 
@@ -61,7 +63,7 @@ class PairingState(Words):
     round: int
 
 
-class Pairing(Record):
+class Pairing(WorkRecord):
     """Arrays of a pairing of n vertices: what it is given, what it finds, and its work arrays.
 
     Attributes
@@ -86,27 +88,13 @@ class Pairing(Record):
     """
 
     max_weight: int
-    keys: Array
-    mate: Array
-    key_count: Array
-    leader: Array
-    slot: Array
-    wish: Array
-    active: Array
-
-    @classmethod
-    def of(cls, n: int, max_weight: int, mate: Array | None = None) -> Pairing:
-        """Work arrays, 36 bytes a vertex, and as many as `mate` takes where it is none of them."""
-        return cls(
-            max_weight=max_weight,
-            keys=WorkArray(np.int64, n),
-            mate=WorkArray(np.int32, n) if mate is None else mate,
-            key_count=WorkArray(np.int32, n),
-            leader=WorkArray(np.int64, n),
-            slot=WorkArray(np.int32, n),
-            wish=WorkArray(np.int32, n),
-            active=WorkArray(np.int32, 2 * n + 1),
-        )
+    keys: Array = work(np.int64, of_vertices)
+    mate: Array = work(np.int32, of_vertices)
+    key_count: Array = work(np.int32, of_vertices)
+    leader: Array = work(np.int64, of_vertices)
+    slot: Array = work(np.int32, of_vertices)
+    wish: Array = work(np.int32, of_vertices)
+    active: Array = work(np.int32, lambda sizes: 2 * sizes.vertices + 1)
 
 
 def pairing_state(n: int) -> PairingState:

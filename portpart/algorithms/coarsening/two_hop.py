@@ -7,16 +7,18 @@ hashed, and vertices of equal keys are paired (`pairing.py`).
 
 from __future__ import annotations
 
+from typing import Any
+
 from portpart.algorithms.coarsening.pairing import (
     NO_KEY,
     POSITIVE,
     UNMATCHED,
     Pairing,
-    PairingState,
     keep_weight_limit,
     pairing_state,
     record_pairing,
 )
+from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Words,
@@ -70,25 +72,26 @@ def two_hop_matching(
         Vertices of higher degree do not make relatives.
     """
     n = graph.num_vertices
-    pairing, state = Pairing.of(n, max_weight, mate), pairing_state(n)
+    records = {
+        "graph": graph.csr, "pairing": Pairing(max_weight, mate=mate), "state": pairing_state(n),
+        "counts": Unmatched.of(vertices=n, tiles=tiles_of(n)),
+    }
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
-        ("two-hop matching", graph.type_key, team),
-        lambda: _record(graph, pairing, state, team),
-    )
-    executable.run(flat_bindings({
-        "graph": graph.csr, "pairing": pairing, "state": state,
-        "counts": Unmatched.of(vertices=n, tiles=tiles_of(n)),
-        "max_degree": max_matchmaker_degree, "seed": seed,
-    }), n)
+        ("two-hop matching", graph.type_key, team), lambda: _record(records, team))
+    executable.run(flat_bindings({**records, "max_degree": max_matchmaker_degree, "seed": seed}),
+                   n, sizes_of(graph))
 
 
-def _record(graph: Graph, pairing: Pairing, state: PairingState, team: int) -> Program:
+TWO_HOP_WORK = Pairing,
+"""What two-hop matching works on, with the mates."""
+
+
+def _record(records: dict[str, Any], team: int) -> Program:
     """Pair leaves, then twins, then relatives, as long as too many vertices are unmatched."""
     program = Program("two-hop matching")
-    program.record("graph", graph.csr)
-    program.record("pairing", pairing)
-    state, counts = program.record("state", state), program.record("counts", Unmatched.of())
+    slots = {name: program.record(name, record) for name, record in records.items()}
+    state, counts = slots["state"], slots["counts"]
     for name in ("max_degree", "seed"):
         program.scalar(name)
     _count_unmatched(program, counts)

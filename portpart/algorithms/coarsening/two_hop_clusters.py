@@ -10,10 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_rounds import ClusterSizes, Rounds, VertexList
+from portpart.algorithms.coarsening.cluster_rounds import (
+    ISOLATED_KEYS,
+    ClusterSizes,
+    Rounds,
+    VertexList,
+    of_keys,
+)
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    Record,
     atomic_add,
     atomic_min,
     device,
@@ -24,21 +30,18 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
-from portpart.backends.program import WorkArray
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
 from portpart.primitives.team_winner import NOBODY
 
 LAST = 2**31 - 1
 
-ISOLATED_KEYS = 64
-"""Vertices without neighbours of their label have one of so many keys as their favourite."""
-
 FILL = 2
 """Groups are so many times lighter than they may be, on average."""
 
 
-class TwoHopGroups(Record):
+class TwoHopGroups(WorkRecord):
     """Favourites of what is left over, and the groups that those of one favourite are dealt into.
 
     Most lies in arrays that the rounds no longer need.  An element belongs to a favourite, the
@@ -58,17 +61,12 @@ class TwoHopGroups(Record):
         The weight of all in the group, and of those who are chosen.
     """
 
-    first: Array
+    first: Array = work(np.int32, of_keys)
     count: Array = None
     weight: Array = None
     group_leader: Array = None
     group_weight: Array = None
     group_chosen: Array = None
-
-    @classmethod
-    def of(cls, num_keys: int) -> TwoHopGroups:
-        """What lies in no array of the rounds."""
-        return cls(first=WorkArray(np.int32, num_keys))
 
     def sharing(self, rounds: Rounds, spare: VertexList) -> TwoHopGroups:
         """The same with arrays of the rounds, and of the list that no vertex is on."""

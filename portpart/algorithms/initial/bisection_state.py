@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record, Words
+from portpart.backends.work import WorkRecord
 
 
 class Run(Words):
@@ -50,6 +54,36 @@ class Run(Words):
     degree: int  # mean degree of a vertex
 
 
+class StartSizes(NamedTuple):
+    """Candidates and attempts on the graphs that starts grow on, with room for each of them.
+
+    Attributes
+    ----------
+    candidates : int
+    vertices : int
+        Those of all candidates together.
+    groups : int
+        Groups of all candidates, on each side, in one attempt.
+    trials : int
+        Attempts of a candidate.
+    blocks : int
+    """
+
+    candidates: int
+    vertices: int
+    groups: int
+    trials: int
+    blocks: int
+
+
+def _of_vertices(sizes: StartSizes) -> int:
+    return sizes.vertices
+
+
+def _of_candidates(sizes: StartSizes) -> int:
+    return sizes.candidates
+
+
 class Splits(Record):
     """The bisections, level by level, that lead from all blocks to single ones.
 
@@ -90,7 +124,7 @@ def _sums(values: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
 
 
-class Candidates(Record):
+class Candidates(WorkRecord):
     """Partitions in the making: c candidates with n vertices each, and k blocks in the end.
 
     Attributes
@@ -112,30 +146,16 @@ class Candidates(Record):
         The best candidates, best first.
     """
 
-    order: Array
-    next_order: Array
-    place: Array
-    part: Array
-    inside: Array
-    segment: Array
-    won: Array
-    cut: Array
-    overload: Array
-    survivor: Array
-
-    @classmethod
-    def allocate(cls, space: ExecutionSpace, count: int, vertices: int,
-                 num_blocks: int) -> Candidates:
-        """Room for `count` candidates, which have so many `vertices` together."""
-        return cls(
-            order=space.empty(vertices, np.int32), next_order=space.empty(vertices, np.int32),
-            place=space.empty(vertices, np.int32), part=space.empty(vertices, np.int32),
-            inside=space.empty(vertices, np.int64),
-            segment=space.empty(count * (num_blocks + 1), np.int64),
-            won=space.empty(count * num_blocks * 2, np.int64),
-            cut=space.empty(count, np.int64), overload=space.empty(count, np.int64),
-            survivor=space.empty(count, np.int32),
-        )
+    order: Array = work(np.int32, _of_vertices)
+    next_order: Array = work(np.int32, _of_vertices)
+    place: Array = work(np.int32, _of_vertices)
+    part: Array = work(np.int32, _of_vertices)
+    inside: Array = work(np.int64, _of_vertices)
+    segment: Array = work(np.int64, lambda sizes: sizes.candidates * (sizes.blocks + 1))
+    won: Array = work(np.int64, lambda sizes: sizes.candidates * sizes.blocks * 2)
+    cut: Array = work(np.int64, _of_candidates)
+    overload: Array = work(np.int64, _of_candidates)
+    survivor: Array = work(np.int32, _of_candidates)
 
 
 class Handover(Record):

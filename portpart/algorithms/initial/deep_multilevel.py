@@ -9,14 +9,22 @@ best of them go on to the next finer graph.  Nothing returns to the host on the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
-from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
+from portpart.algorithms.initial.bisection_state import (
+    Candidates,
+    Handover,
+    Run,
+    Splits,
+    StartSizes,
+)
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.order_by_section import order_by_section
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.interface import Array
 from portpart.backends.language import Record, Words
 from portpart.backends.program import flat_bindings
 from portpart.graphs.graph import Graph
@@ -65,7 +73,9 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
     runs[0].kept = min(kept or options.candidates, options.candidates)
     for run in runs:
         run.kept_vertices = run.kept * run.vertices
-    candidates, attempts = _work_arrays(space, runs)
+    sizes = start_sizes([graph.num_vertices for graph in graphs], len(goals), options)
+    candidates = Candidates.allocate(space, sizes)
+    attempts = Attempts.allocate(space, sizes)
     records = {"splits": Splits.on(space, rows, level_begin, goals, limits),
                "candidates": candidates, "attempts": attempts}
     team = team_for(graphs[0].mean_degree)  # the same on all graphs: one program to compile
@@ -126,14 +136,15 @@ def _levels_on(graph: Graph, depth: int, inherited: int, all_levels: int,
     return min(all_levels, max(1, inherited, wanted))
 
 
-def _work_arrays(space: ExecutionSpace, runs: list[Run]) -> tuple[Candidates, Attempts]:
-    """Arrays that are large enough for each of the graphs."""
-    k, trials = int(runs[0].blocks), int(runs[0].grown_trials)
-    count = max(int(run.candidates) for run in runs)
-    vertices = max(int(run.vertices_of_all) for run in runs)
-    groups = max(int(run.candidates) * group_words(int(run.vertices), k) for run in runs)
-    return (Candidates.allocate(space, count, vertices, k),
-            Attempts.allocate(space, count * trials, vertices * trials, groups * trials, k))
+def start_sizes(vertices: Sequence[int], num_blocks: int, options: GrowingOptions) -> StartSizes:
+    """Sizes that are large enough for each of the graphs, from fine to coarse."""
+    counts = [options.candidates_on(depth) for depth in range(len(vertices))]
+    return StartSizes(
+        candidates=max(counts),
+        vertices=max(count * n for count, n in zip(counts, vertices, strict=True)),
+        groups=max(count * group_words(n, num_blocks)
+                   for count, n in zip(counts, vertices, strict=True)),
+        trials=options.trials, blocks=num_blocks)
 
 
 def _bisect(graph: Graph, size: int, team: int, ordered: bool,

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits, StartSizes
+from portpart.backends.declared import work
+from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
     Record,
@@ -30,6 +31,7 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
 
@@ -59,7 +61,11 @@ class Tally(Words):
 TALLY = len(Tally.indices)
 
 
-class Attempts(Record):
+def _of_attempts(sizes: StartSizes) -> int:
+    return sizes.trials * sizes.vertices
+
+
+class Attempts(WorkRecord):
     """Attempts at the bisections of a level: a of them for all candidates, with n vertices each.
 
     Attributes
@@ -75,21 +81,12 @@ class Attempts(Record):
     tally : array of int64, shape (a * k * TALLY,)
     """
 
-    side: Array
-    key: Array
-    moves: Array
-    best: Array
-    tally: Array
-
-    @classmethod
-    def allocate(cls, space: ExecutionSpace, count: int, vertices: int, groups: int,
-                 num_blocks: int) -> Attempts:
-        """Room for `count` attempts, which have so many `vertices` and `groups` together."""
-        return cls(
-            side=space.empty(vertices, np.int8), key=space.empty(vertices, np.int64),
-            moves=space.empty(vertices, np.int32), best=space.empty(groups, np.int64),
-            tally=space.zeros(count * num_blocks * TALLY, np.int64),
-        )
+    side: Array = work(np.int8, _of_attempts)
+    key: Array = work(np.int64, _of_attempts)
+    moves: Array = work(np.int32, _of_attempts)
+    best: Array = work(np.int64, lambda sizes: sizes.trials * sizes.groups)
+    tally: Array = work(np.int64, lambda sizes: (sizes.candidates * sizes.trials * sizes.blocks
+                                                 * TALLY), zeros=True)
 
 
 class Bisection(Record):

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 
 from portpart.algorithms.objectives.distances import DISTANCE, DistanceTables
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Kernel,
-    Record,
     Words,
     atomic_add,
     atomic_max,
@@ -23,7 +23,7 @@ from portpart.backends.language import (
     team_size,
     value_or,
 )
-from portpart.backends.program import WorkArray
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import LOWEST, team_winner
@@ -56,7 +56,12 @@ class Rounds(Words):
     shift: int
 
 
-class Places(Record):
+def of_blocks(k: int) -> int:
+    """An element for each block."""
+    return k
+
+
+class Places(WorkRecord):
     """Places of k blocks, and what they would cost elsewhere.
 
     Attributes
@@ -70,11 +75,11 @@ class Places(Record):
     """
 
     place: Array
-    table: Array
     group: Array | None
+    table: Array = work(np.int64, lambda k: k * k)
 
 
-class Proposals(Record):
+class Proposals(WorkRecord):
     """What the blocks propose in a round.
 
     Attributes
@@ -89,16 +94,10 @@ class Proposals(Record):
         The partner of a block whose swap is carried out, or -1.
     """
 
-    gain: Array
-    partner: Array
-    lead: Array
-    winner: Array
-
-    @classmethod
-    def of(cls, k: int) -> Proposals:
-        """Those of k blocks."""
-        return cls(gain=WorkArray(np.int64, k), partner=WorkArray(np.int32, k),
-                   lead=WorkArray(np.int64, k), winner=WorkArray(np.int32, k))
+    gain: Array = work(np.int64, of_blocks)
+    partner: Array = work(np.int32, of_blocks)
+    lead: Array = work(np.int64, of_blocks)
+    winner: Array = work(np.int32, of_blocks)
 
 
 @cache

@@ -61,14 +61,14 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int,
     records: dict[str, Record | Words] = {
         "graph": traffic.csr,
         "tables": distances.tables,
-        "places": Places(place, space.empty(k * k, np.int64), group),
-        "proposals": Proposals.of(k),
+        "places": Places(place, group),
+        "proposals": Proposals(),
         "rounds": Rounds.of(blocks=k, pairs=k * k, left=ROUNDS, running=1, seed=seed,
                             shift=max(0, max_gain.bit_length() - 31)),
     }
     key = ("swaps", *traffic.type_key, distances.kind, group is None)
     executable = space.cached_executable(key, lambda: _record(records, distances.kind))
-    executable.run(flat_bindings(records), k * k)
+    executable.run(flat_bindings(records), k * k, k)
     return place
 
 

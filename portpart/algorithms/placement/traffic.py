@@ -33,7 +33,8 @@ def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
     if has_table(graph.num_arcs, num_elements):
         return _from_table(graph, part, num_elements)
     count = space.asarray(np.array([num_elements]))
-    matrix = contract(space, graph, Clusters(part, count, num_elements)).to_scipy()
+    clusters = Clusters(num_elements, cluster=part, count=count)
+    matrix = contract(space, graph, clusters).to_scipy()
     matrix.eliminate_zeros()
     matrix.sort_indices()
     return matrix.astype(np.int64)

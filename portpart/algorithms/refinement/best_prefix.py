@@ -20,6 +20,7 @@ import numpy as np
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Blocks, Level, Run, Sizes
+from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
@@ -40,7 +41,6 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.backends.program import Program
-from portpart.backends.work import work
 from portpart.graphs.rows import Csr
 from portpart.primitives.recorded_sort import SortArrays, SortSlots, record_sort, sort_arrays
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import Words
-from portpart.backends.work import WorkRecord, work
+from portpart.backends.work import WorkRecord
 from portpart.primitives.reduce import STRIPES
 from portpart.primitives.scan import tiles_of
 

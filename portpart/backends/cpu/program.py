@@ -34,12 +34,13 @@ class CpuExecutable:
         self._emit(program.steps)
         self._instructions = np.array(self.code, np.int64).reshape(-1)
 
-    def run(self, bindings: dict[str, Any], size: int) -> None:
-        """Run with `bindings`; the size needs no preparation here."""
-        scratch = self.space.empty(self.table.scratch_bytes(bindings), np.uint8)
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+        """Run with `bindings`; the largest work size needs no preparation here."""
+        places = self.table.place_scratch(sizes)
+        scratch = self.space.empty(places[-1], np.uint8)
         table = np.empty(len(self.table), np.int64)
         base = address_of(table)
-        table[:] = self.table.fill(bindings, base, address_of(scratch))
+        table[:] = self.table.fill(bindings, base, address_of(scratch), places)
         self.space.counters.launches += 1
         run_with_threads(self.threads, walk, self._instructions, base)
 

@@ -64,7 +64,7 @@ class CudaExecutable:
         self._done = space.cupy.cuda.Event(disable_timing=True)
         self._last: Any = None
 
-    def run(self, bindings: dict[str, Any], size: int) -> None:
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
         for name in self._arrays:
             array = bindings.get(name)
@@ -72,11 +72,12 @@ class CudaExecutable:
                 self.space.check_array(array)
         small = size <= SMALL_SIZE
         # The allocator gives the scratch to what comes later on this stream only.
-        scratch = self.space.empty(self.layout.scratch_bytes(bindings), np.uint8)
+        places = self.layout.place_scratch(sizes)
+        scratch = self.space.empty(places[-1], np.uint8)
         with self._lock, self.space.active():
             stream = self.space.cupy.cuda.get_current_stream()
             self._wait_for_last(stream)
-            words = self.layout.fill(bindings, self._base, scratch.data.ptr)
+            words = self.layout.fill(bindings, self._base, scratch.data.ptr, places)
             # From pageable memory the call returns when the words have been read.
             self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
             if self.space.program_mode == WALK:

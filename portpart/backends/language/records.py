@@ -75,8 +75,12 @@ class Record:
 
 
 def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
-    """The function that makes a record of these fields, in as few steps as there can be."""
-    taken = [f"{name}=_defaults[{name!r}]" if name in defaults else name for name in names]
+    """The function that makes a record of these fields, in as few steps as there can be.
+
+    Fields that have to be given come first.
+    """
+    taken = [name for name in names if name not in defaults]
+    taken += [f"{name}=_defaults[{name!r}]" for name in names if name in defaults]
     lines = [f"def __init__({', '.join(['self', *taken])}):", " _fields = self.__dict__",
              *(f" _fields[{name!r}] = {name}" for name in names)]
     namespace: dict[str, Any] = {"_defaults": defaults}

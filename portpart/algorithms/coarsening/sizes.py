@@ -1,0 +1,67 @@
+"""What the work arrays of coarsening are as long as."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.graphs.graph import Graph
+
+
+class FineSizes(NamedTuple):
+    """A graph that is coarsened, and the most clusters that it may have.
+
+    Attributes
+    ----------
+    vertices, arcs, clusters : int
+    sum_type : dtype
+        Of sums of arc weights.
+    index_type : dtype
+        Of offsets.
+    """
+
+    vertices: int
+    arcs: int = 0
+    clusters: int = 0
+    sum_type: np.dtype[Any] = np.dtype(np.int32)
+    index_type: np.dtype[Any] = np.dtype(np.int32)
+
+
+def sizes_of(graph: Graph, max_clusters: int | None = None,
+             sum_type: np.dtype[Any] | None = None) -> FineSizes:
+    """The sizes of a graph; by default each vertex may be a cluster."""
+    n = graph.num_vertices
+    return FineSizes(n, graph.num_arcs, n if max_clusters is None else max_clusters,
+                     graph.weight_sum_dtype if sum_type is None else sum_type,
+                     graph.offsets.dtype)
+
+
+def of_vertices(sizes: FineSizes) -> int:
+    """An element for each vertex."""
+    return sizes.vertices
+
+
+def of_arcs(sizes: FineSizes) -> int:
+    """An element for each arc."""
+    return sizes.arcs
+
+
+def of_clusters(sizes: FineSizes) -> int:
+    """An element for each cluster."""
+    return sizes.clusters
+
+
+def around_clusters(sizes: FineSizes) -> int:
+    """An element for each cluster, and one for the end of the last one."""
+    return sizes.clusters + 1
+
+
+def sum_type(sizes: FineSizes) -> np.dtype[Any]:
+    """The type of sums of arc weights."""
+    return sizes.sum_type
+
+
+def index_type(sizes: FineSizes) -> np.dtype[Any]:
+    """The type of offsets."""
+    return sizes.index_type
