@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, most_of_few
+from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, max_of_few
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree, More
 from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
@@ -60,18 +60,19 @@ def recorded(refiner: Refiner, graph: Graph, widths: Widths) -> Program:
     return program
 
 
-def widest(objective: Objective, shape: Shape, lone: bool) -> Widths:
+def widest(objective: Objective, shape: Shape, one_lane: bool) -> Widths:
     """What takes the most scratch memory: vertices of all degrees, or long lists of those with few.
 
     Lone lanes work on graphs only where no vertex has more neighbours than they take.
     """
     alone = 0
-    if lone:
-        alone = most_of_few(replace(shape, team=1, mean_degree=0.0))
+    if one_lane:
+        alone = max_of_few(replace(shape, team=1, mean_degree=0.0))
         shape = replace(shape, mean_degree=min(shape.mean_degree, alone),
                         max_degree=min(shape.max_degree, alone))
-    return Widths(of_many=1 if lone else shape.team, team=shape.team, many=not lone, hubs=not lone,
-                  counter=shape.counter, few=objective.most_of_few(shape), lone=alone)
+    return Widths(of_many=1 if one_lane else shape.team, team=shape.team, many=not one_lane,
+                  hubs=not one_lane, counter=shape.counter,
+                  few=objective.max_of_few(shape), one_lane=alone)
 
 
 class Phases:
@@ -104,7 +105,7 @@ class Phases:
     def launch(self, count: int, kernel: Any, team: int | None = None) -> None:
         words = self.space.asarray(self.level.array)
         arguments = {"graph": self.graph.csr, "run": self.run.replaced(level=Level(words)),
-                     "tables": self.objective.tables, "more": More(), "lone": 0}
+                     "tables": self.objective.tables, "more": More(), "one_lane": 0}
         launch(self.space, count, kernel, arguments, team or self.team)
         self.level = Level(copied(words))
 

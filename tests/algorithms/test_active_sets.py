@@ -54,11 +54,11 @@ def test_lists_are_thinned_out_and_hold_what_they_have_to(
     assert_outcome_is_true(GRID, K, outcome, copied(refiner.best))
     active = refiner.run.active
     flags = copied(active.flags)
-    first = listed_in(refiner, active.boundary, Level.listed_begin, Level.listed)
+    first = listed_in(refiner, active.boundary, Level.boundary_begin, Level.on_boundary)
     assert len(first) < GRID.num_vertices or iterations < 20
     assert np.array_equal(np.sort(first), np.flatnonzero(flags & active_sets.ON_BOUNDARY))
-    eager = listed_in(refiner, active.movable, Level.eager_begin, Level.eager)
-    assert np.array_equal(np.sort(eager), np.flatnonzero(flags & active_sets.IS_EAGER))
+    movable = listed_in(refiner, active.movable, Level.movable_begin, Level.movable)
+    assert np.array_equal(np.sort(movable), np.flatnonzero(flags & active_sets.IS_MOVABLE))
     known = (flags != 0) | (copied(refiner.run.cache.dirty) != 0)
     assert known[on_boundary(GRID, copied(refiner.best))].all()
 
@@ -79,7 +79,7 @@ def test_rating_eager_vertices_first_changes_nothing(
     space: ExecutionSpace, start: np.ndarray
 ) -> None:
     parts = []
-    for scope in (loss_buckets.ONLY_EAGER, loss_buckets.ALL):
+    for scope in (loss_buckets.ONLY_MOVABLE, loss_buckets.ALL):
         refiner, graph = refiner_at(space, GRID, start, K, iteration_limit=1, weak_limit=10**9)
         refiner.run.buckets.scope[:] = scope
         refiner.refine(graph, 0.25)
@@ -94,9 +94,9 @@ def test_what_a_list_drops_may_still_be_on_a_boundary_of_the_best(space: Executi
     others = np.flatnonzero(start != 0)
     phases.move(others, np.zeros(len(others), np.int32))
     phases.refresh()
-    listed = int(phases.level.listed)
+    listed = int(phases.level.on_boundary)
     phases.launch(listed, active_sets.keep_on_boundary, team=1)
-    assert 0 <= phases.level.next_listed < listed
+    assert 0 <= phases.level.next_on_boundary < listed
     phases.launch(GRID.num_vertices, go_back, team=1)
     assert (copied(phases.run.incumbent.touched) != 0)[on_boundary(GRID, start)].all()
 

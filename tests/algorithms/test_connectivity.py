@@ -182,8 +182,8 @@ SHAPES = [Shape(team, widest, k, counter, mean_degree, max_degree)
 @pytest.mark.parametrize("rules", [cut.CUT.rules, communication.communication_rules("tree", 512)],
                          ids=lambda rules: rules.name)
 def test_a_table_is_never_more_than_full(rules: Rules) -> None:
-    """Else a search for a free slot would not end.  The cut says what lone lanes take."""
+    """Else a search for a free slot would not end.  The cut says what single lanes take."""
     for shape in SHAPES:
-        for most in (cut.most_of_few(shape), communication.most_of_few(shape)):
+        for most in (cut.max_of_few(shape), communication.max_of_few(shape)):
             assert most <= max(1, rules.few(most).connectivity.blocks)
     assert rules.few(MAX_IN_TABLE).connectivity.blocks == SLOTS > MAX_IN_TABLE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.refinement import eviction
-from portpart.algorithms.refinement.active_sets import BATCH, IS_EAGER
+from portpart.algorithms.refinement.active_sets import BATCH, IS_MOVABLE
 from portpart.algorithms.refinement.incumbent import evaluate
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
@@ -35,11 +35,11 @@ def overloaded(space: ExecutionSpace, graph: Graph) -> tuple[Phases, np.ndarray]
     middle = (np.cumsum(weights[order]) - weights[order] / 2) / weights.sum()
     part = np.empty(n, np.int32)
     part[order] = np.searchsorted(np.cumsum(share)[:-1], middle)
-    part[::61] = 0  # far from their block: eager to leave
+    part[::61] = 0  # far from their block: they gain by leaving
     phases = Phases(space, graph, part, BLOCKS)
     phases.launch(1, evaluate, team=256)
     assert phases.level.overloaded == 1
-    assert phases.level.far_vertices == 0
+    assert phases.level.swept == 0
     return phases, part
 
 
@@ -55,15 +55,15 @@ def found(phases: Phases) -> dict[str, list[int]]:
 
 
 def may_leave(phases: Phases, part: np.ndarray) -> list[int]:
-    """Vertices on the list of the block that is too heavy, but for eager ones, by plain words."""
-    begin, active = int(phases.level.listed_begin), phases.run.active
-    listed = copied(active.boundary)[begin : begin + phases.level.listed]
+    """Vertices on the list of the block that is too heavy, but for movable ones, by plain words."""
+    begin, active = int(phases.level.boundary_begin), phases.run.active
+    listed = copied(active.boundary)[begin : begin + phases.level.on_boundary]
     flags = copied(active.flags)
     weight = np.ones(len(part), np.int64)
     if phases.graph.vertex_weights is not None:
         weight = oracles.host(phases.graph.vertex_weights)
     excess = weight[part == 0].sum() - weight.sum() // BLOCKS
-    return sorted(v for v in listed.tolist() if part[v] == 0 and not flags[v] & IS_EAGER
+    return sorted(v for v in listed.tolist() if part[v] == 0 and not flags[v] & IS_MOVABLE
                   and 0 < weight[v] <= excess + excess // 2)
 
 
@@ -80,20 +80,20 @@ def test_those_on_the_boundary_of_a_heavy_block_may_leave(space: ExecutionSpace,
 def test_gathering_finds_the_same(space: ExecutionSpace, name: str) -> None:
     """From several batches, the last one not full; they are rated as one by one.
 
-    Eager vertices have been rated before.
+    Movable vertices have been rated before.
     """
     single, part = overloaded(space, GRAPHS[name])
-    single.launch(int(single.level.eager), eviction.list_eager_leavers, team=1)
-    eager = found(single)["leavers"]
-    assert eager
+    single.launch(int(single.level.movable), eviction.list_movable_leavers, team=1)
+    movable = found(single)["leavers"]
+    assert movable
     single.launch(int(single.level.single), eviction.list_other_leavers, team=1)
     gathered, _ = overloaded(space, GRAPHS[name])
-    length = int(gathered.level.listed)
+    length = int(gathered.level.on_boundary)
     assert length > 2 * BATCH
     assert length % BATCH != 0
-    gathered.launch(int(gathered.level.eager), eviction.list_eager_leavers, team=1)
+    gathered.launch(int(gathered.level.movable), eviction.list_movable_leavers, team=1)
     gathered.launch(-(-length // BATCH), eviction.gather_other_leavers, team=32)
-    assert found(gathered)["leavers"] == sorted(eager + may_leave(gathered, part))
+    assert found(gathered)["leavers"] == sorted(movable + may_leave(gathered, part))
     gathered.launch(int(gathered.level.leavers), eviction.rate_gathered, team=1)
     assert found(gathered) == found(single)
 
@@ -103,7 +103,7 @@ def test_lanes_of_a_team_gather_together() -> None:
     phases, part = overloaded(reference(), CUBE)
     space = LanesSpace(3, seed=5)
     arguments = {"graph": phases.graph.csr, "run": phases.run.replaced(level=phases.level)}
-    batches = -(-int(phases.level.listed) // BATCH)
+    batches = -(-int(phases.level.on_boundary) // BATCH)
     launch(space, batches, eviction.gather_other_leavers, arguments, team=32)
     assert found(phases)["leavers"] == may_leave(phases, part)
 

@@ -46,7 +46,7 @@ def assert_boundary_is_listed(phases: Phases, graph: Graph) -> None:
     part, flags = copied(phases.run.moves.part), copied(phases.run.active.flags)
     boundary = {u for u, v, weight in oracles.arcs(graph) if part[u] != part[v] and weight > 0}
     assert all(flags[v] for v in boundary)
-    members = copied(phases.run.active.boundary)[: phases.level.listed]
+    members = copied(phases.run.active.boundary)[: phases.level.on_boundary]
     assert sorted(members.tolist()) == np.flatnonzero(flags).tolist()
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives.communication import most_of_few
+from portpart.algorithms.objectives.communication import max_of_few
 from portpart.algorithms.objectives.connectivity import COUNTED
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, CUT
 from portpart.algorithms.objectives.distance_values import (
@@ -74,7 +74,7 @@ def toll_rules() -> Rules:
 def tolls_on(space: ExecutionSpace) -> Objective:
     """The objective on a space."""
     tables = Tolls(max(TOLLS), space.asarray(np.array(TOLLS)), len(TOLLS))
-    return Objective(toll_rules(), tables, most_of_few, wide_degree=16)
+    return Objective(toll_rules(), tables, max_of_few, wide_degree=16)
 
 
 @cache

@@ -199,12 +199,13 @@ def test_a_pass_is_two_rounds(space: ExecutionSpace) -> None:
 
 @pytest.mark.parametrize("counter", [int32, int64])
 @pytest.mark.parametrize("team", [8, 32])
-@pytest.mark.parametrize("lone", [False, True])
+@pytest.mark.parametrize("one_lane", [False, True])
 @pytest.mark.parametrize("mean_degree", [4, 20])
-def test_the_program_has_room_for_the_arrays_of_all_teams(mean_degree: int, lone: bool, team: int,
-                                                          counter: Word) -> None:
+def test_the_program_has_room_for_the_arrays_of_all_teams(
+    mean_degree: int, one_lane: bool, team: int, counter: Word,
+) -> None:
     graph = LARGE["medium"]
     refiner = two_direction_refiner(graph.space, graph, balance_of(graph, 4),
                                     TwoDirectionOptions(), 1)
     shape = Shape(team, 256, 4, counter, mean_degree, graph.max_degree)
-    check_program(recorded(refiner, graph, widest(CUT, shape, lone)))
+    check_program(recorded(refiner, graph, widest(CUT, shape, one_lane)))

@@ -101,7 +101,7 @@ def test_rating_eager_vertices_first_changes_nothing(space: ExecutionSpace, mach
     start = np.random.default_rng(5).choice(len(shares), graph.num_vertices,
                                             p=shares / shares.sum())
     parts = []
-    for scope in (loss_buckets.ONLY_EAGER, loss_buckets.ALL):
+    for scope in (loss_buckets.ONLY_MOVABLE, loss_buckets.ALL):
         refiner, here = refiner_at(space, graph, start, topology, iteration_limit=1,
                                    weak_limit=10**9)
         refiner.run.buckets.scope[:] = scope
@@ -181,7 +181,7 @@ def test_nothing_depends_on_how_gains_are_found(machine: str,
     part = drawn_part(graph.num_vertices, topology.num_elements)
     found = []
     for few, capacity in ((12, 512), (0, 512), (48, 512), (8, 512), (3, 0)):
-        monkeypatch.setattr(communication, "LONE_FEW", few)
+        monkeypatch.setattr(communication, "ONE_LANE_FEW", few)
         monkeypatch.setattr(communication, "capacity_for", lambda _, most=capacity: most)
         space = backends.space("cpu", threads=2)
         refiner, here = refiner_at(space, graph, part, topology)
@@ -201,11 +201,12 @@ def test_more_elements_than_can_be_counted() -> None:
 @pytest.mark.parametrize("k", [192, 4096, 5000])
 @pytest.mark.parametrize("counter", [int32, int64])
 @pytest.mark.parametrize("team", [8, 32])
-@pytest.mark.parametrize("lone", [False, True])
+@pytest.mark.parametrize("one_lane", [False, True])
 @pytest.mark.parametrize("max_degree", [4, 100])
-def test_the_program_has_room_for_the_arrays_of_all_teams(max_degree: int, lone: bool, team: int,
-                                                          counter: Word, k: int) -> None:
+def test_the_program_has_room_for_the_arrays_of_all_teams(
+    max_degree: int, one_lane: bool, team: int, counter: Word, k: int,
+) -> None:
     graph, topology = GRAPHS["medium"], Topology([k], [1])
     refiner, _ = refiner_at(graph.space, graph, np.zeros(graph.num_vertices), topology)
     shape = Shape(team, 256, k, counter, graph.mean_degree, max_degree)
-    check_program(recorded(refiner, graph, widest(refiner.objective, shape, lone)))
+    check_program(recorded(refiner, graph, widest(refiner.objective, shape, one_lane)))

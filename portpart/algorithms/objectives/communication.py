@@ -39,7 +39,7 @@ FEW_COUNTED = 512
 """Elements that a warp counts in scratch memory; up to `MOST_COUNTED` a block of threads does, and
 with more of them arcs are gone through, however many."""
 
-LONE_FEW = 12
+ONE_LANE_FEW = 12
 """Most neighbours whose elements one lane puts into a table rather than count all elements."""
 
 
@@ -53,7 +53,7 @@ def check_cost(graph: Graph, longest: int) -> None:
 def communication_cost(distances: Distances) -> Objective:
     """J as an objective."""
     capacity = capacity_for(distances.num_elements)
-    return Objective(communication_rules(distances.kind, capacity), distances.tables, most_of_few,
+    return Objective(communication_rules(distances.kind, capacity), distances.tables, max_of_few,
                      wide_degree=16)
 
 
@@ -79,10 +79,10 @@ def communication_rules(kind: str, capacity: int) -> Rules:
                  COUNTING_TEAM if capacity <= FEW_COUNTED else HUB_TEAM)
 
 
-def most_of_few(shape: Shape) -> int:
+def max_of_few(shape: Shape) -> int:
     """Most neighbours of a vertex that has few: for whom elements are not counted."""
     if shape.widest_team == 1:
-        return LONE_FEW
+        return ONE_LANE_FEW
     tabled = shape.counter is int32 and shape.max_degree > MAX_ALONG
     return MAX_IN_TABLE if tabled else MAX_ALONG
 

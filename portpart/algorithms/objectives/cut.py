@@ -34,7 +34,7 @@ PAIRWISE_BYTES = 14 * 1024
 """What the blocks and weights of neighbours take at most of a block's scratch memory, beside
 counters of 32 bits; a quarter of it beside those of 64 bits."""
 
-LONE_PAIRWISE = 8
+ONE_LANE_PAIRWISE = 8
 """Most neighbours that one lane compares with each other rather than count in two rounds."""
 
 PAIRWISE_DEGREE = 8
@@ -73,15 +73,15 @@ def value_of_few(most: int) -> Valuation:
     return Valuation(connectivity, weight_itself)
 
 
-def most_of_few(shape: Shape) -> int:
+def max_of_few(shape: Shape) -> int:
     """Most neighbours of a vertex that has few: for whom weights into all blocks are not counted.
 
-    A lone lane always counts, unless that takes several rounds: -1, even where there are none.
+    A single lane always counts, unless that takes several rounds: -1, even where there are none.
     """
     room = PAIRWISE_BYTES if shape.counter is int32 else PAIRWISE_BYTES // 4
     most = min(MAX_PAIRWISE, room // (HUB_TEAM // shape.team * entry_bytes(shape.counter)))
     if shape.widest_team == 1:
-        return min(LONE_PAIRWISE, most) if shape.num_blocks > CAPACITY else -1
+        return min(ONE_LANE_PAIRWISE, most) if shape.num_blocks > CAPACITY else -1
     if shape.team > 1 and shape.counter is int32 and shape.mean_degree > PAIRWISE_DEGREE:
         return MAX_IN_TABLE
     return most
@@ -95,6 +95,6 @@ def entry_bytes(counter: Word) -> int:
 CUT = Objective(
     Rules("cut", one_distance, True, mean_of_admitted, value_of_few,
           Valuation(COUNTED, weight_itself), COUNTING_TEAM),
-    tables=Tables(max_distance=1), most_of_few=most_of_few, wide_degree=32,
+    tables=Tables(max_distance=1), max_of_few=max_of_few, wide_degree=32,
 )
 """The weight of the edges between blocks."""

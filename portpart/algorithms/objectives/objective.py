@@ -119,7 +119,7 @@ class Objective:
     rules : Rules
     tables : Tables
         The last argument of `Rules.distance`.
-    most_of_few : callable
+    max_of_few : callable
         Most neighbours of a vertex that has few; below 0 no vertex has.
     wide_degree : int
         Above this mean degree a vertex of a list takes the wider team.
@@ -127,5 +127,5 @@ class Objective:
 
     rules: Rules
     tables: Tables
-    most_of_few: Callable[[Shape], int]
+    max_of_few: Callable[[Shape], int]
     wide_degree: int

@@ -48,8 +48,8 @@ class Asking:
     Attributes
     ----------
     few : DeviceFunction
-        ``few(i, lone, graph, run)``: vertex i of the list if it has few neighbours and the list is
-        work for such lanes; else -1.
+        ``few(i, one_lane, graph, run)``: vertex i of the list if it has few neighbours and the list
+        is work for such lanes; else -1.
     many : DeviceFunction
         ``many(i, graph, run)``: a bit for each vertex of group i that has many and is no hub.
     member : DeviceFunction
@@ -116,12 +116,12 @@ def kernel_of_few(body: Body, asking: Asking, rules: Rules, valuation: Valuation
     num_blocks, num_weights, num_order = valuation.connectivity.scratch
 
     @kernel
-    def of_few(i, graph: Csr, run: Run, tables: Tables, more: More, lone):
+    def of_few(i, graph: Csr, run: Run, tables: Tables, more: More, one_lane):
         """Do what there is to do for vertex i of the list, if it has few neighbours."""
         ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
                     order=team_array(int8, num_order))
         found = Found(lane_array(int64, NUM_FOUND))
-        v = asks(i, lone, graph, run)
+        v = asks(i, one_lane, graph, run)
         if v >= 0:
             work(v, graph, run, ties, tables, found, more)
 
@@ -171,10 +171,10 @@ def kernel_of_hub(body: Body, asking: Asking, rules: Rules, counter: Word) -> Ke
 
 
 @device
-def dirty_with_few(i, lone, graph: Csr, run: Run):
+def dirty_with_few(i, one_lane, graph: Csr, run: Run):
     """Dirty vertex i, if it has few neighbours and the list is for such lanes."""
     v = run.cache.dirty_list[i]
-    if not is_for(lone, run.level.dirty, run.level):
+    if not is_for(one_lane, run.level.dirty, run.level):
         v = int32(-1)
     elif not has_few(v, graph, run.level):
         v = int32(-1)
@@ -217,7 +217,7 @@ DIRTY = Asking(dirty_with_few, dirty_with_many, dirty_member, dirty_hub)
 
 
 @device
-def unrated_with_few(i, lone, graph: Csr, run: Run):
+def unrated_with_few(i, one_lane, graph: Csr, run: Run):
     """Unrated vertex i, if it has few neighbours.  Such lists are for teams."""
     v = run.leavers.unrated[i]
     if not has_few(v, graph, run.level):

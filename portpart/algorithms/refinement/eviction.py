@@ -9,17 +9,17 @@ from __future__ import annotations
 from portpart.algorithms.refinement.active_sets import (
     BATCH,
     FEW,
-    IS_EAGER,
-    eager_vertex,
-    listed_vertex,
+    IS_MOVABLE,
+    boundary_vertex,
+    movable_vertex,
 )
 from portpart.algorithms.refinement.gain_cache import failed
 from portpart.algorithms.refinement.loss_buckets import (
     ALL,
     REST,
+    all_may_leave,
     chance,
     enter_bucket,
-    is_far,
     scope_of,
 )
 from portpart.algorithms.refinement.state import (
@@ -58,7 +58,7 @@ ROUNDS = 8
 
 @device
 def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, level: Level):
-    """Whether v's block is too heavy, slightly or far as asked, and v not too heavy to leave it.
+    """Whether v's block is too heavy, slightly or not as asked, and v not too heavy to leave it.
 
     Fixed vertices stay.
     """
@@ -67,10 +67,10 @@ def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, level: Level)
     result = here > blocks.limits[block] + level.slack and value_or(blocks.fixed, v, NONE) == NONE
     if result:
         excess = here - blocks.means[block]
-        far = is_far(block, blocks, level)
+        whole = all_may_leave(block, blocks, level)
         weight = value_or(graph.vertex_weights, v, 1)
         heaviest = excess + excess // 2 if level.strong == 0 else 2 * excess
-        result = far != slight and weight > 0 and weight <= heaviest and level.destinations > 0
+        result = whole != slight and weight > 0 and weight <= heaviest and level.destinations > 0
     return result
 
 
@@ -116,9 +116,9 @@ def rate_by_cache(v, graph: Csr, run: Run):
 
 
 @kernel
-def list_eager_leavers(i, graph: Csr, run: Run):
-    """List an eager vertex if its block is slightly too heavy: all that lose nothing are eager."""
-    v = eager_vertex(i, run.active, run.level)
+def list_movable_leavers(i, graph: Csr, run: Run):
+    """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
+    v = movable_vertex(i, run.active, run.level)
     if may_leave(v, True, graph, run.moves, run.blocks, run.level):
         run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
         rate_by_cache(v, graph, run)
@@ -126,13 +126,13 @@ def list_eager_leavers(i, graph: Csr, run: Run):
 
 @device
 def is_leaver(v, graph: Csr, run: Run):
-    """Whether v on a boundary, which is not eager, may leave a block that needs such vertices.
+    """Whether v on a boundary, which is not movable, may leave a block that needs such vertices.
 
     Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
     """
     wanted = REST if run.level.short != 0 else ALL
     result = scope_of(run.moves.part[v], run.buckets, run.level) == wanted
-    if run.active.flags[v] & IS_EAGER != 0:
+    if run.active.flags[v] & IS_MOVABLE != 0:
         result = False
     if result:
         result = may_leave(v, True, graph, run.moves, run.blocks, run.level)
@@ -141,15 +141,15 @@ def is_leaver(v, graph: Csr, run: Run):
 
 @device
 def looks_at_others(level: Level):
-    """Whether vertices that are not eager are looked at now."""
-    return level.wide != 0 or level.short != 0 or level.listed <= FEW
+    """Whether vertices that are not movable are looked at now."""
+    return level.wide != 0 or level.short != 0 or level.on_boundary <= FEW
 
 
 @kernel
 def list_other_leavers(i, graph: Csr, run: Run):
     """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
-    if looks_at_others(run.level) and i < run.level.listed:
-        v = listed_vertex(i, run.active, run.level)
+    if looks_at_others(run.level) and i < run.level.on_boundary:
+        v = boundary_vertex(i, run.active, run.level)
         if is_leaver(v, graph, run):
             run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
             rate_by_cache(v, graph, run)
@@ -171,7 +171,7 @@ def append_leavers(chosen, first, active: ActiveSets, leavers: Leavers, level: L
     while left != 0:
         place -= 1
         j = first + lane() + ctz(uint64(left)) * team_size()
-        leavers.listed[place] = listed_vertex(j, active, level)
+        leavers.listed[place] = boundary_vertex(j, active, level)
         left &= left - 1
     return total
 
@@ -180,13 +180,13 @@ def append_leavers(chosen, first, active: ActiveSets, leavers: Leavers, level: L
 def gather_other_leavers(i, graph: Csr, run: Run):
     """List those of batch i that `list_other_leavers` would, to be rated afterwards."""
     first = int64(i) * BATCH
-    end = min(first + BATCH, run.level.listed)
+    end = min(first + BATCH, run.level.on_boundary)
     while looks_at_others(run.level) and first < end:
         chosen = int64(0)
         for j in range(ROUNDS):
             place = first + lane() + j * team_size()
             if place < end:
-                v = listed_vertex(place, run.active, run.level)
+                v = boundary_vertex(place, run.active, run.level)
                 if is_leaver(v, graph, run):
                     chosen |= int64(1) << j
         append_leavers(chosen, first, run.active, run.leavers, run.level)
@@ -197,14 +197,14 @@ def gather_other_leavers(i, graph: Csr, run: Run):
 def rate_gathered(i, graph: Csr, run: Run):
     """Rate vertex i of those that may leave, if it has only been listed so far."""
     v = run.leavers.listed[i]
-    if i >= run.level.rated and run.active.flags[v] & IS_EAGER == 0:
-        if not is_far(run.moves.part[v], run.blocks, run.level):
+    if i >= run.level.rated and run.active.flags[v] & IS_MOVABLE == 0:
+        if not all_may_leave(run.moves.part[v], run.blocks, run.level):
             rate_by_cache(v, graph, run)
 
 
 @kernel
-def list_far_leavers(v, graph: Csr, run: Run):
-    """List v if its block is far too heavy, or in strong rebalancing too heavy."""
+def list_all_leavers(v, graph: Csr, run: Run):
+    """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
     run.leavers.leaving[v] = 0
     if may_leave(v, False, graph, run.moves, run.blocks, run.level):
         run.leavers.listed[atomic_next(run.level, Level.leavers)] = int32(v)

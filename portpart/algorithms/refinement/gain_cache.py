@@ -14,9 +14,9 @@ from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valua
 from portpart.algorithms.refinement.active_sets import (
     ON_BOUNDARY,
     has_low_degree,
-    is_eager,
-    list_eager,
-    list_vertex,
+    is_movable,
+    list_movable,
+    list_on_boundary,
 )
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.candidate import best_candidate
@@ -53,7 +53,7 @@ def begin_vertex(v, graph: Csr, run: Run):
     run.incumbent.unsaved[v] = int8(0)
     leaves_for_little = has_low_degree(v, graph, run.level)
     if leaves_for_little:
-        list_vertex(v, run.active, run.level)
+        list_on_boundary(v, run.active, run.level)
     if leaves_for_little or run.incumbent.touched[v] != 0:
         run.cache.dirty[v] = int32(1)
         run.cache.dirty_list[atomic_next(run.level, Level.marked)] = int32(v)
@@ -109,9 +109,9 @@ def keep_best_target(rules: Rules) -> DeviceFunction:
         run.cache.best_target[v] = block if passes else failed(block)
         run.cache.gain[v] = gain
         run.cache.dirty[v] = int32(0)
-        list_vertex(v, run.active, run.level)
-        if is_eager(v, run.cache):
-            list_eager(v, run.active, run.level)
+        list_on_boundary(v, run.active, run.level)
+        if is_movable(v, run.cache):
+            list_movable(v, run.active, run.level)
         return gain
 
     return keep_best_target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.active_sets import is_crowded, plan_gathering, turn_eager
+from portpart.algorithms.refinement.active_sets import is_crowded, plan_gathering, turn_movable
 from portpart.algorithms.refinement.loss_buckets import SLIGHT_SHARE
 from portpart.algorithms.refinement.rebalance import list_destinations
 from portpart.algorithms.refinement.state import (
@@ -104,7 +104,7 @@ def plan_next(improvement, balanced, level: Level):
     if iteration >= 0 and level.balanced != 0:
         level.last_propagation = iteration
         level.rebalancings = 0
-        turn_eager(level)
+        turn_movable(level)
     elif iteration >= 0:
         level.rebalancings += 1
         level.short = 0
@@ -124,23 +124,23 @@ def plan_next(improvement, balanced, level: Level):
 
 
 @device
-def plan_work(far, level: Level):
-    """Set the work sizes of what follows; `far` tells of a block that is far too heavy."""
+def plan_work(heavily, level: Level):
+    """Set the work sizes of what follows; `heavily` tells of a heavily overloaded block."""
     level.saves = max(1, max(level.saved_vertices, level.saved_blocks))
     level.dirty = level.marked
-    level.group = max(1, min(level.most_in_group, level.marked // ENOUGH_GROUPS))
+    level.group = max(1, min(level.max_in_group, level.marked // ENOUGH_GROUPS))
     level.dirty_groups = (level.marked + level.group - 1) // level.group
     level.marked = 0
     level.leavers = 0
     level.rated = 0
     level.unrated = 0
     level.unrated_hubs = 0
-    level.far_vertices = max(far, level.strong) * level.vertices
+    level.swept = max(heavily, level.strong) * level.vertices
     return level.saves
 
 
 @device
-def is_far_above(b, weight, blocks: Blocks, level: Level):
+def is_heavily_overloaded(b, weight, blocks: Blocks, level: Level):
     """Whether block b weighs far more than it may."""
     too_heavy = weight > blocks.limits[b] + level.slack
     return too_heavy and weight - blocks.means[b] > blocks.limits[b] // SLIGHT_SHARE
@@ -170,15 +170,15 @@ def evaluate(_, run: Run):
         twice += run.moves.cost_sums[stripe]
     twice = team_sum(twice)
     overload = int64(LOWEST)
-    far = int64(0)
+    heavily = int64(0)
     for b in range(lane(), run.level.blocks, team_size()):
         weight = weight_of_block(b, run.moves, run.level)
         run.blocks.weight[b] = weight
         overload = max(overload, weight - run.blocks.limits[b] - run.level.slack)
-        if is_far_above(b, weight, run.blocks, run.level):
-            far = int64(1)
+        if is_heavily_overloaded(b, weight, run.blocks, run.level):
+            heavily = int64(1)
     overload = team_max(overload)
-    far = team_max(far)
+    heavily = team_max(heavily)
     team_sync()
     if overload > 0:
         list_destinations(run.blocks, level)
@@ -186,7 +186,7 @@ def evaluate(_, run: Run):
         improvement = compare_with_best(twice // 2, overload, run.incumbent, level)
         keep_if_better(improvement, twice // 2, overload, level)
         plan_next(improvement, overload <= 0, level)
-        plan_work(far, level)
+        plan_work(heavily, level)
     team_sync()
     for word in range(lane(), SIZE, team_size()):
         run.level[word] = level[word]

@@ -13,7 +13,7 @@ from functools import cache
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.active_sets import IS_EAGER, eager_vertex, keep_if_eager
+from portpart.algorithms.refinement.active_sets import IS_MOVABLE, keep_if_movable, movable_vertex
 from portpart.algorithms.refinement.best_prefix import Sequence, Trial
 from portpart.algorithms.refinement.candidate import best_candidate
 from portpart.algorithms.refinement.state import ActiveSets, Blocks, Level, Moves, Run
@@ -58,10 +58,10 @@ def begin_sequence(_, trial: Trial):
 def choose_legal(i, graph: Csr, run: Run, trial: Trial):
     """legal[v] = where v gains most, or -1; if there is no room, list v to look at other blocks.
 
-    Only eager vertices may gain.
+    Only movable vertices may gain.
     """
-    v = eager_vertex(i, run.active, run.level)
-    keep_if_eager(v, run.cache, run.active, run.level)
+    v = movable_vertex(i, run.active, run.level)
+    keep_if_movable(v, run.cache, run.active, run.level)
     block = run.cache.best_target[v]
     weight = value_or(graph.vertex_weights, v, 1)
     found = int32(NONE)
@@ -112,8 +112,8 @@ def find_legal(rules: Rules, valuation: Valuation) -> DeviceFunction:
 
 @device
 def is_candidate(v, active: ActiveSets, trial: Trial):
-    """Whether v has a legal move; of vertices that are not eager nothing is known."""
-    found = active.flags[v] & IS_EAGER != 0
+    """Whether v has a legal move; of vertices that are not movable nothing is known."""
+    found = active.flags[v] & IS_MOVABLE != 0
     if found:
         found = trial.legal[v] >= 0
     return found
@@ -157,7 +157,7 @@ def move_if_first(
 @kernel
 def keep_independent(i, graph: Csr, run: Run, trial: Trial):
     """Keep the move of vertex i if it is first among its neighbours, unless a hub makes it."""
-    v = run.active.movable[run.level.vertices - run.level.eager_begin + i]
+    v = run.active.movable[run.level.vertices - run.level.movable_begin + i]
     if trial.legal[v] >= 0 and degree_of(v, graph) <= run.level.hub_degree:
         move_if_first(v, graph, run.moves, run.active, trial, run.level)
 

@@ -46,7 +46,7 @@ class IndependentSets(MoveRule):
         """Record a round: legal moves, an independent set of them, and its balanced prefix."""
         record_legal_moves(this, more)
         with this.program.side_by_side():
-            this.program.launch(this.run.level.next_eager, keep_independent,
+            this.program.launch(this.run.level.next_movable, keep_independent,
                                 team=this.widths.team)
             if this.widths.hubs:
                 this.program.launch(this.run.level.hubs, keep_independent_hubs, team=HUB_TEAM)
@@ -72,7 +72,7 @@ def record_legal_moves(this: Recording, trial: Trial) -> None:
     program, level = this.program, this.run.level
     with program.side_by_side():
         program.launch(1, begin_sequence)
-        program.launch(level.eager, choose_legal)
+        program.launch(level.movable, choose_legal)
     with program.side_by_side():
         launch_by_degree(this, level.unrated, level.unrated_hubs,
                          this.by_degree(find_legal, UNRATED), trial)

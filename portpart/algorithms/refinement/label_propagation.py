@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.objectives.objective import Tables
-from portpart.algorithms.refinement.active_sets import eager_vertex, is_for
+from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.state import GainCache, Level, Moves, Run
 from portpart.backends.language import (
     DeviceFunction,
@@ -76,10 +76,10 @@ def afterburner(distance: DeviceFunction) -> tuple[Kernel, Kernel]:
     move = move_if_it_pays(distance)
 
     @kernel
-    def keep_paying_moves(i, graph: Csr, run: Run, tables: Tables, lone):
+    def keep_paying_moves(i, graph: Csr, run: Run, tables: Tables, one_lane):
         """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
-        if is_for(lone, run.level.eager, run.level):
-            v = eager_vertex(i, run.active, run.level)
+        if is_for(one_lane, run.level.movable, run.level):
+            v = movable_vertex(i, run.active, run.level)
             is_hub = degree_of(v, graph) > run.level.hub_degree
             if not is_hub and wants_to_move(v, run.moves, run.cache, run.level):
                 move(v, graph, run.moves, run.cache, tables, run.level)

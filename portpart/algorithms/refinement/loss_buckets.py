@@ -31,17 +31,17 @@ BUCKET_BASE = 1.5
 LAST_WITHOUT_LOSS = 1
 """Buckets up to this one hold vertices that lose nothing."""
 
-ONLY_EAGER, ALL, REST = 0, 1, 2
-"""Which vertices of a slightly heavy block are rated: the eager ones; all on its boundary; or those
-that have not been so far."""
+ONLY_MOVABLE, ALL, REST = 0, 1, 2
+"""Which vertices of a slightly heavy block are rated: the movable ones; all on its boundary; or
+those that have not been so far."""
 
 SLIGHT_SHARE = 8
 """An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
 
 
 @device
-def is_far(b, blocks: Blocks, level: Level):
-    """Whether block b, which is too heavy, counts as far too heavy: all its vertices may leave."""
+def all_may_leave(b, blocks: Blocks, level: Level):
+    """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
     excess = blocks.weight[b] - blocks.means[b]
     return level.strong != 0 or excess > blocks.limits[b] // SLIGHT_SHARE
 
@@ -121,16 +121,16 @@ def first_reaching(values, begin, count, target):
 @device
 def scope_of(b, buckets: Buckets, level: Level):
     """Which vertices of block b are rated: where all are few, to choose takes longer."""
-    return int32(ALL) if level.listed <= FEW else buckets.scope[b]
+    return int32(ALL) if level.on_boundary <= FEW else buckets.scope[b]
 
 
 @device
 def scope_after(b, bucket, buckets: Buckets, level: Level):
     """Which vertices of block b have to be rated beside those that are, now or the next time."""
-    result = int32(ONLY_EAGER)
+    result = int32(ONLY_MOVABLE)
     if bucket > LAST_WITHOUT_LOSS:
         result = int32(ALL)
-        if scope_of(b, buckets, level) == ONLY_EAGER:
+        if scope_of(b, buckets, level) == ONLY_MOVABLE:
             result = int32(REST)
             level.short = 1
     return result
@@ -156,11 +156,11 @@ def set_threshold(b, run: Run):
         within = first_reaching(run.buckets.slot_weight, first, run.buckets.sub_buckets,
                                 overload - before)
         slot = bucket * run.buckets.sub_buckets + within
-        if lane() == 0 and not is_far(b, run.blocks, run.level):
+        if lane() == 0 and not all_may_leave(b, run.blocks, run.level):
             run.buckets.scope[b] = scope_after(b, bucket, run.buckets, run.level)
     if lane() == 0:
         run.buckets.threshold[b] = slot
-        if run.buckets.scope[b] != ONLY_EAGER:
+        if run.buckets.scope[b] != ONLY_MOVABLE:
             run.level.next_wide = 1
         if b == 0:
             run.level.rated = run.level.leavers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.objectives.objective import Tables
-from portpart.algorithms.refinement.active_sets import is_for, list_vertex
+from portpart.algorithms.refinement.active_sets import is_for, list_on_boundary
 from portpart.algorithms.refinement.state import GainCache, Incumbent, Level, Run
 from portpart.backends.language import (
     DeviceFunction,
@@ -76,7 +76,7 @@ def weigh_move(distance: DeviceFunction) -> DeviceFunction:
         change = team_sum(change)
         if lane() == 0:
             mark_dirty(v, run.cache, run.level)
-            list_vertex(v, run.active, run.level)
+            list_on_boundary(v, run.active, run.level)
             list_unsaved(v, run.incumbent, run.level)
             weight = value_or(graph.vertex_weights, v, 1)
             stripe = (int64(v) % run.level.weight_stripes) * run.level.blocks
@@ -95,11 +95,11 @@ def weighing(distance: DeviceFunction) -> tuple[Kernel, Kernel]:
     weigh = weigh_move(distance)
 
     @kernel
-    def weigh_moves(i, graph: Csr, run: Run, tables: Tables, lone):
+    def weigh_moves(i, graph: Csr, run: Run, tables: Tables, one_lane):
         """Account for a move, unless a hub makes it."""
         v = run.moves.listed[i]
         is_hub = degree_of(v, graph) > run.level.hub_degree
-        if is_for(lone, run.level.moves, run.level) and not is_hub:
+        if is_for(one_lane, run.level.moves, run.level) and not is_hub:
             weigh(v, graph, run, tables)
 
     @kernel

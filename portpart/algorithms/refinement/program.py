@@ -11,12 +11,12 @@ from typing import Any
 
 from portpart.algorithms.objectives.cut import HUB_TEAM
 from portpart.algorithms.objectives.objective import Rules
-from portpart.algorithms.refinement.active_sets import keep_eager, keep_on_boundary, turn_boundary
+from portpart.algorithms.refinement.active_sets import keep_movable, keep_on_boundary, turn_boundary
 from portpart.algorithms.refinement.by_degree import DIRTY, UNRATED, Asking, Body, ByDegree, More
 from portpart.algorithms.refinement.eviction import (
     gather_other_leavers,
-    list_eager_leavers,
-    list_far_leavers,
+    list_all_leavers,
+    list_movable_leavers,
     list_other_leavers,
     rate_gathered,
 )
@@ -57,8 +57,8 @@ class Widths:
         Type of numbers that hold any sum of arc weights.
     few : int
         Vertices of higher degree are those with many neighbours.
-    lone : int
-        Most neighbours of a vertex, if these are so few that long lists are work for lone lanes;
+    one_lane : int
+        Most neighbours of a vertex, if these are so few that long lists are work for single lanes;
         else 0.
     """
 
@@ -68,11 +68,11 @@ class Widths:
     hubs: bool
     counter: Word
     few: int
-    lone: int = 0
+    one_lane: int = 0
 
     def of_list(self, team: int) -> tuple[tuple[int, int], ...]:
-        """Lanes, and whether they are lone, for each launch over a list of any length."""
-        return ((team, 0), (1, 1)) if self.lone else ((team, 0),)
+        """Lanes, and whether each vertex has one, for each launch over a list of any length."""
+        return ((team, 0), (1, 1)) if self.one_lane else ((team, 0),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +118,10 @@ class MoveRule:
 
     def record(self, this: Recording, more: Any) -> None:
         """Record a round: a movable vertex moves if that still pays after better moves."""
-        eager = this.run.level.eager
+        movable = this.run.level.movable
         with this.program.side_by_side():
-            this.program.launch(eager, keep_eager)
-            launch_with_hubs(this, eager, afterburner(this.rules.distance), this.widths.of_many)
+            this.program.launch(movable, keep_movable)
+            launch_with_hubs(this, movable, afterburner(this.rules.distance), this.widths.of_many)
 
 
 def record_refinement(this: Recording, rule: MoveRule, more: More) -> None:
@@ -158,11 +158,11 @@ def _refresh(this: Recording) -> None:
     kernels = this.by_degree(refresh_gain, DIRTY)
     with program.side_by_side():
         program.launch(level.saves, save_best)
-        for team, lone in widths.of_list(widths.team):
-            most = widths.lone if lone else widths.few
+        for team, one_lane in widths.of_list(widths.team):
+            most = widths.one_lane if one_lane else widths.few
             if most >= 0:
                 program.launch(level.dirty, kernels.few(widths.counter, most), team=team,
-                               lone=lone, more=More())
+                               one_lane=one_lane, more=More())
         launch_large(this, level.dirty_groups, level.hubs, kernels)
 
 
@@ -175,7 +175,7 @@ def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: By
     widths = this.widths
     if widths.few >= 0:
         this.program.launch(count, kernels.few(widths.counter, widths.few), team=widths.team,
-                            lone=0, more=more or More())
+                            one_lane=0, more=more or More())
     launch_large(this, count, hubs, kernels, more)
 
 
@@ -196,8 +196,8 @@ def launch_with_hubs(this: Recording, count: Element, kernels: tuple[Kernel, Ker
     """Launch the kernel for a list, by so many lanes, and the one for hubs, side by side."""
     program, widths = this.program, this.widths
     with program.side_by_side():
-        for lanes, lone in widths.of_list(team):
-            program.launch(count, kernels[0], team=lanes, lone=lone)
+        for lanes, one_lane in widths.of_list(team):
+            program.launch(count, kernels[0], team=lanes, one_lane=one_lane)
         if widths.hubs:
             program.launch(this.run.level.hubs, kernels[1], team=HUB_TEAM)
 
@@ -205,12 +205,12 @@ def launch_with_hubs(this: Recording, count: Element, kernels: tuple[Kernel, Ker
 def _rebalance(this: Recording) -> None:
     program, level = this.program, this.run.level
     with program.if_nonzero(level.crowded):
-        program.launch(level.listed, keep_on_boundary)
+        program.launch(level.on_boundary, keep_on_boundary)
         program.launch(1, turn_boundary)
     with program.side_by_side():
-        program.launch(level.eager, list_eager_leavers)
+        program.launch(level.movable, list_movable_leavers)
         _list_others(this)
-        program.launch(level.far_vertices, list_far_leavers)
+        program.launch(level.swept, list_all_leavers)
     _rate(this)
     with program.if_nonzero(level.short):
         with program.side_by_side():
@@ -220,7 +220,7 @@ def _rebalance(this: Recording) -> None:
 
 
 def _list_others(this: Recording) -> None:
-    """List vertices of a boundary that are not eager, or gather them from a long list."""
+    """List vertices of a boundary that are not movable, or gather them from a long list."""
     this.program.launch(this.run.level.single, list_other_leavers)
     this.program.launch(this.run.level.batches, gather_other_leavers, team=GATHERING_TEAM)
 

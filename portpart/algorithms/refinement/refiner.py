@@ -97,7 +97,7 @@ class Refiner:
         self.words = Level.zeros()
         self._outcomes = Outcomes(space)
         self._at_best = False
-        self._lone = 0
+        self._one_lane = 0
 
     def start(self, graph: Graph, part: Array) -> None:
         """Begin with a partition of `graph`, which counts as the best so far."""
@@ -185,7 +185,7 @@ class Refiner:
             hubs=graph.max_degree > words.hub_degree,
             counter=self.counter,
             few=int(words.few_arcs),
-            lone=self._lone,
+            one_lane=self._one_lane,
         )
 
     @property
@@ -219,9 +219,9 @@ class Refiner:
         return Shape(team, self.space.widest_team, self.balance.num_blocks, self.counter,
                      mean_degree, graph.max_degree)
 
-    def lone_degree(self, graph: Graph) -> int:
-        """Most neighbours of a vertex, if long lists are work for lone lanes; else 0."""
-        most = cut.most_of_few(self._shape(graph, 1, 0.0))
+    def one_lane_degree(self, graph: Graph) -> int:
+        """Most neighbours of a vertex, if long lists are work for single lanes; else 0."""
+        most = cut.max_of_few(self._shape(graph, 1, 0.0))
         may_be_long = self.space.widest_team > 1 and graph.num_vertices > active_sets.LONG
         return most if may_be_long and graph.max_degree <= most else 0
 
@@ -243,13 +243,13 @@ class Refiner:
         words.mean_degree = int(graph.mean_degree)
         team = self.team_on(graph)
         shape = self._shape(graph, team, graph.mean_degree)
-        words.few_arcs = self.objective.most_of_few(shape)
+        words.few_arcs = self.objective.max_of_few(shape)
         words.hub_degree = max_arcs(team)
-        words.most_in_group = min(MAX_IN_GROUP, self.space.widest_team)
-        self._lone = self.lone_degree(graph)
-        words.long = active_sets.LONG if self._lone else n
+        words.max_in_group = min(MAX_IN_GROUP, self.space.widest_team)
+        self._one_lane = self.one_lane_degree(graph)
+        words.long = active_sets.LONG if self._one_lane else n
         gathers = self.space.widest_team > 1
-        words.many_listed = active_sets.MANY if gathers else n
+        words.many_on_boundary = active_sets.MANY if gathers else n
         words.seed = self.seed
         words.weight_stripes = self.sizes.stripes
 

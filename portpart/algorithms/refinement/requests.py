@@ -49,7 +49,7 @@ there are."""
 def record_requests(this: Recording, trial: Trial) -> None:
     """Record how vertices with legal moves ask, and which requests are granted."""
     program, run, sequence = this.program, this.run, trial.sequence
-    program.launch(run.level.next_eager, request_move)
+    program.launch(run.level.next_movable, request_move)
     program.launch(1, try_all, team=WIDEST)
     with program.if_nonzero(sequence.too_heavy):
         record_order(program, run, trial, fill_request_key, order_requests_next)
@@ -66,7 +66,7 @@ def request_move(i, graph: Csr, run: Run, trial: Trial):
 
     Atomic; the order of the list is free.
     """
-    v = run.active.movable[run.level.vertices - run.level.eager_begin + i]
+    v = run.active.movable[run.level.vertices - run.level.movable_begin + i]
     there = trial.legal[v]
     upwards = run.level.iteration & 1 == 0
     if there != NONE and (there > run.moves.part[v]) == upwards:

@@ -72,15 +72,15 @@ class Level(Words):
     vertices: Any
     blocks: Any
     tiles: Any
-    listed: Any  # vertices of low degree, and those that are, or were, on a boundary or moved
-    eager: Any  # vertices of these whose best destination passes the filter, and some that did
-    next_eager: Any  # those of them that the next propagation starts from
+    on_boundary: Any  # vertices of low degree, and those that are, or were, on a boundary or moved
+    movable: Any  # vertices of these whose best destination passes the filter, and some that did
+    next_movable: Any  # those of them that the next propagation starts from
     hubs: Any  # vertices of high degree
     dirty: Any  # vertices whose best destination is out of date
     dirty_groups: Any  # groups of these
     moves: Any  # vertices that move in this iteration
     leavers: Any  # vertices that may leave a block that is too heavy
-    far_vertices: Any  # vertices that may leave blocks far too heavy: all or none
+    swept: Any  # vertices that may leave heavily overloaded blocks: all or none
     unrated: Any  # vertices that may leave, for a loss that has to be counted
     unrated_hubs: Any
     restored_blocks: Any  # blocks whose weights start from those of the best partition
@@ -94,16 +94,16 @@ class Level(Words):
     balanced: Any  # no block is too heavy: label propagation is next
     overloaded: Any  # the opposite: rebalancing is next
     strong: Any  # the next rebalancing is the strong one
-    short: Any  # a block has to give up more than the eager vertices, which alone were rated so far
+    short: Any  # a block has to give up more than the movable vertices that were rated so far
     wide: Any  # this rebalancing rates others, too, from the start
     next_wide: Any
     crowded: Any  # the first list has grown and is to be rid of what is in the interior
     best_is_balanced: Any
 
     # Counters.
-    listed_begin: Any  # where the first list begins: the next one is in the other half
-    eager_begin: Any  # likewise
-    next_listed: Any  # length of the next list
+    boundary_begin: Any  # where the first list begins: the next one is in the other half
+    movable_begin: Any  # likewise
+    next_on_boundary: Any  # length of the next list
     kept: Any  # length of the list when it was made
     marked: Any  # vertices put on the list of dirty ones
     unsaved: Any  # vertices that have moved since the best partition
@@ -129,10 +129,10 @@ class Level(Words):
     mean_degree: Any
     few_arcs: Any  # vertices of higher degree have many neighbours
     hub_degree: Any  # vertices of higher degree are hubs
-    most_in_group: Any  # vertices in a group, at most,
+    max_in_group: Any  # vertices in a group, at most,
     group: Any  # and now
-    long: Any  # lists of more vertices are work for lone lanes
-    many_listed: Any  # a longer list is gathered from before those that may leave are rated
+    long: Any  # lists of more vertices are work for single lanes
+    many_on_boundary: Any  # a longer list is gathered from before those that may leave are rated
 
     # How a rebalancing finds those that may leave.
     single: Any  # listed vertices, at most, that are looked at one by one; 0 if it gathers
