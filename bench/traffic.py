@@ -29,7 +29,7 @@ from portpart.backends.language import Kernel
 from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
 from portpart.graphs.graph import Graph
 
-MOST_KERNELS = 24
+MAX_KERNELS = 24
 
 
 class LaunchCounter(cpu.CpuSpace):
@@ -142,7 +142,7 @@ def _by_phase(space: LaunchCounter, stats: dict[str, Any]) -> str:
 def _by_kernel(space: LaunchCounter) -> str:
     return table(["phase", "kernel", "launches", "MB"], [
         [phase, kernel, f"{space.launches[phase, kernel]:,}", f"{moved / 1e6:.1f}"]
-        for (phase, kernel), moved in space.bytes.most_common(MOST_KERNELS)])
+        for (phase, kernel), moved in space.bytes.most_common(MAX_KERNELS)])
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})

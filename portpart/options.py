@@ -121,26 +121,26 @@ class Range:
 
     Attributes
     ----------
-    least, most, above, below : float, optional
+    min, max, above, below : float, optional
         Bounds, the last two of which are not in it.
     choices : tuple of str
         The words that it may be.
     """
 
-    least: float | None = None
-    most: float | None = None
+    min: float | None = None
+    max: float | None = None
     above: float | None = None
     below: float | None = None
     choices: tuple[str, ...] = ()
 
     def __contains__(self, value: Any) -> bool:
-        return ((self.least is None or value >= self.least)
-                and (self.most is None or value <= self.most)
+        return ((self.min is None or value >= self.min)
+                and (self.max is None or value <= self.max)
                 and (self.above is None or value > self.above)
                 and (self.below is None or value < self.below))
 
     def __str__(self) -> str:
-        bounds = (("at least", self.least), ("above", self.above), ("at most", self.most),
+        bounds = (("at least", self.min), ("above", self.above), ("at most", self.max),
                   ("below", self.below))
         return " and ".join(f"{word} {bound}" for word, bound in bounds if bound is not None)
 

@@ -24,8 +24,8 @@ from tests.wanted import Case
 RECIPES = (("portpart", "default"), ("jet", "default"), ("gkway", "default"),
            ("gpmetis", "default"), ("portpart", "fast"), ("portpart", "strong"))
 IMBALANCES = ("0", "0", "0.001", "0.03", "0.1", "0.5")
-MOST_BLOCKS = 6
-MOST_WITH_CUT = 9
+MAX_BLOCKS = 6
+MAX_WITH_CUT = 9
 """Vertices up to which the best cut is looked for as well."""
 
 
@@ -41,9 +41,9 @@ def drawn_weights(random: np.random.Generator, n: int) -> np.ndarray | None:
     return weights
 
 
-def drawn_case(random: np.random.Generator, most_vertices: int) -> Case:
+def drawn_case(random: np.random.Generator, max_vertices: int) -> Case:
     """A graph and wishes."""
-    n, k = int(random.integers(1, most_vertices + 1)), int(random.integers(1, MOST_BLOCKS + 1))
+    n, k = int(random.integers(1, max_vertices + 1)), int(random.integers(1, MAX_BLOCKS + 1))
     edges = random.integers(0, n, (int(random.integers(0, 3 * n)), 2))
     edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0).reshape(-1, 2)
     graph = portpart.as_graph(
@@ -91,7 +91,7 @@ def check_feasible(case: Case, result: portpart.PartitionResult) -> None:
     """It keeps all bounds, no block is empty without need, and the cut can be had."""
     assert case.keeps_bounds(result.part)
     filled = int((result.block_weights > 0).sum())
-    small = case.graph.num_vertices <= MOST_WITH_CUT
+    small = case.graph.num_vertices <= MAX_WITH_CUT
     if small or (filled < case.k and case.positive >= case.k):
         best = possible(case, with_cut=small)
         assert best.any
@@ -100,12 +100,12 @@ def check_feasible(case: Case, result: portpart.PartitionResult) -> None:
             assert best.least_cut is None or result.cut >= best.least_cut
 
 
-def run(cases: int, seed: int, most_vertices: int, only: int | None = None) -> Counter[str]:
+def run(cases: int, seed: int, max_vertices: int, only: int | None = None) -> Counter[str]:
     """Count the verdicts; the wrong ones are printed."""
     tally: Counter[str] = Counter()
     for number in range(cases) if only is None else [only]:
         random = np.random.default_rng([seed, number])
-        case = drawn_case(random, most_vertices)
+        case = drawn_case(random, max_vertices)
         recipe = RECIPES[number % len(RECIPES)]
         try:
             tally[verdict(case, recipe, number % 7)] += 1

@@ -13,7 +13,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 SECTIONS = GLOSSARY.read_text().split("\n## ")[1:]
 ENTRY = re.compile(r"(?P<term>.+)\n\n(?P<text>(?:.+\n)+)\n`(?P<file>\S+\.py)`: (?P<names>.+)\n")
 HOW_MANY = 60
-MOST_WORDS = 45
+MAX_WORDS = 45
 
 
 def defined_in(path: Path) -> set[str]:
@@ -37,7 +37,7 @@ def test_terms_are_sorted_and_stand_once() -> None:
 def test_entry_is_short_and_its_names_are_in_the_code(section: str) -> None:
     entry = ENTRY.fullmatch(section.rstrip("\n") + "\n")
     assert entry is not None, "a term, a paragraph, and `file.py`: `name`, `name`"
-    assert len(entry["text"].split()) <= MOST_WORDS
+    assert len(entry["text"].split()) <= MAX_WORDS
     assert len(re.findall(r"\.(\s|$)", entry["text"])) <= 2, "one or two sentences"
     path = ROOT / "portpart" / entry["file"]
     assert path.is_file(), f"no file {entry['file']}"

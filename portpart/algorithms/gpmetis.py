@@ -41,7 +41,7 @@ class GpmetisConfig:
 
     handoff_vertices: int = option(
         16384, "The first graph of at most this many vertices is handed over to the CPU, unless "
-        "coarsening ends there anyway.", least=0)
+        "coarsening ends there anyway.", min=0)
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=80, min_coarsest=2048, max_coarsest=16384),
         "Where coarsening ends.")
@@ -69,9 +69,9 @@ PRESETS = {
 
 def gpmetis(problem: Problem, config: GpmetisConfig) -> Recipe:
     """Coarsen by matching, hand over to the CPU and back, refine upwards."""
-    least = max(config.handoff_vertices, config.coarsening.coarsest_vertices(problem.num_blocks))
-    above = replace(config.coarsening, coarsest_per_block=0, min_coarsest=least,
-                    max_coarsest=least)
+    coarsest = max(config.handoff_vertices, config.coarsening.coarsest_vertices(problem.num_blocks))
+    above = replace(config.coarsening, coarsest_per_block=0, min_coarsest=coarsest,
+                    max_coarsest=coarsest)
     host = backends.host_of(problem.space)
 
     def hand_over(refiner: Refiner, level: Level, wanted: Constraints, walk_seed: int) -> int:

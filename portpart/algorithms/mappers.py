@@ -44,21 +44,21 @@ class MultisectionConfig:
         '"portpart", or a PortpartConfig.  Coarsest graphs are always bisected by growing.')
     min_coarsest: int = option(
         2048, "Coarsening for a level ends at no fewer vertices for each block that is divided, if "
-        "that is not above 65,536.", least=0)
+        "that is not above 65,536.", min=0)
     starts: int | None = option(
         None, "Partitions of each coarsest graph; each is refined there, and the best one is used. "
-        " By default as the preset says.", least=1)
+        " By default as the preset says.", min=1)
     runs: tuple[int, ...] | None = option(
         None, "Partitions of each level that are combined, from the outermost on, which makes most "
         "of the cost; levels further in take the last number.  By default as the preset says.",
-        least=1)
+        min=1)
     rooms: tuple[float, ...] = option(
         (0.5,), "A mapping is made for each, and they are combined on the cost itself.  A level "
         "gets such a share of the room for weight that the paper leaves to levels further in.",
-        least=0, most=1)
+        min=0, max=1)
     cycles: int = option(
         0, "Times that the result is coarsened inside its blocks and refined on the cost itself.",
-        least=0)
+        min=0)
     swaps: bool = option(
         True, "Whether blocks swap places at the end where that lowers the cost.")
 

@@ -96,9 +96,9 @@ def _level_balance(problem: MappingProblem, part: Array, blocks: int, arity: int
     if fixed is None:
         return balance
     inside = graph.space.to_host(fixed)
-    held = np.zeros(k, np.int64)
-    np.add.at(held, inside[inside >= 0], host_vertex_weights(graph)[inside >= 0])
-    limits = np.maximum(balance.limits, held)
+    fixed_weight = np.zeros(k, np.int64)
+    np.add.at(fixed_weight, inside[inside >= 0], host_vertex_weights(graph)[inside >= 0])
+    limits = np.maximum(balance.limits, fixed_weight)
     return replace(balance, max_block_weight=int(limits.max()), limits=limits)
 
 

@@ -71,24 +71,25 @@ class Bounds:
 
 
 def bounds_for(graph: Graph, k: int, imbalance: Any, target: Any, fixed: Array | None,
-               least: int) -> Bounds:
+               min_weight: int) -> Bounds:
     """The bounds of the blocks; refuses a least weight that no partition can have."""
     total = graph.total_vertex_weight
-    most = block_weight_limit(total, k, imbalance)
+    max_limit = block_weight_limit(total, k, imbalance)
     # no block is heavier than the total, which keeps a large limit within 64 bits
-    limits, means = np.full(k, min(most, total), np.int64), np.full(k, total // k, np.int64)
+    limits, means = np.full(k, min(max_limit, total), np.int64), np.full(k, total // k, np.int64)
     if target is not None:
         exact = block_weight_limits(total, k, imbalance, target)
-        most, limits = max(exact), np.array([min(limit, total) for limit in exact], np.int64)
+        max_limit = max(exact)
+        limits = np.array([min(limit, total) for limit in exact], np.int64)
         # targets rounded down are those of the negative weight, rounded up
         means = np.array([-mean for mean in target_weights(-total, k, target)], np.int64)
-    held = np.zeros(k, np.int64) if fixed is None else _held(graph, fixed, k)
-    if least > 0:
-        _check_least(graph, least, limits, held)
+    fixed_weight = np.zeros(k, np.int64) if fixed is None else _fixed_weight(graph, fixed, k)
+    if min_weight > 0:
+        _check_min_weight(graph, min_weight, limits, fixed_weight)
     float_imbalance = float(min(exact_fraction(imbalance), Fraction(MAX_IMBALANCE)))
-    balance = _balance(np.maximum(limits, held), means, float_imbalance)
-    return Bounds(most, limits, held, least, balance,
-                  lambda: max_filled(graph, limits, held, fixed))
+    balance = _balance(np.maximum(limits, fixed_weight), means, float_imbalance)
+    return Bounds(max_limit, limits, fixed_weight, min_weight, balance,
+                  lambda: max_filled(graph, limits, fixed_weight, fixed))
 
 
 def _balance(limits: np.ndarray, means: np.ndarray, imbalance: float) -> Balance:
@@ -99,7 +100,7 @@ def _balance(limits: np.ndarray, means: np.ndarray, imbalance: float) -> Balance
     return Balance(k, int(limits.max()), int(means.max()), limits, means, imbalance)
 
 
-def _held(graph: Graph, fixed: Array, k: int) -> np.ndarray:
+def _fixed_weight(graph: Graph, fixed: Array, k: int) -> np.ndarray:
     """Weight of the vertices fixed to each block."""
     space = graph.space
     block = space.empty(len(fixed), np.int32)  # free vertices count for block k
@@ -107,19 +108,22 @@ def _held(graph: Graph, fixed: Array, k: int) -> np.ndarray:
     return space.to_host(histogram(space, block, k + 1, graph.vertex_weights))[:k]
 
 
-def _check_least(graph: Graph, least: int, limits: np.ndarray, held: np.ndarray) -> None:
+def _check_min_weight(graph: Graph, min_weight: int, limits: np.ndarray,
+                      fixed_weight: np.ndarray) -> None:
     k, low = len(limits), int(limits.argmin())
-    if least > limits[low]:
-        raise InputError(f"min_block_weight is {least}, more than the {limits[low]} that block "
-                         f"{low} may weigh")
-    missing = sum(max(least - weight, 0) for weight in held.tolist())
-    free = graph.total_vertex_weight - int(held.sum())
+    if min_weight > limits[low]:
+        raise InputError(f"min_block_weight is {min_weight}, more than the {limits[low]} that "
+                         f"block {low} may weigh")
+    missing = sum(max(min_weight - weight, 0) for weight in fixed_weight.tolist())
+    free = graph.total_vertex_weight - int(fixed_weight.sum())
     if missing > free:
-        free_ones = "the vertices that are not fixed" if held.any() else "all vertices together"
-        raise InputError(f"min_block_weight is {least}: {k} blocks need {missing} more, and "
+        free_ones = ("the vertices that are not fixed" if fixed_weight.any()
+                     else "all vertices together")
+        raise InputError(f"min_block_weight is {min_weight}: {k} blocks need {missing} more, and "
                          f"{free_ones} weigh {free}")
     if nonempty_weight(graph, k) == 0:
-        raise InputError(f"min_block_weight is {least}: fewer than {k} vertices weigh something")
+        raise InputError(f"min_block_weight is {min_weight}: fewer than {k} vertices weigh "
+                         "something")
 
 
 def seconds(value: Any) -> float:

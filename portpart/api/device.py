@@ -71,10 +71,10 @@ def to_callers_memory(part: Any, graph: Any, space: ExecutionSpace) -> Any:
 def infeasibility_message(graph: Graph, weights: np.ndarray, bounds: Bounds,
                           target: Any = None) -> str:
     """Which bound block weights break, and why."""
-    limits, held = bounds.limits, bounds.fixed_weight
-    block = int((held - limits).argmax())
-    if held[block] > limits[block]:
-        return (f"the vertices fixed to block {block} weigh {held[block]}, more than the "
+    limits, fixed = bounds.limits, bounds.fixed_weight
+    block = int((fixed - limits).argmax())
+    if fixed[block] > limits[block]:
+        return (f"the vertices fixed to block {block} weigh {fixed[block]}, more than the "
                 f"{limits[block]} it may weigh")
     if (weights <= limits).all():
         return (f"no partition with at least {max(1, bounds.min_weight)} in each block was found; "

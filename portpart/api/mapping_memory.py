@@ -14,7 +14,7 @@ from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, Cluster
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
 from portpart.algorithms.mappers import MultisectionConfig, mapper_of
-from portpart.algorithms.objectives.distances import MOST_COUNTED
+from portpart.algorithms.objectives.distances import MAX_COUNTED
 from portpart.algorithms.partitioners import find
 from portpart.algorithms.placement.sections import MIN_OF_SECTION, coarsest_of_sections
 from portpart.algorithms.placement.swaps import MAX_SWAPPED
@@ -102,7 +102,7 @@ def distance_bytes(machine: Topology) -> int:
     k, levels = machine.num_elements, len(machine.group_sizes)
     if not machine.is_hierarchy:
         return 8 * k * k
-    bounds = 2 * k * levels if k <= MOST_COUNTED else 1
+    bounds = 2 * k * levels if k <= MAX_COUNTED else 1
     return 8 * (k + bounds + 2 * levels)
 
 

@@ -157,7 +157,7 @@ def partition(
         threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
     if starts is not None:
         starts = checked_integer("starts", starts, 1, MAX_BLOCKS)
-    least = 0 if min_block_weight is None else checked_integer(
+    min_weight = 0 if min_block_weight is None else checked_integer(
         "min_block_weight", min_block_weight, 0, MAX_TOTAL_WEIGHT)
     if progress is not None and not callable(progress):
         raise InputError(f"progress is {shown(progress)}; it must be callable")
@@ -173,7 +173,7 @@ def partition(
     number_of_blocks(k, working.num_vertices)
     check_room(space, k)
     constraints = constraints_of(working, k, fixed, initial, deadline)
-    bounds = bounds_for(working, k, imbalance, target, constraints.fixed, least)
+    bounds = bounds_for(working, k, imbalance, target, constraints.fixed, min_weight)
     trace = Trace(space, working, progress)
     problem = Problem(working, bounds.balance, seed, trace, constraints)
     part = run(problem, config)

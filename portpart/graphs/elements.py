@@ -70,21 +70,22 @@ def error_at(element: int | None, problem: str) -> InputError:
 
 def _number_of_nodes(offsets: np.ndarray, nodes: np.ndarray, given: int | None) -> int:
     """The number of nodes, after a check that all are in range."""
-    most = MAX_NODES
+    num_nodes = MAX_NODES
     if given is not None:
         try:
-            most = operator.index(given)
+            num_nodes = operator.index(given)
         except TypeError:
             raise InputError(f"num_nodes is {shown(given)}; it must be an integer") from None
-        if not 0 <= most <= MAX_NODES:
+        if not 0 <= num_nodes <= MAX_NODES:
             raise InputError(f"num_nodes is {given}; it must be between 0 and {MAX_NODES}")
-    outside = (nodes < 0) | (nodes >= most)
+    outside = (nodes < 0) | (nodes >= num_nodes)
     if outside.any():
         place = int(outside.argmax())
-        hint = "; nodes count from 0: subtract 1 from 1-based ones" if nodes[place] == most else ""
+        hint = ("; nodes count from 0: subtract 1 from 1-based ones"
+                if nodes[place] == num_nodes else "")
         raise at_element(int(np.searchsorted(offsets, place, side="right")) - 1,
-                         f"has node {nodes[place]}; nodes must lie in 0 ... {most - 1}{hint}")
-    return int(nodes.max(initial=-1)) + 1 if given is None else most
+                         f"has node {nodes[place]}; nodes must lie in 0 ... {num_nodes - 1}{hint}")
+    return int(nodes.max(initial=-1)) + 1 if given is None else num_nodes
 
 
 def _refuse_repeated_nodes(mesh: Mesh) -> None:
@@ -189,8 +190,8 @@ def _largest_dimension(cells: Any) -> Any:
     """Blocks of cells without those that lie on the boundary of others."""
     if isinstance(cells, Mapping) or not all(hasattr(block, "dim") for block in cells):
         return cells
-    most = max((block.dim for block in cells), default=0)
-    return [block for block in cells if block.dim == most]
+    max_dim = max((block.dim for block in cells), default=0)
+    return [block for block in cells if block.dim == max_dim]
 
 
 def _table(block: Any, what: str) -> np.ndarray:

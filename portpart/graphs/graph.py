@@ -85,8 +85,8 @@ class Graph:
         """Most arcs of a vertex (0 for the empty graph); computed once, which synchronises."""
         if "degree" not in self._totals:
             degrees = self.offsets[1:] - self.offsets[:-1]
-            most = self.space.to_host(degrees.max().reshape(1))[0] if len(degrees) else 0
-            self._totals["degree"] = int(most)
+            max_degree = self.space.to_host(degrees.max().reshape(1))[0] if len(degrees) else 0
+            self._totals["degree"] = int(max_degree)
         return self._totals["degree"]
 
     @property

@@ -154,7 +154,7 @@ def checked_topology(value: Any) -> Topology:
     return value
 
 
-def _levels(name: str, value: Any, least: int, most: int) -> tuple[int, ...]:
+def _levels(name: str, value: Any, low: int, high: int) -> tuple[int, ...]:
     """The numbers of a text like 4:8:6 or of a sequence."""
     items: Any = value.split(":") if isinstance(value, str) else value
     if isinstance(items, np.ndarray):
@@ -162,19 +162,19 @@ def _levels(name: str, value: Any, least: int, most: int) -> tuple[int, ...]:
     if not isinstance(items, Sequence) or isinstance(items, bytes) or len(items) == 0:
         raise InputError(f"{name} is {shown(value)}; numbers with colons between them are needed, "
                          "like 4:8:6")
-    return tuple(_level(name, value, place, item, least, most)
+    return tuple(_level(name, value, place, item, low, high)
                  for place, item in enumerate(items, 1))
 
 
-def _level(name: str, value: Any, place: int, item: Any, least: int, most: int) -> int:
+def _level(name: str, value: Any, place: int, item: Any, low: int, high: int) -> int:
     try:
         # a text is digits alone; int() of other things may take for ever
         number = Fraction(int(item)) if isinstance(item, str) else exact_fraction(item)
     except ValueError:
         number = Fraction(-1)
-    if number.denominator != 1 or not least <= number <= most:
+    if number.denominator != 1 or not low <= number <= high:
         raise InputError(f"level {place} of {name} {shown(value)} is {shown(item)}; it must be an "
-                         f"integer from {least} to {most}")
+                         f"integer from {low} to {high}")
     return int(number)
 
 

@@ -137,12 +137,12 @@ class _Entry:
 
     name: str
     slots: int | None = None
-    most: int | None = None
+    max_slots: int | None = None
 
 
 def _slots_of(entries: list[_Entry]) -> int | None:
     if len(entries) == 1:
-        return entries[0].most if entries[0].slots is None else entries[0].slots
+        return entries[0].max_slots if entries[0].slots is None else entries[0].slots
     return sum(1 if entry.slots is None else entry.slots for entry in entries)
 
 
@@ -189,14 +189,14 @@ def _describe(source: Source, number: int, entries: list[_Entry], key: str, valu
     for entry in entries:
         count = _count(source, number, entry.name, value)
         if key in MAX_SLOTS:
-            entry.most = count
+            entry.max_slots = count
         elif entry.slots not in (None, count):
             source.refuse(number, f"{entry.name} has {entry.slots} slots and {count}")
         else:
             entry.slots = count
-        if entry.slots and entry.most and entry.slots > entry.most:
+        if entry.slots and entry.max_slots and entry.slots > entry.max_slots:
             source.refuse(number, f"{entry.name} has {entry.slots} slots, more than its most, "
-                                  f"{entry.most}")
+                                  f"{entry.max_slots}")
 
 
 def _count(source: Source, number: int, name: str, text: str) -> int:

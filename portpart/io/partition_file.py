@@ -103,7 +103,7 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
     vertex_of = {_as_bytes(name): vertex for vertex, name in enumerate(names)}
     part = np.full(len(names), FREE, np.int32)
     seen = np.zeros(len(names), bool)
-    least = FREE if free else 0
+    lowest = FREE if free else 0
     for number, _, line in source.lines():
         if not line:
             continue
@@ -116,7 +116,7 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
         if seen[vertex]:
             source.refuse(number, f"a second block for {_shown(name)}")
         seen[vertex] = True
-        if not BLOCK.fullmatch(block) or not least <= int(block) <= MAX_INT32:
+        if not BLOCK.fullmatch(block) or not lowest <= int(block) <= MAX_INT32:
             source.refuse(number, f"{_shown(block)} is no block number")
         part[vertex] = int(block)
     if not free and not seen.all():

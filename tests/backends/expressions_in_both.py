@@ -18,7 +18,7 @@ import numba.cpython.numbers
 import numpy as np
 import pytest
 
-from portpart.backends.cpu.driver import MOST_ARGUMENTS
+from portpart.backends.cpu.driver import MAX_ARGUMENTS
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language.infer import infer
@@ -97,7 +97,7 @@ def in_cpp(types: dict[str, np.dtype], values: dict[str, np.ndarray],
 def in_llvm(types: dict[str, np.dtype], values: dict[str, np.ndarray],
             folder: Path) -> dict[str, np.ndarray]:
     """Results of the expressions in the CPU space, which takes some tens of arguments."""
-    some = MOST_ARGUMENTS - len(values)
+    some = MAX_ARGUMENTS - len(values)
     results = {}
     for first in range(0, len(types), some):
         part = dict(itertools.islice(types.items(), first, first + some))

@@ -14,7 +14,7 @@ from portpart.graphs.graph import Graph
 
 FORMATS = {"metis": ".graph", "matrix-market": ".mtx", "edge-list": ".txt", "dimacs": ".gr",
            "npz": ".npz"}
-MOST_WRITTEN = 1 << 16
+MAX_WRITTEN = 1 << 16
 """Vertices of graphs that are written and read again."""
 
 
@@ -58,7 +58,7 @@ def exact_sum(values: np.ndarray) -> int:
 
 def check_round_trip(graph: Graph, data: bytes, folder: Path) -> None:
     """Writing the graph in some format and reading that gives the same graph."""
-    if graph.num_vertices > MOST_WRITTEN:
+    if graph.num_vertices > MAX_WRITTEN:
         return
     format_name, suffix = list(FORMATS.items())[zlib.crc32(data) % len(FORMATS)]
     path = folder / f"again{suffix}"

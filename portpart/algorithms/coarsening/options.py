@@ -18,13 +18,13 @@ class CoarseningOptions:
     """Where coarsening ends."""
 
     coarsest_per_block: int = option(
-        32, "Coarsening ends at a graph of this many vertices for each block.", least=0)
-    min_coarsest: int = option(512, "But not below this many vertices.", least=0)
+        32, "Coarsening ends at a graph of this many vertices for each block.", min=0)
+    min_coarsest: int = option(512, "But not below this many vertices.", min=0)
     max_coarsest: int = option(
-        8192, "And not above this many, or two for each block if that is more.", least=0)
+        8192, "And not above this many, or two for each block if that is more.", min=0)
     dense_per_block: int | None = option(
         None, "While a graph is dense it is coarsened further, to this many vertices for each "
-        "block.", least=0)
+        "block.", min=0)
     max_kept: float = option(
         0.98, "Coarsening ends when a level keeps more than this share of the vertices.",
         above=0, below=1)  # at 1 coarsening would go on for ever
@@ -58,12 +58,12 @@ class ClusteringOptions:
     max_coarse_weight: float = option(
         8, "And at most this many times the mean vertex of a graph at which coarsening may end.",
         above=1, below=float("inf"))
-    join_rounds: int = option(3, "Rounds in which single vertices join clusters.", least=1)
+    join_rounds: int = option(3, "Rounds in which single vertices join clusters.", min=1)
     improve_rounds: int = option(
-        0, "Rounds after those in which half of the members, in turn, may move as well.", least=0)
+        0, "Rounds after those in which half of the members, in turn, may move as well.", min=0)
     max_left: float = option(
         0.25, "If more than this share of the vertices is single after that, they are grouped.",
-        least=0)
+        min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -77,7 +77,7 @@ class MatchingOptions:
     two_hop: bool = option(
         True, "Whether vertices at distance two are matched too while many are single.")
     max_matchmaker_degree: int = option(
-        1000, "Vertices of higher degree make no relatives.", least=0)
+        1000, "Vertices of higher degree make no relatives.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -88,11 +88,11 @@ class MatchingOptions:
 class GroupingOptions:
     """Merging by union-find groups."""
 
-    group_size: int = option(6, "Most vertices that become one.", least=2)
+    group_size: int = option(6, "Most vertices that become one.", min=2)
     score_factor: int | None = option(
         None, "The score of an edge is this many times its weight less the degree of its other "
         "end.  By default one more than the highest degree of each level.",
-        least=1, most=MAX_SCORE)
+        min=1, max=MAX_SCORE)
     max_coarse_weight: float = option(
         4, "A group weighs at most this many times the mean vertex of a graph at which coarsening "
         "may end.", above=1, below=float("inf"))

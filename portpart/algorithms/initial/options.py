@@ -16,28 +16,28 @@ class GrowingOptions:
 
     refined: int = option(
         2, "This many of the best candidates are refined on the coarsest graph, and the best one "
-        "is used.", least=1)
+        "is used.", min=1)
     shrink: float = option(
         4.5, "Clusters weigh at most what they must for this many vertices to become one, and half "
-        "more.", least=1.5, most=100)
+        "more.", min=1.5, max=100)
     candidates: int = option(
         2, "Partitions of the coarsest graph; of every graph below it there are twice as many.",
-        least=1)
+        min=1)
     max_candidates: int = option(
         8, "Partitions of a graph below, at most, unless more are wanted of the coarsest graph.",
-        least=1)
-    trials: int = option(8, "Attempts at each bisection.", least=1)
+        min=1)
+    trials: int = option(8, "Attempts at each bisection.", min=1)
     refined_trials: int = option(
-        4, "How many of them, those of smallest cut, are refined; the best is taken.", least=0)
+        4, "How many of them, those of smallest cut, are refined; the best is taken.", min=0)
     min_vertices: int = option(
-        128, "The hierarchy ends at a graph of about this many vertices.", least=2)
+        128, "The hierarchy ends at a graph of about this many vertices.", min=2)
     split_vertices: int = option(
         32, "On graphs below, blocks are bisected further while they have about this many "
-        "vertices.", least=2)
-    passes: int = option(2, "Passes of refinement over a bisection, at most.", least=0)
+        "vertices.", min=2)
+    passes: int = option(2, "Passes of refinement over a bisection, at most.", min=0)
     stall_limit: int = option(
         20, "A pass ends after this many moves without a better bisection, or before if gains tell "
-        "that none will come.", least=0)
+        "that none will come.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -66,10 +66,10 @@ class InitialOptions:
         '"auto": the latter, one candidate only where one start is enough.', choices=METHODS)
     starts: int = option(
         8, "How many METIS makes, at most; each is refined on the coarsest graph, and the best one "
-        "is used.", least=1)
+        "is used.", min=1)
     start_blocks: int = option(
         64, "And no more than make this many blocks together: METIS's time grows with k, the gain "
-        "falls.", least=0)
+        "falls.", min=0)
     growing: GrowingOptions = option(GrowingOptions(), "Partitions that are grown.")
 
     def __post_init__(self) -> None:

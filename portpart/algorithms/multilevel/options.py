@@ -16,9 +16,9 @@ class SearchOptions:
     """A search by several walks."""
 
     runs: int = option(
-        1, "Partitions from scratch, which are combined with the best one.", least=1)
+        1, "Partitions from scratch, which are combined with the best one.", min=1)
     cycles: int = option(
-        0, "Times that the result is coarsened inside its blocks and refined again.", least=0)
+        0, "Times that the result is coarsened inside its blocks and refined again.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -36,14 +36,14 @@ class ScheduleOptions:
 
     temperatures: tuple[float, ...] = option(
         (0.75,), "Shares of what holds a vertex that a move may lose, a pass each, on all but the "
-        "finest level.", least=0, most=1)
+        "finest level.", min=0, max=1)
     finest_temperatures: tuple[float, ...] = option(
-        (0.25,), "The same on the finest level.", least=0, most=1)
+        (0.25,), "The same on the finest level.", min=0, max=1)
     coarse_once_above: int | None = option(
-        None, "A coarse level of more vertices gets one pass, the first.", least=0)
+        None, "A coarse level of more vertices gets one pass, the first.", min=0)
     finest_once_above: int | None = option(
         None, "A finest level of more vertices gets one pass, the last.  If there is such a limit, "
-        "so does the finest level of a graph of skewed degrees.", least=0)
+        "so does the finest level of a graph of skewed degrees.", min=0)
     coarse: RefinementOptions = option(RefinementOptions(), "A pass.")
     finest: RefinementOptions | None = option(
         None, "A pass over the finest level, if that differs.")

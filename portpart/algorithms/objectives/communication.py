@@ -21,7 +21,7 @@ from portpart.algorithms.objectives.distance_values import (
 )
 from portpart.algorithms.objectives.distances import (
     DISTANCE,
-    MOST_COUNTED,
+    MAX_COUNTED,
     Distances,
     MatrixDistances,
     TreeDistances,
@@ -36,7 +36,7 @@ from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.graphs.rows import Csr
 
 FEW_COUNTED = 512
-"""Elements that a warp counts in scratch memory; up to `MOST_COUNTED` a block of threads does, and
+"""Elements that a warp counts in scratch memory; up to `MAX_COUNTED` a block of threads does, and
 with more of them arcs are gone through, however many."""
 
 ONE_LANE_FEW = 12
@@ -64,7 +64,7 @@ def cost_of(graph: Graph, part: Array, distances: Distances) -> int:
 
 def capacity_for(num_elements: int) -> int:
     """Elements whose weights are counted in scratch memory; 0 if they are too many."""
-    return next((most for most in (FEW_COUNTED, MOST_COUNTED) if num_elements <= most), 0)
+    return next((room for room in (FEW_COUNTED, MAX_COUNTED) if num_elements <= room), 0)
 
 
 @cache

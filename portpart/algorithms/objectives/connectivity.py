@@ -134,9 +134,10 @@ def weight_of_head(j, v, block, first, end, graph: Csr, ties: Ties):
 
 
 @cache
-def pairwise(most: int) -> Connectivity:
+def pairwise(max_arcs: int) -> Connectivity:
     """Heads are compared with each other, for at most so many."""
-    return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_head, most, most)
+    return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_head, max_arcs,
+                        max_arcs)
 
 
 @device
@@ -146,12 +147,13 @@ def weight_of_one(j, v, block, first, end, graph: Csr, ties: Ties):
 
 
 @cache
-def one_by_one(most: int) -> Connectivity:
+def one_by_one(max_arcs: int) -> Connectivity:
     """Heads and weights of at most so many arcs.
 
     Nothing is added up: for objectives whose values do not depend on the weights told here.
     """
-    return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_one, most, most)
+    return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_one, max_arcs,
+                        max_arcs)
 
 
 # few arcs: a hash table of their blocks ------------------------------------------------------

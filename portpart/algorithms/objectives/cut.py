@@ -67,9 +67,9 @@ def mean_of_admitted(found: Found, tables: Tables):
 
 
 @cache
-def value_of_few(most: int) -> Valuation:
-    """For vertices with at most so many neighbours."""
-    connectivity = in_table(SLOTS) if most > MAX_PAIRWISE else pairwise(max(1, most))
+def value_of_few(max_degree: int) -> Valuation:
+    """For vertices with at max_degree so many neighbours."""
+    connectivity = in_table(SLOTS) if max_degree > MAX_PAIRWISE else pairwise(max(1, max_degree))
     return Valuation(connectivity, weight_itself)
 
 
@@ -79,12 +79,12 @@ def max_of_few(shape: Shape) -> int:
     A single lane always counts, unless that takes several rounds: -1, even where there are none.
     """
     room = PAIRWISE_BYTES if shape.counter is int32 else PAIRWISE_BYTES // 4
-    most = min(MAX_PAIRWISE, room // (HUB_TEAM // shape.team * entry_bytes(shape.counter)))
+    max_degree = min(MAX_PAIRWISE, room // (HUB_TEAM // shape.team * entry_bytes(shape.counter)))
     if shape.widest_team == 1:
-        return min(ONE_LANE_PAIRWISE, most) if shape.num_blocks > CAPACITY else -1
+        return min(ONE_LANE_PAIRWISE, max_degree) if shape.num_blocks > CAPACITY else -1
     if shape.team > 1 and shape.counter is int32 and shape.mean_degree > PAIRWISE_DEGREE:
         return MAX_IN_TABLE
-    return most
+    return max_degree
 
 
 def entry_bytes(counter: Word) -> int:

@@ -82,12 +82,12 @@ def value_along_arcs(distance: DeviceFunction) -> DeviceFunction:
 
 
 @cache
-def few_by_distance(distance: DeviceFunction, most: int) -> Valuation:
+def few_by_distance(distance: DeviceFunction, max_degree: int) -> Valuation:
     """For vertices with at most so many neighbours."""
-    if most > MAX_ALONG:
-        slots = SLOTS if most > FEW_SLOTS else FEW_SLOTS
+    if max_degree > MAX_ALONG:
+        slots = SLOTS if max_degree > FEW_SLOTS else FEW_SLOTS
         return Valuation(in_table(slots), value_by_table(distance, slots))
-    return Valuation(one_by_one(max(1, most)), value_by_heads(distance))
+    return Valuation(one_by_one(max(1, max_degree)), value_by_heads(distance))
 
 
 @cache

@@ -21,7 +21,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import device, int64
 from portpart.graphs.topology import Topology
 
-MOST_COUNTED = 4096
+MAX_COUNTED = 4096
 """With more elements, weights into all of them are not counted, and bounds are not needed."""
 
 
@@ -42,7 +42,7 @@ class TreeDistances(DistanceTables):
         The distance of elements that share a level, 0 for the same element.
     bounds : array of int64, shape (2 (l + 1) k,)
         Level by level, from single elements on, the first element of the group of each element
-        and the end of it; with more than `MOST_COUNTED` elements a single 0.
+        and the end of it; with more than `MAX_COUNTED` elements a single 0.
     """
 
     codes: Array
@@ -102,7 +102,7 @@ def _tree(space: ExecutionSpace, topology: Topology) -> TreeDistances:
         codes |= element // size % arity << shifts[-1]
         shifts.append(shifts[-1] + (arity - 1).bit_length())
     bounds = np.zeros(1, np.int64)
-    if len(element) <= MOST_COUNTED:
+    if len(element) <= MAX_COUNTED:
         bounds = np.concatenate([
             np.stack([element // size * size, element // size * size + size], axis=1).ravel()
             for size in topology.group_sizes])

@@ -114,8 +114,8 @@ def find_first_block(v, label, width, first):
 def _grown(coarsest: Level, sections: Sections, balance: Balance, options: GrowingOptions,
            seed: int, wanted: Constraints) -> list[Array]:
     """Partitions of the coarsest graph by bisections of sections, the most promising first."""
-    least = max(options.min_vertices, MIN_OF_SECTION * sections.count)
-    levels = levels_below(coarsest.graph, options, seed, least, coarsest.label)
+    min_vertices = max(options.min_vertices, MIN_OF_SECTION * sections.count)
+    levels = levels_below(coarsest.graph, options, seed, min_vertices, coarsest.label)
     labels = None if sections.count == 1 else [_first_blocks(level, sections, wanted)
                                                     for level in levels]
     return grown_on(levels, np.maximum(balance.limits, 1), balance, options, seed,

@@ -92,12 +92,13 @@ class ByDegree:
     asking: Asking
     rules: Rules
 
-    def few(self, counter: Word, most: int) -> Kernel:
+    def few(self, counter: Word, max_degree: int) -> Kernel:
         """For vertices with at most so many neighbours; weights are numbers of `counter`.
 
         A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
         """
-        return kernel_of_few(self.body, self.asking, self.rules, self.rules.few(most), counter)
+        valuation = self.rules.few(max_degree)
+        return kernel_of_few(self.body, self.asking, self.rules, valuation, counter)
 
     def many(self, counter: Word) -> Kernel:
         """For vertices with more that are no hubs."""

@@ -14,10 +14,10 @@ class RefinementOptions:
 
     tolerance: float = option(
         0.999, "What is minimised must fall below this share of the best to count as progress.")
-    stall_limit: int = option(12, "Iterations without progress after which a pass ends.", least=0)
+    stall_limit: int = option(12, "Iterations without progress after which a pass ends.", min=0)
     iteration_limit: int = option(
-        1000, "Iterations after which a pass ends in any case.", least=0)
-    weak_limit: int = option(2, "Weak rebalancings before strong ones.", least=0)
+        1000, "Iterations after which a pass ends in any case.", min=0)
+    weak_limit: int = option(2, "Weak rebalancings before strong ones.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -34,9 +34,9 @@ class IndependentOptions:
         True, "Whether moves behind the balanced prefix are made where their blocks have room.")
     tolerance: float = option(
         0.9999, "A cut must fall below this share of the best to count as progress.  The paper's "
-        "is 1: rounds go on while moves gain.", above=0, most=1)
-    stall_limit: int = option(10, "Rounds without progress after which a level ends.", least=1)
-    round_limit: int = option(2**31, "Rounds after which a level ends in any case.", least=1)
+        "is 1: rounds go on while moves gain.", above=0, max=1)
+    stall_limit: int = option(10, "Rounds without progress after which a level ends.", min=1)
+    round_limit: int = option(2**31, "Rounds after which a level ends in any case.", min=1)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -51,12 +51,12 @@ class TwoDirectionOptions:
         True, "Whether moves without gain are legal that even out the weights of two blocks.")
     tolerance: float = option(
         0.9999, "A cut must fall below this share of the best to count as progress.",
-        above=0, most=1)
+        above=0, max=1)
     stall_limit: int = option(
         2, "Rounds, each in one direction, without progress after which a level ends: those of a "
-        "pass.", least=1)
+        "pass.", min=1)
     pass_limit: int = option(
-        2**30, "Passes, of two rounds each, after which a level ends in any case.", least=1)
+        2**30, "Passes, of two rounds each, after which a level ends in any case.", min=1)
 
     def __post_init__(self) -> None:
         check_options(self)

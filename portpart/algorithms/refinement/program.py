@@ -159,9 +159,9 @@ def _refresh(this: Recording) -> None:
     with program.side_by_side():
         program.launch(level.saves, save_best)
         for team, one_lane in widths.of_list(widths.team):
-            most = widths.one_lane if one_lane else widths.few
-            if most >= 0:
-                program.launch(level.dirty, kernels.few(widths.counter, most), team=team,
+            max_degree = widths.one_lane if one_lane else widths.few
+            if max_degree >= 0:
+                program.launch(level.dirty, kernels.few(widths.counter, max_degree), team=team,
                                one_lane=one_lane, more=More())
         launch_large(this, level.dirty_groups, level.hubs, kernels)
 

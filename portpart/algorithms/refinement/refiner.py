@@ -46,7 +46,7 @@ from portpart.graphs.teams import team_for
 from portpart.primitives.reduce import STRIPES
 from portpart.primitives.scan import tiles_of
 
-LEAST_TEAM, WIDE_TEAM = 8, 32
+MIN_TEAM, WIDE_TEAM = 8, 32
 """Lanes for a vertex of one of the lists, which are short: a lane alone would take longer."""
 
 ARCS_OF_AN_ITEM = 4
@@ -200,7 +200,7 @@ class Refiner:
 
     def team_on(self, graph: Graph) -> int:
         """Lanes for a vertex of one of the lists."""
-        return LEAST_TEAM if graph.mean_degree <= self.objective.wide_degree else WIDE_TEAM
+        return MIN_TEAM if graph.mean_degree <= self.objective.wide_degree else WIDE_TEAM
 
     def _is_finest(self, graph: Graph) -> bool:
         return graph.num_vertices == self.sizes.vertices
@@ -221,9 +221,9 @@ class Refiner:
 
     def one_lane_degree(self, graph: Graph) -> int:
         """Most neighbours of a vertex, if long lists are work for single lanes; else 0."""
-        most = cut.max_of_few(self._shape(graph, 1, 0.0))
+        max_degree = cut.max_of_few(self._shape(graph, 1, 0.0))
         may_be_long = self.space.widest_team > 1 and graph.num_vertices > active_sets.LONG
-        return most if may_be_long and graph.max_degree <= most else 0
+        return max_degree if may_be_long and graph.max_degree <= max_degree else 0
 
     def _set_limits(self, graph: Graph) -> None:
         words, n = self.words, graph.num_vertices

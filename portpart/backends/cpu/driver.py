@@ -37,7 +37,7 @@ PARALLEL_WORK = 30_000
 CHUNK_WORK = 8_192
 """Work of one chunk: what a thread takes at a time."""
 
-MOST_ARGUMENTS = STACK_WORDS - 1
+MAX_ARGUMENTS = STACK_WORDS - 1
 
 start_threads()  # before the parallel loop below is loaded, which would start them its own way
 

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from portpart.backends.cpu.compile import compiled
-from portpart.backends.cpu.driver import ITEM_WEIGHT, MOST_ARGUMENTS, PARALLEL_WORK, launch_objects
+from portpart.backends.cpu.driver import ITEM_WEIGHT, MAX_ARGUMENTS, PARALLEL_WORK, launch_objects
 from portpart.backends.cpu.memory import allocate, main_memory
 from portpart.backends.cpu.program import CpuExecutable
 from portpart.backends.cpu.threads import run_with_threads
@@ -94,7 +94,7 @@ class CpuSpace(ExecutionSpace):
         return CpuExecutable(self, self.threads, program)
 
 
-_pack = [struct.Struct(f"{n}q").pack for n in range(MOST_ARGUMENTS + 1)]
+_pack = [struct.Struct(f"{n}q").pack for n in range(MAX_ARGUMENTS + 1)]
 _WORDS_IN_BYTES = bytes.__basicsize__ - 1
 """Where a bytes object keeps its bytes (it ends with one byte of them, the closing zero)."""
 
@@ -131,8 +131,8 @@ def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers:
 
 
 def _compiled(kernel: Kernel, key: list[Any], args: tuple[Any, ...]) -> int:
-    if len(args) > MOST_ARGUMENTS:
-        raise InputError(f"kernel {kernel.name}: more than {MOST_ARGUMENTS} arguments")
+    if len(args) > MAX_ARGUMENTS:
+        raise InputError(f"kernel {kernel.name}: more than {MAX_ARGUMENTS} arguments")
     function = compiled(kernel, tuple(map(tag_of, args)))
     _functions[tuple(key)] = function
     return function

@@ -57,7 +57,7 @@ class CudaExecutable:
         self._arrays = [slot.name for slot in slots.values()
                         if slot.is_array and not slot.scratch and not slot.words]
         self.functions: dict[int, Any] = {}
-        self._most_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
+        self._max_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
         self._resident: Any = None
         self._graphs: dict[bool, Any] = {}
         self._lock = threading.RLock()
@@ -100,7 +100,7 @@ class CudaExecutable:
             return
         if self._resident is None:
             self._resident = self._compile_resident()
-        blocks = resident_blocks(size, self._most_blocks)
+        blocks = resident_blocks(size, self._max_blocks)
         self._resident.launch(self.table.data.ptr, stream, blocks)
 
     def _load(self) -> None:
@@ -122,7 +122,7 @@ class CudaExecutable:
         }
         writer = ResidentWriter(translations, self.rows, self.flags,
                                 self.layout.length_of_rows, self.arrivals, self._laps_at,
-                                self._most_blocks)
+                                self._max_blocks)
         symbol, text = writer.write(self.program.steps)
         function = self.space.kernels.resident(text, symbol)
         return Cooperative(function, self.space.multiprocessors)

@@ -11,7 +11,7 @@ from pymetis import CSRAdjacency, GraphPartition, Options
 from portpart.api.partition import partition
 from portpart.compat.pymetis.copies import warn_of_copies
 from portpart.compat.pymetis.options import (
-    MOST_BISECTED,
+    MAX_BISECTED,
     checked_shares,
     must_connect,
     settings_of,
@@ -92,7 +92,7 @@ def part_graph(
     """
     nparts = checked_integer("nparts", nparts, 1, MAX_BLOCKS)
     connected = must_connect(options, contiguous)
-    settings = settings_of(options, nparts <= MOST_BISECTED if recursive is None else recursive)
+    settings = settings_of(options, nparts <= MAX_BISECTED if recursive is None else recursive)
     target = checked_shares(tpwgts, nparts, "nparts")
     offsets, targets = _compressed(adjacency, xadj, adjncy)
     if warn_on_copies:

@@ -10,7 +10,7 @@ from pymetis import GType, MeshPartition, Options, PType
 
 from portpart.api.partition import partition
 from portpart.compat.pymetis.options import (
-    MOST_BISECTED,
+    MAX_BISECTED,
     checked_shares,
     must_connect,
     settings_of,
@@ -77,7 +77,7 @@ def part_mesh(
     1
     """
     n_parts = checked_integer("n_parts", n_parts, 1, MAX_BLOCKS)
-    close = n_parts <= MOST_BISECTED or (options is not None and options.ptype == PType.RB)
+    close = n_parts <= MAX_BISECTED or (options is not None and options.ptype == PType.RB)
     target = checked_shares(tpwgts, n_parts, "n_part")
     settings = settings_of(options, close or target is not None)
     connected = must_connect(options, None)

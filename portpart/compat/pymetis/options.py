@@ -14,7 +14,7 @@ from portpart.errors import InputError
 
 UNSET = -1
 
-MOST_BISECTED = 8
+MAX_BISECTED = 8
 """Up to so many blocks PyMETIS bisects recursively unless it is told."""
 
 BISECTION_IMBALANCE = 0.001

@@ -79,10 +79,10 @@ class Source:
     def refuse_size(self, line: int | None, num_vertices: int, size: int | None = None) -> None:
         """Raise if by all appearance a file of this size does not hold so many vertices."""
         size = len(self.data) if size is None else size
-        most = self.max_vertices
-        if most is None:
-            most = max(UNCHECKED_VERTICES, VERTICES_PER_BYTE * size)
-        if num_vertices > most:
+        limit = self.max_vertices
+        if limit is None:
+            limit = max(UNCHECKED_VERTICES, VERTICES_PER_BYTE * size)
+        if num_vertices > limit:
             place = self.name if line is None else f"{self.name}:{line}"
             raise GraphFormatError(f"{place}: {num_vertices} vertices in {size} bytes; if that is "
                                    f"right, say max_vertices={num_vertices} (--max-vertices)")
