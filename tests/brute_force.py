@@ -96,8 +96,8 @@ def check_feasible(case: Case, result: portpart.PartitionResult) -> None:
         best = possible(case, with_cut=small)
         assert best.any
         if case.positive >= case.k:
-            assert filled == best.most_filled, "a block is empty without need"
-            assert best.least_cut is None or result.cut >= best.least_cut
+            assert filled == best.max_filled, "a block is empty without need"
+            assert best.min_cut is None or result.cut >= best.min_cut
 
 
 def run(cases: int, seed: int, max_vertices: int, only: int | None = None) -> Counter[str]:

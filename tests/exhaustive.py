@@ -27,15 +27,15 @@ class Possible:
     ----------
     any : bool
         Whether there is one.
-    most_filled : int
+    max_filled : int
         The largest number of blocks that weigh something.
-    least_cut : int or None
+    min_cut : int or None
         The smallest cut of those with so many; None if it was not asked for.
     """
 
     any: bool
-    most_filled: int
-    least_cut: int | None
+    max_filled: int
+    min_cut: int | None
 
 
 def possible(case: Case, with_cut: bool = False) -> Possible:

@@ -14,13 +14,13 @@ from tests.exhaustive import possible
 
 @pytest.mark.parametrize("seed", [11, 12, 13, 14])
 def test_no_verdict_is_wrong(seed: int) -> None:
-    tally = run(700, seed, most_vertices=10)
+    tally = run(700, seed, max_vertices=10)
     assert tally["WRONG"] == 0
     assert min(tally["feasible"], tally["infeasible"], tally["refused"]) > 50
 
 
 def test_no_verdict_is_wrong_with_more_vertices() -> None:
-    tally = run(60, 15, most_vertices=16)
+    tally = run(60, 15, max_vertices=16)
     assert tally["WRONG"] == 0
     assert tally["infeasible"] > 5
 
@@ -34,5 +34,5 @@ def test_the_judge_knows_what_trying_every_partition_tells() -> None:
         without, judged = possible(case), possible(case, with_cut=True)
         assert without.any == judged.any == bool(kept)
         if kept:
-            assert (-judged.most_filled, judged.least_cut) == min(kept)
-            assert without.most_filled == judged.most_filled
+            assert (-judged.max_filled, judged.min_cut) == min(kept)
+            assert without.max_filled == judged.max_filled

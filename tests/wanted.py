@@ -67,7 +67,7 @@ class Case:
         filled = self.filled(part)
         if filled == self.k or self.positive < self.k:
             return 0
-        return max(0, possible(self).most_filled - filled)
+        return max(0, possible(self).max_filled - filled)
 
     def filled(self, part: Any) -> int:
         """Number of blocks that weigh something."""

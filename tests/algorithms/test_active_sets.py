@@ -75,7 +75,7 @@ def striped_part() -> np.ndarray:
 
 @pytest.mark.parametrize("start", [drawn_part(0.04), drawn_part(0.11), striped_part()],
                          ids=["random", "random, heavier", "stripes"])
-def test_rating_eager_vertices_first_changes_nothing(
+def test_rating_movable_vertices_first_changes_nothing(
     space: ExecutionSpace, start: np.ndarray
 ) -> None:
     parts = []

@@ -181,9 +181,9 @@ def test_after_every_iteration_the_value_is_that_of_a_plain_loop(
         assert graph.max_degree > refiner.level.hub_degree > 60 > refiner.level.few_arcs
 
 
-@pytest.mark.parametrize("most_arcs", [14, 300], ids=["hubs", "no hubs"])
+@pytest.mark.parametrize("max_arcs", [14, 300], ids=["hubs", "no hubs"])
 @pytest.mark.parametrize("start", STARTS)
-def test_lanes_and_their_order_decide_nothing(start: str, most_arcs: int,
+def test_lanes_and_their_order_decide_nothing(start: str, max_arcs: int,
                                               monkeypatch: pytest.MonkeyPatch) -> None:
     """A star in a random graph; its centre has many neighbours, or is a hub."""
     edges = {(0, leaf) for leaf in range(1, 19)}
@@ -192,9 +192,9 @@ def test_lanes_and_their_order_decide_nothing(start: str, most_arcs: int,
     part = STARTS[start](graph, 3)
     expected = check_iterations(reference(), graph, part, 3, (4,), "0.1")
     for module in (of_levels, state):
-        monkeypatch.setattr(module, "max_arcs", lambda team: most_arcs)
+        monkeypatch.setattr(module, "max_arcs", lambda team: max_arcs)
     found = check_iterations(LanesSpace(2, seed=3), graph, part, 3, (0, 1, 2, 3, 4), "0.1")
-    assert found.level.hubs == (most_arcs == 14)
+    assert found.level.hubs == (max_arcs == 14)
     assert found.level.few_arcs < graph.max_degree
     assert np.array_equal(copied(found.best), copied(expected.best))
 

@@ -33,6 +33,6 @@ def test_no_verdict_is_wrong(algorithm: str) -> None:
         best = possible(case)
         assert result.feasible == case.keeps_bounds(result.part) == best.any
         if best.any and case.positive >= k:
-            assert (result.block_weights > 0).sum() == best.most_filled
+            assert (result.block_weights > 0).sum() == best.max_filled
         verdicts.append(result.feasible)
     assert 5 < sum(verdicts) < 35

@@ -93,7 +93,7 @@ def test_overloaded_blocks_are_emptied(space: ExecutionSpace) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_rating_eager_vertices_first_changes_nothing(space: ExecutionSpace, machine: str) -> None:
+def test_rating_movable_vertices_first_changes_nothing(space: ExecutionSpace, machine: str) -> None:
     """As for the cut, on a graph large enough that not everything is rated."""
     graph, topology = grid_2d(220), MACHINES[machine][0]
     assert graph.num_vertices > active_sets.FEW

@@ -1,7 +1,7 @@
 """The vertices that iterations touch, listed once each, in any order.
 
 One list has all that are, or were, on a boundary; now and then it is rid of those that are in the
-interior again.  Few of the others are movable: their best destination passes Jet's filter, or they
+interior again.  Few of the others are movable: their best target passes Jet's filter, or they
 lose nothing.  Those are on a second list, which label propagation goes through and rids of the ones
 that are movable no longer.  What a list keeps goes to the other half of its array.
 """

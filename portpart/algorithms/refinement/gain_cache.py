@@ -42,7 +42,7 @@ NEVER = -2
 
 @kernel
 def begin_vertex(v, graph: Csr, run: Run):
-    """Nothing is locked; destinations are to be found, but not inside blocks."""
+    """Nothing is locked; targets are to be found, but not inside blocks."""
     run.incumbent.best[v] = run.moves.part[v]
     run.cache.best_target[v] = int32(NONE)
     run.cache.gain[v] = 0
@@ -74,7 +74,7 @@ def is_on_boundary(v, graph: Csr, moves: Moves):
 
 @device
 def failed(block):
-    """What the cache holds of a best destination that fails the filter; and that from this."""
+    """What the cache holds of a best target that fails the filter; and that from this."""
     return int32(-2 - block)
 
 

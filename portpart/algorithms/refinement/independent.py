@@ -1,6 +1,6 @@
 """An independent set of vertex moves that gain (G-kway, section 3.2.1 and algorithm 2).
 
-A move is legal if it gains and its destination stays within its limit.  What a vertex gains most
+A move is legal if it gains and its target block stays within its limit.  What a vertex gains most
 with is cached (`gain_cache.py`); only where that block is full the legal blocks are looked at.
 Of adjacent vertices with legal moves the one with the smallest id moves, so that all gains add up.
 Beyond the paper, moves that gain nothing are legal if they even out the weights of the two blocks;

@@ -1,6 +1,6 @@
 """Independent-set refinement of a hierarchy (G-kway, section 3.2), one program for each level.
 
-All but the moves of balanced partitions is shared with Jet: the cache of best destinations, the
+All but the moves of balanced partitions is shared with Jet: the cache of best targets, the
 accounts of weights and cut, the best partition so far, and the rebalancing of blocks that are too
 heavy, which the paper does not have.
 """

@@ -25,7 +25,7 @@ from portpart.graphs.rows import Csr, degree_of
 
 @device
 def wants_to_move(v, moves: Moves, cache: GainCache, level: Level):
-    """Whether v has a destination, and did not move in the last propagation."""
+    """Whether v has a target, and did not move in the last propagation."""
     result = cache.best_target[v] >= 0
     if result:
         result = int64(moves.locked_in[v]) != level.last_propagation

@@ -107,7 +107,7 @@ def rate(rules: Rules, valuation: Valuation) -> DeviceFunction:
 
 @kernel
 def leave_weakly(i, run: Run):
-    """Weak rebalancing: a vertex up to the threshold moves to its own best destination.
+    """Weak rebalancing: a vertex up to the threshold moves to its own best target.
 
     The buckets are emptied.
     """

@@ -73,10 +73,10 @@ class Level(Words):
     blocks: Any
     tiles: Any
     on_boundary: Any  # vertices of low degree, and those that are, or were, on a boundary or moved
-    movable: Any  # vertices of these whose best destination passes the filter, and some that did
+    movable: Any  # vertices of these whose best target passes the filter, and some that did
     next_movable: Any  # those of them that the next propagation starts from
     hubs: Any  # vertices of high degree
-    dirty: Any  # vertices whose best destination is out of date
+    dirty: Any  # vertices whose best target is out of date
     dirty_groups: Any  # groups of these
     moves: Any  # vertices that move in this iteration
     leavers: Any  # vertices that may leave a block that is too heavy

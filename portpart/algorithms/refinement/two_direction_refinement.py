@@ -2,7 +2,7 @@
 
 The legal moves are those of independent-set refinement; neighbours may move together here, as they
 move in one direction.  All but the moves of balanced partitions is shared with Jet: the cache of
-best destinations, the accounts of weights and cut, the best partition so far, and rebalancing.
+best targets, the accounts of weights and cut, the best partition so far, and rebalancing.
 """
 
 from __future__ import annotations

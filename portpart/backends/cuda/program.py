@@ -31,9 +31,9 @@ SMALL_WAVES, FULL_WAVES = 1, 8
 """Blocks per multiprocessor at most of a launch, in the small and the full grid."""
 
 
-def resident_blocks(size: int, most: int) -> int:
+def resident_blocks(size: int, max_blocks: int) -> int:
     """Blocks per multiprocessor of a resident kernel: more take longer to meet at a barrier."""
-    return 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else most
+    return 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else max_blocks
 
 
 class CudaExecutable:
