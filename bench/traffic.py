@@ -26,7 +26,7 @@ from bench.report import table
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.cpu import space as cpu
 from portpart.backends.language import Kernel
-from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
+from portpart.backends.program import Bindings, Branch, Element, Launch, Program, Slot, Step, While
 from portpart.graphs.graph import Graph
 
 MAX_KERNELS = 24
@@ -65,13 +65,16 @@ class Walker:
 
     def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with `bindings`."""
+        slots = self.program.used_slots()
+        bound = Bindings(slots).named(bindings)
         self._walk(self.program.steps, {
-            slot.name: self._bound(slot, bindings.get(slot.name), sizes)
-            for slot in self.program.used_slots().values()})
+            slot.name: self._bound(slot, bound.get(slot.name), sizes) for slot in slots})
 
     def _bound(self, slot: Slot, value: Any, sizes: Any) -> Any:
         if slot.length is not None:
             return np.empty(slot.length(sizes), slot.dtype)
+        if slot.zeros:
+            return np.zeros(slot.words, slot.dtype)
         if slot.dtype is None or value is None:
             return None
         if slot.words:

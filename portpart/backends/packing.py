@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from ctypes import c_int64
 from functools import cache
-from typing import Any
+from itertools import accumulate
+from typing import Any, NoReturn
 
 import numpy as np
 
-from portpart.backends.program import Element, Launch, Slot
+from portpart.backends.program import Bindings, Element, Launch, Slot
 from portpart.errors import InputError, KernelTypeError
 
 ABSENT = "absent"
@@ -120,19 +122,36 @@ class Table:
     """The packed rows of a program; every word is a constant plus the value of one slot.
 
     Behind the rows stand the slots of words, so that they travel with them.
+
+    Parameters
+    ----------
+    slots : iterable of Slot
+    address : callable
+        Gives the address of an array, or refuses it.
     """
 
-    _CONSTANT, _OWN_ADDRESS, _FIRST_SLOT = 0, 1, 2
+    _CONSTANT, _OWN_ADDRESS, _BEHIND, _FIRST_SLOT = 0, 1, 2, 3
+    """Sources: nothing, where the table begins, where the rows end; then the slots."""
 
-    def __init__(self, slots: dict[str, Slot]) -> None:
-        self.slots = list(slots.values())
-        self._position = {slot.name: self._FIRST_SLOT + i for i, slot in enumerate(self.slots)}
-        self._plan = list(slots.items())
-        self._num_words = sum(slot.words for slot in self.slots)
-        scratch = [(slot.length, slot.dtype.itemsize) for slot in self.slots
-                   if slot.length is not None and slot.dtype is not None]
-        self._lengths = list(dict.fromkeys(length for length, _ in scratch))
-        self._scratch = [(self._lengths.index(length), size) for length, size in scratch]
+    def __init__(self, slots: Iterable[Slot], address: Callable[[Any], int] = address_of) -> None:
+        slots = list(slots)
+        self.bindings, self._address = Bindings(slots), address
+        self._bound = [(slot.dtype, slot.is_array and not slot.words and slot.dtype is not None,
+                        slot) for slot in self.bindings.slots]
+        scratch = [slot for slot in slots if slot.scratch]
+        self._position = {slot: place for place, slot in enumerate(
+            [*(each for each in self.bindings.slots if not each.words), *scratch],
+            self._FIRST_SLOT)}
+        lengths = [slot.length for slot in scratch if slot.length is not None]
+        self._lengths = list(dict.fromkeys(lengths))
+        self._scratch = [(self._lengths.index(length), slot.dtype.itemsize)
+                         for length, slot in zip(lengths, scratch) if slot.dtype is not None]
+        words = [*(slot for slot in self.bindings.slots if slot.words),
+                 *(slot for slot in slots if slot.zeros)]
+        ends = accumulate((slot.words for slot in words), initial=0)
+        self._word_places = dict(zip(words, ends, strict=False))
+        self._num_words = sum(slot.words for slot in words)
+        self._num_zeros = sum(slot.words for slot in words if slot.zeros)
         self._source: list[int] = []
         self._offset: list[int] = []
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
@@ -146,7 +165,7 @@ class Table:
             self._add(self._OWN_ADDRESS, 8 * (first + 1 + len(launch.args)))
         for argument in launch.args:
             if isinstance(argument, Slot):
-                self._add(self._position[argument.name], 0)
+                self._add_slot(argument, 0)
             else:
                 self._add(self._CONSTANT, word_of(argument))
         if not isinstance(launch.count, Element):
@@ -155,13 +174,19 @@ class Table:
 
     def add_address(self, element: Element) -> int:
         """Append the address of an element of a bound array; returns its position."""
-        self._add(self._position[element.slot.name], 8 * element.index)
+        self._add_slot(element.slot, 8 * element.index)
         return len(self._source) - 1
 
     def add_constant(self, word: int) -> int:
         """Append a word that every `fill` sets to `word`; returns its position."""
         self._add(self._CONSTANT, word)
         return len(self._source) - 1
+
+    def _add_slot(self, slot: Slot, offset: int) -> None:
+        if slot.words:
+            self._add(self._BEHIND, 8 * self._word_places[slot] + offset)
+        else:
+            self._add(self._position[slot], offset)
 
     def _add(self, source: int, offset: int) -> None:
         self._source.append(source)
@@ -178,8 +203,7 @@ class Table:
 
     def place_of(self, element: Element) -> int:
         """Where an element of a slot of words stands."""
-        before = self.slots[: self._position[element.slot.name] - self._FIRST_SLOT]
-        return len(self._source) + sum(slot.words for slot in before) + element.index
+        return len(self._source) + self._word_places[element.slot] + element.index
 
     def place_scratch(self, sizes: Any) -> list[int]:
         """Where each array of scratch begins in the memory that they share, and its end.
@@ -202,56 +226,51 @@ class Table:
         if self._frozen is None:
             self._frozen = self._freeze()
         source, offset = self._frozen
-        values = [0, base]
-        numbers: list[int] = []
-        next_place = iter(places)
-        for name, slot in self._plan:
-            if slot.length is not None:
-                values.append(scratch + next(next_place))
-                continue
-            value = _bound(bindings, name)
-            if slot.words:
-                values.append(base + 8 * (len(self._source) + len(numbers)))
-                numbers += _numbers(slot, value)
+        values = [0, base, base + 8 * len(self._source)]
+        numbers = array("q")
+        address = self._address
+        for (dtype, is_plain, slot), value in zip(self._bound, self.bindings.read(bindings)):
+            if is_plain:
+                if (value is None or value.dtype != dtype or value.ndim != 1
+                        or not value.flags.c_contiguous):
+                    _refuse(slot, value)
+                values.append(address(value))
+            elif slot.words:
+                _add_numbers(slot, value, numbers)
+            elif slot.is_array:
+                values.append(0 if value is None else _refuse(slot, value))
             else:
-                values.append(_bound_word(slot, value))
-        words: np.ndarray = np.array(values + numbers, np.int64)[source]
+                values.append(bits_of(value, dtype))
+        values += [scratch + place for place in places[:-1]]
+        values += numbers
+        words: np.ndarray = np.fromiter(values, np.int64, len(values))[source]
         words += offset
         return words
 
     def _freeze(self) -> tuple[np.ndarray, np.ndarray]:
-        """Source and offset of each word; behind the rows the numbers follow each other."""
-        first = self._FIRST_SLOT + len(self.slots)
-        source = [*self._source, *range(first, first + self._num_words)]
+        """Source and offset of each word, those of slots of words included."""
+        first = self._FIRST_SLOT + len(self._position)
+        bound = range(first, first + self._num_words - self._num_zeros)
+        source = [*self._source, *bound, *[self._CONSTANT] * self._num_zeros]
         return np.array(source, np.int64), np.array(self._offset + [0] * self._num_words, np.int64)
 
 
-def _bound(bindings: dict[str, Any], name: str) -> Any:
-    try:
-        return bindings[name]
-    except KeyError:
-        raise InputError(f"slot {name!r} is not bound") from None
-
-
-def _numbers(slot: Slot, values: Any) -> list[int]:
+def _add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:
     if len(values) != slot.words:
         raise InputError(f"slot {slot.name!r} takes {slot.words} numbers, not {len(values)}")
-    return [bits_of(value, "int64") for value in values]
+    try:
+        numbers.extend(values)
+    except (OverflowError, TypeError) as error:
+        raise InputError(f"slot {slot.name!r} takes numbers of 64 bits: {error}") from None
 
 
-def _bound_word(slot: Slot, value: Any) -> int:
-    dtype = slot.dtype
-    if not slot.is_array:
-        return bits_of(value, dtype)
-    if value is None or dtype is None:
-        if value is None and dtype is None:
-            return 0
-        raise KernelTypeError(f"slot {slot.name!r} wants {_described(dtype)}, "
+def _refuse(slot: Slot, value: Any) -> NoReturn:
+    """Say that a slot of an array is bound to another one, or to none."""
+    if value is None or slot.dtype is None:
+        raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, "
                               f"not {_described(getattr(value, 'dtype', None))}")
-    if value.dtype != dtype or value.ndim != 1 or not value.flags.c_contiguous:
-        raise KernelTypeError(f"slot {slot.name!r} wants {_described(dtype)}, contiguous and "
-                              f"of one dimension, not {_described(value.dtype)} of {value.ndim}")
-    return address_of(value)
+    raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, contiguous and "
+                          f"of one dimension, not {_described(value.dtype)} of {value.ndim}")
 
 
 def _described(dtype: Any) -> str:

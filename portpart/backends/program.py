@@ -13,10 +13,9 @@ program allocates or synchronises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,10 +23,12 @@ import numpy as np
 from portpart.backends.declared import Declared, Length
 from portpart.backends.language import Kernel, Record, Words
 from portpart.backends.language.parameters import getter
+from portpart.errors import InputError
 
 TEAM_WIDTHS = (1, 8, 32, 256)
 
 AnyRecord = TypeVar("AnyRecord", bound="Record | Words")
+AnyWords = TypeVar("AnyWords", bound="Words")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class Slot:
 
     A slot with ``dtype`` None stands for an absent array (None).  Two kinds of array belong to a
     run: scratch, of a ``length`` that follows from the sizes of the run, and ``words`` int64, bound
-    to their values.
+    to their values.  A slot ``name.field`` is bound to that field of what has the name, and one
+    that is ``named_words`` to the array of such words.  Words that begin with ``zeros`` are not
+    bound.
     """
 
     name: str
@@ -44,6 +47,8 @@ class Slot:
     is_array: bool
     length: Length | None = None
     words: int = 0
+    named_words: bool = False
+    zeros: bool = False
 
     @property
     def scratch(self) -> bool:
@@ -137,6 +142,12 @@ class Program:
         """Declare `count` words of int64 that travel with the arguments, bound to their values."""
         return self._slot(Slot(name, np.dtype(np.int64), True, words=count))
 
+    def zeros(self, name: str, kind: type[AnyWords]) -> AnyWords:
+        """Declare words that travel with the arguments and that every run begins with zeros."""
+        slot = Slot(name, np.dtype(np.int64), True, words=len(kind.indices), zeros=True)
+        self.records[name] = made = kind(self._slot(slot))
+        return made
+
     def record(self, name: str, like: AnyRecord) -> AnyRecord:
         """Declare slots like the fields of a record, ``name.field``, or one like an array of words.
 
@@ -150,9 +161,9 @@ class Program:
         """
         slots: Record | Words
         if isinstance(like, Words):
-            travels = isinstance(like.array, tuple)
-            slots = type(like)(self.words(name, len(like.array)) if travels
-                               else self.array(name, np.int64))
+            count = len(like.array) if isinstance(like.array, tuple) else 0
+            slots = type(like)(self._slot(Slot(name, np.dtype(np.int64), True, words=count,
+                                               named_words=True)))
         else:
             slots = type(like)(**{field: self._like(f"{name}.{field}", value)
                                   for field, value in like.named()})
@@ -253,46 +264,53 @@ class Program:
         finally:
             self._open = outer
 
-    def used_slots(self) -> dict[str, Slot]:
+    def used_slots(self) -> list[Slot]:
         """The slots that launches, loops or branches refer to: no other has to be bound."""
-        used = dict.fromkeys(_slots_of(self.steps))
-        return {name: slot for name, slot in self.slots.items() if slot in used}
+        used = set(_slots_of(self.steps))
+        return [slot for slot in self.slots.values() if slot in used]
 
     def launches(self) -> list[Launch]:
         """All launches in the order of recording."""
         return list(_launches(self.steps))
 
 
-def flat_bindings(values: dict[str, Any]) -> dict[str, Any]:
-    """What slots are bound to, from arrays, numbers, words and records by their names."""
-    result: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, Record):
-            kind: Any = type(value)
-            names, fields = _fields_of(name, kind)
-            result.update(zip(names, fields(value), strict=True))
-        else:
-            result[name] = value.array if isinstance(value, Words) else value
-    return result
+class Bindings:
+    """Reads what slots are bound to, all fields of a record at once.
 
+    Attributes
+    ----------
+    slots : list of Slot
+        Those that are bound, in the order in which they are read.
+    """
 
-@cache
-def _fields_of(name: str, kind: type[Record]) -> tuple[list[str], Callable[[Any], Any]]:
-    """Slots of a record of that name, and what reads their values all at once."""
-    places = dict(_places(name, "", kind))
-    return list(places), getter(list(places.values()))
+    def __init__(self, slots: Iterable[Slot]) -> None:
+        places: dict[str, dict[str, Slot]] = {}
+        for slot in slots:
+            if not (slot.scratch or slot.zeros):
+                name, _, place = f"{slot.name}{'.array' * slot.named_words}".partition(".")
+                places.setdefault(name, {})[place] = slot
+        self.slots = [slot for fields in places.values() for slot in fields.values()]
+        self._reads = [(name, None if "" in fields else getter(list(fields)))
+                       for name, fields in places.items()]
 
+    def read(self, bound: dict[str, Any]) -> list[Any]:
+        """What the slots are bound to, from arrays, numbers, words and records by their names."""
+        values: list[Any] = []
+        try:
+            for name, fields in self._reads:
+                if fields is None:
+                    values.append(bound[name])
+                else:
+                    values += fields(bound[name])
+        except KeyError:
+            raise InputError(f"slot {name!r} is not bound") from None
+        except AttributeError as error:
+            raise InputError(f"{name!r} is not bound to its record: {error}") from None
+        return values
 
-def _places(name: str, place: str, kind: type[Record]) -> Iterator[tuple[str, str]]:
-    """Slot and place of each field of a record, and of the records in it."""
-    for each in kind.field_names:
-        inner = kind.kind_of(each)
-        if inner is None:
-            yield f"{name}.{each}", f"{place}{each}"
-        elif issubclass(inner, Words):
-            yield f"{name}.{each}", f"{place}{each}.array"
-        else:
-            yield from _places(f"{name}.{each}", f"{place}{each}.", inner)
+    def named(self, bound: dict[str, Any]) -> dict[str, Any]:
+        """The same by the names of the slots."""
+        return {slot.name: value for slot, value in zip(self.slots, self.read(bound), strict=True)}
 
 
 def _slots_of(steps: list[Step]) -> Iterator[Slot]:

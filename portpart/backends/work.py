@@ -10,7 +10,10 @@ A record whose arrays are not allocated stands for scratch of a program.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from portpart.backends.declared import Declared
 from portpart.backends.interface import ExecutionSpace
@@ -25,11 +28,13 @@ class WorkRecord(Record):
 
     if TYPE_CHECKING:  # at run time it would be a field
         declared: ClassVar[dict[str, Declared]]
+        _outliving: ClassVar[list[str]]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.declared = {name: default for name, default in cls.defaults.items()
                         if isinstance(default, Declared)}
+        cls._outliving = [name for name, array in cls.declared.items() if array.outlives]
 
     @classmethod
     def allocate(cls, space: ExecutionSpace, sizes: Any, **given: Any) -> Self:
@@ -40,26 +45,26 @@ class WorkRecord(Record):
         sizes
             What the declared lengths are computed from.
         """
-        made = {name: _made(array, space, sizes) for name, array in cls.declared.items()
-                if name not in given}
-        return cls(**made, **given)
+        return cls._made(space, sizes, given, [name for name in cls.declared if name not in given])
 
     @classmethod
     def outliving(cls, space: ExecutionSpace, sizes: Any, **given: Any) -> Self:
         """The same for a program: what it has no more use for when it is done stays scratch."""
-        made = {name: _made(array, space, sizes) for name, array in cls.declared.items()
-                if array.outlives}
-        return cls(**made, **given)
+        return cls._made(space, sizes, given, cls._outliving)
+
+    @classmethod
+    def _made(cls, space: ExecutionSpace, sizes: Any, values: dict[str, Any],
+              names: Iterable[str]) -> Self:
+        for name in names:
+            kind, length, zeros, _ = cls.declared[name]
+            dtype = kind if isinstance(kind, np.dtype) else kind(sizes)
+            values[name] = (space.zeros if zeros else space.empty)(length(sizes), dtype)
+        return cls(**values)
 
     @classmethod
     def num_bytes(cls, sizes: Any) -> int:
         """Bytes of all work arrays together."""
         return sum(array.num_bytes(sizes) for array in cls.declared.values())
-
-
-def _made(array: Declared, space: ExecutionSpace, sizes: Any) -> Any:
-    make = space.zeros if array.zeros else space.empty
-    return make(array.length(sizes), array.dtype_for(sizes))
 
 
 def bytes_of(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:

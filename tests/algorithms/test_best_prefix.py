@@ -17,7 +17,7 @@ from portpart.algorithms.refinement.refiner import run_for
 from portpart.algorithms.refinement.state import Level, Run, Sizes
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int64
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.graphs.rows import Csr
 from tests.algorithms.refining import copied
 from tests.backends.lanes import LanesSpace
@@ -105,7 +105,7 @@ class Moves:
         graph = Csr(None, None, None, None, space.asarray(self.weights.copy()))
         records = {"graph": graph, "run": run, "trial": trial}
         executable = space.cached_executable("best prefix of a test", lambda: recorded(records))
-        executable.run(flat_bindings(records), self.n)
+        executable.run(records, self.n)
         return run, trial
 
 

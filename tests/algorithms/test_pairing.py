@@ -21,7 +21,7 @@ from portpart.algorithms.coarsening.pairing import (
 from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction, device
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.graphs.rows import Csr
 from tests import oracles
 from tests.algorithms.spaces import NO_LIMIT, reference
@@ -51,7 +51,7 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
     for name, record in bound.items():
         program.record(name, record)
     record_pairing(program, program.records["state"], fit)
-    space.executable(program).run(flat_bindings(bound), n, FineSizes(n))
+    space.executable(program).run(bound, n, FineSizes(n))
     return oracles.host(mate).copy()
 
 

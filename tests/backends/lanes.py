@@ -21,7 +21,7 @@ from portpart.backends import language
 from portpart.backends.interface import Array, Executable
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import Parameter
-from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
+from portpart.backends.program import Bindings, Branch, Element, Launch, Program, Slot, Step, While
 from portpart.primitives.hashing import mixed
 from tests.backends.host_cuda import HostCudaSpace
 
@@ -234,16 +234,18 @@ class Walker:
     """A program walked step by step."""
 
     def __init__(self, space: Flat, program: Program) -> None:
-        self.space, self.steps, self.slots = space, program.steps, program.slots
+        self.space, self.steps, self.slots = space, program.steps, program.used_slots()
+        self.bindings = Bindings(self.slots)
 
     def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with `bindings`."""
+        bound = self.bindings.named(bindings)
         own = {
-            name: np.full(slot.length(sizes), 77, slot.dtype) if slot.length is not None
-            else np.array(bindings[name], np.int64)
-            for name, slot in self.slots.items() if slot.scratch or slot.words
+            slot.name: np.full(slot.length(sizes), 77, slot.dtype) if slot.length is not None
+            else np.array(bound.get(slot.name, (0,) * slot.words), np.int64)
+            for slot in self.slots if slot.scratch or slot.words
         }
-        self._walk(self.steps, {**bindings, **own})
+        self._walk(self.steps, {**bound, **own})
 
     def _walk(self, steps: list[Step], bindings: dict[str, Any]) -> None:
         for step in steps:

@@ -81,7 +81,7 @@ def test_addresses_are_those_of_the_data(array):
 
 
 def test_table_holds_rows_of_addresses_and_bits():
-    table = packing.Table({slot.name: slot for slot in (ARRAY, SCALAR, ABSENT)})
+    table = packing.Table((ARRAY, SCALAR, ABSENT))
     first = table.add_row(Launch(Element(ARRAY, 3), nothing, (ARRAY, SCALAR, ABSENT, 17), 1))
     second = table.add_row(Launch(9, nothing, (np.int32(-1), None, 0.5, True), 1))
     flag = table.add_address(Element(ARRAY, 1))
@@ -105,7 +105,7 @@ def test_words_stand_behind_the_rows_and_scratch_is_cut_in_order():
     sizes = Slot("sizes", np.dtype(np.int64), True, words=2)
     short = Slot("short", np.dtype(np.int32), True, lambda few: few)
     long = Slot("long", np.dtype(np.int32), True, lambda few: 33 * few + 1)
-    table = packing.Table({slot.name: slot for slot in (more, short, sizes, long, ARRAY)})
+    table = packing.Table((more, short, sizes, long, ARRAY))
     table.add_row(Launch(Element(sizes, 1), nothing, (short, long, more, ARRAY), 1))
     values = np.zeros(5, np.int32)
     given = {"more": [9], "sizes": (7, -8), "values": values}

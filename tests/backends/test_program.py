@@ -7,6 +7,7 @@ import pytest
 
 from portpart.backends.declared import work
 from portpart.backends.language import (
+    Words,
     atomic_add,
     int64,
     kernel,
@@ -130,6 +131,27 @@ def test_words_are_flags(space):
         values = space.zeros(1, np.int64)
         executable.run({"flags": (rounds, more), "values": values}, 1)
         assert int(space.to_host(values)[0]) == rounds + 100 * more
+
+
+class Rounds(Words):
+    done: int
+    more: int
+
+
+def test_words_that_begin_with_zeros_do_so_at_every_run(space):
+    program = Program("zeros")
+    given, own = program.words("given", 2), program.zeros("own", Rounds)
+    result = program.array("result", np.int64)
+    with program.while_loop(given[0]):
+        program.parallel_for(1, add_to_all, given, -1)
+        program.parallel_for(1, add_to_one, own.array, Rounds.more, 5)
+    for word in (Rounds.done, Rounds.more):
+        program.parallel_for(1, copy_word, own.array, word, result, word)
+    executable = space.executable(program)
+    for _ in range(2):
+        found = space.zeros(2, np.int64)
+        executable.run({"given": (3, 9), "result": found}, 2)
+        assert space.to_host(found).tolist() == [0, 3 * 5]
 
 
 def test_scratch_is_no_flag_and_words_have_a_length(space):

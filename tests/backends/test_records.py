@@ -7,7 +7,7 @@ import pytest
 
 from portpart.backends import cuda
 from portpart.backends.declared import work
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.errors import KernelTypeError
 from portpart.generators import delaunay
 from tests.backends import record_kernels as kernels
@@ -71,7 +71,7 @@ def test_a_program_takes_records_and_words(every_space, graph):
     program.launch(n, kernels.list_heavy, team=TEAM)
     with program.if_nonzero(level.length):
         program.launch(1, kernels.plan)
-    space.executable(program).run(flat_bindings(bound), n)
+    space.executable(program).run(bound, n)
     heavy = np.count_nonzero(np.diff(graph.offsets) > 6)
     assert heavy > 0
     assert space.to_host(bound["level"].array).tolist() == [0, graph.num_arcs, heavy]
@@ -89,7 +89,7 @@ def test_a_program_takes_work_arrays_and_words_that_travel(every_space, graph):
     program.launch(n, kernels.list_heavy, team=TEAM)
     program.launch(1, kernels.copy_words)
     bound = {"rows": rows_of(space, graph), "lists": lists, "level": level, "found": Level(found)}
-    space.executable(program).run(flat_bindings(bound), n, n)
+    space.executable(program).run(bound, n, n)
     heavy = np.count_nonzero(np.diff(graph.offsets) > 6)
     assert space.to_host(found).tolist() == [heavy, graph.num_arcs + 3, 0]
     assert rows.replaced(begin=rows.end).begin is rows.end
@@ -128,7 +128,7 @@ def test_records_may_stand_in_records(every_space, graph, in_a_program):
         for name, record in bound.items():
             program.record(name, record)
         program.launch(n, kernels.list_light, team=TEAM)
-        space.executable(program).run(flat_bindings(bound), n)
+        space.executable(program).run(bound, n)
     else:
         space.parallel_for(n, kernels.list_light, *bound.values(), team=TEAM)
     light = np.flatnonzero(np.diff(graph.offsets) <= 4)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.primitives.recorded_sort import (
     DIGIT_BITS,
     TILE,
@@ -46,7 +46,7 @@ def sorted_in(space: ExecutionSpace, keys: np.ndarray, bits: int,
         "other_keys": space.empty(room, np.int64), "other_items": space.empty(room, np.int32),
     }
     executable = space.cached_executable("sort of a test", lambda: recorded(work_arrays))
-    executable.run({**arrays, **flat_bindings({"sorting": work_arrays})}, max(1, room))
+    executable.run({**arrays, "sorting": work_arrays}, max(1, room))
     return space.to_host(arrays["keys"])[:n], space.to_host(arrays["items"])[:n]
 
 

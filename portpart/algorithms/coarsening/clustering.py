@@ -55,7 +55,7 @@ from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel, Record, Words, int32, int64
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for_all
@@ -105,7 +105,7 @@ def cluster(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
         ("clustering", graph.type_key, sizes.sum_type, team, options, label is not None),
         lambda: _record(records, sizes, team, options, one_lane=space.widest_team == 1),
     )
-    executable.run({**flat_bindings(records), "count": clusters.count}, n + ISOLATED_KEYS, sizes)
+    executable.run({**records, "count": clusters.count}, n + ISOLATED_KEYS, sizes)
     return clusters
 
 
@@ -116,7 +116,6 @@ def _records(graph: Graph, found: Array, max_weight: int, seed: int,
     return {
         "graph": graph.csr,
         "rounds": Rounds(seed=seed, max_weight=max_weight, label=label, cluster=found),
-        "lengths_0": ListLengths.of(), "lengths_1": ListLengths.of(),
         "sizes": ClusterSizes.of(vertices=n, keys=n + ISOLATED_KEYS, tiles=tiles_of(n)),
     }
 
@@ -145,7 +144,8 @@ class _Recording:
             for name, record in {**records, **SCRATCH}.items()}
         self.rounds, self.sizes, self.rows = slots["rounds"], slots["sizes"], slots["rows"]
         self.lists = slots["list_0"], slots["list_1"]
-        self.lengths = slots["lengths_0"], slots["lengths_1"]
+        self.lengths = [self.program.zeros(name, ListLengths)
+                        for name in ("lengths_0", "lengths_1")]
 
     def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
                **given: Any) -> None:

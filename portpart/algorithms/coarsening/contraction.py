@@ -43,7 +43,7 @@ from portpart.backends.language import (
     team_size,
     team_sum,
 )
-from portpart.backends.program import Element, Program, Slot, flat_bindings
+from portpart.backends.program import Element, Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
@@ -180,7 +180,7 @@ def contract(
         ("contraction", graph.type_key, sizes.sum_type, team, way),
         lambda: _record(records, sizes, team, space.widest_team == 1, way),
     )
-    executable.run({**flat_bindings(records), "count": clusters.count},
+    executable.run({**records, "count": clusters.count},
                    max(graph.num_vertices, 1), sizes)
     count, num_arcs, max_degree, arc_weight = map(int, space.to_host(totals.array))
     known = {"vertex": graph.total_vertex_weight, "arc": arc_weight, "degree": max_degree}

@@ -37,7 +37,7 @@ from portpart.algorithms.coarsening.pairing import Pairing, pairing_state, recor
 from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.algorithms.coarsening.wishes import ListSize, empty_list
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
 from portpart.primitives.scan import tiles_of
@@ -83,12 +83,11 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
         "graph": graph.csr, "pairing": Pairing(max_weight), "state": pairing_state(n),
         "grouping": grouping,
         "sizes": GroupSizes.of(vertices=n, tiles=tiles_of(n)),
-        "waiting_0": ListSize.of(), "waiting_1": ListSize.of(),
     }
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("grouping", graph.type_key, label is not None, team), lambda: _record(records, team))
-    executable.run({**flat_bindings(records), "count": clusters.count}, n, sizes)
+    executable.run({**records, "count": clusters.count}, n, sizes)
     return clusters
 
 
@@ -103,8 +102,10 @@ def _record(records: dict[str, Any], team: int) -> Program:
     grouping = program.records["grouping"] = slots["grouping"].sharing(pairing)
     program.launch(sizes.vertices, select_neighbour, team=team)
     program.launch(sizes.vertices, begin_group)
-    program.launch(sizes.vertices, list_joining, waiting=slots["waiting_0"])
-    with program.while_loop(slots["waiting_0"].length):
+    waiting = program.zeros("waiting_0", ListSize)
+    program.zeros("waiting_1", ListSize)
+    program.launch(sizes.vertices, list_joining, waiting="waiting_0")
+    with program.while_loop(waiting.length):
         for here in (0, 1):  # from one list to the other
             _take_in(program, here)
     program.launch(sizes.vertices, key_of_leftover)

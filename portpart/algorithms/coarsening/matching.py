@@ -39,7 +39,7 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
@@ -152,10 +152,8 @@ def _maximal_matching(graph: Graph, wish: Kernel, max_weight: int, seed: int,
         ("matching", wish, graph.type_key, label is not None, team),
         lambda: _record(graph, matching, wish, team),
     )
-    executable.run(flat_bindings({
-        "graph": graph.csr, "matching": matching,
-        "size_0": ListSize.of(length=n), "size_1": ListSize.of(),
-    }), n, sizes)
+    executable.run({"graph": graph.csr, "matching": matching, "size_0": ListSize.of(length=n)},
+                   n, sizes)
     return mate
 
 
@@ -165,7 +163,7 @@ def _record(graph: Graph, matching: Matching, wish: Kernel, team: int) -> Progra
     program.record("graph", graph.csr)
     program.record("matching", matching)
     lists = [program.record(name, ActiveVertices()).active for name in ("list_0", "list_1")]
-    sizes = [program.record(name, ListSize.of()) for name in ("size_0", "size_1")]
+    sizes = [program.record("size_0", ListSize.of()), program.zeros("size_1", ListSize)]
     program.launch(sizes[0].length, begin_matching, active=lists[0])
     with program.while_loop(sizes[0].length):
         for here in (0, 1):

@@ -31,7 +31,7 @@ from portpart.backends.language import (
     team_size,
     team_sum,
 )
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr, degree_of
 from portpart.graphs.teams import team_for
@@ -79,8 +79,8 @@ def two_hop_matching(
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("two-hop matching", graph.type_key, team), lambda: _record(records, team))
-    executable.run(flat_bindings({**records, "max_degree": max_matchmaker_degree, "seed": seed}),
-                   n, sizes_of(graph))
+    executable.run({**records, "max_degree": max_matchmaker_degree, "seed": seed}, n,
+                   sizes_of(graph))
 
 
 TWO_HOP_WORK = Pairing,

@@ -26,7 +26,6 @@ from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.order_by_section import order_by_section
 from portpart.backends.interface import Array
 from portpart.backends.language import Record, Words
-from portpart.backends.program import flat_bindings
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
 
@@ -153,4 +152,4 @@ def _bisect(graph: Graph, size: int, team: int, ordered: bool,
     records = {"graph": graph.csr, **records}
     key = ("recursive bisection", *graph.type_key, team, ordered)
     program = graph.space.cached_executable(key, lambda: record_bisection(records, team, ordered))
-    program.run(flat_bindings(records), size)
+    program.run(records, size)

@@ -26,7 +26,7 @@ from portpart.algorithms.placement.swap_rounds import (
 )
 from portpart.backends.interface import Array
 from portpart.backends.language import Record, Words
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 
 MAX_SWAPPED = 4096
@@ -68,7 +68,7 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int,
     }
     key = ("swaps", *traffic.type_key, distances.kind, group is None)
     executable = space.cached_executable(key, lambda: _record(records, distances.kind))
-    executable.run(flat_bindings(records), k * k, k)
+    executable.run(records, k * k, k)
     return place
 
 

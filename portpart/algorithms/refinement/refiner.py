@@ -40,7 +40,7 @@ from portpart.algorithms.refinement.state import (
 )
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
-from portpart.backends.program import Program, flat_bindings
+from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
 from portpart.primitives.reduce import STRIPES
@@ -160,7 +160,7 @@ class Refiner:
             return program
 
         executable = self.space.cached_executable(key, record)
-        executable.run(flat_bindings(records), max(n, k, graph.num_arcs // ARCS_OF_AN_ITEM))
+        executable.run(records, max(n, k, graph.num_arcs // ARCS_OF_AN_ITEM))
         return self._outcomes.add(run.level)
 
     def _run_on(self, graph: Graph, filter_ratio: float, fixed: Array | None) -> Run:

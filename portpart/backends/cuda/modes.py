@@ -28,5 +28,5 @@ class Device(Protocol):
     def empty(self, n: int, dtype: Any) -> Array:
         """Uninitialised array of `n` elements."""
 
-    def check_array(self, array: Any) -> None:
-        """Refuse an array that a kernel on this device cannot read."""
+    def address_of(self, array: Any) -> int:
+        """Where an array begins that a kernel on this device can read; any other is refused."""

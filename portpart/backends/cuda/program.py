@@ -42,8 +42,7 @@ class CudaExecutable:
     def __init__(self, space: Device, program: Program) -> None:
         self.space = space
         self.program = program
-        slots = program.used_slots()
-        self.layout = Table(slots)
+        self.layout = Table(program.used_slots(), space.address_of)
         self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
         self.flags: dict[Element, int] = {}
         self._place_flags(program.steps)
@@ -54,8 +53,6 @@ class CudaExecutable:
             self._laps_at = self.layout.add_constant(self.laps.data.ptr)
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self._base = int(self.table.data.ptr)
-        self._arrays = [slot.name for slot in slots.values()
-                        if slot.is_array and not slot.scratch and not slot.words]
         self.functions: dict[int, Any] = {}
         self._max_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
         self._resident: Any = None
@@ -66,10 +63,6 @@ class CudaExecutable:
 
     def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
-        for name in self._arrays:
-            array = bindings.get(name)
-            if array is not None:
-                self.space.check_array(array)
         small = size <= SMALL_SIZE
         # The allocator gives the scratch to what comes later on this stream only.
         places = self.layout.place_scratch(sizes)
@@ -82,7 +75,7 @@ class CudaExecutable:
             self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
             if self.space.program_mode == WALK:
                 self._load()
-                self._walk(self.program.steps, bindings, small)
+                self._walk(self.program.steps, self.layout.bindings.named(bindings), small)
             else:
                 self.space.counters.launches += 1
                 self._start(stream, size)

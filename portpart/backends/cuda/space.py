@@ -191,7 +191,7 @@ class CudaSpace(ExecutionSpace):
     def _scalar(self, argument: Any) -> Any:
         tag = tag_of(argument)
         if tag.startswith("*"):
-            self.check_array(argument)
+            self.address_of(argument)
         return np.dtype(tag).type(argument)
 
     @property
@@ -202,13 +202,15 @@ class CudaSpace(ExecutionSpace):
         with self.active():
             return CudaExecutable(self, program)
 
-    def check_array(self, array: Any) -> None:
-        """Refuse an array that a kernel on this device cannot read."""
-        if not self.owns(array):
+    def address_of(self, array: Any) -> int:
+        """Where an array begins that a kernel on this device can read; any other is refused."""
+        if not isinstance(array, self.cupy.ndarray):
             raise InputError(
                 f"an array of the host was given to a kernel on {self.name}; "
                 "bring it there with space.asarray"
             )
+        address: int = array.data.ptr
+        return address
 
     def active(self) -> Any:
         """Context in which this space's device is CuPy's current one."""

@@ -74,7 +74,7 @@ class Flat:
     """Launch arguments with fields in place of records, and arrays in place of words."""
 
     def __init__(self, parameters: Iterable[Parameter]) -> None:
-        self._plan = [(each, getter(places_of(each))) for each in parameters]
+        self._plan = [(each, each.kind, getter(places_of(each))) for each in parameters]
 
     def __len__(self) -> int:
         return len(self._plan)
@@ -88,12 +88,12 @@ class Flat:
             If one of them is of another kind than its parameter.
         """
         result: list[Any] = []
-        for (parameter, fields), argument in zip(self._plan, arguments, strict=True):
-            if parameter.kind is None:
+        for (parameter, kind, fields), argument in zip(self._plan, arguments, strict=True):
+            if kind is None:
                 result.append(argument)
-            elif not isinstance(argument, parameter.kind):
+            elif not isinstance(argument, kind):
                 raise Mismatch(f"parameter {parameter.name!r} takes a record of class "
-                               f"{parameter.kind.__name__}, not {type(argument).__name__}")
+                               f"{kind.__name__}, not {type(argument).__name__}")
             else:
                 result += fields(argument)
         return result

@@ -96,9 +96,11 @@ class Words:
     """
 
     indices: dict[str, int]
+    _zeros: dict[str, int]
 
     def __init_subclass__(cls) -> None:
         cls.indices = {name: index for index, name in enumerate(get_annotations(cls))}
+        cls._zeros = dict.fromkeys(cls.indices, 0)
         for name, index in cls.indices.items():
             setattr(cls, name, _Word(index))
 
@@ -113,12 +115,11 @@ class Words:
     @classmethod
     def of(cls, **values: int) -> Self:
         """Words of these values and zeros, which travel with the arguments of a program."""
-        words = [0] * len(cls.indices)
-        for name, value in values.items():
-            if name not in cls.indices:
-                raise TypeError(f"{cls.__name__} has no word {name}")
-            words[cls.indices[name]] = value
-        return cls(tuple(words))
+        words = cls._zeros | values
+        if len(words) > len(cls._zeros):
+            unknown = ", ".join(sorted(values.keys() - cls._zeros.keys()))
+            raise TypeError(f"{cls.__name__} has no word {unknown}")
+        return cls(tuple(words.values()))
 
     @property
     def dtype(self) -> Any:
