@@ -101,10 +101,6 @@ class ExecutionSpace(ABC):
         """NumPy copy (on the CPU: the array itself); waits for the work before it."""
 
     @abstractmethod
-    def owns(self, array: Any) -> bool:
-        """True if `array` is an array of this kind of space."""
-
-    @abstractmethod
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         """Run `kernel` for the work items 0 ... n-1, `team` lanes each; asynchronous on a GPU."""
 

@@ -101,9 +101,6 @@ class HostCudaSpace(ExecutionSpace):
     def to_host(self, array: Array) -> np.ndarray:
         return np.asarray(array)
 
-    def owns(self, array: Any) -> bool:
-        return isinstance(array, np.ndarray)
-
     def synchronize(self) -> None:
         """Every launch has finished when it returns."""
 

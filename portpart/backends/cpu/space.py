@@ -66,9 +66,6 @@ class CpuSpace(ExecutionSpace):
     def to_host(self, array: Array) -> np.ndarray:
         return np.asarray(array)
 
-    def owns(self, array: Any) -> bool:
-        return isinstance(array, np.ndarray)
-
     def synchronize(self) -> None:
         """All launches have finished when they return."""
 

@@ -133,9 +133,6 @@ class CudaSpace(ExecutionSpace):
         with self.active():
             return self.cupy.asnumpy(array)
 
-    def owns(self, array: Any) -> bool:
-        return isinstance(array, self.cupy.ndarray)
-
     def synchronize(self) -> None:
         self.counters.synchronizations += 1
         with self.active():
