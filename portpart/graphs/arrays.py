@@ -120,9 +120,9 @@ def is_changeable(array: Array) -> bool:
 
 def lent_arrays(*values: Any) -> list[np.ndarray]:
     """Host arrays in the memory of what a caller gave."""
-    return [host_array(held) for held in values
-            if held is not None and not isinstance(held, (list, tuple))
-            and space_of(held).kind == "cpu"]
+    return [host_array(array) for array in values
+            if array is not None and not isinstance(array, (list, tuple))
+            and space_of(array).kind == "cpu"]
 
 
 def owned(array: Array | None, lent: list[np.ndarray], copy: bool | None) -> Array:

@@ -138,14 +138,14 @@ def sift_down(heap, begin, size, start):
     entry = heap[begin + at]
     child = 2 * at + 1
     while child < size:
-        least = heap[begin + child]
+        smallest = heap[begin + child]
         if child + 1 < size:
-            if heap[begin + child + 1] < least:
+            if heap[begin + child + 1] < smallest:
                 child += 1
-                least = heap[begin + child]
-        if least >= entry:
+                smallest = heap[begin + child]
+        if smallest >= entry:
             break
-        heap[begin + at] = least
+        heap[begin + at] = smallest
         at = child
         child = 2 * at + 1
     heap[begin + at] = entry

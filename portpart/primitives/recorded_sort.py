@@ -47,20 +47,20 @@ class SortArrays(WorkRecord):
     """Work arrays for sorting some keys, 2 bytes each."""
 
     words: SortWords
-    digit_counts: Array = work(np.int32, lambda most: counters_of(most))
-    digit_places: Array = work(np.int32, lambda most: counters_of(most) + 1)
-    digit_sums: Array = work(np.int64, lambda most: tiles_of(counters_of(most)))
+    digit_counts: Array = work(np.int32, lambda max_keys: counters_of(max_keys))
+    digit_places: Array = work(np.int32, lambda max_keys: counters_of(max_keys) + 1)
+    digit_sums: Array = work(np.int64, lambda max_keys: tiles_of(counters_of(max_keys)))
 
 
-def sort_arrays(space: ExecutionSpace, most: int) -> SortArrays:
-    """Work arrays for sorting up to `most` keys."""
+def sort_arrays(space: ExecutionSpace, max_keys: int) -> SortArrays:
+    """Work arrays for sorting up to `max_keys` keys."""
     words = SortWords(space.zeros(len(SortWords.indices), np.int64))
-    return SortArrays.allocate(space, most, words=words)
+    return SortArrays.allocate(space, max_keys, words=words)
 
 
-def counters_of(most: int) -> int:
+def counters_of(max_keys: int) -> int:
     """Counters for so many keys: one for each digit and tile."""
-    return DIGITS * max(1, -(-most // TILE))
+    return DIGITS * max(1, -(-max_keys // TILE))
 
 
 @dataclass(frozen=True)

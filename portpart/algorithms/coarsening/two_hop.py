@@ -158,18 +158,18 @@ def key_of_twin(v, graph: Csr, pairing: Pairing, seed):
 @kernel
 def key_of_relative(v, graph: Csr, pairing: Pairing, max_degree, seed):
     """Key of an unmatched vertex: its matchmaker, the neighbour of least degree."""
-    least = int64(POSITIVE)
+    min_key = int64(POSITIVE)
     if pairing.mate[v] == UNMATCHED:
         for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
             u = graph.targets[arc]
             degree = degree_of(u, graph)
             if degree <= max_degree:
-                least = min(least, (degree << 32) | int64(u))
-    least = team_min(least)
+                min_key = min(min_key, (degree << 32) | int64(u))
+    min_key = team_min(min_key)
     if lane() == 0:
         pairing.keys[v] = NO_KEY
-        if least != POSITIVE:
-            pairing.keys[v] = hash_of(least, seed) & POSITIVE
+        if min_key != POSITIVE:
+            pairing.keys[v] = hash_of(min_key, seed) & POSITIVE
 
 
 @device

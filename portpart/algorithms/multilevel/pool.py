@@ -75,28 +75,28 @@ def grown_on(levels: list[Level], goals: np.ndarray, balance: Balance, options: 
     return [parts[start : start + n] for start in range(0, len(parts), n)]
 
 
-def levels_below(graph: Graph, options: GrowingOptions, seed: int, least: int | None = None,
+def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices: int | None = None,
                  label: Array | None = None) -> list[Level]:
-    """Coarser and coarser graphs, from `graph` down to about `least` vertices.
+    """Coarser and coarser graphs, from `graph` down to about `min_vertices` vertices.
 
     Parameters
     ----------
-    least : int, optional
+    min_vertices : int, optional
         By default as the options say.
     label : array of int32, shape (n,), optional
         Only vertices of equal label become one.
     """
     total = graph.total_vertex_weight
-    if least is None:
-        least = options.min_vertices
+    if min_vertices is None:
+        min_vertices = options.min_vertices
     clustering = ClusteringOptions()
 
     def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        vertices = max(fine.num_vertices / options.shrink, least)
+        vertices = max(fine.num_vertices / options.shrink, min_vertices)
         limit = max(1, int(1.5 * total / vertices))
         return cluster(fine.space, fine, limit, level_seed, clustering, label)
 
-    return coarsen(graph.space, graph, find_clusters, stop_at=least, max_kept=MAX_KEPT,
+    return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
                    seed=seed, label=label)
 
 
