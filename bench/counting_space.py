@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 
 from bench.recipes import copied, run
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.mappers import mapper_of
+from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.distances import distances_on
+from portpart.api.map_processes import mapped_by
 from portpart.backends.cpu.space import CpuSpace
 from portpart.graphs.graph import Graph
+from portpart.graphs.topology import Topology
+from portpart.metrics.balance import block_weight_limit
 
 
 def bytes_of_arrays(host: Graph, k: int, preset: Any, algorithm: str = "jet") -> int:
@@ -18,6 +25,19 @@ def bytes_of_arrays(host: Graph, k: int, preset: Any, algorithm: str = "jet") ->
     space = CountingSpace()
     graph = copied(host, space)
     run(graph, k, algorithm, preset, 1, Trace(space, graph, None))
+    return space.peak
+
+
+def bytes_of_mapping(host: Graph, machine: Topology, preset: Any, algorithm: str) -> int:
+    """Return the most bytes that the graph and all arrays of one mapping take at once."""
+    space = CountingSpace()
+    graph, k = copied(host, space), machine.num_elements
+    mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
+    total = graph.total_vertex_weight
+    balance = Balance(k, min(block_weight_limit(total, k), total), total // k)
+    problem = MappingProblem(graph, balance, 1, Trace(space, graph, None), topology=machine,
+                             distances=distances_on(space, machine))
+    mapped_by(mapper, problem, config, mapper.swaps_with(config))
     return space.peak
 
 

@@ -1,85 +1,109 @@
-"""Memory that a partition takes, beside the library's estimate.
+"""Memory that partitions and mappings take, beside the library's estimates.
 
-    python -m bench.memory --graphs 'delaunay_2^1[57],grid_1000x1000' --k 64
+    python -m bench.memory --graphs 'delaunay_2^1[57],grid_1000x1000'
+    python -m bench.memory --device cuda --graphs delaunay:22,rgg:22,rmat:20,grid:2048,cube:590
 
-arrays: the most bytes that the graph and all arrays of the library take at once.  process: growth
-of the resident set of a process that has partitioned a small graph before, in one call; it holds
-the graph besides.
+real: the most bytes that the graph and all arrays of the library take at once; on a GPU what CuPy's
+pool has given out.  estimate: by `memory_estimate` with the graph itself as ``like``; the last
+columns tell how many times the real bytes it is, and so is the estimate from sizes alone.
+
+Besides names of instances, ``delaunay:22`` stands for a graph of 2^22 vertices, so do ``rgg`` and
+``rmat``; ``grid:2048`` and ``cube:590`` for grids of that many vertices along an edge, the latter
+made on the device, with 64-bit offsets.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
-from bench.counting_space import bytes_of_arrays
-from bench.device_runs import estimated_bytes, graph_bytes
-from bench.instances import ROOT, cached, prepare, select
-from bench.peers import algorithm_and_preset
+import portpart
+from bench.counting_space import bytes_of_arrays, bytes_of_mapping
+from bench.device_runs import graph_bytes, peak_memory
+from bench.instances import select
 from bench.report import table
+from bench.scale import cube
+from portpart import generators
+from portpart.algorithms.mappers import MAPPERS
+from portpart.graphs.graph import Graph
+from portpart.graphs.topology import Topology
 
 MIB = 2**20
-MESH_SHRINK = 0.5
+MADE = {
+    "delaunay": lambda size: generators.delaunay(2**size),
+    "rgg": lambda size: generators.random_geometric(2**size),
+    "rmat": generators.rmat,
+    "grid": generators.grid_2d,
+}
+ALGORITHMS = ("portpart/fast,portpart/default,portpart/strong,jet/default,gkway/default,"
+              "gpmetis/default,im/default,hm/default,hm-ultra/default,two-phase/default")
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--graphs", default="delaunay_2^15,delaunay_2^17,grid_300x300", show_default=True)
-@click.option("--k", "ks", default="64", show_default=True)
-@click.option("--preset", default="default", show_default=True)
-@click.option("--child", hidden=True, help="Name of a graph: print the growth for one.")
-def main(graphs: str, ks: str, preset: str, child: str | None) -> None:
-    if child:
-        print(growth_of_process(child, int(ks), preset))
-        return
-    head = ["graph", "n", "arcs", "k", "graph MiB", "arrays MiB", "bytes per vertex",
-            "estimate MiB", f"with arc_shrink={MESH_SHRINK}", "process MiB"]  # fmt: skip
-    body = [
-        row(name, int(k), preset) for k in ks.split(",")
-        for name in (instance.name for instance in select(graphs.split(",")))
-    ]  # fmt: skip
+@click.option("--k", "ks", default="64", show_default=True, help="Numbers of blocks.")
+@click.option("--machine", default="4:8:2", show_default=True, help="What is mapped to.")
+@click.option("--algorithms", default=ALGORITHMS, show_default=True, help="Each with its preset.")
+@click.option("--device", default="cpu", show_default=True)
+def main(graphs: str, ks: str, machine: str, algorithms: str, device: str) -> None:
+    head = ["graph", "n", "arcs", "algorithm", "k", "real MiB", "estimate MiB", "ratio",
+            "sizes alone"]  # fmt: skip
+    topology = Topology(machine, [10**i for i in range(len(machine.split(":")))])
+    body = [row(name, graph, named, target)
+            for name, graph in graphs_called(graphs.split(","), device)
+            for named in algorithms.split(",")
+            for target in ([topology] if named.split("/")[0] in MAPPERS
+                           else map(int, ks.split(",")))]
     print(table(head, body))
 
 
-def row(name: str, k: int, preset: str) -> list[str]:
-    """Measure one graph; the process in a process of its own."""
-    instance = select([name])[0]
-    prepare(name)
-    graph = cached(instance).portable
-    algorithm, name_of_preset = algorithm_and_preset(preset)
-    used = bytes_of_arrays(graph, k, name_of_preset, algorithm)
-    command = [sys.executable, "-m", "bench.memory", "--child", name, "--k", str(k), "--preset",
-               preset]  # fmt: skip
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    estimates = (estimated_bytes(graph, k, preset),
-                 estimated_bytes(graph, k, preset, arc_shrink=MESH_SHRINK))
-    sizes = (used, *estimates, graph_bytes(graph))
-    arrays, estimate, tight, own = (f"{size / MIB:.1f}" for size in sizes)
-    return [
-        name, f"{graph.num_vertices:,}", f"{graph.num_arcs:,}", str(k), own, arrays,
-        f"{used / graph.num_vertices:.0f}", estimate, tight, f"{int(done.stdout) / MIB:.1f}",
-    ]  # fmt: skip
+def graphs_called(names: list[str], device: str) -> Iterator[tuple[str, Graph]]:
+    """Yield graphs by name, in the memory of the device."""
+    space = portpart.space(device)
+    for name in names:
+        family, _, size = name.partition(":")
+        if size:
+            yield name, (cube(space, int(size)) if family == "cube"
+                         else MADE[family](int(size)).to(space))
+        else:
+            for instance in select([name]):
+                yield instance.name, instance.make().portable.to(space)
 
 
-def growth_of_process(name: str, k: int, preset: str) -> int:
-    """Return how many bytes the process grows by in its first partition of a graph."""
-    import portpart
-
-    algorithm, preset = algorithm_and_preset(preset)
-    portpart.partition(portpart.generators.delaunay(2000), 8, algorithm=algorithm, preset=preset)
-    graph = cached(select([name])[0]).portable
-    before = resident("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-    portpart.partition(graph, k, algorithm=algorithm, preset=preset)
-    return resident("VmHWM") - before
+def row(name: str, graph: Graph, named: str, target: int | Topology) -> list[str]:
+    """Measure one call."""
+    algorithm, _, preset = named.partition("/")
+    real = real_bytes(graph, target, algorithm, preset)
+    estimate, alone = (estimated(graph, target, algorithm, preset, like) for like in (graph, None))
+    k = target.num_elements if isinstance(target, Topology) else target
+    return [name, f"{graph.num_vertices:,}", f"{graph.num_arcs:,}", named, str(k),
+            f"{real / MIB:.1f}", f"{estimate / MIB:.1f}", f"{estimate / real:.2f}",
+            f"{alone / real:.2f}"]
 
 
-def resident(field: str) -> int:
-    """Return a size of this process from Linux's table."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field))
+def real_bytes(graph: Graph, target: int | Topology, algorithm: str, preset: Any) -> int:
+    """Return the most bytes in use at once, those of the graph among them."""
+    if graph.space.kind != "cuda":
+        count = bytes_of_mapping if isinstance(target, Topology) else bytes_of_arrays
+        return count(graph, target, preset, algorithm)
+    with peak_memory(graph.space) as peak:
+        if isinstance(target, Topology):
+            portpart.map_processes(graph, topology=target, algorithm=algorithm, preset=preset)
+        else:
+            portpart.partition(graph, target, algorithm=algorithm, preset=preset)
+    return graph_bytes(graph) + peak[0]
+
+
+def estimated(graph: Graph, target: int | Topology, algorithm: str, preset: Any,
+              like: Graph | None = None) -> int:
+    """Return the peak that the library announces."""
+    return portpart.memory_estimate(
+        graph.num_vertices, graph.num_arcs, target, algorithm=algorithm, preset=preset,
+        vertex_weights=graph.vertex_weights is not None, edge_weights=graph.weights is not None,
+        offset_bytes=graph.offsets.dtype.itemsize,
+        weight_bytes=graph.weight_sum_dtype.itemsize, like=like).peak
 
 
 if __name__ == "__main__":

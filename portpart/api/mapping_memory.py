@@ -1,4 +1,4 @@
-"""How much memory a mapping takes: the formula of a partition for each search that it goes through.
+"""How much memory a mapping takes: what the searches take that it goes through.
 
 Multisection searches once a level, among more vertices than a partition of so many blocks; all
 arrays of a level are given back before the next one.
@@ -7,56 +7,42 @@ arrays of a level are given back before the next one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, Clusters
+from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
+from portpart.algorithms.jet import JetConfig
 from portpart.algorithms.mappers import MultisectionConfig, mapper_of
 from portpart.algorithms.objectives.distances import MAX_COUNTED
 from portpart.algorithms.partitioners import find
 from portpart.algorithms.placement.sections import MIN_OF_SECTION, coarsest_of_sections
+from portpart.algorithms.placement.swap_rounds import Places, Proposals
 from portpart.algorithms.placement.swaps import MAX_SWAPPED
 from portpart.algorithms.placement.traffic import has_table
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement.state import Sizes
+from portpart.api.memory_levels import levels_for
 from portpart.api.memory_model import (
-    ASKED_FROM,
-    CLUSTER,
-    MARGIN,
-    MOST,
-    NEEDS,
+    OF_VERTEX,
+    OF_WORD,
+    LevelSize,
     MemoryEstimate,
-    Needs,
-    Plan,
-    Size,
-    estimate_of,
-    fine_sizes,
-    plan_of,
+    contraction_bytes,
+    level_size,
     refining_bytes,
 )
+from portpart.api.memory_search import MARGIN, Search
+from portpart.api.room import ASKED_FROM
 from portpart.backends.work import bytes_of
 from portpart.errors import OutOfMemory
 from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology
 
-OF_BLOCK = 8 + 4 + 4 + 4 + 8 + 4 + 8 + 4
-"""Bytes per block of swaps, but for the table: rows of traffic, places, and what is proposed."""
 
-
-@dataclass(frozen=True)
-class Search:
-    """A search among partitions that a mapping goes through."""
-
-    num_blocks: int
-    plan: Plan
-    needs: Needs
-    labelled: bool
-
-
-def mapping_estimate(graph: Size, machine: Topology, algorithm: str | None, preset: Any,
-                     arc_shrink: float | None) -> MemoryEstimate:
+def mapping_estimate(graph: LevelSize, machine: Topology, algorithm: str | None, preset: Any,
+                     arc_shrink: float | None, like: Graph | None) -> MemoryEstimate:
     """The estimate for a mapping: the most of all that it goes through."""
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
@@ -64,8 +50,8 @@ def mapping_estimate(graph: Size, machine: Topology, algorithm: str | None, pres
     of_level = distances if isinstance(config, MultisectionConfig) else 0
     beside = distances + of_level + _kept_bytes(graph, config) + _placing_bytes(config, machine)
     ending = int(MARGIN * _ending_bytes(graph, machine))
-    found = [estimate_of(graph, search.num_blocks, search.plan, search.needs, arc_shrink,
-                         search.labelled) for search in _searches(config, machine)]
+    found = [search.estimate(levels_for(graph, search, arc_shrink, like))
+             for search in _searches(config, machine)]
     return MemoryEstimate(
         graph=graph.own_bytes,
         hierarchy=max(each.hierarchy for each in found),
@@ -107,15 +93,15 @@ def distance_bytes(machine: Topology) -> int:
 
 
 def swap_bytes(num_elements: int) -> int:
-    """Bytes of the table of swaps."""
-    return 8 * num_elements**2 if num_elements <= MAX_SWAPPED else 0
+    """Bytes of what swaps work on."""
+    return bytes_of((Places, Proposals), num_elements) if num_elements <= MAX_SWAPPED else 0
 
 
-def _kept_bytes(graph: Size, config: Any) -> int:
+def _kept_bytes(graph: LevelSize, config: Any) -> int:
     """Bytes of mappings that are to be combined."""
     if not isinstance(config, MultisectionConfig) or config.is_one_walk:
         return 0
-    return 4 * graph.num_vertices * len(config.rooms)
+    return OF_VERTEX * graph.num_vertices * (len(config.rooms) + 2)  # the best, and a label
 
 
 def _placing_bytes(config: Any, machine: Topology) -> int:
@@ -130,13 +116,12 @@ def _searches(config: Any, machine: Topology) -> Iterator[Search]:
     if isinstance(config, MultisectionConfig):
         yield from _of_levels(config, machine)
         if not config.is_one_walk:
-            yield Search(k, _grown(STRONG), NEEDS["portpart"], True)
+            yield _integrated(STRONG, k)
     elif isinstance(config, IntegratedConfig):
-        needs = NEEDS["jet" if config.clustering is None else "portpart"]
-        yield Search(k, _grown(config), needs, False)
+        yield _integrated(config, k)
     else:
         found, inner = find(config.partitioner, config.preset)
-        yield Search(k, plan_of(inner), NEEDS.get(found.name, MOST), False)
+        yield Search(found.name, inner, k)
 
 
 def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[Search]:
@@ -144,36 +129,42 @@ def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[Search
     sections, levels = 1, config.of_levels(machine.num_elements)
     for arity in (arity for arity in reversed(machine.arities) if arity > 1):
         k = sections * arity
-        yield Search(k, _as_partition(next(levels), k, sections), NEEDS["portpart"], True)
+        yield Search("portpart", _as_partition(next(levels), k, sections), k, sections)
         sections = k
     if sections == 1:
-        yield Search(1, plan_of(next(levels)), NEEDS["portpart"], False)
+        yield Search("portpart", next(levels), 1)
 
 
-def _grown(config: IntegratedConfig) -> Plan:
-    """The plan of integrated mapping, whose starts are always grown."""
-    return Plan(config.coarsening, InitialOptions("grown", growing=config.initial), config.search)
+def _integrated(config: IntegratedConfig, k: int) -> Search:
+    """Integrated mapping, whose starts are always grown, as a search by a partitioner."""
+    initial = InitialOptions("grown", growing=config.initial)
+    if config.clustering is None:
+        return Search("jet", JetConfig(coarsening=config.coarsening, initial=initial), k)
+    return Search("portpart", PortpartConfig(
+        coarsening=config.coarsening, clustering=config.clustering, initial=initial,
+        search=config.search), k)
 
 
-def _as_partition(config: PortpartConfig, k: int, sections: int) -> Plan:
-    """The plan of a partition that stops coarsening where those of the sections do."""
+def _as_partition(config: PortpartConfig, k: int, sections: int) -> PortpartConfig:
+    """The partitioner that stops coarsening where that of the sections does."""
     coarsest = coarsest_of_sections(config, k, sections)
     growing = config.initial.growing
     growing = replace(growing, min_vertices=max(growing.min_vertices, MIN_OF_SECTION * sections))
     stops = replace(config.coarsening, coarsest_per_block=0, min_coarsest=coarsest,
                     max_coarsest=coarsest)
-    return Plan(stops, InitialOptions("grown", growing=growing), config.search)
+    return replace(config, coarsening=stops, initial=InitialOptions("grown", growing=growing))
 
 
-def _ending_bytes(graph: Size, machine: Topology) -> int:
+def _ending_bytes(graph: LevelSize, machine: Topology) -> int:
     """Bytes of the traffic between elements while it is counted, or of swaps."""
-    k = machine.num_elements
-    traffic = min(graph.num_arcs, k * k)
-    arcs = 4 + graph.weight_bytes
+    k, n = machine.num_elements, graph.num_vertices
+    traffic = level_size(k, min(graph.num_arcs, k * k), graph.weight_bytes, vertex_weight=OF_WORD)
     if has_table(graph.num_arcs, k):
-        counting = CLUSTER * graph.num_vertices + 8 * k * k + 12 * traffic
+        pairs = (OF_WORD + OF_VERTEX) * traffic.num_arcs
+        counting = OF_VERTEX * n + OF_WORD * k * k + pairs
     else:
-        fine = fine_sizes(graph.num_vertices, graph.num_arcs, k, graph.weight_bytes)
-        counting = bytes_of((Clusters, *CONTRACTION_WORK), fine) + 20 * k + arcs * traffic
-    swapping = CLUSTER * graph.num_vertices * 2 + swap_bytes(k) + OF_BLOCK * k + 12 * traffic
+        fine = graph.fine._replace(clusters=k)
+        counting = Clusters.num_bytes(fine) + contraction_bytes(fine, traffic.own_bytes)
+    wide = level_size(k, traffic.num_arcs, OF_WORD)
+    swapping = 2 * OF_VERTEX * (n + k) + swap_bytes(k) + wide.own_bytes
     return max(counting, swapping)

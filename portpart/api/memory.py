@@ -6,16 +6,11 @@ from typing import Any
 
 from portpart.algorithms.partitioners import find
 from portpart.api.mapping_memory import mapping_estimate
-from portpart.api.memory_model import (
-    MOST,
-    NEEDS,
-    MemoryEstimate,
-    Size,
-    estimate_of,
-    graph_bytes,
-    plan_of,
-)
+from portpart.api.memory_levels import levels_for
+from portpart.api.memory_model import OF_WORD, MemoryEstimate, level_size, size_of
+from portpart.api.memory_search import Search
 from portpart.errors import InputError
+from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology
 
 
@@ -31,6 +26,7 @@ def memory_estimate(
     offset_bytes: int | None = None,
     weight_bytes: int = 4,
     arc_shrink: float | None = None,
+    like: Graph | None = None,
 ) -> MemoryEstimate:
     """Memory that a partition or a mapping takes on its device, the graph included.
 
@@ -52,6 +48,10 @@ def memory_estimate(
         Share of the arcs that a level keeps.  The default is for graphs of skewed degrees: 0.7 for
         ``"portpart"`` and mappings, 0.82 for ``"gkway"``, 0.86 for others.  Meshes and roads keep
         0.33 to 0.5, 0.5 to 0.6 and 0.46 to 0.67.
+    like : Graph, optional
+        The graph itself, or a smaller one of its kind: it is coarsened where it lies, and the
+        levels are taken to shrink as its do.  Goes before `arc_shrink`, and a graph of the same
+        size before what is said of weights and bytes.
 
     Returns
     -------
@@ -73,15 +73,18 @@ def memory_estimate(
     >>> portpart.memory_estimate(2**20, 6 * 2**20, machine, arc_shrink=0.5).peak // 2**20
     235
     """
-    graph = Size(num_vertices, num_arcs, graph_bytes(
-        num_vertices, num_arcs, 8 * vertex_weights, weight_bytes * edge_weights, offset_bytes),
-        weight_bytes)  # fmt: skip
+    if like is not None and (like.num_vertices, like.num_arcs) == (num_vertices, num_arcs):
+        graph = size_of(like)
+    else:
+        graph = level_size(num_vertices, num_arcs, weight_bytes, OF_WORD * vertex_weights,
+                           weight_bytes * edge_weights, offset_bytes)
     if isinstance(k, Topology):
         _check(num_vertices, num_arcs, 1, arc_shrink)
-        return mapping_estimate(graph, k, algorithm, preset, arc_shrink)
+        return mapping_estimate(graph, k, algorithm, preset, arc_shrink, like)
     _check(num_vertices, num_arcs, k, arc_shrink)
     found, config = find(algorithm, preset)
-    return estimate_of(graph, k, plan_of(config), NEEDS.get(found.name, MOST), arc_shrink)
+    search = Search(found.name, config, k)
+    return search.estimate(levels_for(graph, search, arc_shrink, like))
 
 
 def _check(num_vertices: int, num_arcs: int, k: int, arc_shrink: float | None) -> None:

@@ -22,8 +22,8 @@ from portpart.api.device import (
     to_callers_memory,
     warn_of_percents,
 )
-from portpart.api.memory_model import check_room
 from portpart.api.results import PartitionResult
+from portpart.api.room import check_room
 from portpart.backends.interface import Array
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT

@@ -70,3 +70,9 @@ class WorkRecord(Record):
 def bytes_of(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:
     """Bytes of the work arrays of several records."""
     return sum(piece.num_bytes(sizes) for piece in pieces)
+
+
+def bytes_outliving(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:
+    """Bytes of those of their work arrays that outlive the program which fills them."""
+    return sum(array.num_bytes(sizes) for piece in pieces for array in piece.declared.values()
+               if array.outlives)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import device, int32, int64, kernel, lane, uint64, value_or
+from portpart.backends.work import WorkRecord
 from portpart.errors import InputError
 from portpart.primitives.basic import gather
 from portpart.primitives.reduce import INT64_MIN, max_of, min_of
@@ -29,6 +31,29 @@ DIGIT_BITS = 10
 
 HALF = 32
 """Bits of a word that hold the position; the key stands above."""
+
+
+def _of_keys(n: int) -> int:
+    return n
+
+
+class SortedHalf(WorkRecord):
+    """Words that are sorted by half of their keys, from one array to the other and back."""
+
+    words: Array = work(np.uint64, _of_keys)
+    spare: Array = work(np.uint64, _of_keys)
+
+
+class SortedKeys(WorkRecord):
+    """What `sort_keys` returns."""
+
+    keys: Array = work(np.int64, _of_keys)
+    order: Array = work(np.int32, _of_keys)
+
+
+def sorting_bytes(n: int) -> int:
+    """Bytes that are used while n keys are sorted: the halves one after the other, and results."""
+    return 2 * SortedHalf.num_bytes(n) + SortedKeys.num_bytes(n)
 
 
 def sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
@@ -87,7 +112,8 @@ def _sorted_words(
 ) -> Array:
     """Words of `keys` (taken in `order`) sorted by `bits` bits of key - low from bit `shift`."""
     n = len(keys)
-    words, spare = space.empty(n, np.uint64), space.empty(n, np.uint64)
+    half = SortedHalf.allocate(space, n)
+    words, spare = half.words, half.spare
     space.parallel_for(n, pack, keys, order, low, shift, words)
     passes = -(-bits // DIGIT_BITS)
     tiles = min(MAX_TILES, -(-n // TILE))

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import Candidates
+import numpy as np
+
+from portpart.algorithms.initial.bisection_state import Candidates, StartSizes
+from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64, kernel
+from portpart.backends.work import WorkRecord
 from portpart.primitives.hashing import hash_of
 from portpart.primitives.histogram import histogram
 from portpart.primitives.scan import offsets_from_counts
-from portpart.primitives.sort import sort_keys
+from portpart.primitives.sort import sort_keys, sorting_bytes
 
 RANDOM_BITS = 31
+
+
+class SectionKeys(WorkRecord):
+    """What the vertices of all candidates are sorted by, and how many there are of each label."""
+
+    keys: Array = work(np.int64, lambda sizes: sizes.vertices)
+    counts: Array = work(np.int64, lambda sizes: sizes.blocks)
+    begin: Array = work(np.int64, lambda sizes: sizes.blocks + 1)
+
+
+def ordering_bytes(sizes: StartSizes) -> int:
+    """Bytes that are used while vertices are ordered."""
+    return SectionKeys.num_bytes(sizes) + sorting_bytes(sizes.vertices)
 
 
 def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int,

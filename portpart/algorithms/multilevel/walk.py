@@ -113,7 +113,7 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Partition:
         with trace.phase("coarsening"):
-            levels = _levels(problem, recipe, seed, recipe.label if label is None else label)
+            levels = levels_of(problem, recipe, seed, recipe.label if label is None else label)
             fixed = on_levels(levels, wanted.fixed)
             initial = on_levels(levels, part)[-1]
         refiner = recipe.refiner(seed)
@@ -129,7 +129,9 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
     return walk
 
 
-def _levels(problem: Problem, recipe: Recipe, seed: int, label: Array | None) -> list[Level]:
+def levels_of(problem: Problem, recipe: Recipe, seed: int,
+              label: Array | None = None) -> list[Level]:
+    """The hierarchy of a walk, finest first; only vertices of equal label are merged."""
     options, k = recipe.coarsening, problem.num_blocks
     return coarsen(
         problem.space, problem.graph, recipe.find_clusters, seed=seed,

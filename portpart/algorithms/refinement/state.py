@@ -265,10 +265,10 @@ class Blocks(WorkRecord):
         Vertices with an entry of 0 or more stay where they are.
     """
 
-    limits: Array
-    means: Array
-    open_below: Array
-    fixed: Array | None
+    limits: Array = work(np.int64, _of_blocks)
+    means: Array = work(np.int64, _of_blocks)
+    open_below: Array = work(np.int64, _of_blocks)
+    fixed: Array | None = None
     weight: Array = work(np.int64, _of_blocks)
     destinations: Array = work(np.int32, _of_blocks)
     room: Array = work(np.int64, lambda size: size.blocks + 1)

@@ -1,0 +1,170 @@
+"""How large the levels of a search are: by shares that surely suffice, or as those of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.hierarchy import Level
+from portpart.algorithms.multilevel.pool import levels_below
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import levels_of
+from portpart.algorithms.partitioners import ALGORITHMS, find
+from portpart.api.memory_model import MODELS, LevelSize, level_size
+from portpart.api.memory_search import MIN_SECTIONS, Levels, Search
+from portpart.backends.interface import Array
+from portpart.graphs.graph import Graph
+from portpart.metrics.balance import block_weight_limit
+
+Pair = tuple[int, int]
+"""Numbers of vertices and of arcs."""
+
+OTHER_SEED = 10**6
+"""The clusters that a partition was made of would fit into its blocks."""
+
+ABOVE_END = 5 / 4
+"""Coarsening for starts ends at no more than so many times the vertices that it is to end at, and
+that of a larger graph at no more than so many times those of a smaller one of its kind."""
+
+
+def levels_for(finest: LevelSize, search: Search, arc_shrink: float | None,
+               like: Graph | None) -> list[Levels]:
+    """The levels that a search has on a graph; those of walks with labels may be others.
+
+    Parameters
+    ----------
+    arc_shrink : float, optional
+        Share of the arcs that a level keeps.
+    like : Graph, optional
+        Levels shrink as this one's do.
+    """
+    if like is None or search.num_blocks == 1:
+        return [_by_shares(finest, search, arc_shrink)]
+    if like.num_vertices >= finest.num_vertices:
+        return [_levels(finest, search, list(_scaled(finest, walk)), start)
+                for walk, start in _measured(like, search)]
+    reduced = search.reduced(like.num_vertices / finest.num_vertices)
+    return [_enlarged(finest, search, walk) for walk, _ in _measured(like, reduced)]
+
+
+def _enlarged(finest: LevelSize, search: Search, walk: list[Pair]) -> Levels:
+    """Levels that shrink as those of a smaller graph; where it has no more, by the shares.
+
+    Multisection starts on so many vertices that a level more or less counts too much.
+    """
+    scaled = list(_scaled(finest, walk))
+    n, arcs = scaled[-1]
+    model, most = search.model, search.coarsening.coarsest_vertices(search.num_blocks)
+    if n > most:
+        scaled += _shrinking(n, arcs, most, model.vertices, model.arcs)
+    coarsest = most if search.sections else min(most, int(ABOVE_END * scaled[-1][0]))
+    return _levels(finest, search, scaled, _start_by_shares(scaled, search, coarsest))
+
+
+def _measured(graph: Graph, search: Search) -> Iterator[tuple[list[Pair], list[Pair]]]:
+    """Sizes of the levels of a graph, and of those that starts grow on: by coarsening it.
+
+    Where walks have labels, those are the blocks of a quick partition.
+    """
+    problem = _problem(graph, search.num_blocks)
+    recipe = replace(ALGORITHMS[search.algorithm].recipe(problem, search.config),
+                     coarsening=search.coarsening)
+    if not search.labelled:
+        yield _sizes(levels_of(problem, recipe, 0), search)
+    if search.num_labels >= MIN_SECTIONS:
+        label = _partition(graph, search.num_labels)
+        yield _sizes(levels_of(problem, recipe, OTHER_SEED, label), search)
+
+
+def _sizes(levels: list[Level], search: Search) -> tuple[list[Pair], list[Pair]]:
+    growing, coarsest = search.growing, levels[-1]
+    start = [coarsest] if growing is None else levels_below(
+        coarsest.graph, growing, 0, label=coarsest.label)
+    walk, below = ([(level.graph.num_vertices, level.graph.num_arcs) for level in found]
+                   for found in (levels, start))
+    return walk, below
+
+
+def _partition(graph: Graph, k: int) -> Array:
+    """Blocks like those of a partition before, whose borders hold merging up."""
+    algorithm, config = find("portpart", "fast")
+    part: Array = algorithm.partition(_problem(graph, k), config)
+    return part
+
+
+def _problem(graph: Graph, k: int) -> Problem:
+    total = graph.total_vertex_weight
+    balance = Balance(k, min(block_weight_limit(total, k), total), total // k)
+    return Problem(graph, balance, 0, Trace(graph.space, graph, None))
+
+
+def _scaled(finest: LevelSize, sizes: list[Pair]) -> Iterator[Pair]:
+    """Levels that keep the same shares."""
+    n, arcs = finest.num_vertices, finest.num_arcs
+    yield n, arcs
+    for (fine_n, fine_arcs), (coarse_n, coarse_arcs) in pairwise(sizes):
+        n = -(-n * coarse_n // fine_n)
+        arcs = min(-(-arcs * coarse_arcs // max(1, fine_arcs)), n * n)
+        yield n, arcs
+
+
+def _by_shares(finest: LevelSize, search: Search, arc_shrink: float | None) -> Levels:
+    model = search.model
+    n, arcs = finest.num_vertices, finest.num_arcs
+    arcs_kept = model.arcs if arc_shrink is None else arc_shrink
+    walk = [(n, arcs), *_shrinking(n, arcs, _end(search), model.vertices, arcs_kept)]
+    most = search.coarsening.coarsest_vertices(search.num_blocks)
+    return _levels(finest, search, walk, _start_by_shares(walk, search, most))
+
+
+def _shrinking(n: int, arcs: int, end: int, vertices_kept: float,
+               arcs_kept: float) -> Iterator[Pair]:
+    """Vertices and arcs of the levels below one.
+
+    One level more than the shares give: the first levels of some graphs keep more than that.
+    """
+    last = n <= end
+    while not last:
+        last = n <= end
+        n = int(vertices_kept * n)
+        arcs = min(int(arcs_kept * arcs), n * n)
+        yield n, arcs
+
+
+def _start_by_shares(walk: list[Pair], search: Search, most: int) -> list[Pair]:
+    """Levels that starts grow on; the coarsest graph has as many vertices as it may have."""
+    n = min(walk[0][0], most)
+    arcs = next((arcs for vertices, arcs in walk if vertices <= most), walk[-1][1])
+    growing, model = search.growing, MODELS["portpart"]
+    if growing is None:
+        return [(n, arcs)]
+    least = min(n, int(growing.min_vertices * ABOVE_END))
+    below = _shrinking(n, arcs, growing.min_vertices, model.vertices, model.arcs)
+    return [(n, arcs), *((max(vertices, least), few) for vertices, few in below)]
+
+
+def _end(search: Search) -> int:
+    """Vertices at which coarsening stops, where it goes furthest."""
+    dense = search.coarsening.coarsest_dense_vertices(search.num_blocks)
+    plain = search.coarsening.coarsest_vertices(search.num_blocks)
+    return max(1, plain if dense is None else min(plain, dense))
+
+
+def _levels(finest: LevelSize, search: Search, walk: list[Pair], start: list[Pair]) -> Levels:
+    """Levels of these sizes, of which GP-metis hands the small ones over."""
+    coarse = _coarse(walk[1:], finest.weight_bytes)
+    sizes, of_starts = [finest, *coarse], _coarse(start, finest.weight_bytes)
+    handoff = getattr(search.config, "handoff_vertices", None)
+    if handoff is None:
+        return Levels(sizes, of_starts)
+    least = max(handoff, search.coarsening.coarsest_vertices(search.num_blocks))
+    depth = next((i for i, level in enumerate(sizes) if level.num_vertices <= least),
+                 len(sizes) - 1)
+    return Levels(sizes[: depth + 1], of_starts, sizes[depth:])
+
+
+def _coarse(sizes: Iterable[Pair], weight_bytes: int) -> list[LevelSize]:
+    return [level_size(n, arcs, weight_bytes) for n, arcs in sizes]

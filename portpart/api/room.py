@@ -1,0 +1,19 @@
+"""What can be known to be too much for a space before any work."""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.state import Sizes
+from portpart.api.memory_model import readable, refining_bytes
+from portpart.backends.interface import ExecutionSpace
+from portpart.errors import OutOfMemory
+
+ASKED_FROM = 2**28
+"""Less than so many bytes are taken without asking what is free."""
+
+
+def check_room(space: ExecutionSpace, k: int) -> None:
+    """Raise if the arrays that every call has for k blocks exceed all memory."""
+    needed, free = refining_bytes(Sizes(0, 0, k)), space.free_bytes()
+    if free is not None and needed > max(free, ASKED_FROM):
+        raise OutOfMemory(f"{k} blocks take {readable(needed)}, whatever the graph, and "
+                          f"{space.name} has {readable(free)}")
