@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.hierarchy import Level
+from portpart.algorithms.coarsening.hierarchy import Level, end_for
 from portpart.algorithms.multilevel.pool import levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
@@ -85,7 +85,15 @@ def _sizes(levels: list[Level], search: Search) -> tuple[list[Pair], list[Pair]]
         coarsest.graph, growing, 0, label=coarsest.label)
     walk, below = ([(level.graph.num_vertices, level.graph.num_arcs) for level in found]
                    for found in (levels, start))
-    return walk, below
+    return [*walk, *_after_a_stall(coarsest.graph, search)], below
+
+
+def _after_a_stall(coarsest: Graph, search: Search) -> list[Pair]:
+    """The level that other seeds may have where coarsening has ended since it kept too much."""
+    options, k = search.coarsening, search.num_blocks
+    end = end_for(coarsest, options.coarsest_vertices(k), options.coarsest_dense_vertices(k))
+    n, arcs = coarsest.num_vertices, coarsest.num_arcs
+    return [(int(options.max_kept * n), arcs)] if n > end else []
 
 
 def _partition(graph: Graph, k: int) -> Array:

@@ -70,7 +70,7 @@ def coarsen(
     """
     levels = [Level(graph, label=label)]
     weight_type = graph.weight_sum_dtype
-    while graph.num_vertices > (end := _end(graph, stop_at, stop_dense_at)):
+    while graph.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
         clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, label)
         coarse = contract(space, graph, clusters, weight_type, contraction)
         too_small = coarse.num_vertices < end / 4
@@ -86,7 +86,7 @@ def coarsen(
     return levels
 
 
-def _end(graph: Graph, stop_at: int, stop_dense_at: int | None) -> int:
+def end_for(graph: Graph, stop_at: int, stop_dense_at: int | None) -> int:
     """At how many vertices coarsening ends."""
     if stop_dense_at is None or graph.mean_degree <= DENSE_DEGREE:
         return stop_at
