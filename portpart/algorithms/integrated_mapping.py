@@ -135,7 +135,9 @@ def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
     """Mappings of the coarsest graph by bisections along the hierarchy, the best refined."""
     is_hierarchy, splits = problem.topology.is_hierarchy, splits_along(problem.topology)
     refined = config.initial.refined if is_hierarchy else max(PLACED, config.initial.refined)
-    options = replace(config.initial, refined=refined)
+    options = config.initial
+    if refined != options.refined:
+        options = replace(options, refined=refined)
 
     def grow(level: Level, wanted: Constraints, seed: int) -> list[Array]:
         parts = grown_parts(level.graph, problem.balance, options, seed, splits)

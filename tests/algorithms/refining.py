@@ -92,7 +92,7 @@ class Phases:
         refiner, self.graph = refiner_at(space, graph, part, k, objective=objective)
         self.n, self.counter = graph.num_vertices, refiner.counter
         self.team = refiner.team_on(graph)
-        self.level = Level(refiner.words.array.copy())
+        self.level = Level(np.array(refiner.words.array))
         self.level.iteration = 0
         self.level.long = graph.num_vertices  # all lists are work for teams
         self.run = prepared(refiner.run, k, self.n)

@@ -29,6 +29,9 @@ class SearchOptions:
         return self.runs == 1 and self.cycles == 0
 
 
+ONE_WALK = SearchOptions()
+
+
 @described
 @dataclass(frozen=True)
 class ScheduleOptions:

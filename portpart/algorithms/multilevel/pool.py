@@ -27,6 +27,9 @@ from portpart.graphs.graph import Graph
 MAX_GROWN = 2**17
 """Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
 
+CLUSTERING = ClusteringOptions()
+"""How the coarsest graph is made coarser still, for its starts."""
+
 MAX_KEPT = 0.9
 """Coarsening below the coarsest graph ends when a level keeps a larger share of its vertices."""
 
@@ -89,12 +92,11 @@ def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices:
     total = graph.total_vertex_weight
     if min_vertices is None:
         min_vertices = options.min_vertices
-    clustering = ClusteringOptions()
 
     def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         vertices = max(fine.num_vertices / options.shrink, min_vertices)
         limit = max(1, int(1.5 * total / vertices))
-        return cluster(fine.space, fine, limit, level_seed, clustering, label)
+        return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label)
 
     return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
                    seed=seed, label=label)

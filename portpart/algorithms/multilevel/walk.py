@@ -7,14 +7,14 @@ clusters, who starts, and what refines.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
 from portpart.algorithms.coarsening.options import CoarseningOptions
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.options import SearchOptions
+from portpart.algorithms.multilevel.options import ONE_WALK, SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition, Walk, search
@@ -69,7 +69,7 @@ class Recipe:
     start: StartRule
     refiner: Callable[[int], Refiner]
     passes: Passes = one_pass
-    search: SearchOptions = field(default_factory=SearchOptions)
+    search: SearchOptions = ONE_WALK
     contraction: str = "hash"
     label: Array | None = None
     stop_at: int | None = None

@@ -8,6 +8,7 @@ heavy, which the paper does not have.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
@@ -61,6 +62,7 @@ def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: Balan
                    rule=IndependentSets(options))
 
 
+@cache
 def shared(options: IndependentOptions) -> RefinementOptions:
     """What all refinement has, whatever moves vertices."""
     return RefinementOptions(tolerance=options.tolerance, stall_limit=options.stall_limit,

@@ -94,7 +94,9 @@ class Refiner:
         cost = finest.total_arc_weight * objective.tables.max_distance
         self.loss_unit = max(1, cost // max(1, finest.num_arcs) // LARGE_ARC_WEIGHT)
         self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
-        self.words = Level.zeros()
+        self.words = Level.of()
+        self._limits_of: Graph | None = None
+        self._limits: dict[str, int] = {}
         self._outcomes = Outcomes(space)
         self._at_best = False
         self._one_lane = 0
@@ -174,7 +176,7 @@ class Refiner:
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))
 
     def _words_on_space(self) -> Level:
-        return Level(self.space.asarray(self.words.array.copy()))
+        return Level(self.space.asarray(np.fromiter(self.words.array, np.int64)))
 
     def _widths(self, graph: Graph) -> Widths:
         words, team = self.words, self.team_on(graph)
@@ -184,7 +186,7 @@ class Refiner:
             many=graph.max_degree > words.few_arcs,
             hubs=graph.max_degree > words.hub_degree,
             counter=self.counter,
-            few=int(words.few_arcs),
+            few=words.few_arcs,
             one_lane=self._one_lane,
         )
 
@@ -226,32 +228,32 @@ class Refiner:
         return max_degree if may_be_long and graph.max_degree <= max_degree else 0
 
     def _set_limits(self, graph: Graph) -> None:
-        words, n = self.words, graph.num_vertices
-        words.array[:] = 0
-        words.vertices, words.blocks = n, self.balance.num_blocks
-        words.tiles, words.wide = tiles_of(n), 1
-        if self._at_best:
-            words.restored_blocks, words.restored_stripes = words.blocks, STRIPES
-        words.iteration = words.last_propagation = -1
-        words.slack = 0 if self._is_finest(graph) else self._slack(graph)
-        options = self._options_on(graph)
-        words.stall_limit = options.stall_limit
-        words.iteration_limit = options.iteration_limit
-        words.weak_limit = options.weak_limit
-        words.mean_vertex_weight = max(1, graph.total_vertex_weight // max(1, n))
-        words.loss_unit = self.loss_unit
-        words.mean_degree = int(graph.mean_degree)
-        team = self.team_on(graph)
+        if self._limits_of is not graph:
+            self._limits_of, self._limits = graph, self._limits_on(graph)
+        restored = self._at_best
+        self.words = Level.of(**self._limits,
+                              restored_blocks=self.balance.num_blocks if restored else 0,
+                              restored_stripes=STRIPES if restored else 0)
+
+    def _limits_on(self, graph: Graph) -> dict[str, int]:
+        """The words that a run on `graph` begins with."""
+        n, total = graph.num_vertices, graph.total_vertex_weight
+        team, options = self.team_on(graph), self._options_on(graph)
         shape = self._shape(graph, team, graph.mean_degree)
-        words.few_arcs = self.objective.max_of_few(shape)
-        words.hub_degree = max_arcs(team)
-        words.max_in_group = min(MAX_IN_GROUP, self.space.widest_team)
         self._one_lane = self.one_lane_degree(graph)
-        words.long = active_sets.LONG if self._one_lane else n
-        gathers = self.space.widest_team > 1
-        words.many_on_boundary = active_sets.MANY if gathers else n
-        words.seed = self.seed
-        words.weight_stripes = self.sizes.stripes
+        return {
+            "vertices": n, "blocks": self.balance.num_blocks, "tiles": tiles_of(n), "wide": 1,
+            "iteration": -1, "last_propagation": -1,
+            "slack": 0 if self._is_finest(graph) else self._slack(graph),
+            "stall_limit": options.stall_limit, "iteration_limit": options.iteration_limit,
+            "weak_limit": options.weak_limit, "loss_unit": self.loss_unit,
+            "mean_vertex_weight": max(1, total // max(1, n)), "mean_degree": int(graph.mean_degree),
+            "few_arcs": int(self.objective.max_of_few(shape)), "hub_degree": max_arcs(team),
+            "max_in_group": min(MAX_IN_GROUP, self.space.widest_team),
+            "long": active_sets.LONG if self._one_lane else n,
+            "many_on_boundary": active_sets.MANY if self.space.widest_team > 1 else n,
+            "seed": self.seed, "weight_stripes": self.sizes.stripes,
+        }
 
 
 def run_for(space: ExecutionSpace, sizes: Sizes, balance: Balance) -> Run:
