@@ -95,7 +95,7 @@ class Refiner:
         self.loss_unit = max(1, cost // max(1, finest.num_arcs) // LARGE_ARC_WEIGHT)
         self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
         self.words = Level.of()
-        self._limits_of: Graph | None = None
+        self._limits_of: tuple[Any, Any] = (None, None)
         self._limits: dict[str, int] = {}
         self._outcomes = Outcomes(space)
         self._at_best = False
@@ -228,17 +228,17 @@ class Refiner:
         return max_degree if may_be_long and graph.max_degree <= max_degree else 0
 
     def _set_limits(self, graph: Graph) -> None:
-        if self._limits_of is not graph:
-            self._limits_of, self._limits = graph, self._limits_on(graph)
+        options = self._options_on(graph)
+        if self._limits_of[0] is not graph or self._limits_of[1] is not options:
+            self._limits_of, self._limits = (graph, options), self._limits_on(graph, options)
         restored = self._at_best
         self.words = Level.of(**self._limits,
                               restored_blocks=self.balance.num_blocks if restored else 0,
                               restored_stripes=STRIPES if restored else 0)
 
-    def _limits_on(self, graph: Graph) -> dict[str, int]:
+    def _limits_on(self, graph: Graph, options: RefinementOptions) -> dict[str, int]:
         """The words that a run on `graph` begins with."""
-        n, total = graph.num_vertices, graph.total_vertex_weight
-        team, options = self.team_on(graph), self._options_on(graph)
+        n, total, team = graph.num_vertices, graph.total_vertex_weight, self.team_on(graph)
         shape = self._shape(graph, team, graph.mean_degree)
         self._one_lane = self.one_lane_degree(graph)
         return {
