@@ -221,8 +221,9 @@ def _alternatives(hint: Any) -> Iterator[Any]:
 def _check(name: str, value: Any, kinds: tuple[Any, ...], allowed: Range) -> None:
     if Any in kinds or (value is None and NoneType in kinds):
         return
-    if value.__class__ in (int, float) and value.__class__ in kinds and value in allowed:
-        return  # most are; asking whether a number is one takes microseconds
+    if value.__class__ in (int, float) and value.__class__ in kinds and tuple not in kinds:
+        if value in allowed:  # as most are; `_is_number` takes microseconds
+            return
     if any(getattr(kind, "__origin__", kind) is tuple for kind in kinds):
         _check_each(name, value, kinds, allowed)
     elif allowed.choices:

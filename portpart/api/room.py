@@ -13,7 +13,10 @@ ASKED_FROM = 2**28
 
 def check_room(space: ExecutionSpace, k: int) -> None:
     """Raise if the arrays that every call has for k blocks exceed all memory."""
-    needed, free = refining_bytes(Sizes(0, 0, k)), space.free_bytes()
-    if free is not None and needed > max(free, ASKED_FROM):
+    needed = refining_bytes(Sizes(0, 0, k))
+    if needed <= ASKED_FROM:
+        return
+    free = space.free_bytes()
+    if free is not None and needed > free:
         raise OutOfMemory(f"{k} blocks take {readable(needed)}, whatever the graph, and "
                           f"{space.name} has {readable(free)}")
