@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
 
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
@@ -105,6 +106,33 @@ def test_estimates_by_the_graph_are_close_for_real_graphs(name: str, algorithm: 
     graph = portpart.io.read(data_folder.graph_path(name))
     used = assert_close(graph, algorithm, "default", 64)
     assert used <= peak_of(graph, algorithm, "default", 64)
+
+
+def star() -> np.ndarray:
+    return np.stack([np.zeros(4999, np.int64), np.arange(1, 5000)])
+
+
+def random_edges() -> np.ndarray:
+    """Edges of a graph without structure: levels keep nearly all arcs until they are dense."""
+    return np.random.default_rng(1).integers(0, 6000, (2, 60_000))
+
+
+def cliques() -> np.ndarray:
+    """Edges of cliques of 40 vertices, of which nothing is left on the second or third level."""
+    pairs = np.stack(np.triu_indices(40, 1))
+    return np.concatenate([pairs + 40 * clique for clique in range(100)], axis=1)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("edges", [star, random_edges, cliques])
+def test_estimates_by_the_graph_are_close_where_levels_shrink_oddly(
+    edges: Callable[[], np.ndarray], algorithm: str
+) -> None:
+    tails, heads = edges()
+    n = 1 + int(max(tails.max(), heads.max()))
+    matrix = coo_array((np.ones(len(tails), np.int32), (tails, heads)), shape=(n, n))
+    graph = portpart.as_graph((matrix + matrix.T).tocsr())
+    assert_close(graph, algorithm, "default", 16)
 
 
 @pytest.mark.parametrize(("algorithm", "k"), [("portpart", 64), ("jet", 2), ("gkway", 8)])

@@ -68,10 +68,10 @@ def memory_estimate(
     >>> import portpart
     >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5)
     >>> estimate.peak // 2**20
-    202
+    203
     >>> machine = portpart.Topology("4:8:6", "1:10:100")
     >>> portpart.memory_estimate(2**20, 6 * 2**20, machine, arc_shrink=0.5).peak // 2**20
-    235
+    266
     """
     if like is not None and (like.num_vertices, like.num_arcs) == (num_vertices, num_arcs):
         graph = size_of(like)
