@@ -68,7 +68,7 @@ def memory_estimate(
     >>> import portpart
     >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5)
     >>> estimate.peak // 2**20
-    203
+    202
     >>> machine = portpart.Topology("4:8:6", "1:10:100")
     >>> portpart.memory_estimate(2**20, 6 * 2**20, machine, arc_shrink=0.5).peak // 2**20
     266

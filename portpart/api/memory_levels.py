@@ -22,6 +22,10 @@ from portpart.metrics.balance import block_weight_limit
 Pair = tuple[int, int]
 """Numbers of vertices and of arcs."""
 
+NEAR_END = 3 / 4
+"""From this share of the vertices at which coarsening ends on starts of other seeds may have more
+levels."""
+
 OTHER_SEED = 10**6
 """The clusters that a partition was made of would fit into its blocks."""
 
@@ -67,13 +71,15 @@ def _enlarged(finest: LevelSize, search: Search, walk: list[Pair]) -> Levels:
 def _measured(graph: Graph, search: Search) -> Iterator[tuple[list[Pair], list[Pair]]]:
     """Sizes of the levels of a graph, and of those that starts grow on: by coarsening it.
 
+    By two seeds, for a matching that is just dense enough with one takes other levels with another.
     Where walks have labels, those are the blocks of a quick partition.
     """
     problem = _problem(graph, search.num_blocks)
     recipe = replace(ALGORITHMS[search.algorithm].recipe(problem, search.config),
                      coarsening=search.coarsening)
     if not search.labelled:
-        yield _sizes(levels_of(problem, recipe, 0), search)
+        for seed in (0, OTHER_SEED):
+            yield _sizes(levels_of(problem, recipe, seed), search)
     if search.num_labels >= MIN_SECTIONS:
         label = _partition(graph, search.num_labels)
         yield _sizes(levels_of(problem, recipe, OTHER_SEED, label), search)
@@ -85,6 +91,8 @@ def _sizes(levels: list[Level], search: Search) -> tuple[list[Pair], list[Pair]]
         coarsest.graph, growing, 0, label=coarsest.label)
     walk, below = ([(level.graph.num_vertices, level.graph.num_arcs) for level in found]
                    for found in (levels, start))
+    if growing is not None and NEAR_END < below[-1][0] / growing.min_vertices <= 1:
+        below.append((below[-1][0], 0))  # there may be one more, with more candidates
     return [*walk, *_after_a_stall(coarsest.graph, search)], below
 
 
