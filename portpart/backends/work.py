@@ -55,10 +55,11 @@ class WorkRecord(Record):
     @classmethod
     def _made(cls, space: ExecutionSpace, sizes: Any, values: dict[str, Any],
               names: Iterable[str]) -> Self:
+        declared, empty = cls.declared, space.empty
         for name in names:
-            kind, length, zeros, _ = cls.declared[name]
+            kind, length, zeros, _ = declared[name]
             dtype = kind if isinstance(kind, np.dtype) else kind(sizes)
-            values[name] = (space.zeros if zeros else space.empty)(length(sizes), dtype)
+            values[name] = (space.zeros if zeros else empty)(length(sizes), dtype)
         return cls(**values)
 
     @classmethod

@@ -94,7 +94,8 @@ class Refiner:
         cost = finest.total_arc_weight * objective.tables.max_distance
         self.loss_unit = max(1, cost // max(1, finest.num_arcs) // LARGE_ARC_WEIGHT)
         self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
-        self.words = Level.of()
+        self.words = Level.zeros()
+        self._begun: dict[bool, Level] = {}
         self._limits_of: tuple[Any, Any] = (None, None)
         self._limits: dict[str, int] = {}
         self._outcomes = Outcomes(space)
@@ -176,17 +177,17 @@ class Refiner:
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))
 
     def _words_on_space(self) -> Level:
-        return Level(self.space.asarray(np.fromiter(self.words.array, np.int64)))
+        return Level(self.space.asarray(self.words.array.copy()))
 
     def _widths(self, graph: Graph) -> Widths:
-        words, team = self.words, self.team_on(graph)
+        limits, team, max_degree = self._limits, self.team_on(graph), graph.max_degree
         return Widths(
             1 if team_for(graph.mean_degree) == 1 else team,
             team,
-            many=graph.max_degree > words.few_arcs,
-            hubs=graph.max_degree > words.hub_degree,
+            many=max_degree > limits["few_arcs"],
+            hubs=max_degree > limits["hub_degree"],
             counter=self.counter,
-            few=words.few_arcs,
+            few=limits["few_arcs"],
             one_lane=self._one_lane,
         )
 
@@ -231,10 +232,13 @@ class Refiner:
         options = self._options_on(graph)
         if self._limits_of[0] is not graph or self._limits_of[1] is not options:
             self._limits_of, self._limits = (graph, options), self._limits_on(graph, options)
-        restored = self._at_best
-        self.words = Level.of(**self._limits,
-                              restored_blocks=self.balance.num_blocks if restored else 0,
-                              restored_stripes=STRIPES if restored else 0)
+            self._begun = {}
+        if self._at_best not in self._begun:
+            k = self.balance.num_blocks
+            restored = {"restored_blocks": k, "restored_stripes": STRIPES} if self._at_best else {}
+            begun = Level.of(**self._limits, **restored)
+            self._begun[self._at_best] = Level(np.array(begun.array))
+        self.words = self._begun[self._at_best]
 
     def _limits_on(self, graph: Graph, options: RefinementOptions) -> dict[str, int]:
         """The words that a run on `graph` begins with."""
