@@ -78,7 +78,8 @@ def gpmetis(problem: Problem, config: GpmetisConfig) -> Recipe:
         there = level.graph.to(host)
         with problem.trace.below(there) as inner:
             rest = replace(problem, graph=there, seed=walk_seed, trace=inner,
-                           constraints=wanted.moved(problem.space, host))
+                           constraints=wanted.moved(problem.space, host),
+                           objective=problem.objective.moved(problem.space, host))
             on_host = replace(_levels(rest, config, config.coarsening), search=SearchOptions())
             part = partition_multilevel(rest, on_host)
         refiner.start(level.graph, problem.space.asarray(host.to_host(part)))

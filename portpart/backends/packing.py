@@ -85,9 +85,10 @@ def _name_of(dtype: Any) -> str:
 
 
 def address_of(array: Any) -> int:
-    """Address of the first element of a NumPy or CuPy array."""
+    """Address of the first element of an array of the host."""
     if not isinstance(array, np.ndarray):
-        return int(array.data.ptr)
+        raise InputError("an array of a GPU was given to a kernel on the CPU; bring it to the host "
+                         "with space.to_host")
     if DATA_POINTER:
         return c_int64.from_address(id(array) + DATA_POINTER).value
     return int(array.ctypes.data)

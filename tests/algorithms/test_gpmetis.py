@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import GpmetisConfig, backends
+from portpart import GpmetisConfig, Topology, backends
 from portpart.algorithms.gpmetis import gpmetis as recipe
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import partition_multilevel
+from portpart.algorithms.objectives.communication import communication_cost
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.objectives.objective import Objective
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Program
+from portpart.backends.program import Bindings, Program
 from portpart.generators import delaunay, rmat
 from portpart.options import changed
 from tests.algorithms.refining import balance_of
@@ -74,11 +78,11 @@ class NearSpace(HostCudaSpace):
         assert all(self.owns(array) for array in arrays if isinstance(array, np.ndarray))
 
     def parallel_for(self, n: int, kernel: Any, *args: Any, team: int = 1) -> None:
-        self.check(args)
+        self.check(kernel.flattened(args))
         super().parallel_for(n, kernel, *args, team=team)
 
     def executable(self, program: Program) -> Any:
-        return CheckedExecutable(self, super().executable(program))
+        return CheckedExecutable(self, program, super().executable(program))
 
 
 class FarSpace(NearSpace):
@@ -108,21 +112,25 @@ class FarSpace(NearSpace):
 class CheckedExecutable:
     """A program that takes arrays of its space only."""
 
-    def __init__(self, space: NearSpace, inner: Any) -> None:
+    def __init__(self, space: NearSpace, program: Program, inner: Any) -> None:
         self.space, self.inner = space, inner
+        self.bindings = Bindings(program.used_slots())
 
     def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with `bindings`."""
-        self.space.check(bindings.values())
+        self.space.check(self.bindings.read(bindings))
         self.inner.run(bindings, size, sizes)
 
 
-def found_in(space: ExecutionSpace, config: GpmetisConfig, **wanted: Any) -> Any:
+def found_in(space: ExecutionSpace, config: GpmetisConfig,
+             objective: Callable[[ExecutionSpace], Objective] = lambda _: CUT,
+             **wanted: Any) -> Any:
     """Partition and levels that the recipe finds in a space, from a request in host memory."""
     graph = delaunay(3000).to(space)
     arrays = {name: space.asarray(value, np.int32) for name, value in wanted.items()}
     trace = Trace(space, graph, None)
-    problem = Problem(graph, balance_of(graph, 6), 4, trace, Constraints(**arrays))
+    problem = Problem(graph, balance_of(graph, 6), 4, trace, Constraints(**arrays),
+                      objective=objective(space))
     part = partition_multilevel(problem, recipe(problem, config))
     return space.to_host(part), [level["vertices"] for level in trace.summary()["levels"]]
 
@@ -160,6 +168,16 @@ def test_the_way_to_the_cpu_and_back_changes_nothing(
     here, same_levels = found_in(reference(), config, **WANTED[wanted])
     assert np.array_equal(far, here)
     assert levels == same_levels
+
+
+def test_what_an_objective_looks_up_goes_along(device: ExecutionSpace) -> None:
+    def costs(space: ExecutionSpace) -> Objective:
+        return communication_cost(distances_on(space, Topology("2:3", "1:10")))
+
+    config = GpmetisConfig(handoff_vertices=1500)
+    far, here = (found_in(space, config, costs)[0] for space in (device, reference()))
+    assert np.array_equal(far, here)
+    assert not np.array_equal(here, found_in(reference(), config)[0])
 
 
 def test_fine_levels_stay_on_the_device_and_coarse_ones_on_the_cpu(

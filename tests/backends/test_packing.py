@@ -80,6 +80,19 @@ def test_addresses_are_those_of_the_data(array):
     assert packing.word_of(array) == array.ctypes.data
 
 
+def test_arrays_of_a_gpu_have_no_address_on_the_cpu():
+    class OfAGpu:
+        ndim, dtype = 1, np.dtype(np.int64)
+        flags = np.zeros(1).flags
+
+    table = packing.Table((Slot("values", np.dtype(np.int64), True),))
+    table.add_address(Element(Slot("values", np.dtype(np.int64), True), 0))
+    with pytest.raises(InputError, match="given to a kernel on the CPU"):
+        table.fill({"values": OfAGpu()}, base=0)
+    with pytest.raises(InputError, match=r"space\.to_host"):
+        packing.word_of(OfAGpu())
+
+
 def test_table_holds_rows_of_addresses_and_bits():
     table = packing.Table((ARRAY, SCALAR, ABSENT))
     first = table.add_row(Launch(Element(ARRAY, 3), nothing, (ARRAY, SCALAR, ABSENT, 17), 1))

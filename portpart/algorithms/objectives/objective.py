@@ -9,9 +9,10 @@ blocks: for the cut, the weight of the arcs into the block.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portpart.algorithms.objectives.connectivity import Connectivity
+from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction, Record, Word, Words
 
 
@@ -129,3 +130,9 @@ class Objective:
     tables: Tables
     max_of_few: Callable[[Shape], int]
     wide_degree: int
+
+    def moved(self, space: ExecutionSpace, other: ExecutionSpace) -> Objective:
+        """The same with the tables, which are in `space`, in another one."""
+        arrays = {name: other.asarray(space.to_host(value)) for name, value in self.tables.named()
+                  if hasattr(value, "__len__")}
+        return replace(self, tables=self.tables.replaced(**arrays))
