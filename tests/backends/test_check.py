@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import itertools
+import pkgutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import portpart
+from portpart.backends.language.kernels import CheckedFunction
 from portpart.errors import KernelSyntaxError
 
 HEADER = """\
@@ -217,3 +222,42 @@ def test_kernel_without_source_is_refused():
     text = "from portpart.backends.language import kernel\n@kernel\ndef f(i, values): pass\n"
     with pytest.raises(KernelSyntaxError, match="source"):
         exec(text, scope)
+
+
+def library_functions() -> Iterator[CheckedFunction]:
+    """Kernels and device functions of all modules of the library."""
+    for found in pkgutil.walk_packages(portpart.__path__, "portpart."):
+        if not found.name.endswith("__main__"):
+            for value in vars(importlib.import_module(found.name)).values():
+                if isinstance(value, CheckedFunction):
+                    yield value
+
+
+def test_kernels_of_the_library_are_inside_the_language():
+    """They are not checked at import, so that starting takes no longer than it has to."""
+    kernels = list(library_functions())
+    assert len(kernels) > 300
+    for each in kernels:
+        each.check()
+
+
+def load_as_library(path: Path, text: str):
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(f"portpart.{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_kernels_of_the_library_are_checked_when_they_are_used(tmp_path):
+    module = load_as_library(tmp_path / "late.py", HEADER + "@kernel\ndef f(i, a):\n    print(i)\n")
+    with pytest.raises(KernelSyntaxError, match="print"):
+        module.f.check()
+
+
+def test_a_file_that_has_changed_since_it_was_imported_is_not_read(tmp_path):
+    path = tmp_path / "late.py"
+    module = load_as_library(path, HEADER + "@kernel\ndef f(i, a):\n    a[i] = 1\n")
+    path.write_text(HEADER + "@kernel\ndef f(i, a):\n    a[i] = 22\n")
+    with pytest.raises(KernelSyntaxError, match="has changed since it was imported"):
+        module.f.check()

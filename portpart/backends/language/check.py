@@ -1,7 +1,8 @@
 """The accepted subset of Python, checked before any compiler sees a kernel.
 
-`check_function` runs when a kernel is decorated.  What it lets through, both compilers accept;
-what it refuses is reported with the file, the line, the marked source and the allowed form.
+A kernel is checked when it is decorated, one of this package when it is used.  What is let
+through, both compilers accept; what is refused is reported with the file, the line, the marked
+source and the allowed form.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ import ast
 import inspect
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from portpart.backends.language import team_arrays
 from portpart.backends.language.definite_assignment import DefiniteAssignment
 from portpart.backends.language.flatten import flatten
-from portpart.backends.language.kernels import CheckedFunction, DeviceFunction
+from portpart.backends.language.kernels import CheckedFunction, DeviceFunction, Findings
 from portpart.backends.language.module_constants import ModuleConstants
-from portpart.backends.language.source import parsed, refuse
+from portpart.backends.language.source import parsed, refuse, version_of
 from portpart.backends.language.team_arrays import BLOCK, TeamArray
 from portpart.backends.language.words import BUILTIN_WORDS, Word, lane_array, team_array
 from portpart.errors import KernelSyntaxError
@@ -36,15 +38,29 @@ Checked = TypeVar("Checked", bound=CheckedFunction)
 def check_function(
     function: Callable[..., Any], result: type[Checked], *, is_kernel: bool
 ) -> Checked:
-    """Check `function` and return it with its tree and its resolved names."""
+    """The function with its tree and its resolved names.
+
+    Those of this package are checked when they are first used, and all of them by its tests; others
+    at once.
+    """
     if not isinstance(function, types.FunctionType) or function.__name__ == "<lambda>":
         raise KernelSyntaxError(f"{function!r} is not a plain function; write it with def")
+    version = version_of(function.__code__.co_filename)
+    made = result(function, is_kernel, partial(_findings, function, is_kernel, version))
+    if str(function.__module__).partition(".")[0] != __name__.partition(".")[0]:
+        made.check()
+    return made
+
+
+def _findings(function: types.FunctionType, is_kernel: bool, version: tuple[int, int]) -> Findings:
+    filename = function.__code__.co_filename
+    if version_of(filename) != version:
+        raise KernelSyntaxError(f"{filename} has changed since it was imported; start Python anew")
     source, tree = parsed(function)
     checker = _Checker(function, tree, source, is_kernel)
     checker.run()
-    text = "".join([*source, *checker.meanings])
-    return result(function, tree, text, checker.signature, checker.references, is_kernel,
-                  checker.team_words, checker.team_arrays)
+    return Findings(tree, "".join([*source, *checker.meanings]), checker.signature,
+                    checker.references, checker.team_words, checker.team_arrays)
 
 
 class _Checker(ast.NodeVisitor):

@@ -5,55 +5,116 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import threading
 import types
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from portpart.backends.language.parameters import Flat, Mismatch, Parameter
 from portpart.backends.language.team_arrays import TeamArray
 from portpart.errors import KernelTypeError
 
+_checking = threading.RLock()
+
+
+class Findings(NamedTuple):
+    """What a check finds out about a function.
+
+    Attributes
+    ----------
+    tree : ast.FunctionDef
+        Its syntax tree without the docstring and without records; line numbers are those of the
+        file.
+    source : str
+        What it means: its text and what its words and fields were taken for.
+    signature : list of Parameter
+        The parameters as they are written.
+    references : dict of str to object
+        What each name means that is neither a parameter nor a local variable: a number, a
+        `DeviceFunction` or a `Word`.
+    uses_team_words : bool
+    team_arrays : dict of str to TeamArray
+        The scratch arrays of a kernel, by the names it gives them.
+    """
+
+    tree: ast.FunctionDef
+    source: str
+    signature: list[Parameter]
+    references: dict[str, Any]
+    uses_team_words: bool
+    team_arrays: dict[str, TeamArray]
+
 
 class CheckedFunction:
-    """A function inside the kernel language.
+    """A function inside the kernel language, checked when its findings are first asked for.
 
     Attributes
     ----------
     name : str
     function : FunctionType
         The Python function as written.
-    tree : ast.FunctionDef
-        Its syntax tree without the docstring and without records; line numbers are those of the
-        file.
-    signature : list of Parameter
-        The parameters as they are written.
-    takes_records : bool
-        Whether one of them is a record or words.
-    references : dict of str to object
-        What each name means that is neither a parameter nor a local variable: a number, a
-        `DeviceFunction` or a `Word`.
-    filename, first_line
+    is_kernel : bool
+    filename : str
         Where it stands.
-    is_kernel, uses_team_words : bool
-    team_arrays : dict of str to TeamArray
-        The scratch arrays of a kernel, by the names it gives them.
     """
 
-    def __init__(self, function: types.FunctionType, tree: ast.FunctionDef, source: str,
-                 signature: list[Parameter], references: dict[str, Any], is_kernel: bool,
-                 uses_team_words: bool, team_arrays: dict[str, TeamArray]) -> None:
+    def __init__(self, function: types.FunctionType, is_kernel: bool,
+                 find: Callable[[], Findings]) -> None:
         self.name = function.__name__
-        self._source = source
-        self.signature = signature
-        self.takes_records = any(parameter.kind for parameter in signature)
         self.function = function
-        self.tree = tree
-        self.references = references
         self.filename = function.__code__.co_filename
-        self.first_line = tree.lineno
         self.is_kernel = is_kernel
-        self.uses_team_words = uses_team_words
-        self.team_arrays = team_arrays
         self.__doc__ = function.__doc__
+        self._find = find
+        self._found: Findings | None = None
+
+    def check(self) -> Findings:
+        """Check the function, if that has not been done.
+
+        Raises
+        ------
+        KernelSyntaxError
+            If it is outside the kernel language.
+        """
+        with _checking:
+            if self._found is None:
+                self._found = self._find()
+            return self._found
+
+    @functools.cached_property
+    def tree(self) -> ast.FunctionDef:
+        """Its syntax tree."""
+        return self.check().tree
+
+    @functools.cached_property
+    def signature(self) -> list[Parameter]:
+        """The parameters as they are written."""
+        return self.check().signature
+
+    @functools.cached_property
+    def takes_records(self) -> bool:
+        """Whether a parameter is a record or words."""
+        return any(parameter.kind for parameter in self.signature)
+
+    @functools.cached_property
+    def references(self) -> dict[str, Any]:
+        """What its names mean."""
+        return self.check().references
+
+    @functools.cached_property
+    def uses_team_words(self) -> bool:
+        """Whether the lanes of a team talk to each other."""
+        return self.check().uses_team_words
+
+    @functools.cached_property
+    def team_arrays(self) -> dict[str, TeamArray]:
+        """The scratch arrays of a kernel."""
+        return self.check().team_arrays
+
+    @functools.cached_property
+    def first_line(self) -> int:
+        """Where it begins in its file."""
+        return self.tree.lineno
 
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
@@ -95,7 +156,7 @@ class CheckedFunction:
 
         Records give arguments the order of their fields, which the source does not tell.
         """
-        parts = [self._source, repr(self.parameters), repr(self.team_arrays)]
+        parts = [self.check().source, repr(self.parameters), repr(self.team_arrays)]
         parts += [f"{name}: {_meaning(value)}" for name, value in sorted(self.references.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

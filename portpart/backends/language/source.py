@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import threading
 import types
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,15 @@ _files: dict[str, tuple[list[str], dict[Place, Definition]]] = {}
 """Lines of each file, and the functions in it that nobody has asked for yet."""
 
 _reading = threading.Lock()
+
+
+def version_of(filename: str) -> tuple[int, int]:
+    """Time and size of a file, or zeros for what is none, as a member of an archive."""
+    try:
+        found = os.stat(filename)
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 def parsed(function: types.FunctionType) -> tuple[list[str], ast.FunctionDef]:
