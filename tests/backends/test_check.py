@@ -6,7 +6,9 @@ import importlib
 import importlib.util
 import itertools
 import pkgutil
+import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -253,6 +255,24 @@ def test_kernels_of_the_library_are_checked_when_they_are_used(tmp_path):
     module = load_as_library(tmp_path / "late.py", HEADER + "@kernel\ndef f(i, a):\n    print(i)\n")
     with pytest.raises(KernelSyntaxError, match="print"):
         module.f.check()
+
+
+def test_threads_may_use_kernels_of_the_library_for_the_first_time(tmp_path):
+    """A check goes on to the functions that are called, while others ask for these."""
+    text = HEADER + "@device\ndef f(x):\n    return x + 1\n\n\n" + "".join(
+        f"@kernel\ndef g{i}(i, a):\n    a[i] = f(i)\n\n\n" for i in range(4))
+    for turn in range(40):
+        module = load_as_library(tmp_path / f"late{turn}.py", text)
+        asked = [partial(getattr, function, name)
+                 for function in (module.g0, module.f, module.g1, module.g2, module.g3)
+                 for name in ("tree", "signature", "takes_records", "fingerprint")]
+        threads = [threading.Thread(target=each, daemon=True) for each in asked]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+        assert not any(thread.is_alive() for thread in threads)
+        assert module.g0.references["f"] is module.f
 
 
 def test_a_file_that_has_changed_since_it_was_imported_is_not_read(tmp_path):

@@ -60,7 +60,8 @@ def _findings(function: types.FunctionType, is_kernel: bool, version: tuple[int,
     checker = _Checker(function, tree, source, is_kernel)
     checker.run()
     return Findings(tree, "".join([*source, *checker.meanings]), checker.signature,
-                    checker.references, checker.team_words, checker.team_arrays)
+                    any(parameter.kind for parameter in checker.signature), checker.references,
+                    checker.team_words, checker.team_arrays)
 
 
 class _Checker(ast.NodeVisitor):

@@ -15,6 +15,7 @@ from portpart.backends.language.team_arrays import TeamArray
 from portpart.errors import KernelTypeError
 
 _checking = threading.RLock()
+"""The only lock that is taken during a check: those of cached properties would wait in circles."""
 
 
 class Findings(NamedTuple):
@@ -29,6 +30,8 @@ class Findings(NamedTuple):
         What it means: its text and what its words and fields were taken for.
     signature : list of Parameter
         The parameters as they are written.
+    takes_records : bool
+        Whether one of them is a record or words.
     references : dict of str to object
         What each name means that is neither a parameter nor a local variable: a number, a
         `DeviceFunction` or a `Word`.
@@ -40,6 +43,7 @@ class Findings(NamedTuple):
     tree: ast.FunctionDef
     source: str
     signature: list[Parameter]
+    takes_records: bool
     references: dict[str, Any]
     uses_team_words: bool
     team_arrays: dict[str, TeamArray]
@@ -81,37 +85,37 @@ class CheckedFunction:
                 self._found = self._find()
             return self._found
 
-    @functools.cached_property
+    @property
     def tree(self) -> ast.FunctionDef:
         """Its syntax tree."""
-        return self.check().tree
+        return (self._found or self.check()).tree
 
-    @functools.cached_property
+    @property
     def signature(self) -> list[Parameter]:
         """The parameters as they are written."""
-        return self.check().signature
+        return (self._found or self.check()).signature
 
-    @functools.cached_property
+    @property
     def takes_records(self) -> bool:
         """Whether a parameter is a record or words."""
-        return any(parameter.kind for parameter in self.signature)
+        return (self._found or self.check()).takes_records
 
-    @functools.cached_property
+    @property
     def references(self) -> dict[str, Any]:
         """What its names mean."""
-        return self.check().references
+        return (self._found or self.check()).references
 
-    @functools.cached_property
+    @property
     def uses_team_words(self) -> bool:
         """Whether the lanes of a team talk to each other."""
-        return self.check().uses_team_words
+        return (self._found or self.check()).uses_team_words
 
-    @functools.cached_property
+    @property
     def team_arrays(self) -> dict[str, TeamArray]:
         """The scratch arrays of a kernel."""
-        return self.check().team_arrays
+        return (self._found or self.check()).team_arrays
 
-    @functools.cached_property
+    @property
     def first_line(self) -> int:
         """Where it begins in its file."""
         return self.tree.lineno
