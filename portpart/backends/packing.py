@@ -183,6 +183,21 @@ class Table:
         self._add(self._CONSTANT, word)
         return len(self._source) - 1
 
+    def add_alone(self) -> int:
+        """Append a word that every `fill` sets to 0, in a line of memory of its own.
+
+        For a word that waiting blocks read all the time: writing to its line takes long meanwhile.
+        Returns its position.
+        """
+        self._end_line()
+        place = self.add_constant(0)
+        self._end_line()
+        return place
+
+    def _end_line(self) -> None:
+        while 8 * len(self._source) % LINE:
+            self.add_constant(0)
+
     def _add_slot(self, slot: Slot, offset: int) -> None:
         if slot.words:
             self._add(self._BEHIND, 8 * self._word_places[slot] + offset)

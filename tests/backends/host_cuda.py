@@ -128,7 +128,7 @@ class HostCudaExecutable:
         rows = {id(step): self.table.add_row(step) for step in program.launches()}
         used = dict.fromkeys(_flags(program.steps))
         flags = {flag: self.table.add_address(flag) for flag in used}
-        arrivals = self.table.add_constant(0)
+        arrivals = self.table.add_alone()
         translations = {
             id(step): translated(step.kernel, step.args, step.team, STEP)
             for step in program.launches()

@@ -113,6 +113,19 @@ def test_table_holds_rows_of_addresses_and_bits():
     assert again[first + 1] == start + 4
 
 
+@pytest.mark.parametrize("before", [0, 1, 15, 16])
+def test_a_word_alone_shares_its_line_with_no_other(before):
+    table = packing.Table((Slot("sizes", np.dtype(np.int64), True, words=2),))
+    for word in range(before):
+        table.add_constant(word + 1)
+    place = table.add_alone()
+    words = table.fill({"sizes": (3, 4)}, base=0)
+    line = packing.LINE // 8
+    assert place % line == 0
+    assert words[place:place + line].tolist() == line * [0]
+    assert words[words != 0].tolist() == [*range(1, before + 1), 3, 4]
+
+
 def test_words_stand_behind_the_rows_and_scratch_is_cut_in_order():
     more = Slot("more", np.dtype(np.int64), True, words=1)
     sizes = Slot("sizes", np.dtype(np.int64), True, words=2)

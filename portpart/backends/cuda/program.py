@@ -46,11 +46,11 @@ class CudaExecutable:
         self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
         self.flags: dict[Element, int] = {}
         self._place_flags(program.steps)
-        self.arrivals = self.layout.add_constant(0)
         self.laps = space.cupy.zeros((len(self.rows), 2), np.int64) if space.profiling else None
         self._laps_at = None
         if self.laps is not None:
             self._laps_at = self.layout.add_constant(self.laps.data.ptr)
+        self.arrivals = self.layout.add_alone()
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self._base = int(self.table.data.ptr)
         self.functions: dict[int, Any] = {}

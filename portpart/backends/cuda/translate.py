@@ -75,7 +75,7 @@ def translate(
         head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}_packed'
         parts.append(_from_row(typed, team, head))
     if STEP in entries:
-        parts.append(_from_row(typed, team, f"__device__ __noinline__ void {_SYMBOL}_step"))
+        parts.append(_from_row(typed, team, f"__device__ __forceinline__ void {_SYMBOL}_step"))
     text = "\n\n".join(parts) + "\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     symbol = f"{NameTable()(kernel.name)}_{digest}"
