@@ -56,20 +56,24 @@ def keep_wish(v, best, score, search: Search):
 
 
 @device
-def anybody(v, c, room, graph: Record, search: Search):
+def anybody(v, c, own, room, graph: Record, search: Search):
     """Every candidate will do."""
     return True
 
 
 @cache
-def best_candidate(candidate: DeviceFunction, rate: DeviceFunction, keep: DeviceFunction,
-                   score_type: Word, admits: DeviceFunction = anybody) -> DeviceFunction:
+def best_candidate(candidate: DeviceFunction, fits: DeviceFunction, rate: DeviceFunction,
+                   keep: DeviceFunction, score_type: Word,
+                   admits: DeviceFunction = anybody) -> DeviceFunction:
     """Device function that looks for the best candidate.
 
     Parameters
     ----------
     candidate : DeviceFunction
-        ``candidate(place, v, own, room, graph, search)``: who stands at a place, -1 for nobody.
+        ``candidate(place, graph, search)``: who stands at a place.
+    fits : DeviceFunction
+        ``fits(v, c, own, room, graph, search)``: whether a candidate may be taken, asked before it
+        is rated.  Where it always may, a compiler sees that and reads ahead.
     rate : DeviceFunction
         ``rate(place, c, v, graph, search)``: the score of candidate c, of which more is better.
     keep : DeviceFunction
@@ -78,8 +82,8 @@ def best_candidate(candidate: DeviceFunction, rate: DeviceFunction, keep: Device
     score_type : Word
         int64 or float64.
     admits : DeviceFunction
-        ``admits(v, c, room, graph, search)``: whether a candidate may be taken, asked where the
-        score is good enough: for what takes longer to find out than a score does.
+        As `fits`, asked where the score is good enough: for what takes longer to find out than a
+        score does.
     """
 
     @device
@@ -89,10 +93,10 @@ def best_candidate(candidate: DeviceFunction, rate: DeviceFunction, keep: Device
         best_hash = int64(LOWEST)
         best = int32(NOBODY)
         for place in range(int64(begin) + lane(), int64(end), team_size()):
-            c = candidate(place, v, own, room, graph, search)
-            if c != NOBODY:
+            c = candidate(place, graph, search)
+            if fits(v, c, own, room, graph, search):
                 score = rate(place, c, v, graph, search)
-                if score >= best_score and admits(v, c, room, graph, search):
+                if score >= best_score and admits(v, c, own, room, graph, search):
                     hashed = tie_hash(v, c, own, search.seed)
                     if score > best_score or hashed > best_hash:
                         best_score = score

@@ -49,7 +49,7 @@ def counting(connectivity: Connectivity, counter: Word, most: int) -> Kernel:
     num_blocks, num_weights, num_order = connectivity.scratch
 
     @kernel
-    def count(v, graph: Csr, part, sums, candidates, k):
+    def add_up(v, graph: Csr, part, sums, candidates, k):
         """Add up what is told of v."""
         ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
                     order=team_array(int8, num_order))
@@ -58,16 +58,17 @@ def counting(connectivity: Connectivity, counter: Word, most: int) -> Kernel:
             first = int64(k)
         while first < k:
             end = bring(v, first, graph, part, ties, k)
-            for j in range(lane(), number(v, first, end, graph, ties), team_size()):
+            count = number(v, first, end, graph, ties)
+            for j in range(lane(), count, team_size()):
                 block = block_of(j, v, first, end, graph, part, ties)
-                weight = weight_of(j, v, block, first, end, graph, ties)
+                weight = weight_of(j, count, v, block, first, end, graph, ties)
                 if weight > 0:
                     atomic_add(sums, int64(v) * k + block, weight)
                     atomic_add(candidates, int64(v) * k + block, 1)
             team_sync()
             first = end
 
-    return count
+    return add_up
 
 
 def told(space: ExecutionSpace, graph: Graph, part: np.ndarray, k: int, kernel: Kernel,

@@ -28,6 +28,7 @@ inline float32 float_abs(float32 a) { return __builtin_fabsf(a); }
 inline float64 float_abs(float64 a) { return __builtin_fabs(a); }
 inline int64 popcount(uint64 x) { return __builtin_popcountll(x); }
 inline int64 ctz(uint64 x) { return x == 0 ? 64 : __builtin_ctzll(x); }
+inline int64 clz(uint64 x) { return x == 0 ? 64 : __builtin_clzll(x); }
 
 }  // namespace pp
 """

@@ -9,6 +9,7 @@ from portpart.backends.language import (
     atomic_max,
     atomic_min,
     atomic_next,
+    clz,
     ctz,
     device,
     float32,
@@ -142,7 +143,7 @@ def mark_bits(i, words, counts, zeros):
     team_sync()
     if lane() == 0:
         counts[i] = popcount(words[2 * i])
-        zeros[i] = ctz(words[2 * i] << (i % 50))
+        zeros[i] = ctz(words[2 * i] << (i % 50)) + 100 * clz(words[2 * i] << (i % 50))
 
 
 @device

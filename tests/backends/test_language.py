@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from portpart import backends
 from portpart.backends import language
 from portpart.backends.language import (
+    clz,
     ctz,
     device,
     float32,
@@ -74,7 +75,8 @@ def use_everything(i, values, weights, result):
     else:
         pass
     total += value_or(weights, i, 5) + abs(values[i]) + -values[i] // 7 + ~values[i] % 5
-    total += popcount(values[i]) + ctz(values[i]) + int64(float32(values[i]) * HALF)
+    total += popcount(values[i]) + ctz(values[i]) - clz(values[i])
+    total += int64(float32(values[i]) * HALF)
     result[i] = total
 
 
@@ -134,6 +136,7 @@ def test_plain_casts_wrap_as_numpy_does(value, name):
 def test_bits():
     assert [popcount(x) for x in (0, 1, 255, -1)] == [0, 1, 8, 64]
     assert [ctz(x) for x in (0, 1, 8, -1, 2**63)] == [64, 0, 3, 0, 63]
+    assert [clz(x) for x in (0, 1, 8, -1, 2**63)] == [64, 63, 60, 0, 0]
 
 
 def test_plain_atomics_return_the_value_before():

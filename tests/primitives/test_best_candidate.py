@@ -50,7 +50,7 @@ class Scored(Search):
 
 
 @device
-def standing(place, v, own, room, rows: Rows, search: Scored):
+def standing(place, rows: Rows, search: Scored):
     """Who stands at a place."""
     return rows.standing[place]
 
@@ -62,7 +62,13 @@ def score(place, c, v, rows: Rows, search: Scored):
 
 
 @device
-def is_even(v, c, room, rows: Rows, search: Scored):
+def is_somebody(v, c, own, room, rows: Rows, search: Scored):
+    """Whether anybody stands there."""
+    return c != NOBODY
+
+
+@device
+def is_even(v, c, own, room, rows: Rows, search: Scored):
     """Whether a candidate is even."""
     return c % 2 == 0
 
@@ -78,7 +84,7 @@ def keep_score(v, best, best_score, search: Scored):
 
 def finder(admits: DeviceFunction, keep: DeviceFunction, score_type: Word) -> Any:
     """A kernel that looks for the best candidate of a row, which prefers candidate 4."""
-    find = best_candidate(standing, score, keep, score_type, admits)
+    find = best_candidate(standing, is_somebody, score, keep, score_type, admits)
 
     @kernel
     def find_best(v, rows: Rows, search: Scored):

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from portpart.algorithms.coarsening.sizes import FineSizes, sum_type
-from portpart.algorithms.coarsening.wishes import Wishes, neighbour_to_join, room_beside
+from portpart.algorithms.coarsening.wishes import Wishes, head_of, may_join, room_beside
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
@@ -97,10 +97,10 @@ def rating(arc_weight, cluster_weight):
 
 
 @device
-def may_enter(v, c, room, clusters: Clustering):
-    """Whether cluster c has room for v, which fits clusters up to `room`, and is of its label."""
-    return clusters.cluster_weight[c] <= room and (
-        value_or(clusters.label, c, 0) == value_or(clusters.label, v, 0))
+def may_be_in(v, c, own, room, graph: Csr, clusters: Clustering):
+    """Whether c is v's own cluster, or of its label with room for v, which fits up to `room`."""
+    return c == own or (clusters.cluster_weight[c] <= room and (
+        value_or(clusters.label, c, 0) == value_or(clusters.label, v, 0)))
 
 
 @device
@@ -120,12 +120,9 @@ def rate_neighbour(arc, u, v, graph: Csr, clusters: Wishes):
 
 
 @device
-def cluster_to_join(arc, v, own, room, graph: Csr, clusters: Clustering):
-    """The cluster that an arc of v leads to if v may be in it, else -1."""
-    c = clusters.cluster[graph.targets[arc]]
-    if c != own and not may_enter(v, c, room, clusters):
-        c = int32(NOBODY)
-    return c
+def cluster_of_head(arc, graph: Csr, clusters: Clustering):
+    """The cluster that an arc leads to."""
+    return clusters.cluster[graph.targets[arc]]
 
 
 @device
@@ -135,9 +132,15 @@ def rate_cluster(arc, c, v, graph: Csr, clusters: Clustering):
 
 
 @device
-def cluster_at(slot, v, own, room, graph: Csr, row: ClusterRow):
-    """The cluster at a slot of a hash row, -1 if the slot is empty."""
+def cluster_at(slot, graph: Csr, row: ClusterRow):
+    """The cluster at a slot of a hash row."""
     return row.keys[slot]
+
+
+@device
+def is_taken(v, c, own, room, graph: Csr, row: ClusterRow):
+    """Whether the slot where c was read is taken."""
+    return c != EMPTY
 
 
 @device
@@ -146,9 +149,9 @@ def rate_slot(slot, c, v, graph: Csr, row: ClusterRow):
     return rating(row.sums[slot], row.cluster_weight[c])
 
 
-best_neighbour = best_candidate(neighbour_to_join, rate_neighbour, keep_wish, float64)
-best_cluster = best_candidate(cluster_to_join, rate_cluster, keep_wish, float64)
-best_of_row = best_candidate(cluster_at, rate_slot, keep_wish, float64)
+best_neighbour = best_candidate(head_of, may_join, rate_neighbour, keep_wish, float64)
+best_cluster = best_candidate(cluster_of_head, may_be_in, rate_cluster, keep_wish, float64)
+best_of_row = best_candidate(cluster_at, is_taken, rate_slot, keep_wish, float64)
 
 
 @kernel
@@ -180,8 +183,8 @@ def add_up(v, own, room, graph: Csr, clusters: Clustering, row: ClusterRow, firs
         row.sums[slot] = 0
     team_sync()
     for arc in range(int64(graph.begin[v]) + lane(), int64(graph.end[v]), team_size()):
-        c = cluster_to_join(arc, v, own, room, graph, clusters)
-        if c != NOBODY:
+        c = cluster_of_head(arc, graph, clusters)
+        if may_be_in(v, c, own, room, graph, clusters):
             slot = claim_slot_in_team(row.keys, first, last, c)
             team_atomic_add(row.sums, slot, value_or(graph.weights, arc, 1))
     team_sync()

@@ -9,7 +9,8 @@ from portpart.algorithms.coarsening.sizes import of_vertices
 from portpart.algorithms.coarsening.wishes import (
     ListSize,
     Wishes,
-    neighbour_to_join,
+    head_of,
+    may_join,
     room_beside,
 )
 from portpart.backends.declared import work
@@ -120,7 +121,7 @@ def keep_selection(v, best, best_score, grouping: Grouping):
     return best
 
 
-best_scored = best_candidate(neighbour_to_join, score, keep_selection, int64)
+best_scored = best_candidate(head_of, may_join, score, keep_selection, int64)
 
 
 @kernel

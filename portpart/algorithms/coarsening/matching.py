@@ -23,6 +23,7 @@ from portpart.algorithms.coarsening.wishes import (
     ListSize,
     Wishes,
     empty_list,
+    head_of,
     may_join,
     room_beside,
 )
@@ -44,7 +45,7 @@ from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
-from portpart.primitives.best_candidate import best_candidate, keep_wish
+from portpart.primitives.best_candidate import anybody, best_candidate, keep_wish
 
 
 class Matching(Wishes, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
@@ -191,29 +192,14 @@ def edge_rating(arc, u, v, graph: Csr, matching: Matching):
 
 
 @device
-def may_match(v, u, room, graph: Csr, matching: Matching):
+def may_match(v, u, own, room, graph: Csr, matching: Matching):
     """Whether v and u, an unmatched vertex, may be a pair."""
-    return matching.mate[u] == UNMATCHED and may_join(v, u, room, graph, matching)
-
-
-@device
-def neighbour_to_match(arc, v, own, room, graph: Csr, matching: Matching):
-    """The head of an arc of v if the two may be a pair, else -1."""
-    u = graph.targets[arc]
-    if not may_match(v, u, room, graph, matching):
-        u = int32(UNMATCHED)
-    return u
-
-
-@device
-def neighbour(arc, v, own, room, graph: Csr, matching: Matching):
-    """The head of an arc of v."""
-    return graph.targets[arc]
+    return matching.mate[u] == UNMATCHED and may_join(v, u, own, room, graph, matching)
 
 
 # A weight is read sooner than a mate, a rating is worked out later.
-best_by_weight = best_candidate(neighbour, edge_weight, keep_wish, int64, may_match)
-best_by_rating = best_candidate(neighbour_to_match, edge_rating, keep_wish, float64)
+best_by_weight = best_candidate(head_of, anybody, edge_weight, keep_wish, int64, may_match)
+best_by_rating = best_candidate(head_of, may_match, edge_rating, keep_wish, float64)
 
 
 @kernel

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from portpart.backends.interface import Array
-from portpart.backends.language import Words, device, int32, kernel, value_or
+from portpart.backends.language import Words, device, kernel, value_or
 from portpart.graphs.rows import Csr
 from portpart.primitives.best_candidate import Search
-from portpart.primitives.team_winner import NOBODY
 
 
 class Wishes(Search):
@@ -43,16 +42,13 @@ def room_beside(v, graph: Csr, wishes: Wishes):
 
 
 @device
-def may_join(v, u, room, graph: Csr, wishes: Wishes):
-    """Whether vertex u weighs no more than `room` and is of v's label."""
-    return value_or(graph.vertex_weights, u, 1) <= room and (
-        value_or(wishes.label, u, 0) == value_or(wishes.label, v, 0))
+def head_of(arc, graph: Csr, wishes: Wishes):
+    """The head of an arc."""
+    return graph.targets[arc]
 
 
 @device
-def neighbour_to_join(arc, v, own, room, graph: Csr, wishes: Wishes):
-    """The head of an arc of v if the two may be joined, else -1."""
-    u = graph.targets[arc]
-    if not may_join(v, u, room, graph, wishes):
-        u = int32(NOBODY)
-    return u
+def may_join(v, u, own, room, graph: Csr, wishes: Wishes):
+    """Whether vertex u weighs no more than `room` and is of v's label."""
+    return value_or(graph.vertex_weights, u, 1) <= room and (
+        value_or(wishes.label, u, 0) == value_or(wishes.label, v, 0))

@@ -88,33 +88,29 @@ def max_of_few(shape: Shape) -> int:
 
 
 @device
-def value_in_tree(
-    block, weight, v, graph: Csr, part, ties: Ties, tables: TreeDistances, num_blocks,
-):
-    """Less the cost of v in a block of a hierarchy."""
+def value_in_tree(block, weight, count, v, graph: Csr, part, ties: Ties, tables: TreeDistances):
+    """Less the cost of v in one of `count` blocks of a hierarchy."""
     cost = int64(0)
     level = int64(0)
     begin = int64(tables.bounds[2 * block])
     end = int64(tables.bounds[2 * block + 1])
-    while end - begin < num_blocks:
+    while end - begin < count:
         longer = tables.lengths[level + 1] - tables.lengths[level]
         cost -= longer * (int64(ties.weights[end]) - int64(ties.weights[begin]))
         level += 1
-        begin = int64(tables.bounds[2 * (level * num_blocks + block)])
-        end = int64(tables.bounds[2 * (level * num_blocks + block) + 1])
-    return -(cost + tables.lengths[level] * int64(ties.weights[num_blocks]))
+        begin = int64(tables.bounds[2 * (level * count + block)])
+        end = int64(tables.bounds[2 * (level * count + block) + 1])
+    return -(cost + tables.lengths[level] * int64(ties.weights[count]))
 
 
 @device
-def value_in_matrix(
-    block, weight, v, graph: Csr, part, ties: Ties, tables: MatrixDistances, num_blocks,
-):
-    """Less the cost of v in a block, by a matrix of distances."""
+def value_in_matrix(block, weight, count, v, graph: Csr, part, ties: Ties, tables: MatrixDistances):
+    """Less the cost of v in one of `count` blocks, by a matrix of distances."""
     cost = int64(0)
-    for other in range(num_blocks):
+    for other in range(count):
         weight_there = int64(ties.weights[other + 1]) - int64(ties.weights[other])
         if weight_there > 0:
-            cost += weight_there * tables.lengths[int64(block) * num_blocks + other]
+            cost += weight_there * tables.lengths[int64(block) * count + other]
     return -cost
 
 

@@ -9,9 +9,10 @@ A connectivity is used like this, by all lanes of a team together, `first` being
 `bring` has returned, until that is the number of blocks::
 
     end = bring(v, first, ...)
-    for j in range(lane(), number(v, first, end, ...), team_size()):
+    count = number(v, first, end, ...)
+    for j in range(lane(), count, team_size()):
         block = block_of(j, v, first, end, ...)
-        weight = weight_of(j, v, block, first, end, ...)    # 0: none, or told for another candidate
+        weight = weight_of(j, count, v, block, first, end, ...)  # 0: none, or told for another one
     team_sync()
 """
 
@@ -122,10 +123,10 @@ def block_of_head(j, v, first, end, graph: Csr, part, ties: Ties):
 
 
 @device
-def weight_of_head(j, v, block, first, end, graph: Csr, ties: Ties):
+def weight_of_head(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of the arcs into the block of head j; 0 if an earlier head is there."""
     total = int64(0)
-    for other in range(degree_of(v, graph)):
+    for other in range(count):
         if ties.blocks[other] == block:
             if other < j:
                 break
@@ -141,7 +142,7 @@ def pairwise(max_arcs: int) -> Connectivity:
 
 
 @device
-def weight_of_one(j, v, block, first, end, graph: Csr, ties: Ties):
+def weight_of_one(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
     return int64(ties.weights[j])
 
@@ -210,7 +211,7 @@ def block_in_table(j, v, first, end, graph: Csr, part, ties: Ties):
 
 
 @device
-def weight_in_table(j, v, block, first, end, graph: Csr, ties: Ties):
+def weight_in_table(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of the arcs into that block."""
     return int64(ties.weights[int64(ties.order[j])])
 
@@ -262,7 +263,7 @@ def block_counted(j, v, first, end, graph: Csr, part, ties: Ties):
 
 
 @device
-def weight_counted(j, v, block, first, end, graph: Csr, ties: Ties):
+def weight_counted(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of v's arcs into the block of candidate j, told for one candidate of that block."""
     total = int64(0)
     if block >= first and block < end:
@@ -318,7 +319,7 @@ def block_at(j, v, first, end, graph: Csr, part, ties: Ties):
 
 
 @device
-def weight_between(j, v, block, first, end, graph: Csr, ties: Ties):
+def weight_between(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of the arcs into block j."""
     return int64(ties.weights[j + 1]) - int64(ties.weights[j])
 
@@ -346,7 +347,7 @@ def block_of_arc(j, v, first, end, graph: Csr, part, ties: Ties):
 
 
 @device
-def weight_of_arc(j, v, block, first, end, graph: Csr, ties: Ties):
+def weight_of_arc(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
     return value_or(graph.weights, graph.begin[v] + j, 1)
 

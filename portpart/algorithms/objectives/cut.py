@@ -52,7 +52,7 @@ def one_distance(a, b, tables: Tables):
 
 
 @device
-def weight_itself(block, weight, v, graph: Csr, part, ties: Ties, tables: Tables, num_blocks):
+def weight_itself(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables):
     """The weight of the arcs into the block is what v does not cost there."""
     return weight
 

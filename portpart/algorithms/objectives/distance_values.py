@@ -17,7 +17,7 @@ from portpart.algorithms.objectives.connectivity import (
 )
 from portpart.algorithms.objectives.objective import Found, Tables, Valuation
 from portpart.backends.language import DeviceFunction, device, int64, value_or
-from portpart.graphs.rows import Csr, degree_of
+from portpart.graphs.rows import Csr
 
 MAX_ALONG = 8
 """Most arcs that are gone through for each candidate."""
@@ -37,10 +37,10 @@ def value_by_heads(distance: DeviceFunction) -> DeviceFunction:
     """Device function for arcs that are in scratch memory."""
 
     @device
-    def value_by_heads(block, weight, v, graph: Csr, part, ties: Ties, tables: Tables, num_blocks):
+    def value_by_heads(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables):
         """Less the cost of v in a block."""
         cost = int64(0)
-        for j in range(degree_of(v, graph)):
+        for j in range(count):
             cost += ties.weights[j] * distance(block, ties.blocks[j], tables)
         return -cost
 
@@ -48,14 +48,14 @@ def value_by_heads(distance: DeviceFunction) -> DeviceFunction:
 
 
 @cache
-def value_by_table(distance: DeviceFunction, slots: int) -> DeviceFunction:
-    """Device function for a hash table of so many slots."""
+def value_by_table(distance: DeviceFunction) -> DeviceFunction:
+    """Device function for a hash table."""
 
     @device
-    def value_by_table(block, weight, v, graph: Csr, part, ties: Ties, tables: Tables, num_blocks):
+    def value_by_table(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables):
         """Less the cost of v in a block."""
         cost = int64(0)
-        for other in range(int64(ties.weights[slots])):
+        for other in range(count):
             slot = int64(ties.order[other])
             cost += ties.weights[slot] * distance(block, ties.blocks[slot], tables)
         return -cost
@@ -68,9 +68,7 @@ def value_along_arcs(distance: DeviceFunction) -> DeviceFunction:
     """Device function for arcs that are nowhere but in the graph."""
 
     @device
-    def value_along_arcs(
-        block, weight, v, graph: Csr, part, ties: Ties, tables: Tables, num_blocks,
-    ):
+    def value_along_arcs(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables):
         """Less the cost of v in a block."""
         cost = int64(0)
         for arc in range(graph.begin[v], graph.end[v]):
@@ -86,7 +84,7 @@ def few_by_distance(distance: DeviceFunction, max_degree: int) -> Valuation:
     """For vertices with at most so many neighbours."""
     if max_degree > MAX_ALONG:
         slots = SLOTS if max_degree > FEW_SLOTS else FEW_SLOTS
-        return Valuation(in_table(slots), value_by_table(distance, slots))
+        return Valuation(in_table(slots), value_by_table(distance))
     return Valuation(one_by_one(max(1, max_degree)), value_by_heads(distance))
 
 

@@ -1,13 +1,13 @@
-"""Distances of a topology inside kernels: a step a level, and no k x k memory for hierarchies.
+"""Distances of a topology inside kernels, without k x k memory for hierarchies.
 
 An element of a hierarchy has a code: the digits of its place on each level, innermost lowest, each
 in bits of its own.  The highest bit in which two codes differ tells the level that both share.
 
-    4:8:6    element 0   00 000 000      codes differ from bit   0 on: distance lengths[1]
-             element 5   01 001 000                              2      lengths[2]
-                         |  |   level 3                          5      lengths[3]
-                         |  level 2: bits 2 ... 4
-                         level 1: bits 0 and 1
+    4:8:6    element 0   000 000 00     the highest bit that differs is   0 or 1: level 1 is shared
+             element 5   000 001 01                                       2 to 4: level 2
+                         |   |   bits of level 1                          5 to 7: level 3
+                         |   bits of level 2
+                         bits of level 3
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from portpart.algorithms.objectives.objective import Tables
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import device, int64
+from portpart.backends.language import clz, device, int64, uint64
 from portpart.graphs.topology import Topology
 
 MAX_COUNTED = 4096
@@ -36,8 +36,8 @@ class TreeDistances(DistanceTables):
     ----------
     codes : array of int64, shape (k,)
         The code of each element.
-    shifts : array of int64, shape (l + 1,)
-        The bits below each level.
+    apart : array of int64, shape (number of bits + 1,)
+        The distance of elements whose codes differ in that many bits: in the lowest ones.
     lengths : array of int64, shape (l + 1,)
         The distance of elements that share a level, 0 for the same element.
     bounds : array of int64, shape (2 (l + 1) k,)
@@ -46,7 +46,7 @@ class TreeDistances(DistanceTables):
     """
 
     codes: Array
-    shifts: Array
+    apart: Array
     lengths: Array
     bounds: Array
 
@@ -97,10 +97,11 @@ def distances_on(space: ExecutionSpace, topology: Topology) -> Distances:
 def _tree(space: ExecutionSpace, topology: Topology) -> TreeDistances:
     element = np.arange(topology.num_elements)
     codes = np.zeros(len(element), np.int64)
-    shifts = [0]
-    for size, arity in zip(topology.group_sizes, topology.arities):
-        codes |= element // size % arity << shifts[-1]
-        shifts.append(shifts[-1] + (arity - 1).bit_length())
+    apart = [0]
+    for size, arity, distance in zip(topology.group_sizes, topology.arities,
+                                     topology.level_distances):
+        codes |= element // size % arity << len(apart) - 1
+        apart += (arity - 1).bit_length() * [distance]
     bounds = np.zeros(1, np.int64)
     if len(element) <= MAX_COUNTED:
         bounds = np.concatenate([
@@ -108,7 +109,7 @@ def _tree(space: ExecutionSpace, topology: Topology) -> TreeDistances:
             for size in topology.group_sizes])
     lengths = [0, *topology.level_distances]
     return TreeDistances(topology.max_distance, *(
-        space.asarray(values, np.int64) for values in (codes, shifts, lengths, bounds)))
+        space.asarray(values, np.int64) for values in (codes, apart, lengths, bounds)))
 
 
 def _matrix(space: ExecutionSpace, topology: Topology) -> MatrixDistances:
@@ -120,11 +121,7 @@ def _matrix(space: ExecutionSpace, topology: Topology) -> MatrixDistances:
 @device
 def tree_distance(a, b, tables: TreeDistances):
     """Distance of elements a and b of a hierarchy."""
-    differing = tables.codes[a] ^ tables.codes[b]
-    level = int64(0)
-    while (differing >> tables.shifts[level]) != 0:
-        level += 1
-    return tables.lengths[level]
+    return tables.apart[64 - clz(uint64(tables.codes[a] ^ tables.codes[b]))]
 
 
 @device

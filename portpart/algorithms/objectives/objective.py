@@ -49,8 +49,8 @@ class Valuation:
     ----------
     connectivity : Connectivity
     value : DeviceFunction
-        ``value(block, weight, v, graph, part, ties, tables, num_blocks)``: the value of a block for
-        v, whose arcs into it have this weight.
+        ``value(block, weight, count, v, graph, part, ties, tables)``: the value of a block for v,
+        whose arcs into it have this weight, and that has so many candidates.
     """
 
     connectivity: Connectivity

@@ -68,6 +68,8 @@ def best_candidate(rules: Rules, valuation: Valuation, admits: DeviceFunction,
 
         All lanes of a team together; the first one gets to know.
         """
+        num_blocks = run.level.blocks
+        seed = run.level.seed
         here = run.moves.part[v]
         own = int64(0)
         total = int64(0)
@@ -78,11 +80,12 @@ def best_candidate(rules: Rules, valuation: Valuation, admits: DeviceFunction,
         admitted = int64(0)
         admitted_weight = int64(0)
         first = int64(0)
-        while first < run.level.blocks:
-            end = bring(v, first, graph, run.moves.part, ties, run.level.blocks)
-            for j in range(lane(), number(v, first, end, graph, ties), team_size()):
+        while first < num_blocks:
+            end = bring(v, first, graph, run.moves.part, ties, num_blocks)
+            count = number(v, first, end, graph, ties)
+            for j in range(lane(), count, team_size()):
                 block = block_of(j, v, first, end, graph, run.moves.part, ties)
-                weight = weight_of(j, v, block, first, end, graph, ties)
+                weight = weight_of(j, count, v, block, first, end, graph, ties)
                 total += weight
                 if block == here:
                     own += weight
@@ -93,10 +96,10 @@ def best_candidate(rules: Rules, valuation: Valuation, admits: DeviceFunction,
                         if counts:
                             admitted += 1
                             admitted_weight += weight
-                        value = value_of(block, weight, v, graph, run.moves.part, ties, tables,
-                                         run.level.blocks)
+                        value = value_of(block, weight, count, v, graph, run.moves.part, ties,
+                                         tables)
                         if value >= best:
-                            hashed = pair_hash(v, block, run.level.seed)
+                            hashed = pair_hash(v, block, seed)
                             if value > best or hashed > best_hash:
                                 best = value
                                 best_hash = hashed

@@ -176,7 +176,7 @@ class ExpressionWriter:
             return self.write(node.args[0])
         if name == "value_or":
             return self.value_or(*node.args)
-        if name in ("popcount", "ctz"):
+        if name in ("popcount", "ctz", "clz"):
             return self.bit_count(name, self.converted(node.args[0], INT64))
         return self.extreme(name, node)
 
@@ -190,7 +190,8 @@ class ExpressionWriter:
     def bit_count(self, name: str, value: Any) -> Any:
         if name == "popcount":
             return self.builder.ctpop(value)
-        return self.builder.cttz(value, literal(False, BOOL))
+        count = self.builder.cttz if name == "ctz" else self.builder.ctlz
+        return count(value, literal(False, BOOL))
 
     def extreme(self, name: str, node: ast.Call) -> Any:
         """min, max and abs; more than two operands are taken from left to right."""

@@ -18,6 +18,7 @@ __device__ __forceinline__ float32 float_abs(float32 a) { return ::fabsf(a); }
 __device__ __forceinline__ float64 float_abs(float64 a) { return ::fabs(a); }
 __device__ __forceinline__ int64 popcount(uint64 x) { return __popcll(x); }
 __device__ __forceinline__ int64 ctz(uint64 x) { return x == 0 ? 64 : __ffsll(int64(x)) - 1; }
+__device__ __forceinline__ int64 clz(uint64 x) { return __clzll(int64(x)); }
 
 }  // namespace pp
 """

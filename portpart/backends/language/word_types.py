@@ -21,7 +21,7 @@ from portpart.backends.language.types import (
 )
 from portpart.backends.language.words import CASTS
 
-PURE = frozenset((*CASTS, "min", "max", "abs", "popcount", "ctz", "value_or", "atomic_load",
+PURE = frozenset((*CASTS, "min", "max", "abs", "popcount", "ctz", "clz", "value_or", "atomic_load",
                   "lane", "team_size"))
 """Words without an effect: calls of the others must not be reordered."""
 
@@ -131,7 +131,7 @@ _RULES: dict[str, Callable[[str, list[ArgumentType]], np.dtype | None]] = {
     **dict.fromkeys(("team_sum", "team_scan"), _team_sum),
     **dict.fromkeys(("team_max", "team_min", "team_last"), _team_pick),
     **dict.fromkeys(("min", "max"), _min_max),
-    **dict.fromkeys(("popcount", "ctz"), _bit_count),
+    **dict.fromkeys(("popcount", "ctz", "clz"), _bit_count),
     **dict.fromkeys(
         ("atomic_add", "atomic_next", "atomic_min", "atomic_max", "atomic_cas", "atomic_load",
          "team_atomic_add", "team_atomic_cas"), _atomic),

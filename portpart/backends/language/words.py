@@ -99,6 +99,7 @@ team_atomic_cas = Word("team_atomic_cas", _plain_cas)
 
 popcount = Word("popcount", lambda value: (int(value) & ((1 << 64) - 1)).bit_count())
 ctz = Word("ctz", lambda value: (int(value) & -int(value)).bit_length() - 1 if value else 64)
+clz = Word("clz", lambda value: 64 - (int(value) & ((1 << 64) - 1)).bit_length())
 value_or = Word(
     "value_or", lambda array, index, default: default if array is None else int(array[index])
 )
