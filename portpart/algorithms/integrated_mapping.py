@@ -22,8 +22,8 @@ from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOption
 from portpart.algorithms.multilevel.pool import grown_parts
 from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
-from portpart.algorithms.placement.anchors import start_mapping, swap_groups
-from portpart.algorithms.placement.traffic import traffic_of, with_swaps
+from portpart.algorithms.placement.anchors import start_mapping
+from portpart.algorithms.placement.traffic import well_placed
 from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import Array
@@ -143,13 +143,7 @@ def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
         parts = grown_parts(level.graph, problem.balance, options, seed, splits)
         if is_hierarchy:
             return parts
-        return [_better_placed(level.graph, part, problem, seed) for part in parts]
+        return [well_placed(level.graph, part, problem.balance, problem.objective, seed,
+                            problem.constraints.fixed) for part in parts]
 
     return start_mapping(problem, problem.num_blocks, config.refinement.passes, grow)
-
-
-def _better_placed(coarsest: Graph, part: Array, problem: MappingProblem, seed: int) -> Array:
-    """The mapping after swaps: bisections know nothing of distances that are no hierarchy's."""
-    traffic = traffic_of(coarsest, part, problem.num_blocks)
-    return with_swaps(coarsest, part, traffic, problem.distances, seed,
-                      group=swap_groups(problem))[0]

@@ -14,8 +14,7 @@ from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.objectives.communication import check_cost, cost_of
 from portpart.algorithms.objectives.distances import distances_on
-from portpart.algorithms.placement.anchors import swap_groups
-from portpart.algorithms.placement.traffic import traffic_of, with_swaps
+from portpart.algorithms.placement.traffic import swap_groups, traffic_of, with_swaps
 from portpart.api.bounds import Bounds, bounds_for, seconds
 from portpart.api.constraints import constraints_of
 from portpart.api.device import (
@@ -209,9 +208,10 @@ def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
         traffic = traffic_of(graph, part, k)
     if swapped and not problem.constraints.out_of_time():
         with problem.trace.phase("swaps"):
-            part, traffic = with_swaps(graph, part, traffic, problem.distances, problem.seed,
-                                       lambda blocks: mapper.places(problem, blocks),
-                                       swap_groups(problem))
+            fixed = problem.constraints.fixed
+            group = swap_groups(balance, None if fixed is None else graph.space.to_host(fixed))
+            part, traffic = with_swaps(graph, part, traffic, problem.objective, problem.seed,
+                                       lambda blocks: mapper.places(problem, blocks), group)
             weights = graph.space.to_host(histogram(graph.space, part, k, graph.vertex_weights))
     return part, weights, traffic
 

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.balance.overload import repaired
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.communication import max_of_few
@@ -300,12 +301,12 @@ def optimum(graph: Graph, k: int, imbalance: str) -> int | None:
 def walked(graph: Graph, k: int, imbalance: str, seed: int = 1, algorithm: str = "portpart",
            preset: str = "default",
            objective: Callable[[ExecutionSpace], Objective] = tolls_on) -> np.ndarray:
-    """The partition that a walk over all levels ends with."""
+    """The partition that a search ends with; blocks that are too heavy are mended as everywhere."""
     space = graph.space
     run, config = lookup(algorithm, preset)
     problem = Problem(graph, balance_of(graph, k, imbalance), seed, Trace(space, graph, None),
                       objective=objective(space))
-    return copied(run(problem, config))
+    return copied(repaired(graph, run(problem, config), problem.balance)[0])
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -327,21 +328,17 @@ def test_as_many_blocks_as_vertices_are_numbered_for_it() -> None:
     assert min(values) == optimum(graph, 4, "0") < paid(graph, np.arange(4))
 
 
-@pytest.mark.parametrize(("weighted", "least"), [(False, 0.95), (True, 0.85)])
-def test_the_best_of_eight_seeds_is_the_optimum_of_most_small_graphs(weighted: bool,
-                                                                     least: float) -> None:
-    """Of 96 % of 200, and of 89 % if vertices have weights: some blocks are full without a way out.
+def test_the_best_of_eight_seeds_is_the_optimum_of_most_small_graphs() -> None:
+    """Of 95 % of 400, by the preset for the best partitions: of 99 % where vertices are alike.
 
-    By the preset for the best partitions; the default finds 95 % and 83 %.
+    Where they have weights, of 91 %: vertices in full blocks would have to change places.
     """
-    drawn = map(small_case, itertools.count(int(weighted), 2))
-    cases = ((case, optimum(*case)) for case in drawn)
-    possible = [(case, value) for case, value in itertools.islice(cases, 230) if value is not None]
-    assert len(possible) >= 200
-    hits = 0
-    for (graph, k, imbalance), value in possible[:200]:
+    cases = ((case, optimum(*case)) for case in map(small_case, itertools.count()))
+    possible = ((case, value) for case, value in cases if value is not None)
+    hits = []
+    for (graph, k, imbalance), value in itertools.islice(possible, 400):
         parts = [walked(graph, k, imbalance, seed, preset="best") for seed in range(8)]
         balanced = [paid(graph, part) for part in parts if overload(graph, part, k, imbalance) <= 0]
         assert min(balanced, default=value) >= value
-        hits += value in balanced
-    assert hits >= least * 200
+        hits.append(value in balanced)
+    assert sum(hits) >= 0.95 * 400

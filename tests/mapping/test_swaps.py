@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 
 import portpart
 from portpart import Topology
-from portpart.algorithms.objectives.communication import cost_of
+from portpart.algorithms.objectives.communication import communication_cost, cost_of
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.placement.swaps import swapped_places
 from portpart.algorithms.placement.traffic import has_table, traffic_of, with_swaps
 from portpart.backends.interface import ExecutionSpace
@@ -26,6 +27,10 @@ MACHINES = {
     "matrix": (Topology.from_matrix(abs(np.subtract.outer(range(9), range(9)))),
                [[abs(i - j) for j in range(9)] for i in range(9)]),
 }
+
+
+def cost_on(space: ExecutionSpace, topology: Topology) -> Objective:
+    return communication_cost(distances_on(space, topology))
 
 
 def drawn_traffic(k: int, seed: int) -> Graph:
@@ -55,7 +60,7 @@ def test_no_swap_is_left_that_gains(space: ExecutionSpace, name: str, seed: int)
     topology, machine = MACHINES[name]
     k = topology.num_elements
     traffic = drawn_traffic(k, seed)
-    place = oracles.host(swapped_places(traffic.to(space), distances_on(space, topology), seed))
+    place = oracles.host(swapped_places(traffic.to(space), cost_on(space, topology), seed))
     assert sorted(place) == list(range(k))
     cost = plain.cost(traffic, place, machine)
     assert cost <= plain.cost(traffic, np.arange(k), machine)
@@ -70,7 +75,7 @@ def test_no_swap_is_left_that_gains(space: ExecutionSpace, name: str, seed: int)
 def test_every_space_finds_the_same_places(space: ExecutionSpace, name: str) -> None:
     topology, traffic = MACHINES[name][0], drawn_traffic(MACHINES[name][0].num_elements, 9)
     found, expected = (
-        oracles.host(swapped_places(traffic.to(where), distances_on(where, topology), 5))
+        oracles.host(swapped_places(traffic.to(where), cost_on(where, topology), 5))
         for where in (space, reference()))
     assert np.array_equal(found, expected)
 
@@ -79,7 +84,7 @@ def test_large_weights() -> None:
     traffic = drawn_traffic(12, 1)
     heavy = Graph(traffic.offsets, traffic.targets, traffic.weights * 2**45, None, traffic.space)
     topology, machine = MACHINES["tree"]
-    place = swapped_places(heavy, distances_on(traffic.space, topology), 0)
+    place = swapped_places(heavy, cost_on(traffic.space, topology), 0)
     assert plain.cost(heavy, place, machine) < plain.cost(heavy, np.arange(12), machine)
 
 
@@ -90,7 +95,7 @@ def test_traffic_follows_the_swaps(space: ExecutionSpace, name: str) -> None:
     here = graph.to(space)
     traffic = traffic_of(here, space.asarray(part), 12)
     assert np.array_equal(traffic.toarray(), plain.traffic(graph, part, 12))
-    moved, after = with_swaps(here, space.asarray(part), traffic, distances_on(space, topology), 0)
+    moved, after = with_swaps(here, space.asarray(part), traffic, cost_on(space, topology), 0)
     moved = oracles.host(moved)
     assert np.array_equal(after.toarray(), plain.traffic(graph, moved, 12))
     assert plain.cost(graph, moved, machine) <= plain.cost(graph, part, machine)
@@ -120,9 +125,9 @@ def test_a_shuffled_ring_is_put_in_order() -> None:
     ring = np.minimum(abs(np.subtract.outer(range(k), range(k))),
                       k - abs(np.subtract.outer(range(k), range(k))))
     graph = portpart.as_graph([(names[i], names[(i + 1) % k]) for i in range(k)])
-    distances = distances_on(graph.space, Topology.from_matrix(ring))
+    objective = cost_on(graph.space, Topology.from_matrix(ring))
     part, _ = with_swaps(graph, np.arange(k, dtype=np.int32),
-                         traffic_of(graph, np.arange(k, dtype=np.int32), k), distances, 0)
+                         traffic_of(graph, np.arange(k, dtype=np.int32), k), objective, 0)
     assert plain.cost(graph, part, ring.tolist()) <= 2 * k
 
 
@@ -133,6 +138,6 @@ def test_swaps_begin_where_blocks_are_put(space: ExecutionSpace) -> None:
     topology = Topology.from_matrix(abs(np.subtract.outer(range(k), range(k))))
     backwards = space.asarray(np.arange(k)[::-1], np.int32)
     part = space.asarray(np.arange(k), np.int32)
-    moved, _ = with_swaps(graph, part, traffic_of(graph, part, k), distances_on(space, topology), 0,
+    moved, _ = with_swaps(graph, part, traffic_of(graph, part, k), cost_on(space, topology), 0,
                           lambda blocks: backwards)
     assert np.array_equal(oracles.host(moved), oracles.host(backwards))

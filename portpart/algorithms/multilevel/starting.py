@@ -16,6 +16,7 @@ from portpart.algorithms.multilevel.pool import (
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
+from portpart.algorithms.placement.traffic import well_placed
 from portpart.backends.interface import Array
 
 
@@ -39,6 +40,8 @@ def start_from_pool(problem: Problem, options: InitialOptions,
             count = len(parts)
         else:
             parts = metis_parts(coarsest, balance, range(seed, seed + count), wanted.fixed)
+        parts = (well_placed(coarsest, part, balance, problem.objective, seed, wanted.fixed)
+                 for part in parts)
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)
 
     return start

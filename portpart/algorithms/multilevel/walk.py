@@ -7,7 +7,7 @@ clusters, who starts, and what refines.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
@@ -18,6 +18,8 @@ from portpart.algorithms.multilevel.options import ONE_WALK, SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition, Walk, search
+from portpart.algorithms.objectives.total import total_cost
+from portpart.algorithms.placement.traffic import well_placed
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -62,6 +64,8 @@ class Recipe:
         Vertices at which coarsening ends; by default as the options say.
     combine : callable, optional
         The best of a partition and of what a walk has made of it; by default the latter.
+    swaps : bool
+        Whether blocks are swapped at the end of each walk.
     """
 
     coarsening: CoarseningOptions
@@ -74,6 +78,7 @@ class Recipe:
     label: Array | None = None
     stop_at: int | None = None
     combine: Callable[[list[Array]], Partition] | None = None
+    swaps: bool = False
 
 
 def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
@@ -87,7 +92,7 @@ def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
     trivial = trivial_partition(problem.graph, problem.num_blocks)
     if trivial is not None and (problem.num_blocks == 1 or _is_plain(problem)):
         return trivial
-    return search_multilevel(problem, recipe)
+    return search_multilevel(problem, replace(recipe, swaps=not problem.objective.rules.is_cut))
 
 
 def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
@@ -124,9 +129,17 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
             outcome = refine_upwards(problem, recipe, refiner, levels, fixed, done)
         if part is not None and recipe.combine is not None:
             return recipe.combine([part, refiner.best])
-        return Partition(refiner.best, outcome["balanced"], outcome["cut"])
+        found = Partition(refiner.best, outcome["balanced"], outcome["cut"])
+        return _swapped(problem, found, seed) if recipe.swaps else found
 
     return walk
+
+
+def _swapped(problem: Problem, found: Partition, seed: int) -> Partition:
+    """The same after swaps of blocks."""
+    part = well_placed(problem.graph, found.part, problem.balance, problem.objective, seed,
+                       problem.constraints.fixed)
+    return Partition(part, found.balanced, total_cost(problem.graph, part, problem.objective))
 
 
 def levels_of(problem: Problem, recipe: Recipe, seed: int,

@@ -90,20 +90,3 @@ def anchored(graph: Graph, part: Array, fixed: Array, topology: Topology, width:
     blocks[free] = names[blocks[free]]
     blocks[~free] = anchors[~free]
     return space.asarray(blocks, np.int32)
-
-
-def swap_groups(problem: MappingProblem) -> np.ndarray | None:
-    """Groups of elements within which blocks may swap; None if all may.
-
-    Elements of a group have the same limit, and no vertex is fixed to an element that has others
-    in its group.
-    """
-    fixed, k = problem.constraints.fixed, problem.num_blocks
-    if problem.balance.are_alike and fixed is None:
-        return None
-    groups = np.unique(problem.balance.limits, return_inverse=True)[1].astype(np.int32)
-    if fixed is not None:
-        anchors = problem.space.to_host(fixed)
-        taken = np.unique(anchors[anchors >= 0])
-        groups[taken] = k + np.arange(len(taken))
-    return groups

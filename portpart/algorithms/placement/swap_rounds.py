@@ -6,10 +6,11 @@ from functools import cache
 
 import numpy as np
 
-from portpart.algorithms.objectives.distances import DISTANCE, DistanceTables
+from portpart.algorithms.objectives.objective import Tables
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
+    DeviceFunction,
     Kernel,
     Words,
     atomic_add,
@@ -101,12 +102,11 @@ class Proposals(WorkRecord):
 
 
 @cache
-def fill_table(kind: str) -> Kernel:
-    """The kernel for a kind of distance."""
-    distance = DISTANCE[kind]
+def fill_table(distance: DeviceFunction) -> Kernel:
+    """The kernel for the distance of an objective."""
 
     @kernel
-    def fill_table(i, graph: Csr, tables: DistanceTables, places: Places, rounds: Rounds):
+    def fill_table(i, graph: Csr, tables: Tables, places: Places, rounds: Rounds):
         """table[a * k + p] = what block a would cost on element p."""
         a = i // rounds.blocks
         p = i % rounds.blocks
@@ -144,12 +144,11 @@ def may_swap(here, there, places: Places):
 
 
 @cache
-def propose_swap(kind: str) -> Kernel:
-    """The kernel for a kind of distance."""
-    distance = DISTANCE[kind]
+def propose_swap(distance: DeviceFunction) -> Kernel:
+    """The kernel for the distance of an objective."""
 
     @kernel
-    def propose_swap(a, graph: Csr, tables: DistanceTables, places: Places, proposals: Proposals,
+    def propose_swap(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
                      rounds: Rounds):
         """Find the block whose place block a should best take in exchange for its own.
 
@@ -218,12 +217,11 @@ def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
 
 
 @cache
-def update_table(kind: str) -> Kernel:
-    """The kernel for a kind of distance."""
-    distance = DISTANCE[kind]
+def update_table(distance: DeviceFunction) -> Kernel:
+    """The kernel for the distance of an objective."""
 
     @kernel
-    def update_table(a, graph: Csr, tables: DistanceTables, places: Places, proposals: Proposals,
+    def update_table(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
                      rounds: Rounds):
         """Bring the rows of all blocks that a swapping pair talks to up to date; order-free."""
         k = rounds.blocks

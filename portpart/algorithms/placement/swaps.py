@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.objectives.distances import Distances
+from portpart.algorithms.objectives.objective import Objective, Rules
 from portpart.algorithms.placement.swap_rounds import (
     Places,
     Proposals,
@@ -35,7 +35,7 @@ MAX_SWAPPED = 4096
 ROUNDS = 1000
 
 
-def swapped_places(traffic: Graph, distances: Distances, seed: int,
+def swapped_places(traffic: Graph, objective: Objective, seed: int,
                    first: Array | None = None, group: Array | None = None) -> Array:
     """The element for each block after swaps.
 
@@ -57,34 +57,34 @@ def swapped_places(traffic: Graph, distances: Distances, seed: int,
     """
     space, k = traffic.space, traffic.num_vertices
     place = space.asarray(np.arange(k), np.int32) if first is None else space.copy(first)
-    max_gain = 2 * traffic.total_arc_weight * distances.longest
+    max_gain = 2 * traffic.total_arc_weight * objective.tables.max_distance
     records: dict[str, Record | Words] = {
         "graph": traffic.csr,
-        "tables": distances.tables,
+        "tables": objective.tables,
         "places": Places(place, group),
         "proposals": Proposals(),
         "rounds": Rounds.of(blocks=k, pairs=k * k, left=ROUNDS, running=1, seed=seed,
                             shift=max(0, max_gain.bit_length() - 31)),
     }
-    key = ("swaps", *traffic.type_key, distances.kind, group is None)
-    executable = space.cached_executable(key, lambda: _record(records, distances.kind))
+    key = ("swaps", *traffic.type_key, objective.rules, group is None)
+    executable = space.cached_executable(key, lambda: _record(records, objective.rules))
     executable.run(records, k * k, k)
     return place
 
 
-def _record(records: dict[str, Record | Words], kind: str) -> Program:
+def _record(records: dict[str, Record | Words], rules: Rules) -> Program:
     program = Program("swaps")
     for name, like in records.items():
         program.record(name, like)
     rounds = program.records["rounds"]
     assert isinstance(rounds, Rounds)
     blocks = rounds[Rounds.blocks]
-    program.launch(rounds[Rounds.pairs], fill_table(kind))
+    program.launch(rounds[Rounds.pairs], fill_table(rules.distance))
     with program.while_loop(rounds[Rounds.running]):
-        program.launch(blocks, propose_swap(kind), team=32)
+        program.launch(blocks, propose_swap(rules.distance), team=32)
         program.launch(blocks, claim_both)
         program.launch(blocks, choose_swap)
-        program.launch(blocks, update_table(kind), team=256)
+        program.launch(blocks, update_table(rules.distance), team=256)
         program.launch(blocks, carry_out)
         program.launch(1, end_round)
     return program

@@ -1,4 +1,4 @@
-"""The traffic between processing elements, and better places for the blocks it runs between."""
+"""The traffic between blocks, and better places for these: elements of a machine, or numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters, contract
-from portpart.algorithms.objectives.distances import Distances
+from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.placement.swaps import MAX_SWAPPED, swapped_places
 from portpart.backends.interface import Array
 from portpart.backends.language import atomic_add, int64, kernel, lane, team_size, value_or
@@ -69,7 +70,7 @@ def add_traffic(v, graph: Csr, part, num_elements, table):
             atomic_add(table, int64(here) * num_elements + there, value_or(graph.weights, arc, 1))
 
 
-def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distances,
+def with_swaps(graph: Graph, part: Array, traffic: csr_array, objective: Objective,
                seed: int, places: Callable[[Graph], Array | None] = lambda blocks: None,
                group: np.ndarray | None = None) -> tuple[Array, csr_array]:
     """The mapping with blocks on better elements, and its traffic; unchanged if they are too many.
@@ -90,10 +91,40 @@ def with_swaps(graph: Graph, part: Array, traffic: csr_array, distances: Distanc
                         for array in (traffic.indptr, traffic.indices))
     blocks = Graph(offsets, targets, space.asarray(traffic.data), None, space)
     if group is None:
-        place = swapped_places(blocks, distances, seed, places(blocks))
+        place = swapped_places(blocks, objective, seed, places(blocks))
     else:
-        place = swapped_places(blocks, distances, seed, None, space.asarray(group, np.int32))
+        place = swapped_places(blocks, objective, seed, None, space.asarray(group, np.int32))
     at = np.argsort(space.to_host(place))  # the block on each element
     moved = traffic[at][:, at].tocsr()
     moved.sort_indices()
     return gather(space, place, part), moved
+
+
+def swap_groups(balance: Balance, fixed: np.ndarray | None) -> np.ndarray | None:
+    """Groups of elements within which blocks may swap; None if all may.
+
+    Elements of a group have the same limit, and no vertex is fixed to an element that has others
+    in its group.
+
+    Parameters
+    ----------
+    fixed : numpy.ndarray of int32, shape (n,), or None
+        The block of a fixed vertex, -1 for the others.
+    """
+    if balance.are_alike and fixed is None:
+        return None
+    groups = np.unique(balance.limits, return_inverse=True)[1].astype(np.int32)
+    if fixed is not None:
+        taken = np.unique(fixed[fixed >= 0])
+        groups[taken] = balance.num_blocks + np.arange(len(taken))
+    return groups
+
+
+def well_placed(graph: Graph, part: Array, balance: Balance, objective: Objective, seed: int,
+                fixed: Array | None = None) -> Array:
+    """The partition after swaps of blocks; as it is where all blocks are equally far."""
+    if objective.rules.is_cut:
+        return part
+    group = swap_groups(balance, None if fixed is None else graph.space.to_host(fixed))
+    traffic = traffic_of(graph, part, balance.num_blocks)
+    return with_swaps(graph, part, traffic, objective, seed, group=group)[0]

@@ -64,10 +64,7 @@ def best_candidate(rules: Rules, valuation: Valuation, admits: DeviceFunction,
 
     @device
     def best_candidate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found):
-        """Find out what `Found` says about v; a hash of vertex and block breaks ties.
-
-        All lanes of a team together; the first one gets to know.
-        """
+        """Find out, all lanes together, what `Found` says about v; a hash breaks ties."""
         num_blocks = run.level.blocks
         seed = run.level.seed
         here = run.moves.part[v]
