@@ -90,7 +90,8 @@ def gpmetis(problem: Problem, config: GpmetisConfig) -> Recipe:
 
 def _levels(problem: Problem, config: GpmetisConfig, coarsening: CoarseningOptions) -> Recipe:
     """The parts that both devices share."""
-    limit = problem.balance.cluster_limit(config.coarsening.coarsest_vertices(problem.num_blocks))
+    limit = problem.balance.cluster_limit(config.coarsening.coarsest_vertices(problem.num_blocks),
+                                          config.matching.max_share)
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         return matched_clusters(fine, limit, level_seed, label, config.matching.two_hop,

@@ -52,7 +52,8 @@ PRESETS = {
 
 def jet(problem: Problem, config: JetConfig) -> Recipe:
     """Coarsen by matching, start, refine upwards."""
-    limit = problem.balance.cluster_limit(config.coarsening.coarsest_vertices(problem.num_blocks))
+    limit = problem.balance.cluster_limit(config.coarsening.coarsest_vertices(problem.num_blocks),
+                                          config.matching.max_share)
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         return matched_clusters(fine, limit, level_seed, label, config.matching.two_hop,

@@ -65,8 +65,9 @@ def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0) -> 
                             seed=(problem.seed + SEEDS_OF_LEVELS * depth) % 2**62,
                             trace=Trace(space, graph, problem.trace.told_inside()),
                             constraints=replace(problem.constraints, fixed=fixed))
-            part = divide(level, Sections(blocks, arity, first_block))
-            part, _ = repaired(graph, part, balance, fixed)
+            found = divide(level, Sections(blocks, arity, first_block))
+            part, _ = repaired(graph, found, balance, fixed)
+            problem.trace.repaired(found, part)
         blocks, elements = blocks * arity, elements // arity
     return part
 

@@ -202,9 +202,10 @@ def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
               swapped: bool) -> tuple[Array, np.ndarray, csr_array]:
     """The mapping, the weights of blocks, and the traffic: all between checks and the result."""
     graph, balance, k = problem.graph, problem.balance, problem.num_blocks
-    part = mapper.map(problem, config)
+    found = mapper.map(problem, config)
     with problem.trace.phase("finish"):
-        part, weights = bounded(graph, part, balance, fixed=problem.constraints.fixed)
+        part, weights = bounded(graph, found, balance, fixed=problem.constraints.fixed)
+        problem.trace.repaired(found, part)
         traffic = traffic_of(graph, part, k)
     if swapped and not problem.constraints.out_of_time():
         with problem.trace.phase("swaps"):

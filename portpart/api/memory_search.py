@@ -103,7 +103,7 @@ class Search:
     def growing(self) -> GrowingOptions | None:
         """How starts are grown; None if METIS makes them."""
         initial: InitialOptions = self.config.initial
-        if initial.method == "metis":
+        if not initial.grows:
             return None
         one = initial.method == "auto" and initial.num_starts(self.num_blocks) == 1
         return initial.growing.of_one() if one else initial.growing

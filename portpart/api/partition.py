@@ -197,7 +197,9 @@ def partition(
 def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray, int]:
     """The partition within its bounds, its block weights and its cut."""
     graph, wanted = problem.graph, problem.constraints
-    part, weights = bounded(graph, part, problem.balance, bounds.min_weight, wanted.fixed)
+    found = part
+    part, weights = bounded(graph, found, problem.balance, bounds.min_weight, wanted.fixed)
+    problem.trace.repaired(found, part)
     cut = cut_of(graph, part)
     if wanted.initial is not None:
         first = wanted.initial

@@ -45,7 +45,9 @@ class PartitionResult:
         level, finest first: ``vertices``, ``arcs``, ``iterations`` and ``cut`` of its refinement,
         and for each phase that worked on the level (``coarsening``, ``refinement`` ...) a dict of
         ``launches``, ``synchronizations`` and ``seconds``; ``cuts``, that of the best partition
-        after each walk through the levels (the phase ``search`` holds all walks but the first).
+        after each walk through the levels (the phase ``search`` holds all walks but the first);
+        ``repaired``, vertices that a last step has moved for the sake of the bounds alone, since
+        refinement ended beyond them: seldom any.
 
         A program counts as one launch, however many kernels it runs; a CUDA space whose
         ``program_mode`` is ``"walk"`` counts each kernel, and each test of a flag as a

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pymetis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from portpart.algorithms.initial.metis import MAX_METIS_SUM, metis_partition, scaled
+from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.initial.trivial import trivial_partition
+from portpart.algorithms.jet import JetConfig
 from portpart.backends.interface import ExecutionSpace
-from portpart.generators import grid_2d
+from portpart.generators import delaunay, grid_2d
+from portpart.options import changed
 from tests import oracles
+from tests.checked import partition
 from tests.graphs import raw_graph
 
 
@@ -27,11 +34,12 @@ def test_scaled_weights_fit_metis(values: list[int]) -> None:
         assert np.array_equal(result, weights)
 
 
-def test_huge_weights_partition_like_small_ones() -> None:
+@pytest.mark.parametrize("recursive", [True, False])
+def test_huge_weights_partition_like_small_ones(recursive: bool) -> None:
     matrix = grid_2d(12).to_scipy().astype(np.int64)
     ones = np.ones(144, np.int64)
-    small = metis_partition(matrix, ones, 4, 0.03, 1)
-    huge = metis_partition(matrix * 2**50, ones * 2**54, 4, 0.03, 1)
+    small = metis_partition(matrix, ones, 4, 0.03, 1, recursive=recursive)
+    huge = metis_partition(matrix * 2**50, ones * 2**54, 4, 0.03, 1, recursive=recursive)
     assert np.bincount(huge, minlength=4).max() <= 40
     assert oracles.cut(grid_2d(12), huge) <= 1.5 * oracles.cut(grid_2d(12), small)
 
@@ -50,9 +58,10 @@ def test_the_start_depends_on_the_seed_and_not_on_the_order_of_arcs() -> None:
     assert not np.array_equal(starts[0], starts[3])
 
 
+@pytest.mark.parametrize("recursive", [True, False])
 @pytest.mark.parametrize("imbalance", [0.0, 1e-9, 0.03, 50.0, 1e300])
-def test_any_imbalance_is_taken(imbalance: float) -> None:
-    part = metis_partition(grid_2d(10).to_scipy(), None, 3, imbalance, 0)
+def test_any_imbalance_is_taken(imbalance: float, recursive: bool) -> None:
+    part = metis_partition(grid_2d(10).to_scipy(), None, 3, imbalance, 0, recursive=recursive)
     assert set(part.tolist()) <= {0, 1, 2}
 
 
@@ -61,16 +70,39 @@ def test_any_seed_is_taken(seed: int) -> None:
     assert len(metis_partition(grid_2d(10).to_scipy(), None, 3, 0.03, seed)) == 100
 
 
-def test_arcs_of_weight_zero_and_vertices_of_weight_zero() -> None:
+@pytest.mark.parametrize("recursive", [True, False])
+def test_arcs_of_weight_zero_and_vertices_of_weight_zero(recursive: bool) -> None:
     matrix = grid_2d(10).to_scipy()
     matrix.data[:] = 0
-    part = metis_partition(matrix, np.zeros(100, np.int64), 4, 0.03, 0)
+    part = metis_partition(matrix, np.zeros(100, np.int64), 4, 0.03, 0, recursive=recursive)
     assert ((part >= 0) & (part < 4)).all()
 
 
-def test_a_graph_without_edges() -> None:
+@pytest.mark.parametrize("recursive", [True, False])
+def test_a_graph_without_edges(recursive: bool) -> None:
     matrix = raw_graph(20, []).graph().to_scipy()
-    assert np.bincount(metis_partition(matrix, None, 4, 0.03, 0), minlength=4).max() <= 6
+    part = metis_partition(matrix, None, 4, 0.03, 0, recursive=recursive)
+    assert np.bincount(part, minlength=4).max() <= 6
+
+
+@pytest.mark.parametrize(("method", "imbalance", "ufactor"), [
+    ("metis", 0.03, 10), ("metis", 0.5, 145), ("metis-kway", 0.03, 30), ("metis-kway", 0.5, 500)])
+def test_metis_is_asked_once_with_the_imbalance_of_its_method(
+    method: str, imbalance: float, ufactor: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three bisections in a row of 1.03 ** (1 / 3) each make 8 blocks; the k-way method is one."""
+    asked: list[tuple[int, bool, int]] = []
+    part_graph = pymetis.part_graph
+
+    def watched(nparts: int, *arguments: Any, recursive: bool, options: Any, **others: Any) -> Any:
+        asked.append((nparts, recursive, options.ufactor))
+        return part_graph(nparts, *arguments, recursive=recursive, options=options, **others)
+
+    monkeypatch.setattr(pymetis, "part_graph", watched)
+    options = InitialOptions(method, starts=1)
+    preset = changed(JetConfig(), {"initial": options})
+    assert partition(delaunay(2000), 8, preset=preset, imbalance=imbalance).feasible
+    assert asked == [(8, method == "metis", ufactor)]
 
 
 def test_obvious_partitions(space: ExecutionSpace) -> None:

@@ -213,6 +213,23 @@ def test_projection_keeps_blocks_weights_and_cut(space: ExecutionSpace, k: int) 
     assert_outcome_is_true(GRAPHS["medium"], k, projected, copied(refiner.best))
 
 
+@pytest.mark.parametrize("slack", [0, 1, 3])
+def test_blocks_of_a_coarse_level_weigh_no_more_than_the_slack_above_their_limit(
+    space: ExecutionSpace, slack: int
+) -> None:
+    """The start is so heavy that what leaves fills the rest of the limit, and the slack if any."""
+    coarse, fine, k = delaunay(1500), delaunay(3000), 5
+    weighted = Graph(coarse.offsets, coarse.targets, None,
+                     np.full(1500, 7, np.int64), coarse.space).to(space)
+    balance = balance_of(weighted, k, "0")
+    refiner = Refiner(space, fine.to(space), balance, RefinementOptions(slack=slack), 1)
+    refiner.start(weighted, space.asarray(lopsided_part(coarse, k)))
+    assert refiner.refine(weighted)["balanced"]
+    weights = np.bincount(copied(refiner.best)[:1500], minlength=k) * 7
+    assert weights.max() <= balance.max_block_weight + slack * 7
+    assert (weights.max() > balance.max_block_weight) == (slack > 0)
+
+
 @pytest.mark.parametrize("name", ["medium", "skewed", "mesh"])
 def test_more_iterations_never_make_it_worse(space: ExecutionSpace, name: str) -> None:
     graph = LARGE[name]

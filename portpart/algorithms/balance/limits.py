@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -60,14 +61,18 @@ class Balance:
         """Most by which a block of these weights exceeds its limit; not positive if none does."""
         return int((weights - self.limits).max(initial=-(2**62)))
 
-    def cluster_limit(self, coarsest: int) -> int:
+    def cluster_limit(self, coarsest: int, max_share: float | None = 0.25) -> int:
         """Most that a coarse vertex may weigh, so that blocks can be made of such vertices.
 
-        A quarter of a block; of the smallest one where blocks differ, but no less than twice the
-        mean weight of `coarsest` vertices, for else coarsening would stall.
+        A share of a block; of the smallest one where blocks differ, but no less than twice the
+        mean weight of `coarsest` vertices, for else coarsening would stall.  Without a share all
+        that vertices can weigh.
         """
-        if self.are_alike:
-            return max(self.max_block_weight // 4, 1)
         total = int(self.means.sum()) + self.num_blocks
-        smallest, largest = int(self.limits.min()) // 4, int(self.limits.max()) // 4
+        if max_share is None:
+            return total
+        smallest, largest = (int(Fraction(float(max_share)) * int(limit))
+                             for limit in (self.limits.min(), self.limits.max()))
+        if self.are_alike:
+            return max(largest, 1)
         return max(smallest, min(largest, 2 * total // max(1, coarsest)), 1)

@@ -78,6 +78,9 @@ class MatchingOptions:
         True, "Whether vertices at distance two are matched too while many are single.")
     max_matchmaker_degree: int = option(
         1000, "Vertices of higher degree make no relatives.", min=0)
+    max_share: float | None = option(
+        0.25, "A pair weighs at most this share of what a block may weigh, if there is a limit.",
+        above=0, max=1)
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -29,7 +29,7 @@ MAX_ROUNDS = 50
 
 def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits: np.ndarray,
                     imbalance: float, seed: int, shares: np.ndarray | None = None,
-                    fixed: np.ndarray | None = None) -> np.ndarray:
+                    fixed: np.ndarray | None = None, recursive: bool = True) -> np.ndarray:
     """A first partition of a small graph, on the host.
 
     Parameters
@@ -40,6 +40,8 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
         Share of the weight of each block, where they differ.
     fixed : numpy.ndarray of int32, shape (n,), optional
         The block of a fixed vertex, -1 for the others.
+    recursive : bool
+        By METIS's recursive bisection, else by its k-way method.
 
     Returns
     -------
@@ -48,7 +50,7 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
     """
     k = len(limits)
     if fixed is None and shares is None:
-        return metis_partition(matrix, vertex_weights, k, imbalance, seed)
+        return metis_partition(matrix, vertex_weights, k, imbalance, seed, recursive=recursive)
     if vertex_weights is None:
         vertex_weights = np.ones(matrix.shape[0], np.int64)
     if fixed is None:
@@ -61,7 +63,7 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
     wide = np.flatnonzero(shares * len(free) >= MIN_VERTICES)
     if len(wide) > 1:  # METIS must not be asked for blocks without vertices
         blocks = wide[metis_partition(inner, vertex_weights[free], len(wide), imbalance, seed,
-                                      shares[wide] / shares[wide].sum())]
+                                      shares[wide] / shares[wide].sum(), recursive)]
     else:
         blocks = _spread(vertex_weights[free], wanted)
     part[free] = blocks

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from portpart.options import check_options, described, option
 
-METHODS = ("metis", "grown", "auto")
+METHODS = ("metis", "metis-kway", "grown", "auto")
 
 
 @described
@@ -62,8 +62,9 @@ class InitialOptions:
     """Partitions of the coarsest graph."""
 
     method: str = option(
-        "metis", "Who makes them: METIS, on the host, or growing, in the space of the graph; "
-        '"auto": the latter, one candidate only where one start is enough.', choices=METHODS)
+        "metis", "Who makes them: METIS, on the host, by recursive bisection or by its k-way "
+        'method; or growing, in the space of the graph; "auto": the latter, one candidate only '
+        "where one start is enough.", choices=METHODS)
     starts: int = option(
         8, "How many METIS makes, at most; each is refined on the coarsest graph, and the best one "
         "is used.", min=1)
@@ -74,6 +75,16 @@ class InitialOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+
+    @property
+    def grows(self) -> bool:
+        """Whether they are grown, where that can be."""
+        return self.method in ("grown", "auto")
+
+    @property
+    def bisects(self) -> bool:
+        """Whether METIS, where it is asked, bisects."""
+        return self.method != "metis-kway"
 
     def num_starts(self, num_blocks: int) -> int:
         """Number of initial partitions."""

@@ -40,14 +40,17 @@ Choose = Callable[[list[Array]], Array]
 
 
 def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
-                fixed: Array | None = None) -> Iterator[Array]:
-    """Partitions by METIS, one for each seed, and one grown from fixed vertices."""
+                fixed: Array | None = None, recursive: bool = True) -> Iterator[Array]:
+    """Partitions by METIS, one for each seed, and one grown from fixed vertices.
+
+    By `recursive` bisection, or by the k-way method.
+    """
     matrix, space = coarsest.to_scipy(), coarsest.space
     weights, anchors = (None if array is None else space.to_host(array)
                         for array in (coarsest.vertex_weights, fixed))
     for seed in seeds:
         yield space.asarray(start_partition(matrix, weights, balance.limits, balance.imbalance,
-                                            seed, balance.shares, anchors))
+                                            seed, balance.shares, anchors, recursive))
     grown = None if anchors is None else grown_partition(matrix, anchors, balance.num_blocks)
     if grown is not None:
         yield space.asarray(grown)

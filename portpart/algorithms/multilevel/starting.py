@@ -32,14 +32,15 @@ def start_from_pool(problem: Problem, options: InitialOptions,
             return 0
         parts: Iterable[Array]
         count = options.num_starts(balance.num_blocks)
-        grows = options.method != "metis" and wanted.fixed is None
+        grows = options.grows and wanted.fixed is None
         if grows and coarsest.num_vertices <= MAX_GROWN:
             one = options.method == "auto" and count == 1
             growing = options.growing.of_one() if one else options.growing
             parts = grown_parts(coarsest, balance, growing, seed)
             count = len(parts)
         else:
-            parts = metis_parts(coarsest, balance, range(seed, seed + count), wanted.fixed)
+            parts = metis_parts(coarsest, balance, range(seed, seed + count), wanted.fixed,
+                                options.bisects)
         parts = (well_placed(coarsest, part, balance, problem.objective, seed, wanted.fixed)
                  for part in parts)
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
 
 WALK = ("coarsening", "initial", "refinement")
@@ -59,6 +59,7 @@ class Trace:
         self.seconds: dict[str, float] = {}
         self.levels: list[dict[str, Any]] = [_size(graph)]
         self.cuts: list[int] = []
+        self.num_repaired = 0
         self._launches = space.counters.launches
         self._synchronizations = space.counters.synchronizations
         self._phase = ""
@@ -77,6 +78,7 @@ class Trace:
             "phases": self.seconds,
             "levels": self.levels,
             "cuts": self.cuts,
+            "repaired": self.num_repaired,
             "launches": counters.launches - self._launches,
             "synchronizations": counters.synchronizations - self._synchronizations,
         }
@@ -123,6 +125,12 @@ class Trace:
         self.cuts.append(cut)
         self.levels[0]["cut"] = cut
         self._depth = 0
+
+    def repaired(self, before: Array, after: Array) -> None:
+        """Vertices may have been moved for the bounds alone: count them."""
+        if after is not before:
+            moved = self.space.to_host(before) != self.space.to_host(after)
+            self.num_repaired += int(moved.sum())
 
     @contextmanager
     def below(self, graph: Graph) -> Iterator[Trace]:

@@ -18,6 +18,8 @@ class RefinementOptions:
     iteration_limit: int = option(
         1000, "Iterations after which a pass ends in any case.", min=0)
     weak_limit: int = option(2, "Weak rebalancings before strong ones.", min=0)
+    slack: int = option(
+        1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -212,11 +212,12 @@ class Refiner:
         return self.finest_options if self._is_finest(graph) else self.options
 
     def _slack(self, graph: Graph) -> int:
-        """What blocks may weigh above their limits: the mean vertex weight of a coarse graph.
+        """What blocks may weigh above their limits: some mean vertices of a coarse graph.
 
         Where vertices weigh much, exact limits would cost more cut than finer levels win back.
         """
-        return graph.total_vertex_weight // max(1, graph.num_vertices)
+        mean = graph.total_vertex_weight // max(1, graph.num_vertices)
+        return 0 if self._is_finest(graph) else self.options.slack * mean
 
     def _shape(self, graph: Graph, team: int, mean_degree: float) -> Shape:
         return Shape(team, self.space.widest_team, self.balance.num_blocks, self.counter,
@@ -248,7 +249,7 @@ class Refiner:
         return {
             "vertices": n, "blocks": self.balance.num_blocks, "tiles": tiles_of(n), "wide": 1,
             "iteration": -1, "last_propagation": -1,
-            "slack": 0 if self._is_finest(graph) else self._slack(graph),
+            "slack": self._slack(graph),
             "stall_limit": options.stall_limit, "iteration_limit": options.iteration_limit,
             "weak_limit": options.weak_limit, "loss_unit": self.loss_unit,
             "mean_vertex_weight": max(1, total // max(1, n)), "mean_degree": int(graph.mean_degree),
