@@ -205,8 +205,7 @@ def test_coarse_vertices_stay_light_enough_for_small_blocks() -> None:
     assert Balance(4, 2, 2).cluster_limit(512) == 1
     assert Balance(4, 100, 97).cluster_limit(512, 1.0) == 100
     assert Balance(4, 2**61 + 3, 2**61).cluster_limit(512) == 2**59
-    assert all(balance.cluster_limit(512, None) >= total for balance, total in (
-        (Balance(4, 100, 97), 4 * 97 + 3), (uneven([40, 4]), 44)))
+    assert Balance(4, 100, 97).cluster_limit(512, None) >= 4 * 97 + 3
     even, skewed = uneven([4000] * 4), uneven([10, 4000, 4000, 4000])
     assert even.cluster_limit(512) == 1000
     assert 2 <= skewed.cluster_limit(512) <= 50
