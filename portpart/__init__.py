@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics
     from portpart.algorithms.gkway import GkwayConfig
     from portpart.algorithms.gpmetis import GpmetisConfig
+    from portpart.algorithms.hierarchical_mapping import MultisectionConfig
     from portpart.algorithms.integrated_mapping import IntegratedConfig
     from portpart.algorithms.jet import JetConfig
-    from portpart.algorithms.mappers import MultisectionConfig, PartitionedConfig
+    from portpart.algorithms.mappers import PartitionedConfig
     from portpart.algorithms.portpart import PortpartConfig
     from portpart.api.listing import list_algorithms
     from portpart.api.map_processes import map_processes
@@ -86,7 +87,7 @@ _HOMES = {
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",
     "MappingResult": "portpart.api.results",
-    "MultisectionConfig": "portpart.algorithms.mappers",
+    "MultisectionConfig": "portpart.algorithms.hierarchical_mapping",
     "PartitionedConfig": "portpart.algorithms.mappers",
     "MemoryEstimate": "portpart.api.memory_model",
     "Mesh": "portpart.graphs.mesh",

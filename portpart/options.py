@@ -233,6 +233,9 @@ def _check(name: str, value: Any, kinds: tuple[Any, ...], allowed: Range) -> Non
         if not isinstance(value, kinds):
             wanted = ", ".join(kind.__name__ for kind in kinds if kind is not NoneType)
             raise InputError(f"{name} is {shown(value)}; it must be of {wanted}")
+    elif str in kinds:
+        if not isinstance(value, str):
+            raise InputError(f"{name} is {shown(value)}; it must be text")
     elif bool not in kinds and not _is_number(value, kinds, allowed):
         word = "a number" if float in kinds else "an integer"
         raise InputError(f"{name} is {shown(value)}; it must be {word} {allowed}".rstrip())

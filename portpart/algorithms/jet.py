@@ -2,6 +2,7 @@
 
 M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam, SIAM J. Sci. Comput. 46 (2024) B700-B724.
 Two-hop matching, hash contraction, METIS on the coarsest graph, Jet refinement on every level.
+The presets "paper" and "paper-ultra" are what was published, the others are tuned.
 """
 
 from __future__ import annotations
@@ -38,6 +39,22 @@ class JetConfig:
 
 ULTRA_TEMPERATURES = tuple(round(0.85 - 0.05 * i, 2) for i in range(17))
 
+PAPER = changed(JetConfig(), {
+    "coarsening": CoarseningOptions(coarsest_per_block=8, min_coarsest=0, max_coarsest=2**30),
+    "matching.max_share": None,
+    "initial.method": "metis-kway",
+    "initial.starts": 1,
+    "refinement.coarse.slack": 0,
+    "refinement.coarse.leave_by": "loss",
+})
+"""As published: coarsening ends at the first graph of at most 8 k vertices, which has 4 k or more
+for matching halves at most; METIS's k-way method partitions it, once (section 3); blocks keep the
+limits of the finest graph on every level and give up what loses least (section 4.2)."""
+
+PAPER_ULTRA = changed(PAPER, {"refinement.temperatures": ULTRA_TEMPERATURES,
+                              "refinement.finest_temperatures": ULTRA_TEMPERATURES})
+"""With the 17 temperatures of the released code, of which the paper has none."""
+
 PRESETS = {
     "fast": changed(JetConfig(), {"initial.starts": 1, "refinement.coarse.tolerance": 0.99}),
     "default": JetConfig(),
@@ -47,6 +64,8 @@ PRESETS = {
         "refinement.temperatures": ULTRA_TEMPERATURES,
         "refinement.finest_temperatures": ULTRA_TEMPERATURES,
     }),
+    "paper": PAPER,
+    "paper-ultra": PAPER_ULTRA,
 }
 
 

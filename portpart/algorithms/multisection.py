@@ -7,8 +7,10 @@ C. Schulz, H. Woydt (2025).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +33,8 @@ Divide = Callable[[MappingProblem, Sections], Array]
 """Divides the blocks of a level, as `partition_sections` does."""
 
 
-def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0) -> Array:
+def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0,
+                 note: Mapping[str, Any] = MappingProxyType({})) -> Array:
     """Map the graph: partition it onto the outermost level, then all its blocks onto the next one.
 
     Parameters
@@ -42,6 +45,8 @@ def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0) -> 
         Divides all blocks of a level at once.
     room : float
         As for `adaptive_limit`.
+    note : mapping
+        What is reported of each level besides the numbers of sections and of their blocks.
 
     Returns
     -------
@@ -65,6 +70,8 @@ def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0) -> 
                             seed=(problem.seed + SEEDS_OF_LEVELS * depth) % 2**62,
                             trace=Trace(space, graph, problem.trace.told_inside()),
                             constraints=replace(problem.constraints, fixed=fixed))
+            problem.trace.sections.append({"level": depth, "sections": blocks, "blocks": arity,
+                                           **note})
             found = divide(level, Sections(blocks, arity, first_block))
             part, _ = repaired(graph, found, balance, fixed)
             problem.trace.repaired(found, part)

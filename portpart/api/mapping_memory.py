@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.hierarchical_mapping import MultisectionConfig
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig
 from portpart.algorithms.jet import JetConfig
-from portpart.algorithms.mappers import MultisectionConfig, mapper_of
+from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.objectives.distances import MAX_COUNTED
 from portpart.algorithms.partitioners import find
 from portpart.algorithms.placement.sections import MIN_OF_SECTION, coarsest_of_sections

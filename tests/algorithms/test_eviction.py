@@ -8,6 +8,7 @@ import pytest
 from portpart.algorithms.refinement import eviction
 from portpart.algorithms.refinement.active_sets import BATCH, IS_MOVABLE
 from portpart.algorithms.refinement.incumbent import evaluate
+from portpart.algorithms.refinement.relief import BY_WEIGHT
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph
@@ -37,7 +38,7 @@ def overloaded(space: ExecutionSpace, graph: Graph) -> tuple[Phases, np.ndarray]
     part[order] = np.searchsorted(np.cumsum(share)[:-1], middle)
     part[::61] = 0  # far from their block: they gain by leaving
     phases = Phases(space, graph, part, BLOCKS)
-    phases.launch(1, evaluate, team=256)
+    phases.launch(1, evaluate(BY_WEIGHT), team=256)
     assert phases.level.overloaded == 1
     assert phases.level.swept == 0
     return phases, part

@@ -19,10 +19,11 @@ from portpart.algorithms.coarsening.options import (
 )
 from portpart.algorithms.gkway import GkwayConfig
 from portpart.algorithms.gpmetis import GpmetisConfig
+from portpart.algorithms.hierarchical_mapping import MultisectionConfig
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.integrated_mapping import IntegratedConfig
 from portpart.algorithms.jet import PRESETS, JetConfig
-from portpart.algorithms.mappers import MultisectionConfig, PartitionedConfig
+from portpart.algorithms.mappers import PartitionedConfig
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
@@ -70,7 +71,7 @@ def test_changes_go_to_options_at_any_depth_and_leave_the_rest() -> None:
 
 def test_the_default_preset_is_the_default_configuration() -> None:
     assert PRESETS["default"] == JetConfig()
-    assert set(PRESETS) == {"fast", "default", "ultra"}
+    assert set(PRESETS) == {"fast", "default", "ultra", "paper", "paper-ultra"}
     assert portpart_recipe.PRESETS["default"] == PortpartConfig()
     assert set(portpart_recipe.PRESETS) == {"fast", "default", "strong", "best"}
     assert gkway.PRESETS["default"] == GkwayConfig()
@@ -139,8 +140,9 @@ def test_growth_limits_how_fast_a_level_shrinks(growth: float) -> None:
     assert 600 <= sizes[-1] <= 1500
 
 
-def test_ultra_cools_from_085_to_005_in_17_steps() -> None:
-    ultra = PRESETS["ultra"].refinement
+@pytest.mark.parametrize("preset", ["ultra", "paper-ultra"])
+def test_ultra_cools_from_085_to_005_in_17_steps(preset: str) -> None:
+    ultra = PRESETS[preset].refinement
     for temperatures in (ultra.temperatures, ultra.finest_temperatures):
         assert len(temperatures) == 17
         assert temperatures == tuple(sorted(temperatures, reverse=True))

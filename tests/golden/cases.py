@@ -57,7 +57,8 @@ SMALL = {"delaunay-12", "rgg-12-weighted", "rmat-12", "rmat-12-weighted", "grid-
 LARGE = set(GRAPHS) - SMALL
 
 PRESETS = {
-    "jet": {"default": GRAPHS, "ultra": SMALL, "fast": LARGE},
+    "jet": {"default": GRAPHS, "ultra": SMALL, "fast": LARGE, "paper": SMALL,
+            "paper-ultra": {"delaunay-12", "rmat-12", "grid-2d-weighted", "add20"}},
     "gkway": {"default": GRAPHS, "strong": SMALL},
     "gpmetis": {"default": GRAPHS, "strong": SMALL},
     "portpart": {"default": GRAPHS, "strong": SMALL, "best": SMALL, "fast": LARGE},

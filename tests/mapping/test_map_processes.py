@@ -17,8 +17,9 @@ import portpart
 from portpart import InputError, Topology
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.hierarchical_mapping import MultisectionConfig
 from portpart.algorithms.integrated_mapping import IntegratedConfig
-from portpart.algorithms.mappers import MAPPERS, MultisectionConfig, PartitionedConfig
+from portpart.algorithms.mappers import MAPPERS, PartitionedConfig
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.trace import Trace

@@ -60,6 +60,7 @@ class Trace:
         self.levels: list[dict[str, Any]] = [_size(graph)]
         self.cuts: list[int] = []
         self.num_repaired = 0
+        self.sections: list[dict[str, Any]] = []
         self._launches = space.counters.launches
         self._synchronizations = space.counters.synchronizations
         self._phase = ""
@@ -79,6 +80,7 @@ class Trace:
             "levels": self.levels,
             "cuts": self.cuts,
             "repaired": self.num_repaired,
+            **({"sections": self.sections} if self.sections else {}),
             "launches": counters.launches - self._launches,
             "synchronizations": counters.synchronizations - self._synchronizations,
         }

@@ -6,6 +6,8 @@ others it is counted (`rebalance.py`).
 
 from __future__ import annotations
 
+from functools import cache
+
 from portpart.algorithms.refinement.active_sets import (
     BATCH,
     FEW,
@@ -17,11 +19,11 @@ from portpart.algorithms.refinement.gain_cache import failed
 from portpart.algorithms.refinement.loss_buckets import (
     ALL,
     REST,
-    all_may_leave,
     chance,
     enter_bucket,
     scope_of,
 )
+from portpart.algorithms.refinement.relief import BY_WEIGHT, Relief, all_may_leave
 from portpart.algorithms.refinement.state import (
     ActiveSets,
     Blocks,
@@ -32,6 +34,8 @@ from portpart.algorithms.refinement.state import (
     Run,
 )
 from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
     atomic_add,
     atomic_next,
     ctz,
@@ -56,22 +60,36 @@ ROUNDS = 8
 """Vertices that a lane looks at before its team adds to a list."""
 
 
-@device
-def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, level: Level):
-    """Whether v's block is too heavy, slightly or not as asked, and v not too heavy to leave it.
+@cache
+def may_leave(relief: Relief) -> DeviceFunction:
+    """Device function for a relief."""
+    all_leave, doubled = all_may_leave(relief), relief.doubled
 
-    Fixed vertices stay.
-    """
-    block = moves.part[v]
-    here = blocks.weight[block]
-    result = here > blocks.limits[block] + level.slack and value_or(blocks.fixed, v, NONE) == NONE
-    if result:
-        excess = here - blocks.means[block]
-        whole = all_may_leave(block, blocks, level)
-        weight = value_or(graph.vertex_weights, v, 1)
-        heaviest = excess + excess // 2 if level.strong == 0 else 2 * excess
-        result = whole != slight and weight > 0 and weight <= heaviest and level.destinations > 0
-    return result
+    @device
+    def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, level: Level):
+        """Whether v's block is too heavy, slightly or not as asked, and v not so heavy as to stay.
+
+        Fixed vertices stay.
+        """
+        block = moves.part[v]
+        here = blocks.weight[block]
+        result = (here > blocks.limits[block] + level.slack
+                  and value_or(blocks.fixed, v, NONE) == NONE)
+        if result:
+            excess = here - blocks.means[block]
+            whole = all_leave(block, blocks, level)
+            weight = value_or(graph.vertex_weights, v, 1)
+            heaviest = excess + excess // 2 if level.strong == 0 or not doubled else 2 * excess
+            result = (whole != slight and weight > 0 and weight <= heaviest
+                      and level.destinations > 0)
+        return result
+
+    return may_leave
+
+
+may_leave_by_weight = may_leave(BY_WEIGHT)
+enter_by_weight = enter_bucket(BY_WEIGHT.bucket_of)
+all_may_leave_by_weight = all_may_leave(BY_WEIGHT)
 
 
 @device
@@ -110,8 +128,8 @@ def rate_by_cache(v, graph: Csr, run: Run):
         list_unrated(v, graph, run.leavers, run.level)
     else:
         run.moves.target[v] = block
-        enter_bucket(v, -run.cache.gain[v], value_or(graph.vertex_weights, v, 1), run.moves,
-                     run.buckets, run.level)
+        enter_by_weight(v, -run.cache.gain[v], value_or(graph.vertex_weights, v, 1), run.moves,
+                        run.buckets, run.level)
     return v
 
 
@@ -119,7 +137,7 @@ def rate_by_cache(v, graph: Csr, run: Run):
 def list_movable_leavers(i, graph: Csr, run: Run):
     """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
     v = movable_vertex(i, run.active, run.level)
-    if may_leave(v, True, graph, run.moves, run.blocks, run.level):
+    if may_leave_by_weight(v, True, graph, run.moves, run.blocks, run.level):
         run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
         rate_by_cache(v, graph, run)
 
@@ -135,7 +153,7 @@ def is_leaver(v, graph: Csr, run: Run):
     if run.active.flags[v] & IS_MOVABLE != 0:
         result = False
     if result:
-        result = may_leave(v, True, graph, run.moves, run.blocks, run.level)
+        result = may_leave_by_weight(v, True, graph, run.moves, run.blocks, run.level)
     return result
 
 
@@ -198,14 +216,21 @@ def rate_gathered(i, graph: Csr, run: Run):
     """Rate vertex i of those that may leave, if it has only been listed so far."""
     v = run.leavers.listed[i]
     if i >= run.level.rated and run.active.flags[v] & IS_MOVABLE == 0:
-        if not all_may_leave(run.moves.part[v], run.blocks, run.level):
+        if not all_may_leave_by_weight(run.moves.part[v], run.blocks, run.level):
             rate_by_cache(v, graph, run)
 
 
-@kernel
-def list_all_leavers(v, graph: Csr, run: Run):
-    """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
-    run.leavers.leaving[v] = 0
-    if may_leave(v, False, graph, run.moves, run.blocks, run.level):
-        run.leavers.listed[atomic_next(run.level, Level.leavers)] = int32(v)
-        list_unrated(v, graph, run.leavers, run.level)
+@cache
+def list_all_leavers(relief: Relief) -> Kernel:
+    """Kernel for a relief."""
+    leaves = may_leave(relief)
+
+    @kernel
+    def list_all_leavers(v, graph: Csr, run: Run):
+        """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
+        run.leavers.leaving[v] = 0
+        if leaves(v, False, graph, run.moves, run.blocks, run.level):
+            run.leavers.listed[atomic_next(run.level, Level.leavers)] = int32(v)
+            list_unrated(v, graph, run.leavers, run.level)
+
+    return list_all_leavers

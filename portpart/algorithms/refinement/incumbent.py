@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from portpart.algorithms.refinement.active_sets import is_crowded, plan_gathering, turn_movable
-from portpart.algorithms.refinement.loss_buckets import SLIGHT_SHARE
 from portpart.algorithms.refinement.rebalance import list_destinations
+from portpart.algorithms.refinement.relief import Relief
 from portpart.algorithms.refinement.state import (
     SIZE,
     ActiveSets,
@@ -16,6 +18,8 @@ from portpart.algorithms.refinement.state import (
     Run,
 )
 from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
     atomic_add,
     device,
     float64,
@@ -97,30 +101,39 @@ def keep_if_better(improvement, cost, overload, level: Level):
     return improvement
 
 
-@device
-def plan_next(improvement, balanced, level: Level):
-    """Count what was done and set the flags of the next iteration."""
-    iteration = level.iteration
-    if iteration >= 0 and level.balanced != 0:
-        level.last_propagation = iteration
-        level.rebalancings = 0
-        turn_movable(level)
-    elif iteration >= 0:
-        level.rebalancings += 1
-        level.short = 0
-        level.wide = level.next_wide
-        level.next_wide = 0
-    level.stalled = 0 if improvement == MUCH_BETTER else level.stalled + 1
-    level.iteration = iteration + 1
-    level.balanced = int64(balanced)
-    level.overloaded = 1 - int64(balanced)
-    level.crowded = int64(is_crowded(level))
-    plan_gathering(level)
-    level.strong = int64(not balanced and level.rebalancings >= level.weak_limit)
-    level.running = int64(
-        level.stalled < level.stall_limit and iteration + 1 < level.iteration_limit
-    )
-    return iteration
+@cache
+def plan_next(relief: Relief) -> DeviceFunction:
+    """Device function for a relief."""
+    weak_again = relief.weak_again
+
+    @device
+    def plan_next(improvement, balanced, level: Level):
+        """Count what was done and set the flags of the next iteration."""
+        iteration = level.iteration
+        if iteration >= 0 and level.balanced != 0:
+            level.last_propagation = iteration
+            level.rebalancings = 0
+            turn_movable(level)
+        elif iteration >= 0:
+            level.rebalancings += 1
+            if weak_again and level.strong != 0:
+                level.rebalancings = 0
+            level.short = 0
+            level.wide = level.next_wide
+            level.next_wide = 0
+        level.stalled = 0 if improvement == MUCH_BETTER else level.stalled + 1
+        level.iteration = iteration + 1
+        level.balanced = int64(balanced)
+        level.overloaded = 1 - int64(balanced)
+        level.crowded = int64(is_crowded(level))
+        plan_gathering(level)
+        level.strong = int64(not balanced and level.rebalancings >= level.weak_limit)
+        level.running = int64(
+            level.stalled < level.stall_limit and iteration + 1 < level.iteration_limit
+        )
+        return iteration
+
+    return plan_next
 
 
 @device
@@ -139,11 +152,18 @@ def plan_work(heavily, level: Level):
     return level.saves
 
 
-@device
-def is_heavily_overloaded(b, weight, blocks: Blocks, level: Level):
-    """Whether block b weighs far more than it may."""
-    too_heavy = weight > blocks.limits[b] + level.slack
-    return too_heavy and weight - blocks.means[b] > blocks.limits[b] // SLIGHT_SHARE
+@cache
+def is_heavily_overloaded(relief: Relief) -> DeviceFunction:
+    """Device function for a relief."""
+    slight_share = relief.slight_share
+
+    @device
+    def is_heavily_overloaded(b, weight, blocks: Blocks, level: Level):
+        """Whether block b weighs far more than it may."""
+        too_heavy = weight > blocks.limits[b] + level.slack
+        return too_heavy and weight - blocks.means[b] > blocks.limits[b] // slight_share
+
+    return is_heavily_overloaded
 
 
 @device
@@ -155,41 +175,48 @@ def weight_of_block(b, moves: Moves, level: Level):
     return weight
 
 
-@kernel
-def evaluate(_, run: Run):
-    """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
+@cache
+def evaluate(relief: Relief) -> Kernel:
+    """Kernel for a relief."""
+    is_heavy, plan = is_heavily_overloaded(relief), plan_next(relief)
 
-    The overload is the most by which a block exceeds its limit.  The level is read and written as
-    a whole: one word after the other would wait for memory each time.
-    """
-    level = Level(team_array(int64, SIZE))
-    for word in range(lane(), SIZE, team_size()):
-        level[word] = run.level[word]
-    twice = int64(0)
-    for stripe in range(lane(), STRIPES, team_size()):
-        twice += run.moves.cost_sums[stripe]
-    twice = team_sum(twice)
-    overload = int64(LOWEST)
-    heavily = int64(0)
-    for b in range(lane(), run.level.blocks, team_size()):
-        weight = weight_of_block(b, run.moves, run.level)
-        run.blocks.weight[b] = weight
-        overload = max(overload, weight - run.blocks.limits[b] - run.level.slack)
-        if is_heavily_overloaded(b, weight, run.blocks, run.level):
-            heavily = int64(1)
-    overload = team_max(overload)
-    heavily = team_max(heavily)
-    team_sync()
-    if overload > 0:
-        list_destinations(run.blocks, level)
-    if lane() == 0:
-        improvement = compare_with_best(twice // 2, overload, run.incumbent, level)
-        keep_if_better(improvement, twice // 2, overload, level)
-        plan_next(improvement, overload <= 0, level)
-        plan_work(heavily, level)
-    team_sync()
-    for word in range(lane(), SIZE, team_size()):
-        run.level[word] = level[word]
+    @kernel
+    def evaluate(_, run: Run):
+        """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
+
+        The overload is the most by which a block exceeds its limit.  The level is read and written
+        as a whole: one word after the other would wait for memory each time.
+        """
+        level = Level(team_array(int64, SIZE))
+        for word in range(lane(), SIZE, team_size()):
+            level[word] = run.level[word]
+        twice = int64(0)
+        for stripe in range(lane(), STRIPES, team_size()):
+            twice += run.moves.cost_sums[stripe]
+        twice = team_sum(twice)
+        overload = int64(LOWEST)
+        heavily = int64(0)
+        for b in range(lane(), run.level.blocks, team_size()):
+            weight = weight_of_block(b, run.moves, run.level)
+            run.blocks.weight[b] = weight
+            overload = max(overload, weight - run.blocks.limits[b] - run.level.slack)
+            if is_heavy(b, weight, run.blocks, run.level):
+                heavily = int64(1)
+        overload = team_max(overload)
+        heavily = team_max(heavily)
+        team_sync()
+        if overload > 0:
+            list_destinations(run.blocks, level)
+        if lane() == 0:
+            improvement = compare_with_best(twice // 2, overload, run.incumbent, level)
+            keep_if_better(improvement, twice // 2, overload, level)
+            plan(improvement, overload <= 0, level)
+            plan_work(heavily, level)
+        team_sync()
+        for word in range(lane(), SIZE, team_size()):
+            run.level[word] = level[word]
+
+    return evaluate
 
 
 @device

@@ -1,18 +1,22 @@
 """Buckets of the vertices that may leave a block that is too heavy (Jet, section 4.2).
 
-Vertices are sorted into buckets by what a move would lose per unit of weight (logarithmic, base
-1.5), and within a bucket into sub-buckets by a hash.  A block gives up its first sub-buckets, up to
-the one that brings it below the limit.
+Vertices are sorted into buckets by what a move would lose (`relief.py`), and within a bucket into
+sub-buckets by a hash.  A block gives up its first sub-buckets, up to the one that brings it below
+the limit.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 from portpart.algorithms.refinement.active_sets import FEW
-from portpart.algorithms.refinement.state import BUCKETS, Blocks, Buckets, Level, Moves, Run
+from portpart.algorithms.refinement.relief import Relief, all_may_leave
+from portpart.algorithms.refinement.state import BUCKETS, Buckets, Level, Moves, Run
 from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
     atomic_add,
     device,
-    float64,
     int32,
     int64,
     kernel,
@@ -26,7 +30,6 @@ from portpart.backends.language import (
 from portpart.primitives.hashing import hash_of
 
 NOT_NEGATIVE = 2**63 - 1
-BUCKET_BASE = 1.5
 
 LAST_WITHOUT_LOSS = 1
 """Buckets up to this one hold vertices that lose nothing."""
@@ -35,36 +38,6 @@ ONLY_MOVABLE, ALL, REST = 0, 1, 2
 """Which vertices of a slightly heavy block are rated: the movable ones; all on its boundary; or
 those that have not been so far."""
 
-SLIGHT_SHARE = 8
-"""An excess of at most 1 / SLIGHT_SHARE of the limit is slight."""
-
-
-@device
-def all_may_leave(b, blocks: Blocks, level: Level):
-    """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
-    excess = blocks.weight[b] - blocks.means[b]
-    return level.strong != 0 or excess > blocks.limits[b] // SLIGHT_SHARE
-
-
-@device
-def bucket_of(loss, weight, level: Level):
-    """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
-
-    The logarithm is a product of exact IEEE multiplications, the same on every device.
-    """
-    bucket = int64(0)
-    if loss == 0:
-        bucket = int64(1)
-    if loss > 0:
-        bucket = int64(2)
-        relative = float64(loss) * float64(level.mean_vertex_weight) / float64(weight)
-        ratio = relative / float64(level.loss_unit)
-        bound = float64(1.0)
-        while bound <= ratio and bucket < BUCKETS - 1:
-            bound *= BUCKET_BASE
-            bucket += 1
-    return bucket
-
 
 @device
 def chance(v, level: Level):
@@ -72,22 +45,27 @@ def chance(v, level: Level):
     return hash_of(v, level.seed + level.iteration) & NOT_NEGATIVE
 
 
-@device
-def slot_for(v, loss, weight, buckets: Buckets, level: Level):
-    """Slot of v: its bucket and, by chance, a sub-bucket of it."""
-    bucket = bucket_of(loss, weight, level)
-    return bucket * buckets.sub_buckets + ((chance(v, level) >> 20) & (buckets.sub_buckets - 1))
+@cache
+def enter_bucket(bucket_of: DeviceFunction) -> DeviceFunction:
+    """Device function for buckets."""
 
+    @device
+    def slot_for(v, loss, weight, buckets: Buckets, level: Level):
+        """Slot of v: its bucket and, by chance, a sub-bucket of it."""
+        bucket = bucket_of(loss, weight, level)
+        return bucket * buckets.sub_buckets + ((chance(v, level) >> 20) & (buckets.sub_buckets - 1))
 
-@device
-def enter_bucket(v, loss, weight, moves: Moves, buckets: Buckets, level: Level):
-    """Put v into its bucket and its slot; atomic, order-free."""
-    slot = slot_for(v, loss, weight, buckets, level)
-    buckets.slot_of[v] = int32(slot)
-    first = int64(moves.part[v]) * BUCKETS
-    atomic_add(buckets.bucket_weight, first + slot // buckets.sub_buckets, weight)
-    atomic_add(buckets.slot_weight, first * buckets.sub_buckets + slot, weight)
-    return slot
+    @device
+    def enter_bucket(v, loss, weight, moves: Moves, buckets: Buckets, level: Level):
+        """Put v into its bucket and its slot; atomic, order-free."""
+        slot = slot_for(v, loss, weight, buckets, level)
+        buckets.slot_of[v] = int32(slot)
+        first = int64(moves.part[v]) * BUCKETS
+        atomic_add(buckets.bucket_weight, first + slot // buckets.sub_buckets, weight)
+        atomic_add(buckets.slot_weight, first * buckets.sub_buckets + slot, weight)
+        return slot
+
+    return enter_bucket
 
 
 @device
@@ -136,33 +114,40 @@ def scope_after(b, bucket, buckets: Buckets, level: Level):
     return result
 
 
-@kernel
-def set_threshold(b, run: Run):
-    """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
+@cache
+def set_threshold(relief: Relief) -> Kernel:
+    """Kernel for a relief."""
+    all_leave = all_may_leave(relief)
 
-    If that takes vertices that lose something, all have to be in their buckets, beside those that
-    are there; and probably so the next time.
-    """
-    overload = run.blocks.weight[b] - run.blocks.limits[b] - run.level.slack
-    slot = int64(-1)
-    if overload > 0:
-        bucket = first_reaching(run.buckets.bucket_weight, b * BUCKETS, int64(BUCKETS),
-                                overload)
-        before = int64(0)
-        for j in range(lane(), bucket, team_size()):
-            before += run.buckets.bucket_weight[b * BUCKETS + j]
-        before = team_sum(before)
-        first = (b * BUCKETS + bucket) * run.buckets.sub_buckets
-        within = first_reaching(run.buckets.slot_weight, first, run.buckets.sub_buckets,
-                                overload - before)
-        slot = bucket * run.buckets.sub_buckets + within
-        if lane() == 0 and not all_may_leave(b, run.blocks, run.level):
-            run.buckets.scope[b] = scope_after(b, bucket, run.buckets, run.level)
-    if lane() == 0:
-        run.buckets.threshold[b] = slot
-        if run.buckets.scope[b] != ONLY_MOVABLE:
-            run.level.next_wide = 1
-        if b == 0:
-            run.level.rated = run.level.leavers
-            run.level.unrated = 0
-            run.level.unrated_hubs = 0
+    @kernel
+    def set_threshold(b, run: Run):
+        """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
+
+        If that takes vertices that lose something, all have to be in their buckets, beside those
+        that are there; and probably so the next time.
+        """
+        overload = run.blocks.weight[b] - run.blocks.limits[b] - run.level.slack
+        slot = int64(-1)
+        if overload > 0:
+            bucket = first_reaching(run.buckets.bucket_weight, b * BUCKETS, int64(BUCKETS),
+                                    overload)
+            before = int64(0)
+            for j in range(lane(), bucket, team_size()):
+                before += run.buckets.bucket_weight[b * BUCKETS + j]
+            before = team_sum(before)
+            first = (b * BUCKETS + bucket) * run.buckets.sub_buckets
+            within = first_reaching(run.buckets.slot_weight, first, run.buckets.sub_buckets,
+                                    overload - before)
+            slot = bucket * run.buckets.sub_buckets + within
+            if lane() == 0 and not all_leave(b, run.blocks, run.level):
+                run.buckets.scope[b] = scope_after(b, bucket, run.buckets, run.level)
+        if lane() == 0:
+            run.buckets.threshold[b] = slot
+            if run.buckets.scope[b] != ONLY_MOVABLE:
+                run.level.next_wide = 1
+            if b == 0:
+                run.level.rated = run.level.leavers
+                run.level.unrated = 0
+                run.level.unrated_hubs = 0
+
+    return set_threshold

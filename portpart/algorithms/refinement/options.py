@@ -18,6 +18,12 @@ class RefinementOptions:
     iteration_limit: int = option(
         1000, "Iterations after which a pass ends in any case.", min=0)
     weak_limit: int = option(2, "Weak rebalancings before strong ones.", min=0)
+    weak_again: bool = option(
+        False, "Whether weak ones follow a strong one, too; else strong ones do.")
+    leave_by: str = option(
+        "weight", 'Who leaves a block that is too heavy: "weight", vertices that lose least for '
+        'what they weigh, of the boundary where those suffice; "loss", of all its vertices those '
+        "that lose least.", choices=("weight", "loss"))
     slack: int = option(
         1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
 

@@ -31,6 +31,7 @@ from portpart.algorithms.refinement.rebalance import (
     rate,
     weigh_leaving,
 )
+from portpart.algorithms.refinement.relief import BY_WEIGHT, Relief
 from portpart.algorithms.refinement.state import Run, Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel, Word
@@ -86,12 +87,14 @@ class Recording:
         Slots.
     widths : Widths
     rules : Rules
+    relief : Relief
     """
 
     program: Program
     run: Run
     widths: Widths
     rules: Rules
+    relief: Relief = BY_WEIGHT
 
     def by_degree(self, body: Body, asking: Asking) -> ByDegree:
         """The kernels of a body for the objective."""
@@ -208,14 +211,16 @@ def _rebalance(this: Recording) -> None:
         program.launch(level.on_boundary, keep_on_boundary)
         program.launch(1, turn_boundary)
     with program.side_by_side():
-        program.launch(level.movable, list_movable_leavers)
-        _list_others(this)
-        program.launch(level.swept, list_all_leavers)
-    _rate(this)
-    with program.if_nonzero(level.short):
-        with program.side_by_side():
+        if this.relief.rates_boundary:
+            program.launch(level.movable, list_movable_leavers)
             _list_others(this)
-        _rate(this)
+        program.launch(level.swept, list_all_leavers(this.relief))
+    _rate(this)
+    if this.relief.rates_boundary:
+        with program.if_nonzero(level.short):
+            with program.side_by_side():
+                _list_others(this)
+            _rate(this)
     _record_leaving(this)
 
 
@@ -240,15 +245,17 @@ def _record_leaving(this: Recording) -> None:
 def _rate(this: Recording) -> None:
     """Rate those that have only been listed so far, then see who has to leave."""
     program, level = this.program, this.run.level
-    with program.if_nonzero(level.batches):
-        program.launch(level.leavers, rate_gathered)
+    if this.relief.rates_boundary:
+        with program.if_nonzero(level.batches):
+            program.launch(level.leavers, rate_gathered)
     with program.side_by_side():
-        launch_by_degree(this, level.unrated, level.unrated_hubs, this.by_degree(rate, UNRATED))
-    program.launch(level.blocks, set_threshold, team=32)
+        launch_by_degree(this, level.unrated, level.unrated_hubs,
+                         this.by_degree(rate(this.relief.bucket_of), UNRATED))
+    program.launch(level.blocks, set_threshold(this.relief), team=32)
 
 
 def _record_evaluation(this: Recording) -> None:
     """How a partition is evaluated, while what has been decided on moves."""
     with this.program.side_by_side():
-        this.program.launch(1, evaluate, team=256)
+        this.program.launch(1, evaluate(this.relief), team=256)
         this.program.launch(this.run.level.moves, move_vertex)

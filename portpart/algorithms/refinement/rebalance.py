@@ -12,7 +12,7 @@ from functools import cache
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.by_degree import More
+from portpart.algorithms.refinement.by_degree import Body, More
 from portpart.algorithms.refinement.candidate import best_candidate
 from portpart.algorithms.refinement.loss_buckets import (
     chance,
@@ -77,30 +77,37 @@ def has_room(v, block, graph: Csr, run: Run):
 
 
 @cache
-def rate(rules: Rules, valuation: Valuation) -> DeviceFunction:
-    """Body for an objective and a way to value blocks."""
-    find, unknown = best_candidate(rules, valuation, has_room, rules.is_cut), rules.unknown
+def rate(bucket_of: DeviceFunction) -> Body:
+    """Body for buckets."""
+    enter = enter_bucket(bucket_of)
 
-    @device
-    def rate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More):
-        """Find target and loss of a vertex that may leave, and its bucket.
+    @cache
+    def rate(rules: Rules, valuation: Valuation) -> DeviceFunction:
+        """Body for an objective and a way to value blocks."""
+        find, unknown = best_candidate(rules, valuation, has_room, rules.is_cut), rules.unknown
 
-        Weak: the loss is measured against the best target (equation 4.9), strong: against what
-        vertices can count on that go where there is room (equation 4.10).  A vertex that touches no
-        block with room goes to one chosen by a hash.  All lanes of a team together.
-        """
-        find(v, graph, run, ties, tables, found)
-        if lane() == 0:
-            block = int32(found.block)
-            value = found.value
-            if block == NONE or run.level.strong != 0:
-                value = unknown(found, tables)
-            if block == NONE:
-                block = run.blocks.destinations[chance(v, run.level) % run.level.destinations]
-            run.moves.target[v] = block
-            enter_bucket(v, found.here - value, value_or(graph.vertex_weights, v, 1), run.moves,
-                         run.buckets, run.level)
-        return v
+        @device
+        def rate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More):
+            """Find target and loss of a vertex that may leave, and its bucket.
+
+            Weak: the loss is measured against the best target (equation 4.9), strong: against what
+            vertices can count on that go where there is room (equation 4.10).  A vertex that
+            touches no block with room goes to one chosen by a hash.  All lanes of a team together.
+            """
+            find(v, graph, run, ties, tables, found)
+            if lane() == 0:
+                block = int32(found.block)
+                value = found.value
+                if block == NONE or run.level.strong != 0:
+                    value = unknown(found, tables)
+                if block == NONE:
+                    block = run.blocks.destinations[chance(v, run.level) % run.level.destinations]
+                run.moves.target[v] = block
+                enter(v, found.here - value, value_or(graph.vertex_weights, v, 1), run.moves,
+                             run.buckets, run.level)
+            return v
+
+        return rate
 
     return rate
 

@@ -24,6 +24,7 @@ from portpart.algorithms.refinement.program import (
     Widths,
     record_refinement,
 )
+from portpart.algorithms.refinement.relief import relief_of
 from portpart.algorithms.refinement.state import (
     ActiveSets,
     Blocks,
@@ -152,13 +153,14 @@ class Refiner:
                    "trial": self.more}
         widths = self._widths(graph)
         rules = self.objective.rules
-        key = (self.rule.name, rules, *graph.type_key, fixed is None, widths)
+        relief = relief_of(self._options_on(graph))
+        key = (self.rule.name, rules, relief, *graph.type_key, fixed is None, widths)
 
         def record() -> Program:
             program = Program("refinement")
             for name in ("graph", "tables"):
                 program.record(name, records[name])
-            this = Recording(program, program.record("run", run), widths, rules)
+            this = Recording(program, program.record("run", run), widths, rules, relief)
             record_refinement(this, self.rule, program.record("trial", self.more))
             return program
 

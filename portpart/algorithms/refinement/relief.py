@@ -1,0 +1,110 @@
+"""How blocks that are too heavy are relieved: the values that weak and strong rebalancing share.
+
+`BY_WEIGHT` is what Jet's released code does, `BY_LOSS` what the paper prints (section 4.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.state import BUCKETS, Blocks, Level
+from portpart.backends.language import DeviceFunction, device, float64, int64
+
+BUCKET_BASE = 1.5
+
+ANY_EXCESS = 2**62
+"""No limit has so many parts: every excess is above one."""
+
+
+@dataclass(frozen=True)
+class Relief:
+    """What rebalancing goes by.
+
+    Attributes
+    ----------
+    bucket_of : DeviceFunction
+        ``bucket_of(loss, weight, level)``: who leaves first.
+    slight_share : int
+        An excess of at most 1 / slight_share of the limit is slight: of such a block only the
+        boundary is rated.
+    doubled : bool
+        Whether a vertex may weigh twice the excess of its block in strong rebalancing, not 1.5
+        times as in weak.
+    weak_again : bool
+        Whether weak rebalancings follow a strong one; else strong ones do, until a propagation.
+    """
+
+    bucket_of: DeviceFunction
+    slight_share: int
+    doubled: bool
+    weak_again: bool = False
+
+    @property
+    def rates_boundary(self) -> bool:
+        """Whether an excess can be slight."""
+        return self.slight_share < ANY_EXCESS
+
+
+@device
+def bucket_by_weight(loss, weight, level: Level):
+    """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
+
+    The logarithm is a product of exact IEEE multiplications, the same on every device.
+    """
+    bucket = int64(0)
+    if loss == 0:
+        bucket = int64(1)
+    if loss > 0:
+        bucket = int64(2)
+        relative = float64(loss) * float64(level.mean_vertex_weight) / float64(weight)
+        ratio = relative / float64(level.loss_unit)
+        bound = float64(1.0)
+        while bound <= ratio and bucket < BUCKETS - 1:
+            bound *= BUCKET_BASE
+            bucket += 1
+    return bucket
+
+
+@device
+def bucket_by_loss(loss, weight, level: Level):
+    """Bucket of a loss, whatever the vertex weighs (equation 4.5): 0 gains, 1 even, 2 + log2.
+
+    The last bucket holds all losses of 2^47 and more.
+    """
+    bucket = int64(0)
+    if loss == 0:
+        bucket = int64(1)
+    if loss > 0:
+        bucket = int64(2)
+        half = int64(loss) >> 1
+        while half > 0 and bucket < BUCKETS - 1:
+            half = half >> 1
+            bucket += 1
+    return bucket
+
+
+BY_WEIGHT = Relief(bucket_by_weight, slight_share=8, doubled=True)
+BY_LOSS = Relief(bucket_by_loss, slight_share=ANY_EXCESS, doubled=False)
+
+
+@cache
+def relief_of(options: RefinementOptions) -> Relief:
+    """What the options ask for."""
+    chosen = BY_LOSS if options.leave_by == "loss" else BY_WEIGHT
+    return replace(chosen, weak_again=options.weak_again)
+
+
+@cache
+def all_may_leave(relief: Relief) -> DeviceFunction:
+    """Device function for a relief."""
+    slight_share = relief.slight_share
+
+    @device
+    def all_may_leave(b, blocks: Blocks, level: Level):
+        """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
+        excess = blocks.weight[b] - blocks.means[b]
+        return level.strong != 0 or excess > blocks.limits[b] // slight_share
+
+    return all_may_leave
