@@ -173,9 +173,9 @@ def wishes(space: Any, graphs: Graphs) -> Runs:
         }.items():  # fmt: skip
             yield f"{algorithm}, {name}", partial(
                 _partition, space, graph, algorithm=algorithm, **given)
-    for algorithm in ("im", "hm"):
-        yield f"{algorithm}, fixed", partial(
-            _map, space, graph, _hierarchy(), algorithm, "default", fixed=fixed)
+    for algorithm, preset in (("im", "default"), ("hm", "default"), ("hm", "paper")):
+        yield f"{algorithm}, {preset}, fixed", partial(
+            _map, space, graph, _hierarchy(), algorithm, preset, fixed=fixed)
 
 
 def mappings(algorithm: str, *presets: str) -> Callable[[Any, Graphs], Runs]:
@@ -244,13 +244,13 @@ GROUPS: dict[str, Group] = {
     "primitives": Group(primitives, programs=False),
     "inputs": Group(inputs, programs=False),
     "portpart": Group(partitions("portpart", "fast", "default", "strong")),
-    "jet": Group(partitions("jet", "fast", "default", "ultra")),
+    "jet": Group(partitions("jet", "fast", "default", "ultra", "paper")),
     "gkway": Group(partitions("gkway", "default")),
     "gpmetis": Group(partitions("gpmetis", "default")),
     "wishes": Group(wishes),
     "rare": Group(rare),
     "im": Group(mappings("im", "fast", "default", "paper")),
-    "hm": Group(mappings("hm", "default")),
+    "hm": Group(mappings("hm", "default", "paper")),
     "hm-ultra": Group(mappings("hm-ultra", "default")),
     "two-phase": Group(mappings("two-phase", "default")),
     "two-phase-jet": Group(mappings("two-phase", "jet")),

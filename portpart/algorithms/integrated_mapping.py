@@ -83,7 +83,7 @@ PRESETS = {
         "initial": GrowingOptions().of_one(),
         "refinement.temperatures": (0.0,),
         "refinement.finest_temperatures": (0.0,),
-        "refinement.coarse": RefinementOptions(),
+        "refinement.coarse": RefinementOptions(weak_again=True),
         "refinement.finest": None,
         "refinement.finest_once": None,
     }),

@@ -35,7 +35,9 @@ CASES = [(name, "tree", algorithm, "default") for name in GRAPHS
 CASES += [("weighted", "tree", "hm-ultra", "default"), ("weighted", "line", "im", "default"),
           ("mesh", "deep", "im", "default"), ("rmat", "line", "im", "default"),
           ("rmat", "deep", "im", "default"), ("rmat", "tree", "im", "paper"),
-          ("weighted", "line", "two-phase", "default"), ("mesh", "tree", "hm", "best")]
+          ("weighted", "line", "two-phase", "default"), ("mesh", "tree", "hm", "best"),
+          ("mesh", "deep", "hm", "paper"), ("weighted", "tree", "hm", "paper"),
+          ("rmat", "tree", "hm", "paper"), ("weighted", "tree", "hm-ultra", "paper")]
 
 
 def on_threads(threads: int, name: str, machine: str, algorithm: str, preset: str) -> np.ndarray:
@@ -55,13 +57,13 @@ def in_space(space: ExecutionSpace, name: str, machine: str, algorithm: str,
 
 
 def mapped_in(space: ExecutionSpace, graph: Graph, machine: str, algorithm: str,
-              preset: str) -> np.ndarray:
+              preset: Any) -> np.ndarray:
     topology = MACHINES[machine]
     balance, distances = balance_of(graph, topology.num_elements), distances_on(space, topology)
     mapper, config = mapper_of(algorithm, preset)
     problem = MappingProblem(graph, balance, 4, Trace(space, graph, None), topology=topology,
                              distances=distances)
-    return oracles.host(mapped_by(mapper, problem, config, swapped=True)[0])
+    return oracles.host(mapped_by(mapper, problem, config, mapper.swaps_with(config))[0])
 
 
 def name_of(case: Any) -> str:
