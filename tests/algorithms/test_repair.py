@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import portpart
-from portpart import JetConfig
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import repaired
 from portpart.algorithms.balance.packing import packed_within
@@ -133,23 +129,3 @@ def test_the_search_takes_thousands_of_weights() -> None:
     blocks = packed_within([3] * 9000 + [1] * 9000, [36] * 1000)
     assert blocks is not None
     assert len(blocks) == 18_000
-
-
-@pytest.mark.parametrize(("weights", "k", "needed"), [
-    ([6, 5, 6, 3, 5, 7, 4], 2, True), ([5, 3, 3, 6, 5, 5, 3, 7, 4], 3, True), ([1] * 60, 3, False)])
-def test_a_result_tells_how_many_vertices_moved_for_the_bounds_alone(
-    weights: list[int], k: int, needed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without repair there is what refinement has found."""
-    n = len(weights)
-    graph = raw_graph(n, [(i, (i + 1) % n) for i in range(n)], vertex_weights=weights).graph()
-    result = portpart.partition(graph, k, imbalance=0, preset=JetConfig())
-    monkeypatch.setattr("portpart.api.partition.bounded", lambda graph, part, balance, *_: (
-        part, np.array(oracles.block_weights(graph, part, k))))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        found = portpart.partition(graph, k, imbalance=0, preset=JetConfig())
-    assert result.feasible
-    assert found.feasible != needed
-    assert result.stats["repaired"] == int((found.part != result.part).sum())
-    assert found.stats["repaired"] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import generators
+from portpart import JetConfig, generators
+from tests import oracles
+from tests.graphs import raw_graph
 
 WORK = ("launches", "synchronizations", "seconds")
 
@@ -88,3 +91,23 @@ def test_calls_inside_progress_are_not_counted() -> None:
 
     alone = portpart.partition(mesh, 4, progress=lambda *_: None).stats
     assert counts(portpart.partition(mesh, 4, progress=partition_too).stats) == counts(alone)
+
+
+@pytest.mark.parametrize(("weights", "k", "needed"), [
+    ([6, 5, 6, 3, 5, 7, 4], 2, True), ([5, 3, 3, 6, 5, 5, 3, 7, 4], 3, True), ([1] * 60, 3, False)])
+def test_a_result_tells_how_many_vertices_moved_for_the_bounds_alone(
+    weights: list[int], k: int, needed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without repair there is what refinement has found."""
+    n = len(weights)
+    graph = raw_graph(n, [(i, (i + 1) % n) for i in range(n)], vertex_weights=weights).graph()
+    result = portpart.partition(graph, k, imbalance=0, preset=JetConfig())
+    monkeypatch.setattr("portpart.api.partition.bounded", lambda graph, part, balance, *_: (
+        part, np.array(oracles.block_weights(graph, part, k))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = portpart.partition(graph, k, imbalance=0, preset=JetConfig())
+    assert result.feasible
+    assert found.feasible != needed
+    assert result.stats["repaired"] == int((found.part != result.part).sum())
+    assert found.stats["repaired"] == 0
