@@ -2,15 +2,19 @@
 
 W. L. Lee, D.-L. Lin, T.-W. Huang, S. Jiang, T.-Y. Ho, Y. Lin, B. Yu, DAC 2024; and chapter 1 of
 W. L. Lee's dissertation, University of Wisconsin-Madison, 2025.
-Union-find grouping, METIS on the coarsest graph, independent-set refinement on every level.
+Union-find grouping, a start on the coarsest graph, independent-set refinement on every level.  The
+preset "paper" is the method as published, with METIS on the coarsest graph; by default groups are
+bounded and starts are grown.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portpart.algorithms.coarsening.components import linked_components
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.grouping import group
+from portpart.algorithms.coarsening.hierarchy import ClusterRule
 from portpart.algorithms.coarsening.options import CoarseningOptions, GroupingOptions
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.options import SearchOptions
@@ -21,7 +25,7 @@ from portpart.algorithms.refinement.independent_refinement import independent_se
 from portpart.algorithms.refinement.options import IndependentOptions
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
-from portpart.options import changed, check_options, described, option
+from portpart.options import MAX_BLOCKS, changed, check_options, described, option
 
 
 @described
@@ -45,22 +49,51 @@ class GkwayConfig:
 PRESETS = {
     "default": GkwayConfig(),
     "strong": changed(GkwayConfig(), {"search.cycles": 2}),
+    "paper": changed(GkwayConfig(), {
+        "coarsening.max_coarsest": MAX_BLOCKS,
+        "coarsening.drop_below": 0,
+        "grouping.group_size": None,
+        "grouping.max_coarse_weight": None,
+        "initial.method": "metis-kway",
+        "initial.starts": 1,
+        "refinement.zero_gain": False,
+        "refinement.fill_rooms": False,
+        "refinement.tolerance": 1,
+        "refinement.stall_limit": 1,
+        "refinement.rebalance": False,
+        "refinement.slack": 0,
+    }),
 }
 
 
 def gkway(problem: Problem, config: GkwayConfig) -> Recipe:
     """Coarsen by grouping, start, refine upwards."""
-    graph, options = problem.graph, config.grouping
-    coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
-    limit = min(problem.balance.cluster_limit(coarsest),
-                max(1, int(options.max_coarse_weight * graph.total_vertex_weight / coarsest)))
+    return Recipe(
+        config.coarsening, grouping_rule(problem, config),
+        start_from_pool(problem, config.initial),
+        lambda seed: independent_set_refiner(problem.space, problem.graph, problem.balance,
+                                             config.refinement, seed, problem.objective),
+        search=config.search)
+
+
+def grouping_rule(problem: Problem, config: GkwayConfig) -> ClusterRule:
+    """Groups of bounded size, or all that are linked."""
+    options = config.grouping
+    limit = weight_limit(problem, config)
 
     def find_groups(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+        if options.group_size is None:
+            return linked_components(fine.space, fine, limit, options.score_factor, label)
         return group(fine.space, fine, limit, options.group_size, level_seed, options.score_factor,
                      label)
 
-    return Recipe(
-        config.coarsening, find_groups, start_from_pool(problem, config.initial),
-        lambda seed: independent_set_refiner(problem.space, graph, problem.balance,
-                                             config.refinement, seed, problem.objective),
-        search=config.search)
+    return find_groups
+
+
+def weight_limit(problem: Problem, config: GkwayConfig) -> int:
+    """Most that a group may weigh."""
+    total, share = problem.graph.total_vertex_weight, config.grouping.max_coarse_weight
+    if share is None:
+        return total
+    coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
+    return min(problem.balance.cluster_limit(coarsest), max(1, int(share * total / coarsest)))

@@ -64,6 +64,21 @@ class GpmetisConfig:
 PRESETS = {
     "default": GpmetisConfig(),
     "strong": changed(GpmetisConfig(), {"search.cycles": 2}),
+    "paper": changed(GpmetisConfig(), {
+        "coarsening.coarsest_per_block": 0,
+        "coarsening.min_coarsest": 16384,
+        "matching.two_hop": False,
+        "matching.rounds": 4,
+        "matching.max_share": None,
+        "initial.method": "metis-kway",
+        "initial.starts": 1,
+        "refinement.zero_gain": False,
+        "refinement.tolerance": 1,
+        "refinement.pass_limit": 10,
+        "refinement.rebalance": False,
+        "refinement.slack": 0,
+        "refinement.spare_sources": True,
+    }),
 }
 
 
@@ -95,7 +110,8 @@ def _levels(problem: Problem, config: GpmetisConfig, coarsening: CoarseningOptio
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         return matched_clusters(fine, limit, level_seed, label, config.matching.two_hop,
-                                config.matching.max_matchmaker_degree)
+                                config.matching.max_matchmaker_degree,
+                                rounds=config.matching.rounds)
 
     return Recipe(
         coarsening, match, start_from_pool(problem, config.initial),

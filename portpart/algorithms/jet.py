@@ -76,7 +76,8 @@ def jet(problem: Problem, config: JetConfig) -> Recipe:
 
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         return matched_clusters(fine, limit, level_seed, label, config.matching.two_hop,
-                                config.matching.max_matchmaker_degree)
+                                config.matching.max_matchmaker_degree,
+                                rounds=config.matching.rounds)
 
     passes = config.refinement.passes
     return Recipe(config.coarsening, match, start_from_pool(problem, config.initial, passes),

@@ -1,8 +1,8 @@
 """The loop by which a vertex, with a whole team, finds the best of the candidates around it.
 
 Matchings, clusterings and groupings differ in who is a candidate, in how candidates are rated, and
-in what is kept of the best one.  Scores decide, then a seeded hash of the two ids; the order of
-candidates and the number of lanes do not.
+in what is kept of the best one.  Scores decide, then a seeded hash of the two ids or the smaller
+id; the order of candidates and the number of lanes do not.
 """
 
 from __future__ import annotations
@@ -48,6 +48,12 @@ def tie_hash(v, c, own, seed):
 
 
 @device
+def smallest_id(v, c, own, seed):
+    """Decides for the candidate of the smallest id; `own`, if it is one of them, comes first."""
+    return int64(HIGHEST) if c == own else -int64(c)
+
+
+@device
 def keep_wish(v, best, score, search: Search):
     """The best is what v wishes for."""
     if lane() == 0:
@@ -64,7 +70,8 @@ def anybody(v, c, own, room, graph: Record, search: Search):
 @cache
 def best_candidate(candidate: DeviceFunction, fits: DeviceFunction, rate: DeviceFunction,
                    keep: DeviceFunction, score_type: Word,
-                   admits: DeviceFunction = anybody) -> DeviceFunction:
+                   admits: DeviceFunction = anybody,
+                   tie: DeviceFunction = tie_hash) -> DeviceFunction:
     """Device function that looks for the best candidate.
 
     Parameters
@@ -84,6 +91,8 @@ def best_candidate(candidate: DeviceFunction, fits: DeviceFunction, rate: Device
     admits : DeviceFunction
         As `fits`, asked where the score is good enough: for what takes longer to find out than a
         score does.
+    tie : DeviceFunction
+        ``tie(v, c, own, seed)``: of candidates of equal score the one with the most is taken.
     """
 
     @device
@@ -97,7 +106,7 @@ def best_candidate(candidate: DeviceFunction, fits: DeviceFunction, rate: Device
             if fits(v, c, own, room, graph, search):
                 score = rate(place, c, v, graph, search)
                 if score >= best_score and admits(v, c, own, room, graph, search):
-                    hashed = tie_hash(v, c, own, search.seed)
+                    hashed = tie(v, c, own, search.seed)
                     if score > best_score or hashed > best_hash:
                         best_score = score
                         best_hash = hashed

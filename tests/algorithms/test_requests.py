@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -52,13 +53,16 @@ def after_rounds(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalan
 
 
 def granted(graph: Graph, before: np.ndarray, limits: np.ndarray, k: int,
-            upwards: bool) -> dict[int, int]:
-    """Where vertices move: every block takes its best requests as long as all up to them fit."""
+            upwards: bool, without: Collection[int] = ()) -> dict[int, int]:
+    """Where vertices move: every block takes its best requests as long as all up to them fit.
+
+    Of the vertices in `without` there are no requests.
+    """
     weights, blocks = oracles.vertex_weights(graph), oracles.block_weights(graph, before, k)
     buffers: dict[int, list[int]] = defaultdict(list)
     legal = legal_moves(graph, before, limits, k)
     for v, (_, there) in legal.items():
-        if (min(there) > before[v]) == upwards:
+        if v not in without and (min(there) > before[v]) == upwards:
             buffers[min(there)].append(v)
     moves = {}
     for block, requests in buffers.items():

@@ -52,7 +52,20 @@ class GroupSizes(Words):
     changing: int
 
 
-class Grouping(Wishes, WorkRecord):
+class Selections(Wishes):
+    """What the neighbours that vertices select are scored by.
+
+    Attributes
+    ----------
+    score_factor, max_edge_weight : int
+        The paper's c, and the weight from which on edges are equally heavy.
+    """
+
+    score_factor: int
+    max_edge_weight: int
+
+
+class Grouping(Selections, WorkRecord):
     """Selections of n vertices, the groups that they make, and what is offered to groups.
 
     What is needed before leftovers are paired, or after that, lies in the arrays of the pairing.
@@ -63,8 +76,8 @@ class Grouping(Wishes, WorkRecord):
         The neighbour that a vertex selects, or -1.
     link_score : array of int64, shape (n,)
         The score of that neighbour.
-    score_factor, max_edge_weight, group_size : int
-        The paper's c, the weight from which on edges are equally heavy, places of a group.
+    group_size : int
+        Places of a group.
     members : array of int32, shape (n,)
         Vertices in the group of a vertex that leads one.
     group_weight : array of int64, shape (n,)
@@ -82,8 +95,6 @@ class Grouping(Wishes, WorkRecord):
         For the numbers of the groups.
     """
 
-    score_factor: int
-    max_edge_weight: int
     group_size: int
     subset: Array
     group_weight: Array = work(np.int64, of_vertices)
@@ -105,10 +116,10 @@ class Grouping(Wishes, WorkRecord):
 
 
 @device
-def score(arc, u, v, graph: Csr, grouping: Grouping):
+def score(arc, u, v, graph: Csr, selections: Selections):
     """The paper's score c W - degree(u)."""
-    weight = min(value_or(graph.weights, arc, 1), grouping.max_edge_weight)
-    return grouping.score_factor * weight - degree_of(u, graph)
+    weight = min(value_or(graph.weights, arc, 1), selections.max_edge_weight)
+    return selections.score_factor * weight - degree_of(u, graph)
 
 
 @device

@@ -42,6 +42,7 @@ def coarsen(
     label: Array | None = None,
     on_level: Callable[[Graph], None] = lambda graph: None,
     contraction: str = "hash",
+    drop_below: float = 0.25,
 ) -> list[Level]:
     """Levels from `graph` down to at most `stop_at` vertices.
 
@@ -52,8 +53,7 @@ def coarsen(
     seed : int
         The rule gets this plus the number of the level, 0 for the finest.
     stop_at : int
-        Coarsening ends at the first graph with at most so many vertices; a graph with less than
-        a quarter of them is dropped again (Jet's released code).
+        Coarsening ends at the first graph with at most so many vertices.
     max_kept : float
         Coarsening ends when a level keeps more than this share of its vertices.
     stop_dense_at : int, optional
@@ -62,6 +62,9 @@ def coarsen(
         Only vertices of equal label share a cluster, on every level.
     contraction : {"hash", "sort", "auto"}
         How coarse rows are made, as in :func:`contract`.
+    drop_below : float
+        A graph with less than this share of `stop_at` vertices is dropped again (Jet's released
+        code).
 
     Returns
     -------
@@ -73,7 +76,7 @@ def coarsen(
     while graph.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
         clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, label)
         coarse = contract(space, graph, clusters, weight_type, contraction)
-        too_small = coarse.num_vertices < end / 4
+        too_small = coarse.num_vertices < drop_below * end
         stalled = coarse.num_vertices > max_kept * graph.num_vertices
         if too_small or stalled:
             break

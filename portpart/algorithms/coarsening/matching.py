@@ -72,8 +72,8 @@ MATCHING_WORK = Matching, ActiveVertices, ActiveVertices
 
 
 def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
-                        label: Array | None = None) -> Array:
-    """Maximal matching that prefers heavy edges.
+                        label: Array | None = None, rounds: int | None = None) -> Array:
+    """Matching that prefers heavy edges: a maximal one, or that of some rounds.
 
     Parameters
     ----------
@@ -85,13 +85,15 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
         Breaks ties.
     label : array of int32, shape (n,), optional
         Only vertices of equal label are matched.
+    rounds : int, optional
+        Rounds, at most; by default as many as leave no free edge.
 
     Returns
     -------
     array of int32, shape (n,)
         The partner of each vertex, or -1.
     """
-    return _maximal_matching(graph, wish_by(best_by_weight), max_weight, seed, label)
+    return _matching(graph, wish_by(best_by_weight), max_weight, seed, label, rounds)
 
 
 def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None = None) -> Array:
@@ -101,12 +103,12 @@ def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None
     paper's noise that makes all ratings different.  Parameters and result are those of
     :func:`heavy_edge_matching`.
     """
-    return _maximal_matching(graph, wish_by(best_by_rating), max_weight, seed, label)
+    return _matching(graph, wish_by(best_by_rating), max_weight, seed, label)
 
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
                      two_hop: bool = True, max_matchmaker_degree: int = 1000,
-                     rated: bool = False) -> Clusters:
+                     rated: bool = False, rounds: int | None = None) -> Clusters:
     """Pairs of a heavy-edge matching and single vertices, in the order of their smaller vertex.
 
     Parameters
@@ -124,10 +126,12 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
         Vertices of higher degree do not make relatives.
     rated : bool
         Whether edges are rated instead, as by `rated_matching`.
+    rounds : int, optional
+        Rounds of a heavy-edge matching, at most.
     """
     space = graph.space
     mate = (rated_matching(graph, max_weight, seed, label) if rated
-            else heavy_edge_matching(space, graph, max_weight, seed, label))
+            else heavy_edge_matching(space, graph, max_weight, seed, label, rounds))
     if two_hop:
         two_hop_matching(space, graph, mate, max_weight, seed, max_matchmaker_degree)
         if label is not None:
@@ -142,37 +146,46 @@ def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
     return parted
 
 
-def _maximal_matching(graph: Graph, wish: Kernel, max_weight: int, seed: int,
-                      label: Array | None) -> Array:
-    """Maximal matching by rounds of wishes, of which mutual ones become pairs."""
+def _matching(graph: Graph, wish: Kernel, max_weight: int, seed: int, label: Array | None,
+              rounds: int | None = None) -> Array:
+    """Matching by rounds of wishes, of which mutual ones become pairs."""
     n = graph.num_vertices
     sizes, mate = sizes_of(graph), graph.space.empty(n, np.int32)
     matching = Matching(seed=seed, max_weight=max_weight, label=label, mate=mate)
     team = team_for(graph.mean_degree)
     executable = graph.space.cached_executable(
-        ("matching", wish, graph.type_key, label is not None, team),
-        lambda: _record(graph, matching, wish, team),
+        ("matching", wish, graph.type_key, label is not None, team, rounds),
+        lambda: _record(graph, matching, wish, team, rounds),
     )
     executable.run({"graph": graph.csr, "matching": matching, "size_0": ListSize.of(length=n)},
                    n, sizes)
     return mate
 
 
-def _record(graph: Graph, matching: Matching, wish: Kernel, team: int) -> Program:
+def _record(graph: Graph, matching: Matching, wish: Kernel, team: int,
+            rounds: int | None) -> Program:
     """Rounds in pairs: the second works on the list that the first has left, and back."""
     program = Program("matching")
     program.record("graph", graph.csr)
     program.record("matching", matching)
     lists = [program.record(name, ActiveVertices()).active for name in ("list_0", "list_1")]
     sizes = [program.record("size_0", ListSize.of()), program.zeros("size_1", ListSize)]
+
+    def record_round(here: int) -> None:
+        there = 1 - here
+        program.launch(1, empty_list, size=sizes[there])
+        program.launch(sizes[here].length, wish, active=lists[here], team=team)
+        program.launch(sizes[here].length, match_mutual_wishes, active=lists[here],
+                       next_active=lists[there], next_size=sizes[there])
+
     program.launch(sizes[0].length, begin_matching, active=lists[0])
+    if rounds is not None:
+        for index in range(rounds):
+            record_round(index % 2)
+        return program
     with program.while_loop(sizes[0].length):
         for here in (0, 1):
-            there = 1 - here
-            program.launch(1, empty_list, size=sizes[there])
-            program.launch(sizes[here].length, wish, active=lists[here], team=team)
-            program.launch(sizes[here].length, match_mutual_wishes, active=lists[here],
-                           next_active=lists[there], next_size=sizes[there])
+            record_round(here)
     return program
 
 

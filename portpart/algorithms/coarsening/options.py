@@ -28,6 +28,9 @@ class CoarseningOptions:
     max_kept: float = option(
         0.98, "Coarsening ends when a level keeps more than this share of the vertices.",
         above=0, below=1)  # at 1 coarsening would go on for ever
+    drop_below: float = option(
+        0.25, "A graph of less than this share of the vertices at which coarsening ends is dropped "
+        "again, and the one before is the coarsest.", min=0, max=1)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -81,6 +84,9 @@ class MatchingOptions:
     max_share: float | None = option(
         0.25, "A pair weighs at most this share of what a block may weigh, if there is a limit.",
         above=0, max=1)
+    rounds: int | None = option(
+        None, "Rounds of matching on a level, at most; None: until no edge is left free.",
+        min=1, max=32)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -91,14 +97,15 @@ class MatchingOptions:
 class GroupingOptions:
     """Merging by union-find groups."""
 
-    group_size: int = option(6, "Most vertices that become one.", min=2)
+    group_size: int | None = option(
+        6, "Most vertices that become one; None: all that are linked, whatever they weigh.", min=2)
     score_factor: int | None = option(
         None, "The score of an edge is this many times its weight less the degree of its other "
         "end.  By default one more than the highest degree of each level.",
         min=1, max=MAX_SCORE)
-    max_coarse_weight: float = option(
+    max_coarse_weight: float | None = option(
         4, "A group weighs at most this many times the mean vertex of a graph at which coarsening "
-        "may end.", above=1, below=float("inf"))
+        "may end, and a quarter of a block; None: any weight.", above=1, below=float("inf"))
 
     def __post_init__(self) -> None:
         check_options(self)

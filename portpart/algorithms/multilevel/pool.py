@@ -18,6 +18,7 @@ from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.initial.deep_multilevel import grown_partitions
 from portpart.algorithms.initial.fixed_vertices import grown_partition, start_partition
 from portpart.algorithms.initial.options import GrowingOptions
+from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.refinement.outcomes import Outcome
@@ -45,7 +46,11 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
 
     By `recursive` bisection, or by the k-way method.
     """
-    matrix, space = coarsest.to_scipy(), coarsest.space
+    space, obvious = coarsest.space, trivial_partition(coarsest, balance.num_blocks)
+    if obvious is not None and fixed is None:
+        yield from (obvious for _ in seeds)
+        return
+    matrix = coarsest.to_scipy()
     weights, anchors = (None if array is None else space.to_host(array)
                         for array in (coarsest.vertex_weights, fixed))
     for seed in seeds:

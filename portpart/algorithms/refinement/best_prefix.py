@@ -80,6 +80,8 @@ class Trial(More):
         Whether moves without gain are legal that even out the weights of two blocks.
     fill_rooms : int
         Whether moves behind the prefix are made where their blocks have room.
+    limits : array of int64, shape (k,)
+        What blocks may weigh, where `Blocks.limits` changes from round to round.
     """
 
     keys: Array
@@ -89,6 +91,7 @@ class Trial(More):
     sorting: SortArrays
     zero_gain: int
     fill_rooms: int
+    limits: Array
     legal: Array = work(np.int32, lambda size: size.vertices)
     other_keys: Array = work(np.int64, lambda size: size.vertices)
     weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes, zeros=True)
@@ -104,7 +107,7 @@ def trial_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
         other_list=run.leavers.listed,
         sequence=Sequence(space.zeros(len(Sequence.indices), np.int64)),
         sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
-        fill_rooms=int(fill_rooms))
+        fill_rooms=int(fill_rooms), limits=run.blocks.limits)
 
 
 def record_prefix(this: Recording, trial: Trial) -> None:

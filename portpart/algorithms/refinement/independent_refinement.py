@@ -16,6 +16,11 @@ from portpart.algorithms.objectives.cut import CUT, HUB_TEAM
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement.best_prefix import Trial, record_prefix, trial_for
 from portpart.algorithms.refinement.by_degree import UNRATED
+from portpart.algorithms.refinement.held_limits import (
+    record_held,
+    record_lifted,
+    with_own_limits,
+)
 from portpart.algorithms.refinement.independent import (
     begin_sequence,
     choose_legal,
@@ -37,21 +42,37 @@ class IndependentSets(MoveRule):
 
     options: IndependentOptions
 
-    name = "independent sets"
     loses = False
+
+    @property
+    def name(self) -> str:
+        return f"independent sets, {self.options.rebalance}"
+
+    def work_on(self, space: ExecutionSpace, run: Run) -> Run:
+        return run if self.options.rebalance else with_own_limits(space, run)
+
+    def record_begin(self, this: Recording) -> None:
+        if not self.options.rebalance:
+            record_lifted(this)
 
     def more(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> Trial:
         return trial_for(space, sizes, run, self.options.zero_gain, self.options.fill_rooms)
 
     def record(self, this: Recording, more: Any) -> None:
         """Record a round: legal moves, an independent set of them, and its balanced prefix."""
-        record_legal_moves(this, more)
+        self.record_legal(this, more)
         with this.program.side_by_side():
             this.program.launch(this.run.level.next_movable, keep_independent,
                                 team=this.widths.team)
             if this.widths.hubs:
                 this.program.launch(this.run.level.hubs, keep_independent_hubs, team=HUB_TEAM)
         record_prefix(this, more)
+
+    def record_legal(self, this: Recording, more: Any) -> None:
+        """Record how vertices choose their legal moves, by the limits of the round."""
+        if not self.options.rebalance:
+            record_held(this)
+        record_legal_moves(this, more)
 
 
 def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: Balance,
@@ -66,7 +87,7 @@ def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: Balan
 def shared(options: IndependentOptions) -> RefinementOptions:
     """What all refinement has, whatever moves vertices."""
     return RefinementOptions(tolerance=options.tolerance, stall_limit=options.stall_limit,
-                             iteration_limit=options.round_limit)
+                             iteration_limit=options.round_limit, slack=options.slack)
 
 
 def record_legal_moves(this: Recording, trial: Trial) -> None:

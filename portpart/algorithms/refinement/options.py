@@ -45,6 +45,11 @@ class IndependentOptions:
         "is 1: rounds go on while moves gain.", above=0, max=1)
     stall_limit: int = option(10, "Rounds without progress after which a level ends.", min=1)
     round_limit: int = option(2**31, "Rounds after which a level ends in any case.", min=1)
+    rebalance: bool = option(
+        True, "Whether blocks that are too heavy are brought within their limits on every level, "
+        "as in Jet; else they only get no heavier.")
+    slack: int = option(
+        1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -65,6 +70,14 @@ class TwoDirectionOptions:
         "pass.", min=1)
     pass_limit: int = option(
         2**30, "Passes, of two rounds each, after which a level ends in any case.", min=1)
+    rebalance: bool = option(
+        True, "Whether blocks that are too heavy are brought within their limits on every level, "
+        "as in Jet; else they only get no heavier.")
+    slack: int = option(
+        1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
+    spare_sources: bool = option(
+        False, "Whether vertices stay in a block that would fall below its mean weight over 1 + "
+        "imbalance.")
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -72,4 +85,4 @@ class TwoDirectionOptions:
     def of_rounds(self) -> IndependentOptions:
         """The same for rounds that are told apart by nothing."""
         return IndependentOptions(self.zero_gain, False, self.tolerance, self.stall_limit,
-                                  2 * self.pass_limit)
+                                  2 * self.pass_limit, self.rebalance, self.slack)

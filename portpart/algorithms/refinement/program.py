@@ -106,18 +106,27 @@ class MoveRule:
 
     Attributes
     ----------
-    name : str
-        A part of the key of compiled programs.
     loses : bool
         Whether moves may lose as much as the filter ratio allows.
     """
 
-    name = "label propagation"
     loses = True
+
+    @property
+    def name(self) -> str:
+        """A part of the key of compiled programs."""
+        return "label propagation"
+
+    def work_on(self, space: ExecutionSpace, run: Run) -> Run:
+        """The work arrays, with some of the rule's own if it wants that."""
+        return run
 
     def more(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> More:
         """Work arrays of the rule's own; they are called ``trial`` in programs."""
         return More()
+
+    def record_begin(self, this: Recording) -> None:
+        """Record what is done before the partition that a level starts with is looked at."""
 
     def record(self, this: Recording, more: Any) -> None:
         """Record a round: a movable vertex moves if that still pays after better moves."""
@@ -135,6 +144,7 @@ def record_refinement(this: Recording, rule: MoveRule, more: More) -> None:
     """
     program, run = this.program, this.run
     _record_begin(this)
+    rule.record_begin(this)
     _record_evaluation(this)
     with program.while_loop(run.level.running):
         _refresh(this)

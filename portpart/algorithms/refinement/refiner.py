@@ -91,6 +91,7 @@ class Refiner:
         self.sizes = Sizes(finest.num_vertices, finest.num_arcs, balance.num_blocks)
         self.run = run_for(space, self.sizes, balance)
         self.more = rule.more(space, self.sizes, self.run)
+        self.run = rule.work_on(space, self.run)
         # buckets end at losses of some 10**8: huge edge weights must not all meet in the last one
         cost = finest.total_arc_weight * objective.tables.max_distance
         self.loss_unit = max(1, cost // max(1, finest.num_arcs) // LARGE_ARC_WEIGHT)

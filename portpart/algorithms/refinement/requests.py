@@ -30,6 +30,7 @@ from portpart.backends.language import (
     atomic_add,
     atomic_max,
     atomic_next,
+    float64,
     int32,
     int64,
     kernel,
@@ -58,6 +59,20 @@ def record_requests(this: Recording, trial: Trial) -> None:
                     run.level.moves, sequence.kept)
         program.launch(run.level.moves, grant_request)
         program.launch(1, shorten_list)
+
+
+@kernel
+def spare_source(i, graph: Csr, run: Run, trial: Trial):
+    """Drop the legal move of a vertex without which its block would be too light.
+
+    Too light is below mean / (1 + imbalance), as in METIS; all operations are IEEE's.
+    """
+    v = run.active.movable[run.level.vertices - run.level.movable_begin + i]
+    here = run.moves.part[v]
+    left = run.blocks.weight[here] - value_or(graph.vertex_weights, v, 1)
+    mean = float64(run.blocks.means[here])
+    if float64(left) * float64(run.blocks.limits[here]) < mean * mean:
+        trial.legal[v] = int32(NONE)
 
 
 @kernel

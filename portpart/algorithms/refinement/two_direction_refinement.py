@@ -7,6 +7,7 @@ best targets, the accounts of weights and cut, the best partition so far, and re
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
@@ -14,25 +15,37 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement.independent_refinement import (
     IndependentSets,
-    record_legal_moves,
     shared,
 )
 from portpart.algorithms.refinement.options import TwoDirectionOptions
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.requests import record_requests
+from portpart.algorithms.refinement.requests import record_requests, spare_source
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 
 
+@dataclass(frozen=True)
 class TwoDirections(IndependentSets):
-    """Requests in two alternating directions as a move rule."""
+    """Requests in two alternating directions as a move rule.
 
-    name = "two directions"
+    Attributes
+    ----------
+    spares : bool
+        Whether blocks that weigh little keep their vertices.
+    """
+
+    spares: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"two directions, {self.options.rebalance}, {self.spares}"
 
     def record(self, this: Recording, more: Any) -> None:
         """Record a round: legal moves, requests for those in its direction, and what is granted."""
-        record_legal_moves(this, more)
+        self.record_legal(this, more)
+        if self.spares:
+            this.program.launch(this.run.level.next_movable, spare_source)
         record_requests(this, more)
 
 
@@ -42,4 +55,4 @@ def two_direction_refiner(space: ExecutionSpace, finest: Graph, balance: Balance
     """GP-metis's refinement of a hierarchy; see `Refiner`."""
     rounds = options.of_rounds()
     return Refiner(space, finest, balance, shared(rounds), seed, objective=objective,
-                   rule=TwoDirections(rounds))
+                   rule=TwoDirections(rounds, options.spare_sources))

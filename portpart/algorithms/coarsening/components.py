@@ -1,0 +1,151 @@
+"""Union-find over all links between vertices (G-kway, algorithm 1): groups of any size.
+
+Every vertex selects the neighbour v with the best score c W(u, v) - degree(v), of equal ones the
+first.  All that selections link become one group: the connected components of the links.  Each
+vertex points to a smaller one of its component, or to itself.  In a round the ends of each link
+hook the larger of their two roots below the smaller one, then all point to their roots; it ends
+when the ends of every link agree, on the smallest vertex of the component.  The paper propagates
+the smaller id along links instead, which ends in the same place, after as many rounds as a
+component is wide.  Nothing depends on the order of arcs or of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.group_rounds import GroupSizes, Selections, score, settle
+from portpart.algorithms.coarsening.options import MAX_SCORE
+from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
+from portpart.algorithms.coarsening.wishes import head_of, may_join, room_beside
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import (
+    atomic_load,
+    atomic_min,
+    int32,
+    int64,
+    kernel,
+)
+from portpart.backends.program import Program
+from portpart.backends.work import WorkRecord
+from portpart.graphs.graph import Graph
+from portpart.graphs.rows import Csr
+from portpart.graphs.teams import team_for
+from portpart.primitives.best_candidate import best_candidate, keep_wish, smallest_id
+from portpart.primitives.scan import tiles_of
+from portpart.primitives.team_winner import NOBODY
+
+
+class Links(Selections, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
+    """The selections of n vertices, and the components that they make.
+
+    Attributes
+    ----------
+    subset : array of int32, shape (n,)
+        A vertex of the same component that is no larger; in the end the smallest.
+    """
+
+    subset: Array = None
+    wish: Array = work(np.int32, of_vertices)
+
+
+LINKING_WORK = Links, Numbering
+"""What this works on."""
+
+
+def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int,
+                      score_factor: int | None = None, label: Array | None = None) -> Clusters:
+    """Groups of all vertices that selections link.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    graph : Graph
+    max_weight : int
+        No vertex selects one that would make it heavier than this; groups may be.
+    score_factor : int, optional
+        The paper's c, as in `group`.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label share a group.
+
+    Returns
+    -------
+    Clusters
+        Numbered in the order of their smallest vertices.
+    """
+    n, sizes = graph.num_vertices, sizes_of(graph)
+    factor = graph.max_degree + 1 if score_factor is None else score_factor
+    clusters = Clusters.allocate(space, sizes, max_count=n)
+    links = Links(seed=0, max_weight=max_weight, label=label, score_factor=factor,
+                  max_edge_weight=MAX_SCORE // factor, subset=clusters.cluster)
+    records = {"graph": graph.csr, "links": links, "numbering": Numbering(),
+               "sizes": GroupSizes.of(vertices=n, tiles=tiles_of(n))}
+    team = team_for(graph.mean_degree)
+    executable = space.cached_executable(
+        ("components", graph.type_key, label is not None, team),
+        lambda: _record(records, team))
+    executable.run({**records, "count": clusters.count}, n, sizes)
+    return clusters
+
+
+def _record(records: dict[str, Any], team: int) -> Program:
+    program = Program("components", sweeps=True)
+    slots = {name: program.record(name, record) for name, record in records.items()}
+    links, numbering, sizes = slots["links"], slots["numbering"], slots["sizes"]
+    program.launch(sizes.vertices, select_first, team=team)
+    program.launch(sizes.vertices, begin_subset)
+    with program.while_loop(sizes.changing):
+        program.launch(1, settle)
+        program.launch(sizes.vertices, hook_roots)
+        program.launch(sizes.vertices, point_to_root)
+    record_numbering(program, links.subset, numbering.flags, numbering.number, numbering.tile_sums,
+                     program.array("count", np.int64), sizes.vertices, sizes.tiles)
+    return program
+
+
+first_of_best = best_candidate(head_of, may_join, score, keep_wish, int64, tie=smallest_id)
+
+
+@kernel
+def select_first(v, graph: Csr, links: Links):
+    """Select the neighbour of the best score, the first of several."""
+    room = room_beside(v, graph, links)
+    first_of_best(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links)
+
+
+@kernel
+def begin_subset(v, links: Links, sizes: GroupSizes):
+    """Every vertex is a subset of itself."""
+    links.subset[v] = int32(v)
+    if v == 0:
+        sizes.changing = 1
+
+
+@kernel
+def hook_roots(v, links: Links, sizes: GroupSizes):
+    """Hook the larger root of the two ends of v's link below the smaller one; atomic.
+
+    What a round sees depends on the order, where the rounds end does not: a root that is hooked
+    twice keeps the smaller one, and the other link is looked at again.
+    """
+    u = links.wish[v]
+    if u != NOBODY:
+        own = atomic_load(links.subset, v)
+        other = atomic_load(links.subset, u)
+        if own != other:
+            atomic_min(links.subset, max(own, other), min(own, other))
+            sizes.changing = 1
+
+
+@kernel
+def point_to_root(v, links: Links):
+    """Let v point to its root: who points to itself.  Others may do so on the way, or not yet."""
+    root = atomic_load(links.subset, v)
+    above = atomic_load(links.subset, root)
+    while above != root:
+        root = above
+        above = atomic_load(links.subset, root)
+    links.subset[v] = root

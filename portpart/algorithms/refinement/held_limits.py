@@ -1,0 +1,44 @@
+"""Refinement without rebalancing: what is too heavy stays so, but gets no heavier.
+
+The papers of G-kway and GP-metis make moves that keep the limits and say nothing of blocks that are
+too heavy from the start.  Here such a block may weigh what it weighs at the moment, so it takes
+nothing, and all other rules apply as they are: the rest of refinement finds every block within its
+limit and never rebalances.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.best_prefix import Trial
+from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.state import Run
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import int64, kernel
+
+NO_LIMIT = 2**62
+
+
+def with_own_limits(space: ExecutionSpace, run: Run) -> Run:
+    """The same work arrays, with limits that may be changed."""
+    return run.replaced(blocks=run.blocks.replaced(limits=space.copy(run.blocks.limits)))
+
+
+def record_lifted(this: Recording) -> None:
+    """Record that whatever a level starts with counts as balanced."""
+    this.program.launch(this.run.level.blocks, lift_limit)
+
+
+def record_held(this: Recording) -> None:
+    """Record that in this round no block may get heavier than its limit, or than it is."""
+    this.program.launch(this.run.level.blocks, hold_limit)
+
+
+@kernel
+def lift_limit(b, run: Run):
+    """Block b may weigh anything."""
+    run.blocks.limits[b] = int64(NO_LIMIT)
+
+
+@kernel
+def hold_limit(b, run: Run, trial: Trial):
+    """Block b may weigh what it is meant to at most, or as much as now if that is more."""
+    run.blocks.limits[b] = max(trial.limits[b], run.blocks.weight[b])
