@@ -3,7 +3,9 @@
 B. Goodarzi, M. Burtscher, D. Goswami, Parallel Graph Partitioning on a CPU-GPU Architecture,
 IPDPS Workshops 2016.
 Lock-free heavy-edge matching on the device until a graph is small; the CPU goes on from there,
-partitions the coarsest graph and refines back; two-direction refinement on the device.
+partitions the coarsest graph and refines back; two-direction refinement on the device.  The preset
+"paper" is the method as published, with METIS's k-way method for all that the CPU does; by default
+the CPU runs the same recipe.
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ PRESETS = {
     "paper": changed(GpmetisConfig(), {
         "coarsening.coarsest_per_block": 0,
         "coarsening.min_coarsest": 16384,
+        "coarsening.max_kept": 0.85,
         "matching.two_hop": False,
         "matching.rounds": 4,
         "matching.max_share": None,

@@ -150,3 +150,42 @@ def test_a_star_shrinks_only_by_two_hops(space: ExecutionSpace) -> None:
     star = raw_graph(41, [(0, leaf) for leaf in range(1, 41)]).graph().to(space)
     assert number_of(matched_clusters(star, NO_LIMIT, 0, two_hop=False)) == 40
     assert number_of(matched_clusters(star, NO_LIMIT, 0)) <= 21
+
+
+def rounds_of_matching(graph: Graph, rounds: int, seed: int) -> list[int]:
+    """GP-metis, III.A, by a loop: all propose, then match(match(a)) = a stays, others try again."""
+    n, mate = graph.num_vertices, [-1] * graph.num_vertices
+    arcs = [(u, v, weight) for u, v, weight in oracles.arcs(graph) if u != v]
+    for _ in range(rounds):
+        best: dict[int, tuple[int, int, int]] = {}
+        for u, v, weight in arcs:
+            if mate[u] < 0 and mate[v] < 0:
+                rank = (weight, tie(u, v, seed), v)
+                best[u] = max(best.get(u, rank), rank)
+        match = [best[v][2] if v in best else v for v in range(n)]
+        for v in best:
+            if match[match[v]] == v:
+                mate[v] = match[v]
+    return mate
+
+
+def murmur(value: int) -> int:
+    """Murmur3's 64-bit finaliser of a number, read as a signed one."""
+    bits = value % 2**64
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        bits = (bits ^ bits >> 33) * factor % 2**64
+    bits ^= bits >> 33
+    return bits - 2**64 * (bits >= 2**63)
+
+
+def tie(u: int, v: int, seed: int) -> int:
+    """What decides between edges of one weight: a hash of their ends."""
+    return murmur((max(u, v) << 32 | min(u, v)) ^ murmur(seed))
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+@pytest.mark.parametrize("name", ["sparse", "medium", "skewed"])
+def test_some_rounds_of_matching(space: ExecutionSpace, name: str, rounds: int) -> None:
+    graph = GRAPHS[name]
+    found = oracles.host(heavy_edge_matching(space, graph.to(space), NO_LIMIT, 7, rounds=rounds))
+    assert found.tolist() == rounds_of_matching(graph, rounds, 7)

@@ -75,9 +75,9 @@ def test_the_default_preset_is_the_default_configuration() -> None:
     assert portpart_recipe.PRESETS["default"] == PortpartConfig()
     assert set(portpart_recipe.PRESETS) == {"fast", "default", "strong", "best"}
     assert gkway.PRESETS["default"] == GkwayConfig()
-    assert set(gkway.PRESETS) == {"default", "strong"}
+    assert set(gkway.PRESETS) == {"default", "strong", "paper"}
     assert gpmetis.PRESETS["default"] == GpmetisConfig()
-    assert set(gpmetis.PRESETS) == {"default", "strong"}
+    assert set(gpmetis.PRESETS) == {"default", "strong", "paper"}
 
 
 @pytest.mark.parametrize("options", [

@@ -52,10 +52,6 @@ class Links(Selections, WorkRecord):  # type: ignore[misc]  # what has to be giv
     wish: Array = work(np.int32, of_vertices)
 
 
-LINKING_WORK = Links, Numbering
-"""What this works on."""
-
-
 def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int,
                       score_factor: int | None = None, label: Array | None = None) -> Clusters:
     """Groups of all vertices that selections link.
