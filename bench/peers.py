@@ -70,10 +70,12 @@ class HostGraph:
 
 
 class Stopwatch:
-    """Wall and processor seconds of a ``with`` block."""
+    """Wall and processor seconds of a ``with`` block; all that is set besides is recorded."""
 
     seconds = 0.0
     cpu_seconds = 0.0
+    levels: list[int]
+    repaired: int
 
     def __enter__(self) -> Stopwatch:
         self.seconds, self.cpu_seconds = -time.perf_counter(), -time.process_time()
@@ -118,6 +120,8 @@ def _open_portpart(graph: HostGraph, threads: int, variant: str) -> Solver:
                 device=device,
             )  # fmt: skip
             resident.space.synchronize()
+        watch.levels = [level["vertices"] for level in result.stats["levels"]]
+        watch.repaired = result.stats["repaired"]
         return resident.space.to_host(result.part), watch
 
     return solve

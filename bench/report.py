@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 Record = dict[str, Any]
@@ -37,6 +38,7 @@ def markdown(records: Iterable[Record]) -> str:
         *(summary(f"{title} over METIS", good, algorithms, name)
           for title, name in (("Cut", "cut"), ("Time", "seconds"),
                               ("Processor time", "cpu_seconds")) if BASE in algorithms),
+        shrinking(good),
         *(graph_table(good, algorithms, k) for k in sorted({record["k"] for record in good})),
         _failures(records),
     ]
@@ -109,6 +111,26 @@ def _rows(record: Record) -> list[str]:
 
 def _ratio(values: list[float]) -> str:
     return f"{geometric_mean(values):.3f} ({len(values)})" if values else "-"
+
+
+def shrinking(records: list[Record]) -> str:
+    """By algorithm and k: levels, the second one's share of the vertices, vertices repaired.
+
+    Shares are geometric means over the runs that have a second level, all else are means.
+    """
+    rows: dict[tuple[str, int], list[Record]] = defaultdict(list)
+    for record in records:
+        if "levels" in record:
+            rows[record["algorithm"], record["k"]].append(record)
+    body = []
+    for (algorithm, k), found in sorted(rows.items()):
+        shares = [each["levels"][1] / each["levels"][0] for each in found
+                  if len(each["levels"]) > 1]
+        body.append([algorithm, str(k), f"{mean(len(each['levels']) for each in found):.1f}",
+                     f"{geometric_mean(shares):.2f} ({len(shares)})",
+                     f"{mean(each['repaired'] / max(1, each['levels'][0]) for each in found):.3f}"])
+    head = ["algorithm", "k", "levels", "second / finest", "repaired / n"]
+    return f"### Levels\n{table(head, body)}" if body else ""
 
 
 def graph_table(records: list[Record], algorithms: list[str], k: int) -> str:

@@ -126,6 +126,22 @@ def test_report_marks_what_breaks_the_bound() -> None:
     assert "5 / 1 imb 0.055" in report.markdown([record])
 
 
+def test_the_report_tells_how_levels_shrink() -> None:
+    record = {"algorithm": "x", "k": 2, "levels": [100, 40, 8], "repaired": 5}
+    other = {"algorithm": "x", "k": 2, "levels": [100, 10], "repaired": 0}
+    alone = {"algorithm": "x", "k": 8, "levels": [100], "repaired": 0}
+    assert report.shrinking([{"algorithm": "pymetis", "k": 2}]) == ""
+    rows = report.shrinking([record, other, alone]).splitlines()[-2:]
+    assert rows == ["| x | 2 | 2.5 | 0.20 (2) | 0.025 |", "| x | 8 | 1.0 | nan (0) | 0.000 |"]
+
+
+def test_our_partitioners_report_their_levels(graph_file: Path) -> None:
+    with opened("portpart-gkway-paper", graph_file) as worker:
+        answer = worker.run(8, 0.03, 1, 60)
+    assert answer["levels"][0] == 20**3 > answer["levels"][1]
+    assert answer["repaired"] >= 0
+
+
 def test_geometric_mean_of_nothing_is_nan() -> None:
     assert math.isnan(report.geometric_mean([]))
 

@@ -16,11 +16,13 @@ import pytest
 import portpart
 from portpart import backends, generators
 from portpart.algorithms.balance.overload import repaired
+from portpart.algorithms.gpmetis import PRESETS
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import lookup
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
+from portpart.options import changed
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.conftest import cuda_space, host_cuda_space
@@ -48,14 +50,19 @@ CASES = [(name, k, algorithm, preset) for name in GRAPHS for k in (2, 24)
 CASES += [(name, k, "gkway", "default") for name in GRAPHS for k in (2, 24)]
 CASES += [(name, k, "gpmetis", "default") for name in GRAPHS for k in (2, 24)]
 CASES += [("weighted", 7, "gpmetis", "strong")]
+CASES += [(name, k, "gkway", "paper") for name in GRAPHS for k in (2, 24)]
+CASES += [(name, k, "gpmetis", "paper, far") for name in GRAPHS for k in (2, 24)]
+CONFIGS = {"paper, far": changed(PRESETS["paper"], {
+    "handoff_vertices": 500, "coarsening.min_coarsest": 500})}
+"""The paper's method on graphs that METIS would get at once."""
 CASES += [("weighted", 7, "jet", "ultra"), ("weighted", 7, "portpart", "strong"),
           ("weighted", 7, "gkway", "strong"), ("rmat", 5, "portpart", "best"),
           ("mesh", 60, "portpart", "best")]
 
 
 def on_threads(threads: int, name: str, k: int, algorithm: str, preset: str) -> np.ndarray:
-    return portpart.partition(GRAPHS[name](), k, algorithm=algorithm, preset=preset, seed=4,
-                              threads=threads).part
+    return portpart.partition(GRAPHS[name](), k, algorithm=algorithm, seed=4,
+                              preset=CONFIGS.get(preset, preset), threads=threads).part
 
 
 @functools.cache
@@ -67,7 +74,7 @@ def in_space(space: ExecutionSpace, name: str, k: int, algorithm: str, preset: s
     """What `portpart.partition` does, in any space."""
     graph = GRAPHS[name]().to(space)
     balance = balance_of(graph, k)
-    run, config = lookup(algorithm, preset)
+    run, config = lookup(algorithm, CONFIGS.get(preset, preset))
     part = run(Problem(graph, balance, 4, Trace(space, graph, None)), config)
     return oracles.host(repaired(graph, part, balance)[0])
 

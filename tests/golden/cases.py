@@ -55,12 +55,14 @@ SMALL = {"delaunay-12", "rgg-12-weighted", "rmat-12", "rmat-12-weighted", "grid-
          "grid-3d-small", "3elt", "add20", "uk", "rome99"}
 """Graphs that the slow presets run on; the others run the fast ones."""
 LARGE = set(GRAPHS) - SMALL
+HANDED_OVER = {"delaunay-15", "memplus", "cs4", "email-Enron", "rmat-12-weighted"}
+"""Graphs of which most are large enough for GP-metis to match vertices before METIS gets them."""
 
 PRESETS = {
     "jet": {"default": GRAPHS, "ultra": SMALL, "fast": LARGE, "paper": SMALL,
             "paper-ultra": {"delaunay-12", "rmat-12", "grid-2d-weighted", "add20"}},
-    "gkway": {"default": GRAPHS, "strong": SMALL},
-    "gpmetis": {"default": GRAPHS, "strong": SMALL},
+    "gkway": {"default": GRAPHS, "strong": SMALL, "paper": SMALL},
+    "gpmetis": {"default": GRAPHS, "strong": SMALL, "paper": HANDED_OVER},
     "portpart": {"default": GRAPHS, "strong": SMALL, "best": SMALL, "fast": LARGE},
 }
 """The graphs that each preset runs on."""
