@@ -23,6 +23,7 @@ MACHINES = {
 }  # fmt: skip
 CASES = [("hm", "default", "three levels"), ("hm", "best", "small"),
          ("hm-ultra", "default", "many"), ("im", "default", "three levels"),
+         ("hm", "paper", "small"), ("hm-ultra", "paper", "three levels"),
          ("im", "paper", "matrix"), ("im", "strong", "many"), ("two-phase", "default", "many"),
          ("identity", "jet", "small")]  # fmt: skip
 

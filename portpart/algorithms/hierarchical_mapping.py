@@ -41,13 +41,10 @@ SEEDS_OF_MAPPINGS = 10**15
 class MultisectionConfig:
     """Parameters of hierarchical multisection."""
 
-    partitioner: str | None = option(
-        None, "An algorithm of `portpart.partition` that divides each block as a graph of its own, "
-        "as in the paper; without, all blocks of a level are divided at once, and refined on J.")
     preset: Any = option(
-        "default", "How that is done: a preset of the partitioner, by name, or a configuration.  "
-        'Without a partitioner those of "portpart", whose coarsest graphs are then always '
-        "bisected by growing.")
+        "default", "How each level is partitioned: the name of a preset of the partitioner "
+        '"portpart", or a PortpartConfig, whose coarsest graphs are always bisected by growing; '
+        "or what the `partitioner` takes, if there is one.")
     min_coarsest: int = option(
         2048, "Coarsening for a level ends at no fewer vertices for each block that is divided, if "
         "that is not above 65,536, and there is no partitioner.", min=0)
@@ -67,6 +64,9 @@ class MultisectionConfig:
         min=0)
     swaps: bool = option(
         True, "Whether blocks swap places at the end where that lowers the cost.")
+    partitioner: str | None = option(
+        None, "An algorithm of `portpart.partition` that divides each block as a graph of its own, "
+        "as in the paper; without, all blocks of a level are divided at once, and refined on J.")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -126,9 +126,17 @@ def _searches(config: Any, machine: Topology) -> Iterator[Search]:
 
 
 def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[Search]:
-    """A search for each level, from the outermost on."""
+    """A search for each level, from the outermost on.
+
+    With a partitioner of blocks the outermost alone: further in graphs are but half as large.
+    """
+    arities = [arity for arity in reversed(machine.arities) if arity > 1]
+    if config.partitioner is not None:
+        found, inner = find(config.partitioner, config.preset)
+        yield Search(found.name, inner, arities[0] if arities else 1)
+        return
     sections, levels = 1, config.of_levels(machine.num_elements)
-    for arity in (arity for arity in reversed(machine.arities) if arity > 1):
+    for arity in arities:
         k = sections * arity
         yield Search("portpart", _as_partition(next(levels), k, sections), k, sections)
         sections = k

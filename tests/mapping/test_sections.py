@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 from portpart import PortpartConfig, Topology
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.bisection_state import Candidates, StartSizes
 from portpart.algorithms.initial.order_by_section import order_by_section
+from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.combining import Sections, best_of_each
 from portpart.algorithms.placement.section_limits import section_balance
 from portpart.algorithms.placement.sections import partition_sections
+from portpart.algorithms.placement.subgraphs import partition_subgraphs
 from portpart.algorithms.placement.tree import splits_of_ranges
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_2d
@@ -107,3 +111,26 @@ def test_limits_of_sections(weights: list[int]) -> None:
         limits = balance.limits[4 * section : 4 * section + 4]
         assert 4 * limits.min() >= weight
         assert limits.max() <= 28
+
+
+def test_sections_without_vertices_are_left_alone(space: ExecutionSpace) -> None:
+    """The middle one of three; the others are told of their limits and of what is fixed there."""
+    grid, machine = grid_2d(6).to(space), Topology("2:3", "1:9")
+    fixed = np.where(np.arange(36) == 35, 5, -1)
+    first = np.where(np.arange(36) < 16, 0, 4)
+    asked: list[tuple[int, int, list[int], list[int]]] = []
+
+    def halves(problem: Problem) -> Any:
+        n, balance = problem.graph.num_vertices, problem.balance
+        asked.append((n, balance.num_blocks, balance.limits.tolist(),
+                      np.flatnonzero(oracles.host(problem.constraints.fixed) == 1).tolist()))
+        return space.asarray(np.arange(n) % 2, np.int32)
+
+    limits = np.array([9, 9, 1, 1, 12, 11])
+    problem = MappingProblem(
+        grid, Balance(6, 12, 6, limits, limits), 5, Trace(space, grid, None),
+        Constraints(space.asarray(fixed, np.int32)), topology=machine,
+        distances=distances_on(space, machine))
+    found = partition_subgraphs(problem, Sections(3, 2, space.asarray(first, np.int32)), halves)
+    assert asked == [(16, 2, [9, 9], []), (20, 2, [12, 11], [19])]
+    assert np.array_equal(oracles.host(found), first + np.arange(36) % 2)

@@ -53,20 +53,19 @@ def partition_subgraphs(problem: Problem, sections: Sections, partition: Partiti
     -------
     array of int32, shape (n,)
     """
-    space, n, first = problem.space, problem.graph.num_vertices, sections.first_block
-    if first is None:
-        return partition(_inner(problem, problem.graph, problem.constraints.fixed, 0,
-                                sections.width))
+    space, n, width = problem.space, problem.graph.num_vertices, sections.width
     part = space.zeros(n, np.int32)
     for section in range(sections.count):
         with problem.trace.phase(f"section {section + 1}"):
-            begin = section * sections.width
-            graph, vertices = induced_subgraph(problem.graph, first, begin)
-            if len(vertices) == 0:
-                continue
-            fixed = _fixed_inside(problem, vertices, begin)
-            blocks = partition(_inner(problem, graph, fixed, section, sections.width))
-            space.parallel_for(len(vertices), write_blocks, vertices, blocks, begin, part)
+            if sections.first_block is None:
+                return partition(_inner(problem, problem.graph, problem.constraints.fixed, 0,
+                                        width))
+            begin = section * width
+            graph, vertices = induced_subgraph(problem.graph, sections.first_block, begin)
+            if len(vertices) > 0:
+                fixed = _fixed_inside(problem, vertices, begin)
+                blocks = partition(_inner(problem, graph, fixed, section, width))
+                space.parallel_for(len(vertices), write_blocks, vertices, blocks, begin, part)
     return part
 
 
