@@ -138,11 +138,15 @@ def searches(space: Any, graphs: Graphs) -> Runs:
 def rare(space: Any, graphs: Graphs) -> Runs:
     """Yield runs of kernels that otherwise other options, or large graphs, call for."""
     import portpart
+    from portpart.algorithms import gkway, gpmetis
     from portpart.options import changed
 
     far = {"coarsening.coarsest_per_block": 8, "coarsening.min_coarsest": 8}
+    near = {"handoff_vertices": 48, "coarsening.min_coarsest": 8}
     presets = {"groups": changed(portpart.GkwayConfig(), far),
-               "pairs": changed(portpart.GpmetisConfig(handoff_vertices=48), far)}
+               "linked groups": changed(gkway.PRESETS["paper"], far),
+               "pairs": changed(portpart.GpmetisConfig(handoff_vertices=48), far),
+               "rounds of pairs": changed(gpmetis.PRESETS["paper"], near)}
     for (name, graph), (label, preset) in product(graphs.items(), presets.items()):
         yield f"{label}, {name}", partial(_partition, space, graph, preset=preset)
     graph = graphs["both weights"]
@@ -245,8 +249,8 @@ GROUPS: dict[str, Group] = {
     "inputs": Group(inputs, programs=False),
     "portpart": Group(partitions("portpart", "fast", "default", "strong")),
     "jet": Group(partitions("jet", "fast", "default", "ultra", "paper")),
-    "gkway": Group(partitions("gkway", "default")),
-    "gpmetis": Group(partitions("gpmetis", "default")),
+    "gkway": Group(partitions("gkway", "default", "paper")),
+    "gpmetis": Group(partitions("gpmetis", "default", "paper")),
     "wishes": Group(wishes),
     "rare": Group(rare),
     "im": Group(mappings("im", "fast", "default", "paper")),

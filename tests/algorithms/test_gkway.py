@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
+
+import pytest
 
 import portpart
 from portpart import GkwayConfig
@@ -23,3 +26,35 @@ def test_groups_make_few_levels() -> None:
     few, many = (len(portpart.partition(delaunay(20_000), 8, preset=GkwayConfig(
         grouping=GroupingOptions(size))).stats["levels"]) for size in (6, 2))
     assert few < many
+
+
+def test_as_published_metis_partitions_the_coarsest_graph(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, by its k-way method; coarsening ends at 160 k vertices, however many those are."""
+    import pymetis
+
+    asked: list[tuple[int, int, bool]] = []
+    part_graph = pymetis.part_graph
+
+    def watched(k: int, adjacency: Any, **options: Any) -> Any:
+        asked.append((k, len(adjacency.adj_starts) - 1, options["recursive"]))
+        return part_graph(k, adjacency, **options)
+
+    monkeypatch.setattr(pymetis, "part_graph", watched)
+    for k in (4, 250):
+        result = portpart.partition(delaunay(60_000), k, algorithm="gkway", preset="paper")
+        sizes = [level["vertices"] for level in result.stats["levels"]]
+        assert asked.pop() == (k, sizes[-1], False)
+        assert not asked
+        assert sizes[-1] <= 160 * k < sizes[-2]
+
+
+def test_what_the_last_resort_moves_is_counted() -> None:
+    """Blocks of a path as published are two groups, in which no move gains."""
+    path = [(v, v + 1) for v in range(2000)]
+    result = portpart.partition(path, 8, algorithm="gkway", preset="paper")
+    assert result.feasible
+    assert result.stats["repaired"] > 1000
+    balanced = portpart.partition(delaunay(2000), 2, algorithm="gkway", preset="paper")
+    assert balanced.stats["repaired"] == 0
