@@ -97,8 +97,9 @@ def map_processes(
         numbered as they come.  With a matrix of distances one of the last three, ``"im"`` by
         default.
     preset : str or configuration, default "default"
-        A name (with ``"hm"`` ``"fast"``, ``"default"``, ``"strong"``, ``"best"``; with ``"im"``
-        these and ``"paper"``; with ``"two-phase"`` and ``"identity"`` also ``"jet"``) or an
+        A name (with ``"hm"`` and ``"im"`` ``"fast"``, ``"default"``, ``"strong"``, ``"best"``, and
+        as published ``"paper"``, which ``"hm-ultra"`` has, too; with ``"two-phase"`` and
+        ``"identity"`` also ``"jet"``) or an
         object, which tells the algorithm too: `portpart.MultisectionConfig`,
         `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
     swaps : bool, optional

@@ -114,7 +114,9 @@ class MappingResult(PartitionResult):
     Notes
     -----
     Multisection has a phase for each level of the machine, in ``stats["phases"]``, and searches
-    within those: ``levels`` and ``cuts`` of these are not kept.
+    within those: ``levels`` and ``cuts`` of these are not kept.  ``stats["sections"]`` has a dict
+    for each such level: its number ``level``, how many ``sections`` were divided into how many
+    ``blocks`` each, and by which ``partitioner`` with which ``preset``.
     """
 
     cost: int
