@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from math import floor, log2
 from typing import Any
 
@@ -25,7 +26,8 @@ from portpart.graphs.graph import Graph
 from tests import checked, oracles
 from tests.algorithms.refining import Phases, copied, counted_rows, refiner_at
 from tests.algorithms.spaces import GRAPHS
-from tests.graphs import graphs, raw_graph
+from tests.graphs import RawGraph, graphs, raw_graph, raw_graphs
+from tests.test_edge_cases import SHAPES, partition
 
 
 def slot(loss: int) -> int:
@@ -279,3 +281,52 @@ def test_pairs_of_the_paper_have_no_limit_of_weight() -> None:
 def test_the_presets_of_the_paper_differ_in_temperatures_alone() -> None:
     assert set(differences(PRESETS["paper"], PRESETS["paper-ultra"])) == {
         "refinement.temperatures", "refinement.finest_temperatures"}
+
+
+PUBLISHED = ("paper", "paper-ultra")
+
+
+@pytest.mark.parametrize("k", [1, 2, 7])
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes(name: str, k: int) -> None:
+    assert partition(SHAPES[name], k, algorithm="jet", preset="paper").feasible
+
+
+@pytest.mark.parametrize("k", [3, 60, 1000, 1499, 1500, 2000])
+def test_any_number_of_blocks(k: int) -> None:
+    result = partition(delaunay(1500), k, algorithm="jet", preset="paper")
+    assert result.feasible
+    assert np.count_nonzero(result.block_weights) == min(k, 1500)
+
+
+@given(raw=raw_graphs(12, loops=False), k=st.integers(1, 15),
+       imbalance=st.sampled_from([0, 0.03, 1]))
+@settings(max_examples=40)
+def test_results_of_random_graphs_are_true(raw: RawGraph, k: int, imbalance: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        partition(raw.graph(), k, imbalance=imbalance, algorithm="jet", preset="paper")
+
+
+@pytest.mark.parametrize("preset", PUBLISHED)
+@pytest.mark.parametrize("wish", ["heavy", "large", "exact", "fixed", "target", "least", "time"])
+def test_the_bounds_are_kept_whatever_is_wanted(wish: str, preset: str) -> None:
+    """Vertices of very different weights, of which none of the paper's steps makes exact blocks."""
+    mesh, random = delaunay(3000), np.random.default_rng(0)
+    heavy = np.ones(3000, int)
+    heavy[::300] = 450
+    fixed = np.full(3000, -1)
+    fixed[::50] = np.arange(60) % 6
+    options: dict[str, Any] = {
+        "heavy": {"vertex_weights": heavy}, "exact": {"imbalance": 0}, "fixed": {"fixed": fixed},
+        "large": {"vertex_weights": random.integers(0, 2**45, 3000)},
+        "target": {"target": [1, 2, 3, 1, 2, 3]}, "least": {"min_block_weight": 480},
+        "time": {"time_limit": 0}}[wish]
+    result = partition(mesh, 6, algorithm="jet", preset=preset, **options)
+    assert result.feasible
+
+
+def test_an_initial_partition_is_never_made_worse() -> None:
+    first = portpart.partition(delaunay(3000), 8).part
+    better = partition(delaunay(3000), 8, algorithm="jet", preset="paper", initial=first)
+    assert better.cut <= oracles.cut(delaunay(3000), first)
