@@ -86,13 +86,15 @@ def test_two_threads(case: Any) -> None:
     assert np.array_equal(on_threads(2, *case), on_one_thread(*case))
 
 
-@pytest.mark.parametrize("algorithm", ["jet", "portpart", "gkway", "gpmetis"])
-def test_two_threads_often(algorithm: str) -> None:
+@pytest.mark.parametrize(("algorithm", "preset"), [
+    ("jet", "default"), ("portpart", "default"), ("gkway", "default"), ("gpmetis", "default"),
+    ("gkway", "paper"), ("gpmetis", "paper, far")])
+def test_two_threads_often(algorithm: str, preset: str) -> None:
     """A race shows now and then only."""
-    graph = generators.rmat(12, 16)
-    one = portpart.partition(graph, 16, algorithm=algorithm, threads=1).part
+    graph, config = generators.rmat(12, 16), CONFIGS.get(preset, preset)
+    one = portpart.partition(graph, 16, algorithm=algorithm, preset=config, threads=1).part
     for _ in range(5):
-        two = portpart.partition(graph, 16, algorithm=algorithm, threads=2).part
+        two = portpart.partition(graph, 16, algorithm=algorithm, preset=config, threads=2).part
         assert np.array_equal(two, one)
 
 
