@@ -247,7 +247,7 @@ def _record_leaving(this: Recording) -> None:
         program.launch(level.leavers, weigh_leaving)
         record_scan(program, leavers.leaving, leavers.position, leavers.tile_sums, level.vertices,
                     level.tiles)
-        program.launch(level.leavers, leave_strongly)
+        program.launch(level.leavers, leave_strongly(this.relief))
     with program.otherwise():
         program.launch(level.leavers, leave_weakly)
 

@@ -19,9 +19,11 @@ from portpart.algorithms.refinement.loss_buckets import (
     empty_slot,
     enter_bucket,
 )
+from portpart.algorithms.refinement.relief import Relief
 from portpart.algorithms.refinement.state import Blocks, Level, Run
 from portpart.backends.language import (
     DeviceFunction,
+    Kernel,
     atomic_next,
     device,
     int32,
@@ -137,20 +139,33 @@ def weigh_leaving(i, graph: Csr, run: Run):
         run.leavers.leaving[v] = value_or(graph.vertex_weights, v, 1)
 
 
-@kernel
-def leave_strongly(i, run: Run):
-    """A leaving vertex goes to the block whose room covers its position among the leaving."""
-    v = run.leavers.listed[i]
-    low = int64(0)
-    high = run.level.destinations
-    if run.leavers.leaving[v] == 0 or run.leavers.position[v] >= run.blocks.room[high]:
-        return
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if run.blocks.room[middle] <= run.leavers.position[v]:
-            low = middle
-        else:
-            high = middle
-    run.moves.target[v] = run.blocks.destinations[low]
-    run.moves.moved_in[v] = int32(run.level.iteration)
-    run.moves.listed[atomic_next(run.level, Level.moves)] = v
+@cache
+def leave_strongly(relief: Relief) -> Kernel:
+    """Kernel for a relief."""
+    nearest = relief.nearest
+
+    @kernel
+    def leave_strongly(i, run: Run):
+        """A leaving vertex goes to the block whose room covers its position among the leaving.
+
+        That is where it begins, or its middle: then blocks come as near to their rooms as they can.
+        """
+        v = run.leavers.listed[i]
+        half = int64(0)
+        if nearest:
+            half = run.leavers.leaving[v] // 2
+        low = int64(0)
+        high = run.level.destinations
+        if run.leavers.leaving[v] == 0 or run.leavers.position[v] + half >= run.blocks.room[high]:
+            return
+        while high - low > 1:
+            middle = (low + high) >> 1
+            if run.blocks.room[middle] <= run.leavers.position[v] + half:
+                low = middle
+            else:
+                high = middle
+        run.moves.target[v] = run.blocks.destinations[low]
+        run.moves.moved_in[v] = int32(run.level.iteration)
+        run.moves.listed[atomic_next(run.level, Level.moves)] = v
+
+    return leave_strongly

@@ -173,6 +173,8 @@ class Refiner:
         """Work arrays and words for a run; the words of the run before become those before."""
         run, level = self.run, self._words_on_space()
         sub_buckets = sub_buckets_for(self.balance.num_blocks, graph.num_vertices)
+        if relief_of(self._options_on(graph)).fine:
+            sub_buckets = self.sizes.sub_buckets
         return run.replaced(
             before=run.level, level=level, blocks=run.blocks.replaced(fixed=fixed),
             buckets=run.buckets.replaced(sub_buckets=sub_buckets),

@@ -32,6 +32,12 @@ class Relief:
     doubled : bool
         Whether a vertex may weigh twice the excess of its block in strong rebalancing, not 1.5
         times as in weak.
+    fine : bool
+        Whether coarse levels have as many sub-buckets as the finest one, so that hardly more leaves
+        than has to; else as many as suit them.
+    nearest : bool
+        Whether strong rebalancing brings blocks as near to their rooms as vertices allow; else a
+        vertex goes where its place in the row begins.
     weak_again : bool
         Whether weak rebalancings follow a strong one; else strong ones do, until a propagation.
     """
@@ -39,6 +45,8 @@ class Relief:
     bucket_of: DeviceFunction
     slight_share: int
     doubled: bool
+    fine: bool
+    nearest: bool
     weak_again: bool = False
 
     @property
@@ -85,8 +93,8 @@ def bucket_by_loss(loss, weight, level: Level):
     return bucket
 
 
-BY_WEIGHT = Relief(bucket_by_weight, slight_share=8, doubled=True)
-BY_LOSS = Relief(bucket_by_loss, slight_share=ANY_EXCESS, doubled=False)
+BY_WEIGHT = Relief(bucket_by_weight, slight_share=8, doubled=True, fine=False, nearest=False)
+BY_LOSS = Relief(bucket_by_loss, slight_share=ANY_EXCESS, doubled=False, fine=True, nearest=True)
 
 
 @cache
