@@ -53,6 +53,7 @@ PRESETS = {
         "coarsening.max_coarsest": MAX_BLOCKS,
         "coarsening.drop_below": 0,
         "grouping.group_size": None,
+        "grouping.ties": "first",
         "grouping.max_coarse_weight": None,
         "initial.method": "metis-kway",
         "initial.starts": 1,
@@ -83,7 +84,8 @@ def grouping_rule(problem: Problem, config: GkwayConfig) -> ClusterRule:
 
     def find_groups(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         if options.group_size is None:
-            return linked_components(fine.space, fine, limit, options.score_factor, label)
+            return linked_components(fine.space, fine, limit, level_seed, options.score_factor,
+                                     label, options.ties)
         return group(fine.space, fine, limit, options.group_size, level_seed, options.score_factor,
                      label)
 

@@ -13,34 +13,41 @@ from scipy.sparse.csgraph import connected_components
 
 import portpart
 from portpart.algorithms.coarsening.components import linked_components
+from portpart.algorithms.gkway import PRESETS
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d, random_geometric
 from portpart.graphs.graph import Graph
+from portpart.options import changed
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, number_of, reference, with_int64_offsets
+from tests.algorithms.test_matching import tie
 from tests.backends.lanes import LanesSpace
 from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
 
+SEED = 5
+
 
 def components(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT,
-               factor: int | None = None, label: Any = None) -> np.ndarray:
+               factor: int | None = None, label: Any = None, ties: str = "first") -> np.ndarray:
     label = None if label is None else space.asarray(label, np.int32)
-    clusters = linked_components(space, graph.to(space), limit, factor, label)
+    clusters = linked_components(space, graph.to(space), limit, SEED, factor, label, ties)
     found = oracles.host(clusters.cluster).copy()
     assert number_of(clusters) == len(set(found.tolist()))
     return found
 
 
-def selections(graph: Graph, limit: int, factor: int, label: Any = None) -> dict[int, int]:
+def selections(graph: Graph, limit: int, factor: int, label: Any = None,
+               ties: str = "first") -> dict[int, int]:
     """Lines 1 to 11 of algorithm 1: for each vertex the neighbour of the best score, by a loop."""
     weights, degrees = oracles.vertex_weights(graph), np.diff(oracles.host(graph.offsets))
-    best: dict[int, tuple[int, int]] = {}
+    best: dict[int, tuple[int, int, int]] = {}
     for u, v, weight in oracles.arcs(graph):
         fits = weights[u] + weights[v] <= limit and (label is None or label[u] == label[v])
-        if fits:  # of equal scores the smallest vertex
-            rank = (factor * weight - int(degrees[v]), -v)
+        if fits:
+            preferred = -v if ties == "first" else tie(u, v, SEED)
+            rank = (factor * weight - int(degrees[v]), preferred, v)
             best[u] = max(best.get(u, rank), rank)
-    return {u: -v for u, (_, v) in best.items()}
+    return {u: v for u, (_, _, v) in best.items()}
 
 
 def numbered_components(n: int, links: dict[int, int]) -> np.ndarray:
@@ -53,19 +60,21 @@ def numbered_components(n: int, links: dict[int, int]) -> np.ndarray:
 
 
 def expected(graph: Graph, limit: int = NO_LIMIT, factor: int | None = None,
-             label: Any = None) -> np.ndarray:
+             label: Any = None, ties: str = "first") -> np.ndarray:
     factor = graph.max_degree + 1 if factor is None else factor
-    return numbered_components(graph.num_vertices, selections(graph, limit, factor, label))
+    return numbered_components(graph.num_vertices,
+                               selections(graph, limit, factor, label, ties))
 
 
+@pytest.mark.parametrize("ties", ["first", "hash"])
 @pytest.mark.parametrize("limit", [2, 12, NO_LIMIT])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_groups_are_the_components_of_the_selected_links(space: ExecutionSpace, name: str,
-                                                         limit: int) -> None:
+                                                         limit: int, ties: str) -> None:
     graph = GRAPHS[name]
-    found = components(space, graph, limit)
-    assert np.array_equal(found, expected(graph, limit))
-    assert np.array_equal(found, components(reference(), graph, limit))
+    found = components(space, graph, limit, ties=ties)
+    assert np.array_equal(found, expected(graph, limit, ties=ties))
+    assert np.array_equal(found, components(reference(), graph, limit, ties=ties))
 
 
 @given(graph=graphs(14), limit=st.integers(0, 30), factor=st.sampled_from([None, 1, 3]))
@@ -137,12 +146,14 @@ def test_isolated_vertices_stay_single(space: ExecutionSpace) -> None:
     assert components(space, graph).max() == 98
 
 
+@pytest.mark.parametrize("ties", ["first", "hash"])
 @pytest.mark.parametrize("graph", [delaunay(5000), grid_2d(80), random_geometric(5000)],
                          ids=["delaunay", "grid", "rgg"])
-def test_the_second_level_of_a_mesh_is_small(graph: Graph) -> None:
+def test_the_second_level_of_a_mesh_is_small(graph: Graph, ties: str) -> None:
     """Far fewer levels than pairs make is the paper's main claim."""
+    config = changed(PRESETS["paper"], {"grouping.ties": ties})
     sizes = [level["vertices"] for level in portpart.partition(
-        graph, 8, algorithm="gkway", preset="paper").stats["levels"]]
+        graph, 8, preset=config).stats["levels"]]
     assert sizes[1] <= 0.30 * sizes[0]
 
 

@@ -98,7 +98,7 @@ def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) ->
     (PortpartConfig, {"clustering.max_coarse_weight": float("nan")}),
     (PortpartConfig, {"initial.starts": 0}), (PortpartConfig, {"search.walks": 2}),
     (GkwayConfig, {"grouping.group_size": 1}), (GkwayConfig, {"grouping.score_factor": 0}),
-    (GkwayConfig, {"grouping.score_factor": 2**63}),
+    (GkwayConfig, {"grouping.score_factor": 2**63}), (GkwayConfig, {"grouping.ties": "first"}),
     (GkwayConfig, {"grouping.max_coarse_weight": 1}), (GkwayConfig, {"size.group_size": 1}),
     (GpmetisConfig, {"search.runs": 2}), (GpmetisConfig, {"handoff_vertices": -1}),
     (GpmetisConfig, {"contraction.way": 1}),

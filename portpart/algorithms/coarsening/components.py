@@ -1,16 +1,18 @@
 """Union-find over all links between vertices (G-kway, algorithm 1): groups of any size.
 
 Every vertex selects the neighbour v with the best score c W(u, v) - degree(v), of equal ones the
-first.  All that selections link become one group: the connected components of the links.  Each
-vertex points to a smaller one of its component, or to itself.  In a round the ends of each link
-hook the larger of their two roots below the smaller one, then all point to their roots; it ends
-when the ends of every link agree, on the smallest vertex of the component.  The paper propagates
-the smaller id along links instead, which ends in the same place, after as many rounds as a
-component is wide.  Nothing depends on the order of arcs or of threads.
+first, or by a hash: the paper does not say.  All that selections link become one group: the
+connected components of the links.  Each vertex points to a smaller one of its component, or to
+itself.  In a round the ends of each link hook the larger of their two roots below the smaller one,
+then all point to their roots; it ends when the ends of every link agree, on the smallest vertex of
+the component.  The paper propagates the smaller id along links instead, which ends in the same
+place, after as many rounds as a component is wide.  Nothing depends on the order of arcs or of
+threads.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from portpart.algorithms.coarsening.wishes import head_of, may_join, room_beside
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Kernel,
     atomic_load,
     atomic_min,
     int32,
@@ -34,9 +37,12 @@ from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
-from portpart.primitives.best_candidate import best_candidate, keep_wish, smallest_id
+from portpart.primitives.best_candidate import best_candidate, keep_wish, smallest_id, tie_hash
 from portpart.primitives.scan import tiles_of
 from portpart.primitives.team_winner import NOBODY
+
+TIES = {"first": smallest_id, "hash": tie_hash}
+"""What decides between neighbours of one score."""
 
 
 class Links(Selections, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
@@ -52,8 +58,9 @@ class Links(Selections, WorkRecord):  # type: ignore[misc]  # what has to be giv
     wish: Array = work(np.int32, of_vertices)
 
 
-def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int,
-                      score_factor: int | None = None, label: Array | None = None) -> Clusters:
+def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int = 0,
+                      score_factor: int | None = None, label: Array | None = None,
+                      ties: str = "first") -> Clusters:
     """Groups of all vertices that selections link.
 
     Parameters
@@ -62,10 +69,14 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int,
     graph : Graph
     max_weight : int
         No vertex selects one that would make it heavier than this; groups may be.
+    seed : int
+        Of the hash.
     score_factor : int, optional
         The paper's c, as in `group`.
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a group.
+    ties : {"first", "hash"}
+        Who is selected of neighbours of one score: the smallest id, or the largest hash.
 
     Returns
     -------
@@ -75,23 +86,23 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int,
     n, sizes = graph.num_vertices, sizes_of(graph)
     factor = graph.max_degree + 1 if score_factor is None else score_factor
     clusters = Clusters.allocate(space, sizes, max_count=n)
-    links = Links(seed=0, max_weight=max_weight, label=label, score_factor=factor,
+    links = Links(seed=seed, max_weight=max_weight, label=label, score_factor=factor,
                   max_edge_weight=MAX_SCORE // factor, subset=clusters.cluster)
     records = {"graph": graph.csr, "links": links, "numbering": Numbering(),
                "sizes": GroupSizes.of(vertices=n, tiles=tiles_of(n))}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
-        ("components", graph.type_key, label is not None, team),
-        lambda: _record(records, team))
+        ("components", ties, graph.type_key, label is not None, team),
+        lambda: _record(records, select_by(ties), team))
     executable.run({**records, "count": clusters.count}, n, sizes)
     return clusters
 
 
-def _record(records: dict[str, Any], team: int) -> Program:
+def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
     program = Program("components", sweeps=True)
     slots = {name: program.record(name, record) for name, record in records.items()}
     links, numbering, sizes = slots["links"], slots["numbering"], slots["sizes"]
-    program.launch(sizes.vertices, select_first, team=team)
+    program.launch(sizes.vertices, select, team=team)
     program.launch(sizes.vertices, begin_subset)
     with program.while_loop(sizes.changing):
         program.launch(1, settle)
@@ -102,14 +113,18 @@ def _record(records: dict[str, Any], team: int) -> Program:
     return program
 
 
-first_of_best = best_candidate(head_of, may_join, score, keep_wish, int64, tie=smallest_id)
+@cache
+def select_by(ties: str) -> Kernel:
+    """Kernel by which vertices select; `ties` is one of `TIES`."""
+    best_linked = best_candidate(head_of, may_join, score, keep_wish, int64, tie=TIES[ties])
 
+    @kernel
+    def select_linked(v, graph: Csr, links: Links):
+        """Select a neighbour of the best score."""
+        room = room_beside(v, graph, links)
+        best_linked(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links)
 
-@kernel
-def select_first(v, graph: Csr, links: Links):
-    """Select the neighbour of the best score, the first of several."""
-    room = room_beside(v, graph, links)
-    first_of_best(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links)
+    return select_linked
 
 
 @kernel

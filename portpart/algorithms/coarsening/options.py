@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portpart.errors import InputError
 from portpart.options import check_options, described, option
 
 CONTRACTIONS = ("auto", "hash", "sort")
@@ -99,6 +100,9 @@ class GroupingOptions:
 
     group_size: int | None = option(
         6, "Most vertices that become one; None: all that are linked, whatever they weigh.", min=2)
+    ties: str = option(
+        "hash", 'Whom a vertex selects of neighbours of one score: by a seeded hash or, where '
+        'groups have any size, the "first", of the smallest id.', choices=("hash", "first"))
     score_factor: int | None = option(
         None, "The score of an edge is this many times its weight less the degree of its other "
         "end.  By default one more than the highest degree of each level.",
@@ -109,3 +113,5 @@ class GroupingOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+        if self.ties != "hash" and self.group_size is not None:
+            raise InputError(f'ties is {self.ties!r}; with a group_size it must be "hash"')
