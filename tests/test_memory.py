@@ -58,6 +58,7 @@ DEFAULTS: dict[str, Any] = dict.fromkeys(ALGORITHMS, "default")
 DEFAULTS["gpmetis"] = changed(GpmetisConfig(handoff_vertices=0), {"coarsening.max_coarsest": 2048})
 CASES = [("portpart", "fast", 64), ("portpart", "strong", 64), ("portpart", "best", 64),
          ("gkway", "strong", 64), ("gkway", "paper", 64), ("gpmetis", "paper", 64),
+         ("jet", "paper", 64),
          *((name, preset, k) for name, preset in DEFAULTS.items() for k in (2, 64, 1000))]
 WORST = ("musae_github", "gemsec_deezer_HU", "epfl_log2", "luxembourg_osm")
 """Real graphs whose levels keep most arcs, or most vertices."""
