@@ -90,7 +90,8 @@ def distance_bytes(machine: Topology) -> int:
     if not machine.is_hierarchy:
         return 8 * k * k
     bounds = 2 * k * levels if k <= MAX_COUNTED else 1
-    return 8 * (k + bounds + 2 * levels)
+    bits = sum((arity - 1).bit_length() for arity in machine.arities)
+    return 8 * (k + bounds + levels + bits + 1)
 
 
 def swap_bytes(num_elements: int) -> int:

@@ -75,14 +75,11 @@ class Distances:
         ``"tree"`` or ``"matrix"``: which function of `DISTANCE` kernels have to be made with.
     tables : TreeDistances or MatrixDistances
         The last argument of that function.
-    longest : int
-        Largest distance.
     num_elements : int
     """
 
     kind: str
     tables: DistanceTables
-    longest: int
     num_elements: int
 
 
@@ -90,8 +87,7 @@ def distances_on(space: ExecutionSpace, topology: Topology) -> Distances:
     """Bring a topology to a space."""
     make = _tree if topology.is_hierarchy else _matrix
     kind = "tree" if topology.is_hierarchy else "matrix"
-    return Distances(kind, make(space, topology), topology.max_distance,
-                     topology.num_elements)
+    return Distances(kind, make(space, topology), topology.num_elements)
 
 
 def _tree(space: ExecutionSpace, topology: Topology) -> TreeDistances:
