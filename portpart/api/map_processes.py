@@ -210,8 +210,7 @@ def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
         traffic = traffic_of(graph, part, k)
     if swapped and not problem.constraints.out_of_time():
         with problem.trace.phase("swaps"):
-            fixed = problem.constraints.fixed
-            group = swap_groups(balance, None if fixed is None else graph.space.to_host(fixed))
+            group = swap_groups(graph, balance, problem.constraints.fixed)
             part, traffic = with_swaps(graph, part, traffic, problem.objective, problem.seed,
                                        lambda blocks: mapper.places(problem, blocks), group)
             weights = graph.space.to_host(histogram(graph.space, part, k, graph.vertex_weights))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pymetis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +17,7 @@ from portpart.options import changed
 from tests import oracles
 from tests.checked import partition
 from tests.graphs import raw_graph
+from tests.metis_calls import watching_metis
 
 
 @given(st.lists(st.integers(0, 2**55), min_size=1, max_size=50))
@@ -88,21 +86,14 @@ def test_a_graph_without_edges(recursive: bool) -> None:
 @pytest.mark.parametrize(("method", "imbalance", "ufactor"), [
     ("metis", 0.03, 10), ("metis", 0.5, 145), ("metis-kway", 0.03, 30), ("metis-kway", 0.5, 500)])
 def test_metis_is_asked_once_with_the_imbalance_of_its_method(
-    method: str, imbalance: float, ufactor: int, monkeypatch: pytest.MonkeyPatch
+    method: str, imbalance: float, ufactor: int
 ) -> None:
     """Three bisections in a row of 1.03 ** (1 / 3) each make 8 blocks; the k-way method is one."""
-    asked: list[tuple[int, bool, int]] = []
-    part_graph = pymetis.part_graph
-
-    def watched(nparts: int, *arguments: Any, recursive: bool, options: Any, **others: Any) -> Any:
-        asked.append((nparts, recursive, options.ufactor))
-        return part_graph(nparts, *arguments, recursive=recursive, options=options, **others)
-
-    monkeypatch.setattr(pymetis, "part_graph", watched)
     options = InitialOptions(method, starts=1)
     preset = changed(JetConfig(), {"initial": options})
-    assert partition(delaunay(2000), 8, preset=preset, imbalance=imbalance).feasible
-    assert asked == [(8, method == "metis", ufactor)]
+    with watching_metis() as asked:
+        assert partition(delaunay(2000), 8, preset=preset, imbalance=imbalance).feasible
+    assert [(each.num_blocks, *each[2:]) for each in asked] == [(8, method == "metis", ufactor)]
 
 
 def test_obvious_partitions(space: ExecutionSpace) -> None:

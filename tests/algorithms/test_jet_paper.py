@@ -7,7 +7,6 @@ from math import floor, log2
 from typing import Any
 
 import numpy as np
-import pymetis
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,6 +26,7 @@ from tests import checked, oracles
 from tests.algorithms.refining import Phases, copied, counted_rows, refiner_at
 from tests.algorithms.spaces import GRAPHS
 from tests.graphs import RawGraph, graphs, raw_graph, raw_graphs
+from tests.metis_calls import watching_metis
 from tests.test_edge_cases import SHAPES, partition
 
 
@@ -251,24 +251,15 @@ def test_after_a_strong_rebalancing_come_weak_ones_if_asked_for(
 
 @pytest.mark.parametrize("preset", ["paper", "paper-ultra"])
 @pytest.mark.parametrize("k", [2, 8, 64])
-def test_coarsening_ends_between_4k_and_8k_and_metis_is_asked_once(
-    preset: str, k: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[int, bool]] = []
-    part_graph = pymetis.part_graph
-
-    def watched(nparts: int, *arguments: Any, recursive: bool, **options: Any) -> Any:
-        asked.append((nparts, recursive))
-        return part_graph(nparts, *arguments, recursive=recursive, **options)
-
-    monkeypatch.setattr(pymetis, "part_graph", watched)
+def test_coarsening_ends_between_4k_and_8k_and_metis_is_asked_once(preset: str, k: int) -> None:
     for graph in (delaunay(6000), grid_2d(70)):
-        result = checked.partition(graph, k, algorithm="jet", preset=preset)
+        with watching_metis() as asked:
+            result = checked.partition(graph, k, algorithm="jet", preset=preset)
         sizes = [level["vertices"] for level in result.stats["levels"]]
         assert 4 * k <= sizes[-1] <= 8 * k < sizes[-2]
         assert result.feasible
         assert result.stats["repaired"] == 0
-    assert asked == [(k, False)] * 2
+        assert [each[:3] for each in asked] == [(k, sizes[-1], False)]
 
 
 def test_pairs_of_the_paper_have_no_limit_of_weight() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -126,25 +125,6 @@ def outcome_of(case: Case, graph: Graph, device: str) -> dict[str, Any]:
     assert result.feasible, case
     part = oracles.host(result.part).astype("<i4")
     return {"cut": result.cut, "part": hashlib.sha256(part.tobytes()).hexdigest()}
-
-
-@contextmanager
-def watching_metis() -> Iterator[list[int]]:
-    """Yield a list that gets the number of blocks of each partition METIS is asked for."""
-    import pymetis
-
-    asked: list[int] = []
-    part_graph = pymetis.part_graph
-
-    def watched(nparts: int, *arguments: Any, **options: Any) -> Any:
-        asked.append(nparts)
-        return part_graph(nparts, *arguments, **options)
-
-    pymetis.part_graph = watched
-    try:
-        yield asked
-    finally:
-        pymetis.part_graph = part_graph
 
 
 @functools.cache

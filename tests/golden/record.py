@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.golden import cases
+from tests.metis_calls import watching_metis
 
 FILE = Path(__file__).with_name("digests.json")
 
@@ -60,7 +61,7 @@ def compared(known: dict[str, Any], case: cases.Case, device: str) -> tuple[Any,
     recorded = known["partitions"].get(str(case))
     if reason:
         return recorded, None, reason
-    with cases.watching_metis() as asked:
+    with watching_metis() as asked:
         outcome = cases.outcome_of(case, cases.graph_of(case.graph), device)
     if asked and outcome != recorded:
         reason = why_metis_differs(known)

@@ -19,7 +19,8 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests.algorithms.spaces import reference
-from tests.golden.cases import watching_metis, weighted
+from tests.golden.cases import weighted
+from tests.metis_calls import watching_metis
 from tests.golden.record import load, why_metis_differs
 from tests.mapping import test_parity as parity
 

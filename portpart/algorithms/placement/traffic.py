@@ -100,7 +100,7 @@ def with_swaps(graph: Graph, part: Array, traffic: csr_array, objective: Objecti
     return gather(space, place, part), moved
 
 
-def swap_groups(balance: Balance, fixed: np.ndarray | None) -> np.ndarray | None:
+def swap_groups(graph: Graph, balance: Balance, fixed: Array | None) -> np.ndarray | None:
     """Groups of elements within which blocks may swap; None if all may.
 
     Elements of a group have the same limit, and no vertex is fixed to an element that has others
@@ -108,14 +108,15 @@ def swap_groups(balance: Balance, fixed: np.ndarray | None) -> np.ndarray | None
 
     Parameters
     ----------
-    fixed : numpy.ndarray of int32, shape (n,), or None
+    fixed : array of int32, shape (n,), or None
         The block of a fixed vertex, -1 for the others.
     """
     if balance.are_alike and fixed is None:
         return None
     groups = np.unique(balance.limits, return_inverse=True)[1].astype(np.int32)
     if fixed is not None:
-        taken = np.unique(fixed[fixed >= 0])
+        anchors = graph.space.to_host(fixed)
+        taken = np.unique(anchors[anchors >= 0])
         groups[taken] = balance.num_blocks + np.arange(len(taken))
     return groups
 
@@ -125,6 +126,6 @@ def well_placed(graph: Graph, part: Array, balance: Balance, objective: Objectiv
     """The partition after swaps of blocks; as it is where all blocks are equally far."""
     if objective.rules.is_cut:
         return part
-    group = swap_groups(balance, None if fixed is None else graph.space.to_host(fixed))
+    group = swap_groups(graph, balance, fixed)
     traffic = traffic_of(graph, part, balance.num_blocks)
     return with_swaps(graph, part, traffic, objective, seed, group=group)[0]
