@@ -20,9 +20,9 @@ from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests.algorithms.spaces import reference
 from tests.golden.cases import weighted
-from tests.metis_calls import watching_metis
 from tests.golden.record import load, why_metis_differs
 from tests.mapping import test_parity as parity
+from tests.metis_calls import watching_metis
 
 FILE = Path(__file__).with_name("digests.json")
 
