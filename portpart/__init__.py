@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from portpart.graphs.constructors import from_adjacency, from_edges
     from portpart.graphs.convert import as_graph
     from portpart.graphs.convert_mesh import as_mesh
+    from portpart.graphs.convert_nets import as_hypergraph
     from portpart.graphs.graph import Graph
+    from portpart.graphs.hypergraph import Hypergraph
     from portpart.graphs.mesh import Mesh
     from portpart.graphs.topology import Topology
 
@@ -50,6 +52,7 @@ __all__ = [
     "GpmetisConfig",
     "Graph",
     "GraphFormatError",
+    "Hypergraph",
     "InputError",
     "IntegratedConfig",
     "JetConfig",
@@ -64,6 +67,7 @@ __all__ = [
     "PortpartError",
     "Topology",
     "as_graph",
+    "as_hypergraph",
     "as_mesh",
     "compat",
     "from_adjacency",
@@ -83,6 +87,7 @@ _HOMES = {
     "GkwayConfig": "portpart.algorithms.gkway",
     "GpmetisConfig": "portpart.algorithms.gpmetis",
     "Graph": "portpart.graphs.graph",
+    "Hypergraph": "portpart.graphs.hypergraph",
     "IntegratedConfig": "portpart.algorithms.integrated_mapping",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",
@@ -94,6 +99,7 @@ _HOMES = {
     "PartitionResult": "portpart.api.results",
     "Topology": "portpart.graphs.topology",
     "as_graph": "portpart.graphs.convert",
+    "as_hypergraph": "portpart.graphs.convert_nets",
     "as_mesh": "portpart.graphs.convert_mesh",
     "from_adjacency": "portpart.graphs.constructors",
     "from_edges": "portpart.graphs.constructors",

@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("io/netlist/*",),
     ("io/netlist/verilog/*",),
     ("io/*",),
-    ("graphs/convert", "graphs/convert_mesh"),
+    ("graphs/convert", "graphs/convert_mesh", "graphs/convert_nets"),
     ("graphs/constructors", "io/writing"),
     ("io",),
     ("metrics/*", "generators/*"),

@@ -1,0 +1,208 @@
+"""The hypergraph every algorithm works on: an immutable value, nets and vertices as rows of pins.
+
+A net joins any number of vertices, its pins.  Both directions are stored: the pins of each net and
+the nets of each vertex, ascending and each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.backends.language import Record
+from portpart.graphs.graph import read_only
+from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.rows import Csr
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+
+class Nets(Record):
+    """Rows of pins as kernels see them: net e has ``pins[begin[e]] ... pins[end[e] - 1]``.
+
+    Attributes
+    ----------
+    begin, end : array of int32 or int64, shape (m,)
+    pins : array of int32, shape (num_pins,)
+    weights : array of int32 or int64, shape (m,), or None
+    """
+
+    begin: Array
+    end: Array
+    pins: Array
+    weights: Array | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Hypergraph:
+    """A hypergraph in the memory of one execution space.
+
+    The constructor trusts its arrays; user input goes through :func:`as_hypergraph`.
+
+    Parameters
+    ----------
+    net_offsets : array of int32 or int64, shape (m + 1,)
+        Net e has the pins ``net_offsets[e] ... net_offsets[e + 1] - 1``.
+    net_pins : array of int32, shape (num_pins,)
+        The vertices of each net, ascending, each once.
+    net_weights : array of int32 or int64, shape (m,), or None
+        None means that every net weighs 1.
+    vertex_offsets, vertex_nets : array
+        The same pins the other way: the nets of each vertex, ascending.
+    vertex_weights : array of int64, shape (n,), or None
+        None means that every vertex weighs 1.
+    space : ExecutionSpace
+        The space that owns the arrays.
+    repeated_pins : int
+        How many pins were left out because their net had them already.
+    names : sequence or None
+        The name of each vertex, where vertices have names.
+
+    Notes
+    -----
+    Nets without pins and of one pin cost nothing, and are kept so that nets keep their numbers.
+    Arrays in host memory that are the hypergraph's own are read-only.
+    """
+
+    net_offsets: Array
+    net_pins: Array
+    net_weights: Array | None
+    vertex_offsets: Array
+    vertex_nets: Array
+    vertex_weights: Array | None
+    space: ExecutionSpace
+    _totals: dict[str, int] = field(default_factory=dict)
+    repeated_pins: int = 0
+    names: Sequence[Any] | None = None
+    _rows: dict[str, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices n."""
+        return len(self.vertex_offsets) - 1
+
+    @property
+    def num_nets(self) -> int:
+        """Number of nets m."""
+        return len(self.net_offsets) - 1
+
+    @property
+    def num_pins(self) -> int:
+        """Number of pins."""
+        return len(self.net_pins)
+
+    @property
+    def mean_degree(self) -> float:
+        """Nets per vertex (0 without vertices)."""
+        return self.num_pins / max(1, self.num_vertices)
+
+    @property
+    def max_degree(self) -> int:
+        """Most nets of a vertex; computed once, which synchronises."""
+        return self._longest("degree", self.vertex_offsets)
+
+    @property
+    def max_net_size(self) -> int:
+        """Most pins of a net; computed once, which synchronises."""
+        return self._longest("size", self.net_offsets)
+
+    @property
+    def total_vertex_weight(self) -> int:
+        """Sum of the vertex weights; computed once."""
+        return self._total("vertex", self.vertex_weights, self.num_vertices)
+
+    @property
+    def total_net_weight(self) -> int:
+        """Sum of the net weights; computed once."""
+        return self._total("net", self.net_weights, self.num_nets)
+
+    @property
+    def weight_sum_dtype(self) -> np.dtype[Any]:
+        """The smallest of int32 and int64 that holds twice any sum of net weights."""
+        return np.dtype(np.int32 if 2 * self.total_net_weight <= MAX_INT32 else np.int64)
+
+    @property
+    def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
+        """The dtypes of the arrays: what compiled programs depend on."""
+        arrays = (self.net_offsets, self.net_weights, self.vertex_weights)
+        return tuple(None if array is None else array.dtype for array in arrays)
+
+    @property
+    def arrays(self) -> dict[str, Array | None]:
+        """The arrays by name."""
+        return {
+            "net_offsets": self.net_offsets,
+            "net_pins": self.net_pins,
+            "net_weights": self.net_weights,
+            "vertex_offsets": self.vertex_offsets,
+            "vertex_nets": self.vertex_nets,
+            "vertex_weights": self.vertex_weights,
+        }
+
+    @property
+    def csr(self) -> Csr:
+        """The nets of each vertex as kernels take them; made once."""
+        if "csr" not in self._rows:
+            self._rows["csr"] = Csr(self.vertex_offsets[:-1], self.vertex_offsets[1:],
+                                    self.vertex_nets, None, self.vertex_weights)
+        rows: Csr = self._rows["csr"]
+        return rows
+
+    @property
+    def nets(self) -> Nets:
+        """The pins of each net as kernels take them; made once."""
+        if "nets" not in self._rows:
+            self._rows["nets"] = Nets(self.net_offsets[:-1], self.net_offsets[1:], self.net_pins,
+                                      self.net_weights)
+        rows: Nets = self._rows["nets"]
+        return rows
+
+    def _longest(self, name: str, offsets: Array) -> int:
+        if name not in self._totals:
+            lengths = offsets[1:] - offsets[:-1]
+            found = self.space.to_host(lengths.max().reshape(1))[0] if len(lengths) else 0
+            self._totals[name] = int(found)
+        return self._totals[name]
+
+    def _total(self, name: str, weights: Array | None, count: int) -> int:
+        if name not in self._totals:
+            self._totals[name] = count if weights is None else int(weights.sum(dtype=np.int64))
+        return self._totals[name]
+
+    def to(self, space: ExecutionSpace) -> Hypergraph:
+        """The hypergraph in the memory of `space`; the same object if it is there already."""
+        if space is self.space:
+            return self
+        arrays: dict[str, Any] = self.arrays
+        if space.name != self.space.name:
+            arrays = {name: array if array is None else space.asarray(self.space.to_host(array))
+                      for name, array in arrays.items()}
+            read_only(arrays.values())
+        return replace(self, **arrays, space=space, _totals=dict(self._totals))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from portpart.graphs.arrays import owned
+
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        for name, array in self.arrays.items():
+            values[name] = None if array is None else owned(array, [array], copy=True)
+        return restored, tuple(values.values())
+
+    def __repr__(self) -> str:
+        weighted = [name for name, weights in (("net", self.net_weights),
+                                               ("vertex", self.vertex_weights))
+                    if weights is not None]
+        weights_text = f", with {' and '.join(weighted)} weights" if weighted else ""
+        return (f"<Hypergraph: {self.num_vertices:,} vertices, {self.num_nets:,} nets, "
+                f"{self.num_pins:,} pins{weights_text}, on {self.space.name}>")
+
+
+def restored(*values: Any) -> Hypergraph:
+    """The hypergraph of unpickled or copied values."""
+    hypergraph = Hypergraph(*values)
+    read_only(hypergraph.arrays.values())
+    return hypergraph
