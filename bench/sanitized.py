@@ -229,6 +229,17 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
     yield "metrics", partial(portpart.metrics.evaluate, plain.to(space), part)
 
 
+def nets(space: Any, graphs: Graphs) -> Runs:
+    """Yield contractions of hypergraphs, the neighbourhoods of a graph's vertices."""
+    import portpart
+    from portpart.algorithms.coarsening.net_contraction import merged_nets
+
+    for name, graph in graphs.items():
+        hypergraph = portpart.as_hypergraph((graph.offsets, graph.targets),
+                                            vertex_weights=graph.vertex_weights).to(space)
+        yield f"nets, {name}", partial(merged_nets, hypergraph, 100)
+
+
 def primitives(space: Any, graphs: Graphs) -> Runs:
     """Yield every primitive below, at and above the size of a tile."""
     from bench.primitive_cases import CASES, integers
@@ -260,6 +271,7 @@ GROUPS: dict[str, Group] = {
     "two-phase-jet": Group(mappings("two-phase", "jet")),
     "identity": Group(mappings("identity", "default")),
     "searches": Group(searches),
+    "nets": Group(nets),
 }
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import portpart.algorithms
 import portpart.primitives
 from portpart import Topology, generators
+from portpart.algorithms.coarsening.net_contraction import merged_nets
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
@@ -38,6 +39,7 @@ from portpart.backends.language import Kernel
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles
+from tests.algorithms.nets import circuit
 from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import reference
 from tests.backends.lanes import LanesSpace
@@ -48,6 +50,7 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     "weighted": lambda: weighted(generators.random_geometric(44), 2, vertices=20, edges=9),
     "skewed": lambda: generators.rmat(5, 4),
 }
+HYPERGRAPHS = {"circuit": lambda: circuit(60, 5, large=30, weighted=True)}
 SMALL = {"coarsening.coarsest_per_block": 2, "coarsening.min_coarsest": 8}
 """Coarsening goes on for small graphs too."""
 
@@ -109,6 +112,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "gpmetis", "paper"): 2,
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
         Case("mesh", "portpart", "inheriting", inheriting): 3,
+        Case("circuit", "nets"): 2,
         Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
@@ -120,7 +124,7 @@ def cases() -> dict[Case, int]:
 @functools.cache
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
-    run = _mapped if case.machine else _partitioned
+    run = _coarsened if case.algorithm == "nets" else _mapped if case.machine else _partitioned
     if lanes == 0:
         return run(reference(), case), {}
     space = Recording(lanes)
@@ -166,6 +170,12 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
     config = changed(config, {**SMALL, **dict(case.changes)})
     problem = Problem(graph, bounds.balance, 4, Trace(space, graph, None), constraints)
     return oracles.host(_finished(problem, run(problem, config), bounds)[0])
+
+
+def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """All rows of the coarser hypergraph."""
+    made = merged_nets(HYPERGRAPHS[case.graph]().to(space), 20)
+    return np.concatenate([oracles.host(array) for array in made.arrays.values()])
 
 
 MACHINES = {"tree": Topology("2:3", "1:10"),

@@ -133,6 +133,13 @@ def test_plain_casts_wrap_as_numpy_does(value, name):
     assert getattr(language, name)(value) == int(expected)
 
 
+def test_plain_atomic_sums_wrap():
+    for name, value in (("int32", 2**31 - 1), ("int64", -(2**63)), ("uint64", 2**64 - 1)):
+        array = np.array([value], name)
+        assert language.atomic_add(array, 0, value) == value
+        assert array[0] == getattr(language, name)(2 * value)
+
+
 def test_bits():
     assert [popcount(x) for x in (0, 1, 255, -1)] == [0, 1, 8, 64]
     assert [ctz(x) for x in (0, 1, 8, -1, 2**63)] == [64, 0, 3, 0, 63]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
 
 
 class FineSizes(NamedTuple):
@@ -28,6 +29,19 @@ class FineSizes(NamedTuple):
     index_type: np.dtype[Any] = np.dtype(np.int32)
 
 
+class NetSizes(NamedTuple):
+    """A hypergraph that is coarsened."""
+
+    vertices: int
+    nets: int
+    pins: int
+
+    @classmethod
+    def of(cls, hypergraph: Hypergraph) -> NetSizes:
+        """The sizes of a hypergraph."""
+        return cls(hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins)
+
+
 def sizes_of(graph: Graph, max_clusters: int | None = None,
              sum_type: np.dtype[Any] | None = None) -> FineSizes:
     """The sizes of a graph; by default each vertex may be a cluster."""
@@ -45,6 +59,16 @@ def of_vertices(sizes: FineSizes) -> int:
 def of_arcs(sizes: FineSizes) -> int:
     """An element for each arc."""
     return sizes.arcs
+
+
+def of_nets(sizes: NetSizes) -> int:
+    """An element for each net."""
+    return sizes.nets
+
+
+def of_pins(sizes: NetSizes) -> int:
+    """An element for each pin."""
+    return sizes.pins
 
 
 def of_clusters(sizes: FineSizes) -> int:

@@ -41,7 +41,8 @@ def _cast(name: str) -> Word:
 
 def _plain_add(array: Any, index: int, value: Any) -> Any:
     old = array[index].item()
-    array[index] = np.array(old + value).astype(array.dtype)
+    wrapped = (int(old) + int(value)) & (2**64 - 1)
+    array[index] = np.uint64(wrapped).astype(array.dtype)
     return old
 
 

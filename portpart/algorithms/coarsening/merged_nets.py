@@ -1,0 +1,190 @@
+"""What becomes of nets when their pins are replaced by clusters: which are the same, which stay.
+
+Pins stand sorted by net and cluster, in the places of their nets.  The first pin of a run of equal
+ones counts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.algorithms.coarsening.pairing import POSITIVE, place_in
+from portpart.algorithms.coarsening.sizes import NetSizes, of_nets, of_pins
+from portpart.backends.declared import work
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    atomic_add,
+    atomic_cas,
+    atomic_min,
+    device,
+    int8,
+    int32,
+    int64,
+    kernel,
+    uint64,
+    value_or,
+)
+from portpart.backends.work import WorkRecord
+from portpart.graphs.hypergraph import Nets
+from portpart.primitives.hashing import mixed
+
+NO_SLOT = -1
+LAST = 2**31 - 1
+
+
+def of_slots(sizes: NetSizes) -> int:
+    """Two slots for each net."""
+    return 2 * sizes.nets
+
+
+class CoarseNets(WorkRecord):
+    """The nets of a hypergraph with p pins while it is contracted.
+
+    Attributes
+    ----------
+    keys : array of int64, shape (p,)
+        Net and cluster of each pin, sorted.
+    first : array of int8, shape (p,)
+        Whether a pin is the first of equal ones.
+    distinct : array of int32, shape (p,)
+        The clusters of such pins, close together.
+    digest : array of uint64, shape (m,)
+        A sum over a net's distinct pins.
+    table, leader : array of int64 and int32, shape (2 m,)
+        A hash table: digests, and the smallest net that has each.
+    slot : array of int64, shape (m,)
+        Where a net is in the table; -1 if it is left out.
+    differs, stays : array of int8, shape (m,)
+        Whether a net differs from the leader of its slot, and whether it is in the coarse
+        hypergraph.
+    weights : array of int64, shape (m,)
+        The weight of a net that stays.
+    sizes : array of int32, shape (m,)
+        Its pins.
+    places : array of int64, shape (p + 1,)
+        Numbers of the distinct pins.
+    number, offsets : array of int32 and int64, shape (m + 1,)
+        The coarse net, and where it begins.
+    """
+
+    keys: Array = work(np.int64, of_pins)
+    first: Array = work(np.int8, of_pins)
+    distinct: Array = work(np.int32, of_pins)
+    digest: Array = work(np.uint64, of_nets)
+    table: Array = work(np.int64, of_slots)
+    leader: Array = work(np.int32, of_slots)
+    slot: Array = work(np.int64, of_nets)
+    differs: Array = work(np.int8, of_nets)
+    stays: Array = work(np.int8, of_nets)
+    weights: Array = work(np.int64, of_nets)
+    sizes: Array = work(np.int32, of_nets)
+    places: Array = None
+    number: Array = None
+    offsets: Array = None
+
+
+@kernel
+def clear_net(net, work: CoarseNets):
+    """Nothing is known of the net, and its share of the table is free."""
+    work.digest[net] = uint64(0)
+    work.differs[net] = int8(0)
+    work.weights[net] = int64(0)
+    for slot in range(2 * net, 2 * net + 2):
+        work.table[slot] = int64(NO_SLOT)
+        work.leader[slot] = int32(LAST)
+
+
+@kernel
+def mark_pins(run, run_length, num_pins, work: CoarseNets):
+    """Mark the first of equal pins of the run and add them to the digests; atomic, order-free."""
+    begin = run * run_length
+    net = work.keys[begin] >> 32
+    total = uint64(0)
+    for i in range(begin, min(begin + run_length, num_pins)):
+        key = work.keys[i]
+        is_first = i == 0
+        if not is_first:
+            is_first = work.keys[i - 1] != key
+        work.first[i] = int8(is_first)
+        if key >> 32 != net:
+            atomic_add(work.digest, net, total)
+            net = key >> 32
+            total = uint64(0)
+        if is_first:
+            total += uint64(mixed((key & 0xFFFFFFFF) + 1))  # of 0 it is 0
+    atomic_add(work.digest, net, total)
+
+
+@kernel
+def place_pin(i, work: CoarseNets):
+    """Put the distinct pins close together."""
+    if work.first[i] != 0:
+        work.distinct[work.places[i]] = int32(work.keys[i] & 0xFFFFFFFF)
+
+
+@device
+def size_of(net, nets: Nets, work: CoarseNets):
+    """Number of a net's distinct pins."""
+    return work.places[nets.end[net]] - work.places[nets.begin[net]]
+
+
+@device
+def slot_for(key, size, work: CoarseNets):
+    """The slot of a digest in a table of so many, claimed if it is new; atomic, any free one."""
+    slot = place_in(mixed(key), size)
+    found = atomic_cas(work.table, slot, int64(NO_SLOT), key)
+    while found != NO_SLOT and found != key:
+        slot += 1
+        if slot == size:
+            slot = int64(0)
+        found = atomic_cas(work.table, slot, int64(NO_SLOT), key)
+    return slot
+
+
+@kernel
+def enter_net(net, num_nets, nets: Nets, work: CoarseNets, max_size):
+    """Enter a net that can be cut, and is not too large, in the table; atomic, order-free."""
+    work.slot[net] = int64(NO_SLOT)
+    size = size_of(net, nets, work)
+    if size >= 2 and size <= max_size:
+        key = int64(work.digest[net] & uint64(POSITIVE))
+        slot = slot_for(key, 2 * num_nets, work)
+        work.slot[net] = slot
+        atomic_min(work.leader, slot, int32(net))
+
+
+@kernel
+def compare_pin(i, nets: Nets, work: CoarseNets):
+    """Note if the net of pin i has not the pins of its leader; all who write it write the same.
+
+    Nets of one digest that differ all the same stay two nets, whatever others they equal.
+    """
+    net = work.keys[i] >> 32
+    slot = work.slot[net]
+    if slot != NO_SLOT and work.first[i] != 0:
+        leader = int64(work.leader[slot])
+        if leader != net:
+            rank = work.places[i] - work.places[nets.begin[net]]
+            same = size_of(leader, nets, work) == size_of(net, nets, work)
+            if same:
+                other = work.places[nets.begin[leader]] + rank
+                same = work.distinct[other] == work.distinct[work.places[i]]
+            if not same:
+                work.differs[net] = int8(1)
+
+
+@kernel
+def settle_net(net, nets: Nets, work: CoarseNets):
+    """A net stays if it leads or differs; else its leader takes its weight; atomic, order-free."""
+    slot = work.slot[net]
+    stays = False
+    if slot != NO_SLOT:
+        leader = int64(work.leader[slot])
+        stays = leader == net or work.differs[net] != 0
+        if stays:
+            leader = int64(net)
+        atomic_add(work.weights, leader, value_or(nets.weights, net, 1))
+    work.stays[net] = int8(stays)
+    work.sizes[net] = int32(0)
+    if stays:
+        work.sizes[net] = int32(size_of(net, nets, work))

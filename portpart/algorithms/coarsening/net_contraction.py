@@ -1,0 +1,218 @@
+"""Contraction of a hypergraph: nets of clusters, each pin once, identical nets merged.
+
+All pins are sorted by net and cluster, so that nets of any size are as many equal items of work.
+Nets of fewer than two pins cost nothing and are left out.  Identical nets meet in a hash table by a
+digest of their pins, are compared pin by pin, and the one of the smallest number takes the weights
+of all.
+
+    net 0: 4 7 8    net 1: 5 7    clusters {4 5} {7 8}    ->    net 0: 0 1, of the weight of both
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.merged_nets import (
+    CoarseNets,
+    clear_net,
+    compare_pin,
+    enter_net,
+    mark_pins,
+    place_pin,
+    settle_net,
+)
+from portpart.algorithms.coarsening.sizes import NetSizes
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    Words,
+    atomic_add,
+    atomic_max,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_max,
+    team_size,
+    team_sum,
+    value_or,
+)
+from portpart.graphs.csr import unpacked
+from portpart.graphs.hypergraph import Hypergraph, Nets
+from portpart.graphs.limits import MAX_INT32_ARCS
+from portpart.primitives.basic import iota
+from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
+
+RUN = 32
+"""Pins that an item of work goes through one after the other."""
+
+
+class NetTotals(Words):
+    """Numbers of clusters, of coarse nets and of their pins, their weight, and most pins of one."""
+
+    clusters: int
+    nets: int
+    pins: int
+    net_weight: int
+    max_size: int
+
+
+def merged_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
+    """The same vertices with the nets that can be cut, each once.
+
+    Nets of fewer than two and of more than `max_net_size` pins are left out.
+    """
+    space, n = hypergraph.space, hypergraph.num_vertices
+    everyone = Clusters(n, cluster=iota(space, n), count=space.full(1, n, np.int64))
+    return contract_nets(hypergraph, everyone, max_net_size)
+
+
+def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
+                  max_net_size: int | None = None) -> Hypergraph:
+    """Quotient of `hypergraph`: pins of one cluster become one, and so do identical nets.
+
+    Synchronises once, to read the numbers of clusters, of coarse nets and of coarse pins.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+    clusters : Clusters
+    max_net_size : int, optional
+        Nets of more clusters are left out.
+
+    Returns
+    -------
+    Hypergraph
+        Vertices are the clusters, with their weights.  Of identical nets the one of the smallest
+        number stays and weighs as much as all; nets keep their order.
+
+    Notes
+    -----
+    Time O(p log p) for p pins.  Takes 21 bytes for each pin, 66 for each net, and 8 for each coarse
+    pin.
+    """
+    space = hypergraph.space
+    sizes = NetSizes.of(hypergraph)
+    work = _merged(hypergraph, clusters, CoarseNets.allocate(space, sizes), max_net_size)
+    tiles = tiles_of(sizes.nets)
+    totals = NetTotals(space.zeros(len(NetTotals.indices), np.int64))
+    space.parallel_for(tiles, survey_nets, sizes.nets, clusters.count, work, totals, team=TEAM)
+    found = NetTotals(space.to_host(totals.array))
+    coarse = _coarse_nets(hypergraph, clusters, work, found)
+    count = int(found.clusters)
+    vertex_weights = space.zeros(count, np.int64)
+    space.parallel_for(sizes.vertices, add_vertex_weight, clusters.cluster,
+                       hypergraph.vertex_weights, vertex_weights)
+    known = {"vertex": hypergraph.total_vertex_weight, "net": int(found.net_weight),
+             "size": int(found.max_size)}
+    return Hypergraph(**coarse, vertex_weights=vertex_weights, space=space, _totals=known)
+
+
+def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
+            max_net_size: int | None) -> CoarseNets:
+    """What becomes of each net, and where its pins go."""
+    space, nets = hypergraph.space, hypergraph.nets
+    m, p, runs = hypergraph.num_nets, hypergraph.num_pins, -(-hypergraph.num_pins // RUN)
+    largest = hypergraph.num_vertices if max_net_size is None else max_net_size
+    space.parallel_for(m, clear_net, work)
+    space.parallel_for(runs, pack_pins, m, p, nets, clusters.cluster, work.keys)
+    work.keys.sort()
+    space.parallel_for(runs, mark_pins, RUN, p, work)
+    work = work.replaced(places=offsets_from_counts(space, work.first))
+    space.parallel_for(p, place_pin, work)
+    space.parallel_for(m, enter_net, m, nets, work, largest)
+    space.parallel_for(p, compare_pin, nets, work)
+    space.parallel_for(m, settle_net, nets, work)
+    return work.replaced(number=offsets_from_counts(space, work.stays, np.int32),
+                         offsets=offsets_from_counts(space, work.sizes))
+
+
+def _coarse_nets(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
+                 found: NetTotals) -> dict[str, Array]:
+    """Rows of nets and of vertices, and weights of nets."""
+    space = hypergraph.space
+    count, m, p = int(found.clusters), int(found.nets), int(found.pins)
+    offsets = space.empty(m + 1, np.int32 if p <= MAX_INT32_ARCS else np.int64)
+    weights = space.empty(m, hypergraph.weight_sum_dtype)
+    pins, turned = space.empty(p, np.int32), space.empty(p, np.int64)
+    space.parallel_for(hypergraph.num_nets + 1, copy_net, hypergraph.num_nets, work, offsets,
+                       weights)
+    space.parallel_for(hypergraph.num_pins, copy_pin, hypergraph.nets, work, pins, turned)
+    turned.sort()
+    vertex_offsets, vertex_nets, _ = unpacked(space, count, turned, None)
+    return {"net_offsets": offsets, "net_pins": pins, "net_weights": weights,
+            "vertex_offsets": vertex_offsets, "vertex_nets": vertex_nets}
+
+
+@device
+def net_at(place, num_nets, nets: Nets):
+    """The net that a place among the pins belongs to, by bisection."""
+    low = int64(0)
+    high = int64(num_nets) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if nets.begin[middle] <= place:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@kernel
+def pack_pins(run, num_nets, num_pins, nets: Nets, cluster, keys):
+    """keys[i] = net and cluster of pin i, for the pins of the run."""
+    net = net_at(run * RUN, num_nets, nets)
+    for i in range(run * RUN, min((run + 1) * RUN, num_pins)):
+        while nets.end[net] <= i:
+            net += 1
+        keys[i] = (net << 32) | int64(cluster[nets.pins[i]])
+
+
+@kernel
+def survey_nets(tile, num_nets, count, work: CoarseNets, totals: NetTotals):
+    """Count, add up and compare the coarse nets of a tile; atomic, order-free."""
+    weight = int64(0)
+    max_size = int64(0)
+    for net in range(tile * TILE + lane(), min((tile + 1) * TILE, num_nets), team_size()):
+        if work.stays[net] != 0:
+            weight += work.weights[net]
+            max_size = max(max_size, int64(work.sizes[net]))
+    weight = team_sum(weight)
+    max_size = team_max(max_size)
+    if lane() == 0:
+        atomic_add(totals, NetTotals.net_weight, weight)
+        atomic_max(totals, NetTotals.max_size, max_size)
+        if tile == 0:
+            totals.clusters = count[0]
+            totals.nets = work.number[num_nets]
+            totals.pins = work.offsets[num_nets]
+
+
+@kernel
+def copy_net(net, num_nets, work: CoarseNets, offsets, weights):
+    """Copy weight and place of a net that stays; the item behind the last one ends the rows."""
+    stays = net == num_nets
+    if not stays:
+        stays = work.stays[net] != 0
+    if stays:
+        offsets[work.number[net]] = work.offsets[net]
+        if net < num_nets:
+            weights[work.number[net]] = work.weights[net]
+
+
+@kernel
+def copy_pin(i, nets: Nets, work: CoarseNets, pins, turned):
+    """Copy a pin of a net that stays, and write it the other way round as a key to be sorted."""
+    net = work.keys[i] >> 32
+    if work.first[i] != 0 and work.stays[net] != 0:
+        c = int32(work.keys[i] & 0xFFFFFFFF)
+        place = work.offsets[net] + work.places[i] - work.places[nets.begin[net]]
+        pins[place] = c
+        turned[place] = (int64(c) << 32) | int64(work.number[net])
+
+
+@kernel
+def add_vertex_weight(v, cluster, weights, sums):
+    """Add the weight of v to that of its cluster; atomic, order-free."""
+    atomic_add(sums, cluster[v], value_or(weights, v, 1))
