@@ -53,7 +53,6 @@ PRESETS = {
         "coarsening.max_coarsest": MAX_BLOCKS,
         "coarsening.drop_below": 0,
         "grouping.group_size": None,
-        "grouping.ties": "first",
         "grouping.max_coarse_weight": None,
         "initial.method": "metis-kway",
         "initial.starts": 1,

@@ -7,6 +7,7 @@ from itertools import pairwise
 import portpart
 from portpart import GkwayConfig
 from portpart.algorithms.coarsening.options import GroupingOptions
+from portpart.algorithms.gkway import PRESETS
 from portpart.generators import delaunay
 from portpart.options import changed
 from tests.metis_calls import watching_metis
@@ -37,9 +38,10 @@ def test_as_published_metis_partitions_the_coarsest_graph() -> None:
 
 
 def test_what_the_last_resort_moves_is_counted() -> None:
-    """Blocks of a path as published are two groups, in which no move gains."""
+    """Where the first neighbour is selected a path is two groups, in which no move gains."""
     path = [(v, v + 1) for v in range(2000)]
-    result = portpart.partition(path, 8, algorithm="gkway", preset="paper")
+    first = changed(PRESETS["paper"], {"grouping.ties": "first"})
+    result = portpart.partition(path, 8, preset=first)
     assert result.feasible
     assert result.stats["repaired"] > 1000
     balanced = portpart.partition(delaunay(2000), 2, algorithm="gkway", preset="paper")

@@ -1,8 +1,9 @@
 """Union-find over all links between vertices (G-kway, algorithm 1): groups of any size.
 
-Every vertex selects the neighbour v with the best score c W(u, v) - degree(v), of equal ones the
-first, or by a hash: the paper does not say.  All that selections link become one group: the
-connected components of the links.  Each vertex points to a smaller one of its component, or to
+Every vertex selects the neighbour v with the best score c W(u, v) - degree(v), of equal ones by a
+hash, or the first: the paper does not say.  Where all scores are equal, as inside a grid, links to
+first neighbours chain up to few groups of any size, those by a hash do not.  All that selections
+link become one group: the connected components of the links.  Each vertex points to a smaller one of its component, or to
 itself.  In a round the ends of each link hook the larger of their two roots below the smaller one,
 then all point to their roots; it ends when the ends of every link agree, on the smallest vertex of
 the component.  The paper propagates the smaller id along links instead, which ends in the same
@@ -60,7 +61,7 @@ class Links(Selections, WorkRecord):  # type: ignore[misc]  # what has to be giv
 
 def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int = 0,
                       score_factor: int | None = None, label: Array | None = None,
-                      ties: str = "first") -> Clusters:
+                      ties: str = "hash") -> Clusters:
     """Groups of all vertices that selections link.
 
     Parameters
@@ -75,8 +76,8 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed
         The paper's c, as in `group`.
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a group.
-    ties : {"first", "hash"}
-        Who is selected of neighbours of one score: the smallest id, or the largest hash.
+    ties : {"hash", "first"}
+        Who is selected of neighbours of one score: the largest hash, or the smallest id.
 
     Returns
     -------
