@@ -225,6 +225,8 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
     for symmetrize in (False, True, "sum", "max"):
         yield f"rows, symmetrize={symmetrize}", partial(
             portpart.as_graph, tuple(parts), symmetrize=symmetrize)
+    nets = portpart.as_hypergraph((parts[0], parts[1]))
+    yield "hypergraph", partial(portpart.as_hypergraph, nets)
     part = space.asarray(random.integers(0, 6, n).astype(np.int32))
     yield "metrics", partial(portpart.metrics.evaluate, plain.to(space), part)
 

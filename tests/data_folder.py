@@ -51,3 +51,35 @@ def graph_path(name: str) -> Path:
     """File of a graph of the catalogue."""
     plain = DATA / "graphs" / f"{name}.graph"
     return plain if plain.exists() else require(plain.with_name(f"{name}.graph.xz"))
+
+
+HYPERGRAPH_ROW = re.compile(
+    r"\| (?P<name>[^|]+) \| [^|]+ \| (?P<n>[\d,]+) \| (?P<m>[\d,]+) \| (?P<pins>[\d,]+) \|"
+    r" (?P<weights>\w+) \| (?P<largest>[\d,]+) \|")
+
+
+class HypergraphEntry(NamedTuple):
+    """One hypergraph of the catalogue."""
+
+    name: str
+    num_vertices: int
+    num_nets: int
+    num_pins: int
+    weighted: bool
+    max_net_size: int
+
+
+def hypergraphs() -> list[HypergraphEntry]:
+    """Hypergraphs of the catalogue; empty if there is none."""
+    path = DATA / "CATALOG.md"
+    text = path.read_text().partition("\n## hypergraphs")[2] if path.exists() else ""
+    rows = (HYPERGRAPH_ROW.match(line) for line in text.partition("\n## ")[0].splitlines())
+    return [HypergraphEntry(row["name"], *map(_number, row.group("n", "m", "pins")),
+                            row["weights"] == "vertex", _number(row["largest"]))
+            for row in rows if row]
+
+
+def hypergraph_path(name: str) -> Path:
+    """File of a hypergraph of the catalogue."""
+    plain = DATA / "hypergraphs" / f"{name}.hgr"
+    return plain if plain.exists() else require(plain.with_name(f"{name}.hgr.xz"))

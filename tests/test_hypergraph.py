@@ -59,7 +59,7 @@ def test_every_space_makes_the_same(space: ExecutionSpace) -> None:
     ({"data": ([0, 2], [0, 1]), "net_weights": [-4]}, "net 0 has weight -4"),
     ({"data": ([0, 2], [0, 1]), "vertex_weights": [1, -2]}, "vertex 1 has weight -2"),
     ({"data": ([0, 3], [0, 1])}, "is 3 but there are 2"),
-    ({"data": "nothing"}, "no hypergraph"),
+    ({"data": "nothing"}, "cannot be read"),
 ])
 def test_bad_input_is_named(given_: dict[str, Any], message: str) -> None:
     """Before any work starts, and with the place."""

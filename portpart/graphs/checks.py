@@ -8,7 +8,7 @@ Only a graph that fails is searched for its first offending arc, on the host.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -46,26 +46,39 @@ class Survey:
     all_weights_one: bool
 
 
-def check_offsets(space: ExecutionSpace, offsets: Array, num_arcs: int) -> None:
-    """Raise unless `offsets` starts at 0, never decreases and ends at `num_arcs`."""
-    n = len(offsets) - 1
+class Words(NamedTuple):
+    """What messages call the offsets of rows, what stands in rows, its number, and the whole."""
+
+    offsets: str
+    items: str
+    number: str
+    whole: str
+
+
+GRAPH_WORDS = Words("indptr", "indices", "arcs", "a graph of n vertices")
+
+
+def check_offsets(space: ExecutionSpace, offsets: Array, num_items: int,
+                  words: Words = GRAPH_WORDS) -> None:
+    """Raise unless `offsets` starts at 0, never decreases and ends at `num_items`."""
+    n, name = len(offsets) - 1, words.offsets
     if n < 0:
-        raise InputError("indptr is empty; a graph of n vertices needs n + 1 offsets, at least [0]")
+        raise InputError(f"{name} is empty; {words.whole} needs n + 1 offsets, at least [0]")
     found = space.full(3, n, np.int64)
     space.parallel_for(n + 1, inspect_offset, offsets, n, found)
     decreasing, first, last = (int(x) for x in space.to_host(found))
     if first != 0:
-        raise InputError(f"indptr[0] is {first}; the first offset must be 0")
+        raise InputError(f"{name}[0] is {first}; the first offset must be 0")
     if decreasing < n:
         pair = space.to_host(offsets[decreasing : decreasing + 2])
         raise InputError(
-            f"indptr[{decreasing + 1}] = {pair[1]} is smaller than indptr[{decreasing}] = "
+            f"{name}[{decreasing + 1}] = {pair[1]} is smaller than {name}[{decreasing}] = "
             f"{pair[0]}; offsets must never decrease"
         )
-    if last != num_arcs:
+    if last != num_items:
         raise InputError(
-            f"indptr[{n}] is {last} but there are {num_arcs} indices; the last offset must be "
-            "the number of arcs"
+            f"{name}[{n}] is {last} but there are {num_items} {words.items}; the last offset must "
+            f"be the number of {words.number}"
         )
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import InputError, typed_memory_errors
+from portpart.errors import typed_memory_errors
 from portpart.graphs.convert import reading_of
-from portpart.graphs.from_arrays import MAX_VERTICES
+from portpart.graphs.from_arrays import checked_count
 from portpart.graphs.from_rows import adjacency_graph, graph_of_rows
 from portpart.graphs.graph import Graph
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -56,7 +54,7 @@ def from_edges(
     """
     how = reading_of(symmetrize, weights, weight_scale, True, edge_weights)
     return graph_of_rows(edges, vertex_weights, edge_weights, how, space,
-                         _checked_count(num_vertices), is_sure=True)
+                         checked_count(num_vertices), is_sure=True)
 
 
 @typed_memory_errors
@@ -102,15 +100,3 @@ def from_adjacency(
     """
     how = reading_of(symmetrize, weights, weight_scale, True, edge_weights)
     return adjacency_graph(rows, vertex_weights, edge_weights, how, space)
-
-
-def _checked_count(num_vertices: Any) -> int | None:
-    if num_vertices is None:
-        return None
-    try:
-        count = operator.index(num_vertices)
-    except TypeError:
-        raise InputError(f"num_vertices is {shown(num_vertices)}; it must be an integer") from None
-    if not 0 <= count <= MAX_VERTICES:
-        raise InputError(f"num_vertices is {shown(count)}; it must be between 0 and {MAX_VERTICES}")
-    return count

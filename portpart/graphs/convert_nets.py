@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError, typed_memory_errors
-from portpart.graphs.from_nets import nets_hypergraph
+from portpart.graphs.from_nets import NetRows, checked_again, nets_hypergraph, with_weights
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.options import shown
+from portpart.graphs.nets_of_matrices import nets_of_matrix
+from portpart.graphs.nets_of_networks import nets_of_network
+from portpart.graphs.nets_of_rows import nets_of_rows
+from portpart.io.hypergraphs import hypergraph_of_netlist, read_hypergraph
+from portpart.io.netlist.netlist import Netlist
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -20,43 +26,95 @@ def as_hypergraph(
     num_vertices: int | None = None,
     net_weights: Any = None,
     vertex_weights: Any = None,
+    model: str | None = None,
+    diagonal: bool = False,
     space: ExecutionSpace | None = None,
 ) -> Hypergraph:
-    """Make a hypergraph of anything that holds one.
+    """Make a :class:`Hypergraph` of whatever holds one, checking it on the way.
 
     Parameters
     ----------
-    data : Hypergraph or tuple (net_offsets, net_pins)
-        Net e has the pins ``net_pins[net_offsets[e]] ... net_pins[net_offsets[e + 1] - 1]``, in
-        any order.
+    data : Hypergraph, tuple, list, sparse matrix, Netlist, network object or path
+        - a :class:`Hypergraph`;
+        - a tuple ``(net_offsets, net_pins)`` of arrays of any kind: net e has the pins
+          ``net_pins[net_offsets[e]] ... net_pins[net_offsets[e + 1] - 1]``, in any order;
+        - a list of nets, each a sequence of its pins; a mapping with nets as values; an array of
+          shape (m, pins of a net).  Pins that are no integers are ``names``, numbered as they
+          occur;
+        - a SciPy or CuPy sparse matrix, by its pattern: see `model`;
+        - a :class:`portpart.io.Netlist`: its gates, with their ``names``, and its nets;
+        - a hypergraph of HyperNetX, XGI or hypergraphx: nodes are ``names``, in their order, and
+          the attribute ``weight`` of nets is their weight;
+        - a path (str or PathLike), read by :func:`portpart.io.read_hypergraph`.
     num_vertices : int, optional
-        Default: as many as there are vertex weights, else the largest pin plus one.
+        Of nets of numbers.  Default: as many as there are vertex weights, else the largest pin
+        plus one.
     net_weights : array_like of int, shape (m,), optional
-        Not negative.  Default: every net weighs 1.
+        Not negative.  Default: those that `data` has, else 1.
     vertex_weights : array_like of int, shape (n,), optional
-        Not negative.  Default: every vertex weighs 1.
+        Likewise.
+    model : {"row-net", "column-net", "fine-grain"}, optional
+        Of a matrix: columns are vertices and rows are nets (default); the other way round; or
+        entries are vertices, and nets are the rows, then the columns.
+    diagonal : bool
+        Of a square matrix: add the diagonal, net i gets the pin i.  Then km1 is the communication
+        volume of a product whose input and output vectors are divided alike.
     space : ExecutionSpace, optional
         Default: where the pins are.
 
     Returns
     -------
     Hypergraph
-        Pins that a net has several times count once.  Nets without pins or of one pin stay, and
-        so do vertices without nets.
+        With pins of its own, ascending.  Pins that a net has several times count once
+        (``repeated_pins`` tells how many did).  Nets without pins or of one pin stay, and so do
+        vertices without nets.
 
     Raises
     ------
     InputError
         Names the first net, pin or weight that cannot be.
 
+    Notes
+    -----
+    Pins are sorted, in parallel where they are: device arrays do not travel to the host.  Python
+    lists and names are read in Python.
+
     Examples
     --------
     >>> import portpart
-    >>> portpart.as_hypergraph(([0, 3, 5], [0, 1, 2, 2, 3]))
+    >>> portpart.as_hypergraph([[0, 1, 2], [2, 3]])
     <Hypergraph: 4 vertices, 2 nets, 5 pins, on cpu>
+    >>> portpart.as_hypergraph(([0, 3, 5], [0, 1, 2, 2, 3]), net_weights=[4, 1]).total_net_weight
+    5
     """
+    if isinstance(data, (str, os.PathLike)):
+        data, model, diagonal = read_hypergraph(data, model=model, diagonal=diagonal), None, False
+    elif isinstance(data, Netlist):
+        data = hypergraph_of_netlist(data)
+    matrix = hasattr(data, "tocsr")
+    if not matrix and (model is not None or diagonal):
+        raise InputError(f"{'diagonal' if model is None else 'model'} goes with a sparse matrix, "
+                         f"not with a {type(data).__name__}")
     if isinstance(data, Hypergraph):
-        return data if space is None else data.to(space)
+        _refuse_other_number(num_vertices, data.num_vertices)
+        made = checked_again(data)
+        return with_weights(made if space is None else made.to(space), net_weights, vertex_weights)
+    rows = nets_of_matrix(data, model, diagonal) if matrix else _rows_of(data)
+    if rows.num_vertices is not None:
+        _refuse_other_number(num_vertices, rows.num_vertices)
+        num_vertices = rows.num_vertices
+    weights = rows.net_weights if net_weights is None else net_weights
+    made = nets_hypergraph(rows.offsets, rows.pins, num_vertices, weights, vertex_weights, space)
+    return made if rows.names is None else replace(made, names=rows.names)
+
+
+def _rows_of(data: Any) -> NetRows:
+    """The nets of what is neither a hypergraph nor a matrix."""
     if isinstance(data, tuple) and len(data) == 2:
-        return nets_hypergraph(*data, num_vertices, net_weights, vertex_weights, space)
-    raise InputError(f"{shown(data)} is no hypergraph; (net_offsets, net_pins) is one")
+        return NetRows(*data)
+    return nets_of_network(data) or nets_of_rows(data)
+
+
+def _refuse_other_number(given: int | None, there: int) -> None:
+    if given is not None and given != there:
+        raise InputError(f"num_vertices is {given}, but there are {there} vertices")

@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
-from portpart.graphs.checks import check_offsets
+from portpart.graphs.checks import Words, check_offsets
 from portpart.graphs.from_arrays import as_array, index_array
 from portpart.graphs.mesh import Mesh, sealed_mesh
 from portpart.graphs.weights import checked_vertex_weights, integral
@@ -142,11 +142,8 @@ def _compressed_rows(pair: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(f"a tuple of {len(pair)}: give (offsets, nodes), or a list of elements")
     space = backends.space("cpu")
     offsets, nodes = index_array(space, pair[0], "offsets"), index_array(space, pair[1], "nodes")
-    try:
-        check_offsets(space, offsets, len(nodes))
-    except InputError as problem:
-        text = str(problem).replace("indptr", "offsets").replace("indices", "nodes")
-        raise InputError(text.replace("of arcs", "of nodes")) from None
+    check_offsets(space, offsets, len(nodes),
+                  Words("offsets", "nodes", "nodes", "a mesh of n elements"))
     return offsets, nodes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from portpart.graphs.weights import (
     converted,
     total_of,
 )
+from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
@@ -181,6 +183,19 @@ def with_vertex_weights(graph: Graph, vertex_weights: Any, copy: bool | None) ->
     checked, total = checked_vertex_weights(space, array, graph.num_vertices)
     checked = owned(checked, lent_arrays(vertex_weights), copy)
     return replace(graph, vertex_weights=checked, _totals={**graph._totals, "vertex": total})
+
+
+def checked_count(num_vertices: Any) -> int | None:
+    """A number of vertices that a caller gave, or None."""
+    if num_vertices is None:
+        return None
+    try:
+        count = operator.index(num_vertices)
+    except TypeError:
+        raise InputError(f"num_vertices is {shown(num_vertices)}; it must be an integer") from None
+    if not 0 <= count <= MAX_VERTICES:
+        raise InputError(f"num_vertices is {shown(count)}; it must be between 0 and {MAX_VERTICES}")
+    return count
 
 
 def checked_again(graph: Graph, copy: bool) -> Graph:

@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from portpart.backends.language import int64, kernel
+from portpart.backends.language import (
+    atomic_min,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    uint64,
+)
 from portpart.errors import InputError
-from portpart.graphs.arrays import as_array, index_array, item_of, lent_arrays, owned, space_of
-from portpart.graphs.checks import check_offsets
-from portpart.graphs.csr import first_of_run, tails, unpacked
-from portpart.graphs.from_arrays import MAX_VERTICES
+from portpart.graphs.arrays import (
+    as_array,
+    index_array,
+    is_changeable,
+    item_of,
+    owned,
+    space_of,
+)
+from portpart.graphs.checks import Words, check_offsets, mixed
+from portpart.graphs.csr import first_of_run, narrowed, tails, unpacked
+from portpart.graphs.from_arrays import MAX_VERTICES, checked_count
 from portpart.graphs.graph import read_only
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.weights import checked_vertex_weights, integral, total_of
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
+
+NET_WORDS = Words("net_offsets", "pins", "pins", "a hypergraph of n nets")
+VERTEX_WORDS = Words("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
+
+TEAM = 32
+
+
+class NetRows(NamedTuple):
+    """What something says of a hypergraph: rows of pins, and perhaps more."""
+
+    offsets: Any
+    pins: Any
+    num_vertices: int | None = None
+    net_weights: Any = None
+    names: Sequence[Any] | None = None
 
 
 def nets_hypergraph(
@@ -32,19 +64,57 @@ def nets_hypergraph(
     here = space or space_of(net_pins)
     offsets = index_array(here, net_offsets, "net_offsets")
     pins = index_array(here, net_pins, "net_pins")
-    check_offsets(here, offsets, len(pins))
+    check_offsets(here, offsets, len(pins), NET_WORDS)
     n = _number_of_vertices(here, pins, num_vertices, vertex_weights)
     _check_pins(here, offsets, pins, n)
     keys = _distinct_pins(here, offsets, pins)
     made = _both_ways(here, len(offsets) - 1, n, keys, len(pins) - len(keys))
+    return with_weights(made, net_weights, vertex_weights)
+
+
+def with_weights(made: Hypergraph, net_weights: Any, vertex_weights: Any) -> Hypergraph:
+    """The hypergraph with the weights that are given in place of its own, checked."""
+    if net_weights is None and vertex_weights is None:
+        return made
     weights, totals = _weights(made, net_weights, vertex_weights)
-    read_only([*weights, *made.arrays.values()])
-    return Hypergraph(made.net_offsets, made.net_pins, weights[0], made.vertex_offsets,
-                      made.vertex_nets, weights[1], here, totals, made.repeated_pins)
+    arrays = {**made.arrays, **weights}
+    read_only(arrays.values())
+    return replace(made, **arrays, _totals={**made._totals, **totals})
+
+
+def checked_again(hypergraph: Hypergraph) -> Hypergraph:
+    """`hypergraph` itself, after checks if somebody else can change its arrays."""
+    h = hypergraph
+    if not any(array is not None and is_changeable(array) for array in h.arrays.values()):
+        return h
+    try:
+        nets = _survey(h.space, h.net_offsets, h.net_pins, h.num_vertices, NET_WORDS)
+        vertices = _survey(h.space, h.vertex_offsets, h.vertex_nets, h.num_nets, VERTEX_WORDS)
+        if nets != vertices:
+            raise InputError("the pins of nets and the nets of vertices differ")
+        return replace(h, _totals=_weights(h, h.net_weights, h.vertex_weights)[1])
+    except InputError as problem:
+        raise InputError(f"the arrays of this hypergraph have changed since: {problem}"
+                         ) from problem
+
+
+def _survey(space: ExecutionSpace, offsets: Array, items: Array, limit: int, words: Words) -> int:
+    """A hash of all pins, which both directions share; raises if a row is not as it must be."""
+    check_offsets(space, offsets, len(items), words)
+    rows = len(offsets) - 1
+    first, sums = space.full(1, rows, np.int64), space.zeros(rows, np.int64)
+    space.parallel_for(rows, survey_row, offsets, items, limit, words is VERTEX_WORDS, first, sums,
+                       team=TEAM)
+    row = int(space.to_host(first)[0])
+    if row < rows:
+        raise InputError(f"row {row} of {words.offsets.partition('_')[0]} rows is not ascending "
+                         f"or leaves 0 ... {limit - 1}")
+    return int(sums.sum())
 
 
 def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
                         vertex_weights: Any) -> int:
+    given = checked_count(given)
     if given is None and vertex_weights is not None:
         given = as_array(space, vertex_weights, "vertex_weights").shape[0]
     if given is None:
@@ -80,15 +150,17 @@ def _both_ways(space: ExecutionSpace, m: int, n: int, keys: Array, repeated: int
     space.parallel_for(len(keys), turn_pair, keys, turned)
     turned.sort()
     vertex_offsets, vertex_nets, _ = unpacked(space, n, turned, None)
+    read_only([net_offsets, net_pins, vertex_offsets, vertex_nets])
     return Hypergraph(net_offsets, net_pins, None, vertex_offsets, vertex_nets, None, space,
                       repeated_pins=repeated)
 
 
 def _weights(made: Hypergraph, net_weights: Any,
-             vertex_weights: Any) -> tuple[list[Array | None], dict[str, int]]:
-    """Weights of nets and of vertices as the library has them, and their totals."""
-    space, totals = made.space, {}
-    found: list[Array | None] = [None, None]
+             vertex_weights: Any) -> tuple[dict[str, Array], dict[str, int]]:
+    """Weights as the library has them and their totals, of what is given."""
+    space = made.space
+    weights: dict[str, Array] = {}
+    totals: dict[str, int] = {}
     if net_weights is not None:
         values = integral(space, as_array(space, net_weights, "net_weights"), "net_weights")
         if values.shape != (made.num_nets,):
@@ -99,12 +171,17 @@ def _weights(made: Hypergraph, net_weights: Any,
             raise InputError(f"net {net} has weight {item_of(space, values, net)}; net weights "
                              "must be >= 0")
         totals["net"] = total_of(values, "net weights")
-        found[0] = owned(values, lent_arrays(net_weights), True)
+        weights["net_weights"] = _own(narrowed(values))
     if vertex_weights is not None:
         values = as_array(space, vertex_weights, "vertex_weights")
         checked, totals["vertex"] = checked_vertex_weights(space, values, made.num_vertices)
-        found[1] = owned(checked, lent_arrays(vertex_weights), True)
-    return found, totals
+        weights["vertex_weights"] = _own(checked)
+    return weights, totals
+
+
+def _own(weights: Array) -> Array:
+    """The same weights where nobody else can change them, on the host."""
+    return owned(weights, [weights], copy=True)
 
 
 @kernel
@@ -117,3 +194,23 @@ def pack_pair(i, above, below, keys):
 def turn_pair(i, keys, turned):
     """turned[i] = the pair with the two numbers in each other's place."""
     turned[i] = ((keys[i] & 0xFFFFFFFF) << 32) | (keys[i] >> 32)
+
+
+@kernel
+def survey_row(row, offsets, items, limit, turned, first, sums):
+    """sums[row] = the hash of the pins of a row; first[0] gets the first bad row by atomic_min.
+
+    The hash is that of pairs (net, vertex), wherever the row is one of vertices, too.
+    """
+    total = uint64(0)
+    for i in range(offsets[row] + lane(), offsets[row + 1], team_size()):
+        item = int64(items[i])
+        bad = item < 0 or item >= limit
+        if i > offsets[row]:
+            bad = bad or items[i - 1] >= items[i]
+        if bad:
+            atomic_min(first, 0, row)
+        total += mixed(item, row, 1) if turned else mixed(row, item, 1)
+    total = team_sum(total)
+    if lane() == 0:
+        sums[row] = int64(total)

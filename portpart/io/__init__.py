@@ -1,5 +1,5 @@
-"""Graphs and partitions in files, packed or not: METIS, Matrix Market, edge lists, DIMACS, npz, and
-netlists in gate-level Verilog.
+"""Graphs, hypergraphs and partitions in files, packed or not: METIS, hMETIS, Matrix Market, edge
+lists, DIMACS, npz, and netlists in gate-level Verilog.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 from portpart.io.formats.edge_list import NamedGraph, read_edge_list
 from portpart.io.formats.mesh import read_mesh
 from portpart.io.hostfile import Host, expand_nodelist, read_hosts
+from portpart.io.hypergraphs import read_hypergraph
 from portpart.io.known import FORMATS
 from portpart.io.netlist.netlist import Netlist
 from portpart.io.netlist.verilog import read_netlist
@@ -18,7 +19,7 @@ from portpart.io.partition_file import (
 )
 from portpart.io.rankfile import write_rankfile
 from portpart.io.reading import read, read_named
-from portpart.io.writing import write, write_mesh
+from portpart.io.writing import write, write_hypergraph, write_mesh
 
 __all__ = [
     "FORMATS",
@@ -29,12 +30,14 @@ __all__ = [
     "read",
     "read_edge_list",
     "read_hosts",
+    "read_hypergraph",
     "read_mesh",
     "read_named",
     "read_named_partition",
     "read_netlist",
     "read_partition",
     "write",
+    "write_hypergraph",
     "write_mesh",
     "write_named_partition",
     "write_partition",

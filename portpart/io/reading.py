@@ -147,7 +147,7 @@ def _parsed(
     """Name of the format of a file, and what its reader makes of it."""
     if format is not None and format not in FORMATS:
         raise InputError(f"unknown format {shown(format)}; known are {', '.join(FORMATS)}")
-    source = read_source(path, _checked_limit(given.pop("max_vertices", None)), GRAPH_SUFFIXES)
+    source = read_source(path, checked_limit(given.pop("max_vertices", None)), GRAPH_SUFFIXES)
     options = {key: value for key, value in given.items() if value is not None}
     name = format or recognised(source, format_of_name(source.name))
     try:
@@ -163,7 +163,8 @@ def _parsed(
     return "metis", _parsed_as("metis", source, options)
 
 
-def _checked_limit(max_vertices: Any) -> int | None:
+def checked_limit(max_vertices: Any) -> int | None:
+    """The option `max_vertices`, if it is a number."""
     if max_vertices is None:
         return None
     if isinstance(max_vertices, Integral) and int(max_vertices) >= 0:

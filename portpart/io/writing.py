@@ -1,4 +1,4 @@
-"""Graphs and meshes to files, which are complete or not there."""
+"""Graphs, hypergraphs and meshes to files, which are complete or not there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.convert import as_graph
 from portpart.graphs.convert_mesh import as_mesh
+from portpart.graphs.convert_nets import as_hypergraph
+from portpart.io.formats import hmetis
 from portpart.io.formats.mesh import mesh_text
 from portpart.io.known import FORMATS, format_of_name
 from portpart.io.text.files import PathLike, write_chunks
@@ -49,6 +51,30 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
                          f"{suffixes}, or name the format")
     made = as_graph(graph, copy=False, space=backends.space("cpu"))
     write_chunks(path, FORMATS[name].module.text(made))
+
+
+def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
+    """Write an hMETIS file, packed if the suffix says so; ``-`` writes to standard output.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph or whatever :func:`portpart.as_hypergraph` takes
+        A hypergraph on a GPU is copied to the host.
+    path : str or PathLike
+        The file is complete or not there.
+
+    Raises
+    ------
+    InputError
+        If the hypergraph is malformed or the file cannot be written.
+
+    Notes
+    -----
+    Pins are written ascending, each once.  A net without pins or weight is a blank line, which
+    :func:`read_hypergraph` reads; other programs may not.
+    """
+    made = as_hypergraph(hypergraph, space=backends.space("cpu"))
+    write_chunks(path, hmetis.text(made))
 
 
 def write_mesh(mesh: Any, path: PathLike) -> None:

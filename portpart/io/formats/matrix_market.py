@@ -34,16 +34,18 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     Values are weights if the matrix is one of integers, or if the rules want them.  A general
     matrix may hold both directions of an edge, a symmetric one stands for both.
     """
-    (field, symmetry), begin, size_line = _head(source)
-    n, entries = _size(source, *size_line)
+    (field, symmetry), begin, size_line = head_of(source)
+    n, columns, entries = size_of(source, *size_line)
+    if n != columns:
+        source.refuse(size_line[0], f"the matrix is {n} x {columns}; the matrix of a graph is "
+                                    "square")
     weighted = rules.wants_weights(field == b"integer")
     if weighted:
         _check_values(source, field, symmetry, rules)
     rows = read_rows(source, LineSyntax(comments=b"%"), begin, WIDTHS[field], BY_PLACE,
                      weighted, rules)
     source.refuse_size(size_line[0], n)
-    if rows.count != entries:
-        source.refuse(size_line[0], f"{entries} entries promised, {rows.count} found")
+    check_entries(source, size_line[0], entries, rows.count)
     if symmetry != b"general" and rules.symmetrize == SUM:
         rows = _with_transpose(rows)
     return graph_of_rows(source, rows, n, 1, rules)
@@ -77,7 +79,7 @@ def text(graph: Graph) -> Iterator[Any]:
     yield rendered_rows(values, np.arange(len(sources) + 1) * len(columns))
 
 
-def _head(source: Source) -> tuple[tuple[bytes, bytes], int, tuple[int, list[bytes]]]:
+def head_of(source: Source) -> tuple[tuple[bytes, bytes], int, tuple[int, list[bytes]]]:
     """Field and symmetry of the banner, position after the size line, that line and its number."""
     kind = None
     for number, after, line in source.lines():
@@ -108,10 +110,15 @@ def _shown(word: bytes) -> str:
     return word[:MAX_SHOWN].decode("utf-8", "replace")
 
 
-def _size(source: Source, number: int, words: list[bytes]) -> tuple[int, int]:
+def size_of(source: Source, number: int, words: list[bytes]) -> tuple[int, int, int]:
+    """Rows, columns and entries, of the words of the line that tells them."""
     if len(words) != 3 or not all(map(is_count, words)):
         source.refuse(number, "expected 'rows columns entries'")
     rows, columns, entries = map(int, words)
-    if rows != columns:
-        source.refuse(number, f"the matrix is {rows} x {columns}; the matrix of a graph is square")
-    return rows, entries
+    return rows, columns, entries
+
+
+def check_entries(source: Source, line: int, promised: int, found: int) -> None:
+    """Raise unless there are as many entries as the line says."""
+    if found != promised:
+        source.refuse(line, f"{promised} entries promised, {found} found")

@@ -32,6 +32,7 @@ LINES_PIECE = 1 << 20
 """Bytes that are searched for a line at a time."""
 
 SEPARATORS = re.compile(rb"[\s,;]+")
+WORD = re.compile(rb"[^\s,;]+")
 
 UNCHECKED_VERTICES = 1 << 22
 VERTICES_PER_BYTE = 16
@@ -70,6 +71,12 @@ class Source:
     def refuse(self, line: int, problem: str) -> NoReturn:
         """Raise a `GraphFormatError` that names file and line."""
         raise GraphFormatError(f"{self.name}:{line}: {problem}")
+
+    def refuse_at(self, line: int, word: int, problem: str) -> NoReturn:
+        """Raise a `GraphFormatError` that names file, line and column of a word of that line."""
+        text = self.data.split(b"\n", line)[line - 1]
+        words = [match.start() for match in WORD.finditer(text)]
+        raise GraphFormatError(f"{self.name}:{line}:{words[word] + 1}: {problem}")
 
     def refuse_word(self, position: int) -> NoReturn:
         """Raise for a word that was to be an integer."""

@@ -47,7 +47,8 @@ FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
 """Beginning of the content, what it is, what to do."""
 
 SUFFIXES = {
-    ".hgr": ("a hypergraph (hMETIS)", "hypergraphs are not partitioned; expand its nets to edges"),
+    ".hgr": ("a hypergraph (hMETIS)", "portpart.io.read_hypergraph reads it"),
+    ".hmetis": ("a hypergraph (hMETIS)", "portpart.io.read_hypergraph reads it"),
     ".blif": ("a BLIF netlist", "convert it to gate-level Verilog, with yosys or abc for example"),
     ".aig": ("an AIGER circuit", "convert it to gate-level Verilog, with yosys or abc for example"),
     ".aag": ("an AIGER circuit", "convert it to gate-level Verilog, with yosys or abc for example"),

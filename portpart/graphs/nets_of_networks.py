@@ -1,0 +1,43 @@
+"""Hypergraphs of the Python libraries HyperNetX, XGI and hypergraphx, known by their methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portpart.graphs.from_nets import NetRows
+from portpart.graphs.nets_of_rows import nets_of_names
+
+WEIGHT = "weight"
+"""The attribute of nets that is read as their weight, 1 where it is missing."""
+
+
+def nets_of_network(obj: Any) -> NetRows | None:
+    """The nets of an object of these libraries, named by its nodes; None if it is none."""
+    if hasattr(obj, "get_nodes") and hasattr(obj, "get_edges"):
+        return _of_hypergraphx(obj)
+    if hasattr(obj, "incidence_dict") and hasattr(obj, "nodes"):
+        return _of_hypernetx(obj)
+    if hasattr(obj, "nodes") and hasattr(getattr(obj, "edges", None), "members"):
+        return _of_xgi(obj)
+    return None
+
+
+def _of_hypernetx(obj: Any) -> NetRows:
+    incidence = obj.incidence_dict
+    weights = [getattr(obj.edges[edge], WEIGHT, 1) for edge in incidence]
+    return nets_of_names(obj.nodes, incidence.values(), _unless_ones(weights))
+
+
+def _of_xgi(obj: Any) -> NetRows:
+    found = obj.edges.attrs(WEIGHT).asdict()
+    weights = [1 if found[edge] is None else found[edge] for edge in obj.edges]
+    return nets_of_names(obj.nodes, obj.edges.members(), _unless_ones(weights))
+
+
+def _of_hypergraphx(obj: Any) -> NetRows:
+    weights = obj.get_weights() if obj.is_weighted() else None
+    return nets_of_names(obj.get_nodes(), obj.get_edges(), weights)
+
+
+def _unless_ones(weights: list[Any]) -> list[Any] | None:
+    return None if all(weight == 1 for weight in weights) else weights

@@ -1,0 +1,157 @@
+"""Hypergraphs of files: hMETIS, matrices by a model, netlists."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from portpart.errors import InputError, OutOfMemory
+from portpart.graphs.from_nets import nets_hypergraph
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.io.formats import hmetis, matrix_nets
+from portpart.io.netlist.netlist import Netlist
+from portpart.io.netlist.verilog import parse_netlist
+from portpart.io.reading import checked_limit
+from portpart.io.sniff import MATRIX_MARKET_BEGINS, VERILOG_BEGINS
+from portpart.io.text.files import PathLike, Source, read_source
+from portpart.io.text.foreign import refuse_foreign
+from portpart.io.text.packed import bare_name
+from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import ExecutionSpace
+
+
+@dataclass(frozen=True)
+class NetFormat:
+    """A format of hypergraphs: its reader, the file suffixes and the options that apply."""
+
+    parse: Callable[..., Hypergraph]
+    suffixes: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def read_hypergraph(
+    path: PathLike,
+    format: str | None = None,
+    *,
+    model: str | None = None,
+    diagonal: bool = False,
+    top: str | None = None,
+    ports: bool = False,
+    max_fanout: int | None = None,
+    max_vertices: int | None = None,
+    space: ExecutionSpace | None = None,
+) -> Hypergraph:
+    """Read a hypergraph file.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the hypergraph in it.
+        ``-`` reads standard input.
+    format : {"hmetis", "matrix-market", "verilog"}, optional
+        Default: what the content shows, else what the suffix says (``.hgr``, ``.mtx``, ``.v``),
+        else hMETIS.
+    model, diagonal
+        Matrix Market: as in :func:`portpart.as_hypergraph`.
+    top : str, optional
+        Verilog: the module to take; default: the one that no other instantiates.
+    ports : bool
+        Netlists: whether the bits of the ports are vertices too, after the gates and of weight 0.
+    max_fanout : int, optional
+        Netlists: nets that join more than ``max_fanout + 1`` vertices (clock, reset) lose their
+        pins.
+    max_vertices : int, optional
+        Refuse hypergraphs of more vertices; default: of more than 2^22 and 16 for each byte of
+        text.  Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
+    space : ExecutionSpace, optional
+        Where the hypergraph is to live; default: the CPU.
+
+    Returns
+    -------
+    Hypergraph
+        Of a netlist with the ``names`` of its vertices.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file, line and column of the first deviation.
+    InputError
+        If the file cannot be read, or an option does not apply to the format.
+
+    Notes
+    -----
+    Numbers are read by compiled code in parallel, O(bytes); netlists in Python.
+    """
+    given = {"model": model, "diagonal": diagonal, "top": top, "ports": ports,
+             "max_fanout": max_fanout}
+    if format is not None and format not in NET_FORMATS:
+        raise InputError(f"unknown format of hypergraphs {shown(format)}; known are "
+                         f"{', '.join(NET_FORMATS)}")
+    suffixes = tuple(suffix for entry in NET_FORMATS.values() for suffix in entry.suffixes)
+    source = read_source(path, checked_limit(max_vertices), suffixes)
+    name = format or _recognised(source)
+    made = _parsed(name, source, {key: value for key, value in given.items()
+                                  if value is not None and value is not False})
+    return made if space is None else made.to(space)
+
+
+def net_format_of_name(name: str) -> str | None:
+    """Format of hypergraphs that a file name's suffix stands for."""
+    suffix = os.path.splitext(bare_name(name.lower()))[1]
+    return next((key for key, entry in NET_FORMATS.items() if suffix in entry.suffixes), None)
+
+
+def _recognised(source: Source) -> str:
+    """Format of a file by its content, else by its name."""
+    data, hint = source.data, net_format_of_name(source.name)
+    if MATRIX_MARKET_BEGINS.match(data):
+        return "matrix-market"
+    if hint is None:
+        refuse_foreign(source)
+        return "verilog" if VERILOG_BEGINS.match(data) else "hmetis"
+    return hint
+
+
+def _parsed(name: str, source: Source, options: dict[str, Any]) -> Hypergraph:
+    entry = NET_FORMATS[name]
+    for option in options:
+        if option not in entry.options:
+            raise InputError(f"{option} does not apply to {name} files")
+    try:
+        made = entry.parse(source, **options)
+    except OutOfMemory:
+        raise
+    except MemoryError as problem:
+        raise OutOfMemory(f"{source.name}: its hypergraph does not fit into memory") from problem
+    if source.max_vertices is not None:
+        source.refuse_size(None, made.num_vertices)
+    return made
+
+
+def _verilog(source: Source, top: str | None = None, ports: bool = False,
+             max_fanout: int | None = None) -> Hypergraph:
+    return hypergraph_of_netlist(parse_netlist(source, top), ports, max_fanout)
+
+
+def hypergraph_of_netlist(netlist: Netlist, ports: bool = False,
+                          max_fanout: int | None = None) -> Hypergraph:
+    """The hypergraph of a netlist, its vertices named."""
+    offsets, pins = netlist.hypergraph(ports=ports, max_fanout=max_fanout)
+    names, weights = netlist.gate_names, None
+    if ports:
+        names = names + netlist.port_names
+        weights = [1] * netlist.num_gates + [0] * netlist.num_ports
+    made = nets_hypergraph(offsets, pins, len(names), None, weights)
+    return replace(made, names=names)
+
+
+NET_FORMATS = {
+    "hmetis": NetFormat(hmetis.parse, (".hgr", ".hmetis"), ()),
+    "matrix-market": NetFormat(matrix_nets.parse, (".mtx", ".mm"), ("model", "diagonal")),
+    "verilog": NetFormat(_verilog, (".v", ".vg"), ("top", "ports", "max_fanout")),
+}
+"""Every format by its name."""
