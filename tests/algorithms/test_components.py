@@ -138,7 +138,7 @@ def path(n: int) -> Graph:
 
 
 def test_a_long_path_is_few_groups(space: ExecutionSpace) -> None:
-    """Where the first neighbour is selected; by a hash chains end wherever two select each other."""
+    """Where the first is selected; by a hash chains end wherever two select each other."""
     assert components(space, path(5001)).max() == 1
     assert 5001 // 4 < components(space, path(5001), ties="hash").max() < 5001 // 2
 

@@ -3,12 +3,12 @@
 Every vertex selects the neighbour v with the best score c W(u, v) - degree(v), of equal ones by a
 hash, or the first: the paper does not say.  Where all scores are equal, as inside a grid, links to
 first neighbours chain up to few groups of any size, those by a hash do not.  All that selections
-link become one group: the connected components of the links.  Each vertex points to a smaller one of its component, or to
-itself.  In a round the ends of each link hook the larger of their two roots below the smaller one,
-then all point to their roots; it ends when the ends of every link agree, on the smallest vertex of
-the component.  The paper propagates the smaller id along links instead, which ends in the same
-place, after as many rounds as a component is wide.  Nothing depends on the order of arcs or of
-threads.
+link become one group: the connected components of the links.  Each vertex points to a smaller one
+of its component, or to itself.  In a round the ends of each link hook the larger of their two roots
+below the smaller one, then all point to their roots; it ends when the ends of every link agree, on
+the smallest vertex of the component.  The paper propagates the smaller id along links instead,
+which ends in the same place, after as many rounds as a component is wide.  Nothing depends on the
+order of arcs or of threads.
 """
 
 from __future__ import annotations
