@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -83,3 +85,10 @@ def test_it_is_a_value() -> None:
         assert np.array_equal(array, made.arrays[name])
         assert not array.flags.writeable
         assert not made.arrays[name].flags.writeable
+
+
+@pytest.mark.parametrize("call", ["portpart.as_hypergraph([[0, 1]])", "portpart.io.read_hypergraph",
+                                  "portpart.metrics.cut"])
+def test_any_name_may_come_first(call: str) -> None:
+    """Modules that import each other's folders do so in every order."""
+    subprocess.run([sys.executable, "-c", f"import portpart; {call}"], check=True)

@@ -12,8 +12,6 @@ from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.nets_of_matrices import nets_of_matrix
 from portpart.graphs.nets_of_networks import nets_of_network
 from portpart.graphs.nets_of_rows import nets_of_rows
-from portpart.io.hypergraphs import hypergraph_of_netlist, read_hypergraph
-from portpart.io.netlist.netlist import Netlist
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -88,8 +86,12 @@ def as_hypergraph(
     5
     """
     if isinstance(data, (str, os.PathLike)):
+        from portpart.io.hypergraphs import read_hypergraph
+
         data, model, diagonal = read_hypergraph(data, model=model, diagonal=diagonal), None, False
-    elif isinstance(data, Netlist):
+    elif hasattr(data, "gate_names"):
+        from portpart.io.hypergraphs import hypergraph_of_netlist
+
         data = hypergraph_of_netlist(data)
     matrix = hasattr(data, "tocsr")
     if not matrix and (model is not None or diagonal):
