@@ -232,32 +232,25 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
 
 
 def nets(space: Any, graphs: Graphs) -> Runs:
-    """Yield contractions and refinements of hypergraphs, the neighbourhoods of vertices."""
+    """Yield hierarchies of hypergraphs, the neighbourhoods of a graph's vertices."""
     import portpart
-    from portpart.algorithms.coarsening.net_contraction import merged_nets
 
     for name, graph in graphs.items():
         hypergraph = portpart.as_hypergraph((graph.offsets, graph.targets),
                                             vertex_weights=graph.vertex_weights).to(space)
-        yield f"nets, {name}", partial(merged_nets, hypergraph, 100)
-        for objective, k in product(("km1", "cut", "soed"), (3, 70)):
-            yield f"refined nets, {name}, {objective}, {k}", partial(
-                _refine, space, hypergraph, objective, k)
+        yield f"nets, {name}", partial(_coarsen_nets, hypergraph)
 
 
-def _refine(space: Any, hypergraph: Any, objective: str, k: int) -> None:
-    from portpart.algorithms.balance.limits import Balance
-    from portpart.algorithms.objectives.net_cost import net_objective
-    from portpart.algorithms.refinement.net_afterburner import ON_NETS
-    from portpart.algorithms.refinement.options import RefinementOptions
-    from portpart.algorithms.refinement.refiner import Refiner
+def _coarsen_nets(hypergraph: Any) -> None:
+    from portpart.algorithms.coarsening.cluster_size import cluster_rule
+    from portpart.algorithms.coarsening.hierarchy import coarsen
+    from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
+    from portpart.algorithms.coarsening.net_wishes import NetWishes
+    from portpart.algorithms.coarsening.options import ClusteringOptions
 
-    n, mean = hypergraph.num_vertices, hypergraph.total_vertex_weight // k
-    start = (np.random.default_rng(5).random(n) ** 2 * k).astype(np.int32)
-    refiner = Refiner(space, hypergraph, Balance(k, mean + mean // 9 + 1, mean),
-                      RefinementOptions(), 7, objective=net_objective(objective), rule=ON_NETS)
-    refiner.start(hypergraph, space.asarray(start))
-    assert refiner.refine(hypergraph, 0.75)["iterations"] > 1
+    finest = merged_nets(hypergraph, 2000)
+    rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(), NetWishes())
+    coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets)
 
 
 def primitives(space: Any, graphs: Graphs) -> Runs:

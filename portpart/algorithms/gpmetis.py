@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from portpart import backends
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.hierarchy import Level
+from portpart.algorithms.coarsening.hierarchy import Level, contraction_by
 from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.options import (
     CONTRACTIONS,
@@ -120,4 +120,4 @@ def _levels(problem: Problem, config: GpmetisConfig, coarsening: CoarseningOptio
         coarsening, match, start_from_pool(problem, config.initial),
         lambda seed: two_direction_refiner(problem.space, problem.graph, problem.balance,
                                            config.refinement, seed, problem.objective),
-        search=config.search, contraction=config.contraction)
+        search=config.search, contraction=contraction_by(config.contraction))

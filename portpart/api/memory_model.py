@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.coarsening.clustering import CLUSTERING_WORK
+from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
 from portpart.algorithms.coarsening.contraction import (
     CONTRACTION_WORK,
     NUMBERING_WORK,

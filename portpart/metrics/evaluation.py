@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, overload
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
-from portpart.graphs.hypergraph import Hypergraph
-from portpart.metrics.balance import block_weights_of, imbalance_of
-from portpart.metrics.net_evaluation import HypergraphEvaluation, evaluated_nets
-from portpart.metrics.nets import NetsView, view_of
+from portpart.metrics.balance import block_weights_of, imbalance_of, keeps_limits
 from portpart.metrics.quality import boundary_of, cut_of, volume_of
-from portpart.metrics.report import Report
 from portpart.metrics.structure import components_of, quotient_of
+from portpart.metrics.view import PartitionView
 
 
 @dataclass(frozen=True)
-class Evaluation(Report):
+class Evaluation:
     """What a partition is worth; made by :func:`evaluate`, prints readably.
 
     Attributes
@@ -67,6 +64,18 @@ class Evaluation(Report):
         """Number of blocks without a vertex."""
         return int((self.components == 0).sum())
 
+    def is_balanced(self, imbalance: Any = 0.03) -> bool:
+        """True if no block is above its limit for `imbalance` (exact)."""
+        return keeps_limits(self.block_weights, imbalance, self.target)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields but `target` as plain Python values (arrays become lists), for JSON."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in values.items() if name != "target"
+        }
+
     def __str__(self) -> str:
         rows = [
             ("graph", f"{self.num_vertices:,} vertices, {self.num_edges:,} edges"),
@@ -83,29 +92,18 @@ class Evaluation(Report):
         return "\n".join(f"{name:<14}{text}" for name, text in rows)
 
 
-@overload
-def evaluate(graph: Hypergraph, part: Any, k: int | None = None,
-             target: Any = None) -> HypergraphEvaluation: ...
-@overload
-def evaluate(graph: Any, part: Any, k: int | None = None, target: Any = None) -> Evaluation: ...
-def evaluate(graph: Any, part: Any, k: int | None = None,
-             target: Any = None) -> Evaluation | HypergraphEvaluation:
+def evaluate(graph: Any, part: Any, k: int | None = None, target: Any = None) -> Evaluation:
     """Compute every metric of a partition.
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    graph : Graph or whatever `as_graph` takes
     part : array_like of int, shape (n,)
         Block of each vertex, 0 ... k - 1; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: the largest block number plus one.
     target : array_like, shape (k,), optional
         Shares that the blocks are meant to have, as in :func:`portpart.partition`.
-
-    Returns
-    -------
-    Evaluation
-        Of a hypergraph a `HypergraphEvaluation`, with cut, km1 and soed.
 
     Raises
     ------
@@ -119,9 +117,7 @@ def evaluate(graph: Any, part: Any, k: int | None = None,
     >>> result.cut, result.imbalance, result.boundary
     (2, 0.0, 4)
     """
-    view = view_of(graph, part, k)
-    if isinstance(view, NetsView):
-        return evaluated_nets(view, target)
+    view = PartitionView(graph, part, k)
     weights = block_weights_of(view)
     volume = volume_of(view)
     return Evaluation(

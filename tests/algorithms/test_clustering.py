@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from portpart import generators
+from portpart.algorithms.coarsening.arc_wishes import MAX_ROW
 from portpart.algorithms.coarsening.cluster_ratings import (
+    HEAVY_EDGE,
     MAX_NARROW,
     Clustering,
     HashRows,
+    wish_by_comparing,
     wish_by_row,
-    wish_for_cluster,
 )
-from portpart.algorithms.coarsening.clustering import MAX_ROW, cluster
+from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import int64
@@ -168,7 +170,7 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
     np.add.at(weights, cluster, oracles.vertex_weights(GRAPHS[name]))
     everyone = space.asarray(np.arange(n, dtype=np.int32))
     clusters = Clustering(
-        seed=3, max_weight=30, label=None, wish=None,
+        seed=3, max_weight=30, label=None, wish=None, total=None,
         cluster=space.asarray(cluster.astype(np.int32)), cluster_weight=space.asarray(weights),
     )
     arrays = {
@@ -178,7 +180,7 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
         "above": -1, "max_degree": MAX_NARROW,
     }
     wishes = []
-    for kernel in (wish_for_cluster, wish_by_row(slots, int64)):
+    for kernel in (wish_by_comparing(HEAVY_EDGE), wish_by_row(slots, int64, HEAVY_EDGE)):
         wish = space.full(n, -2, np.int32)
         launch(space, n, kernel, {**arrays, "clusters": clusters.replaced(wish=wish)}, team)
         wishes.append(oracles.host(wish).copy())

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.coarsening import clustering, contraction
+from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
 from portpart.algorithms.coarsening.options import ClusteringOptions
@@ -168,10 +169,11 @@ def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> Non
     clusters = clusters_of(reference(), *random_clusters(graph, 4))
     sizes = sizes_of(graph, sum_type=dtype)
     contracting = contraction._records(graph, clusters, sizes)
-    clustering_ = clustering._records(graph, clusters.cluster, 1, 1, None)
+    around = HEAVY_ARCS.around(graph, 1)._replace(sizes=sizes, team=team)
+    clustering_ = clustering._records(around, clusters.cluster, 1, 1, None)
     for program in (
         contraction._record(contracting, sizes, team, one_lane=False),
-        clustering._record(clustering_, sizes, team, ClusteringOptions(), one_lane=False),
+        clustering._record(clustering_, around, ClusteringOptions(), HEAVY_ARCS, one_lane=False),
     ):
         check_program(program)
         for step in program.launches():

@@ -35,7 +35,7 @@ def check(space: ExecutionSpace, hypergraph: Hypergraph, cluster: np.ndarray, co
           max_size: int = 10**9) -> None:
     """Compare all arrays and totals with the quotient."""
     clusters = clusters_of(space, cluster, count)
-    coarse = contract_nets(hypergraph.to(space), clusters, max_size)
+    coarse = contract_nets(hypergraph.to(space), clusters, max_net_size=max_size)
     expected = quotient(hypergraph, cluster.tolist(), max_size)
     assert nets_of(coarse) == [list(pins) for pins in expected]
     assert oracles.host(coarse.net_weights).tolist() == list(expected.values())

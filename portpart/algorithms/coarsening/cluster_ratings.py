@@ -8,6 +8,7 @@ the weight of the arcs alone or with that over the weight of the cluster.)
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from portpart.algorithms.coarsening.wishes import Wishes, head_of, may_join, roo
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
+    DeviceFunction,
     Kernel,
     Word,
     device,
@@ -40,6 +42,23 @@ MAX_NARROW = 16
 """Up to this degree arcs are added up by comparing all pairs, without memory."""
 
 
+class Rating(NamedTuple):
+    """How candidates are rated, and what is kept of the best one: as in `best_candidate`.
+
+    Attributes
+    ----------
+    neighbour, cluster, slot : DeviceFunction
+        Rate a vertex that is single, where an arc leads; a cluster, likewise; and a cluster in a
+        hash row.
+    keep : DeviceFunction
+    """
+
+    neighbour: DeviceFunction
+    cluster: DeviceFunction
+    slot: DeviceFunction
+    keep: DeviceFunction = keep_wish
+
+
 class Clustering(Wishes):
     """The clusters of n vertices.
 
@@ -49,10 +68,13 @@ class Clustering(Wishes):
         The leader of each vertex's cluster.
     cluster_weight : array of int64, shape (n,) or longer
         The weight of the cluster that a vertex leads.
+    total : int or None
+        What some ratings compare with.
     """
 
     cluster: Array
     cluster_weight: Array
+    total: int | None
 
 
 def row_slots(sizes: FineSizes) -> int:
@@ -78,13 +100,15 @@ class ClusterRow(Search):
 
     Attributes
     ----------
-    cluster_weight : array of int64
+    cluster, cluster_weight, total
         As in :class:`Clustering`.
     keys, sums : array
         Where the row is.
     """
 
+    cluster: Array
     cluster_weight: Array
+    total: int | None
     keys: Array
     sums: Array
 
@@ -149,30 +173,42 @@ def rate_slot(slot, c, v, graph: Csr, row: ClusterRow):
     return rating(row.sums[slot], row.cluster_weight[c])
 
 
-best_neighbour = best_candidate(head_of, may_join, rate_neighbour, keep_wish, float64)
-best_cluster = best_candidate(cluster_of_head, may_be_in, rate_cluster, keep_wish, float64)
-best_of_row = best_candidate(cluster_at, is_taken, rate_slot, keep_wish, float64)
+HEAVY_EDGE = Rating(rate_neighbour, rate_cluster, rate_slot)
 
 
-@kernel
-def wish_for_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree):
-    """First round, all are single: vertex i, or wide[i], wishes for a neighbour; no hub does."""
-    v = value_or(wide, i, i)
-    room = room_beside(v, graph, clusters)
-    end = int64(graph.end[v])
-    if degree_of(v, graph) > max_degree:
-        end = int64(graph.begin[v])
-    best_neighbour(v, int32(NOBODY), room, graph.begin[v], end, graph, clusters)
+@cache
+def wish_among_single(by: Rating) -> Kernel:
+    """Kernel for the first round, in which all are single."""
+    best_neighbour = best_candidate(head_of, may_join, by.neighbour, by.keep, float64)
 
-
-@kernel
-def wish_for_cluster(i, active, graph: Csr, clusters: Clustering):
-    """Wish of a vertex of low degree."""
-    v = active[i]
-    if degree_of(v, graph) <= MAX_NARROW:
-        own = clusters.cluster[v]
+    @kernel
+    def wish_for_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree):
+        """Vertex i, or wide[i], wishes for a neighbour; no hub does."""
+        v = value_or(wide, i, i)
         room = room_beside(v, graph, clusters)
-        best_cluster(v, own, room, graph.begin[v], graph.end[v], graph, clusters)
+        end = int64(graph.end[v])
+        if degree_of(v, graph) > max_degree:
+            end = int64(graph.begin[v])
+        best_neighbour(v, int32(NOBODY), room, graph.begin[v], end, graph, clusters)
+
+    return wish_for_neighbour
+
+
+@cache
+def wish_by_comparing(by: Rating) -> Kernel:
+    """Kernel for vertices of low degree."""
+    best_cluster = best_candidate(cluster_of_head, may_be_in, by.cluster, by.keep, float64)
+
+    @kernel
+    def wish_for_cluster(i, active, graph: Csr, clusters: Clustering):
+        """Wish of a vertex of low degree."""
+        v = active[i]
+        if degree_of(v, graph) <= MAX_NARROW:
+            own = clusters.cluster[v]
+            room = room_beside(v, graph, clusters)
+            best_cluster(v, own, room, graph.begin[v], graph.end[v], graph, clusters)
+
+    return wish_for_cluster
 
 
 @device
@@ -192,8 +228,9 @@ def add_up(v, own, room, graph: Csr, clusters: Clustering, row: ClusterRow, firs
 
 
 @cache
-def wish_by_row(slots: int, sum_type: Word) -> Kernel:
+def wish_by_row(slots: int, sum_type: Word, by: Rating) -> Kernel:
     """Kernel for vertices of high degree, for teams with `slots` slots of scratch memory."""
+    best_of_row = best_candidate(cluster_at, is_taken, by.slot, by.keep, float64)
 
     @kernel
     def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: HashRows,
@@ -202,11 +239,12 @@ def wish_by_row(slots: int, sum_type: Word) -> Kernel:
 
         The row is in scratch memory if that has room for all of them.
         """
-        near = ClusterRow(seed=clusters.seed, wish=clusters.wish,
-                          cluster_weight=clusters.cluster_weight,
+        near = ClusterRow(seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
+                          cluster_weight=clusters.cluster_weight, total=clusters.total,
                           keys=team_array(int32, slots), sums=team_array(sum_type, slots))
-        far = ClusterRow(seed=clusters.seed, wish=clusters.wish,
-                         cluster_weight=clusters.cluster_weight, keys=rows.keys, sums=rows.sums)
+        far = ClusterRow(seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
+                         cluster_weight=clusters.cluster_weight, total=clusters.total,
+                         keys=rows.keys, sums=rows.sums)
         v = wide[i]
         begin = int64(graph.begin[v])
         end = int64(graph.end[v])

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
+from portpart.algorithms.coarsening.cluster_program import Wishing
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.hierarchy import ClusterRule
+from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
 
 SKEW = 32
 """Degrees are skewed where the highest is so many times the mean."""
 
 
-def is_skewed(graph: Graph) -> bool:
+def is_skewed(graph: Graph | Hypergraph) -> bool:
     """Whether few vertices have most of the arcs, as in social networks.
 
     Hubs hold clusters of many vertices together: larger ones lose no cut and take fewer levels.
@@ -22,21 +25,23 @@ def is_skewed(graph: Graph) -> bool:
     return graph.max_degree > SKEW * graph.mean_degree
 
 
-def cluster_rule(graph: Graph, coarsest: int, limit: int,
-                 options: ClusteringOptions) -> ClusterRule:
+def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
+                 wishing: Wishing = HEAVY_ARCS) -> ClusterRule[AnyGraph]:
     """Clusters for the levels of a hierarchy from `graph` down to about `coarsest` vertices.
 
     Parameters
     ----------
     limit : int
         No cluster may weigh more.
+    wishing : Wishing
+        How vertices find what they wish for: `NetWishes` for hypergraphs.
     """
     total = graph.total_vertex_weight
     highest = min(limit, int(options.max_coarse_weight * total / coarsest))
     growth = options.skewed_growth if is_skewed(graph) else options.growth
 
-    def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+    def find_clusters(fine: AnyGraph, level_seed: int, label: Array | None) -> Clusters:
         max_weight = min(int(growth * total / fine.num_vertices), highest)
-        return cluster(fine.space, fine, max(1, max_weight), level_seed, options, label)
+        return cluster(fine.space, fine, max(1, max_weight), level_seed, options, label, wishing)
 
     return find_clusters

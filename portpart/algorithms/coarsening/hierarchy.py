@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -11,20 +12,34 @@ from portpart.algorithms.coarsening.contraction import Clusters, contract
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
+
+AnyGraph = TypeVar("AnyGraph", Graph, Hypergraph)
 
 
 @dataclass
-class Level:
+class Level(Generic[AnyGraph]):
     """A graph of the hierarchy, the map of its vertices to the next coarser graph, and labels."""
 
-    graph: Graph
+    graph: AnyGraph
     cluster: Array | None = None
     label: Array | None = None
 
 
-ClusterRule = Callable[[Graph, int, "Array | None"], Clusters]
+ClusterRule = Callable[[AnyGraph, int, "Array | None"], Clusters]
 """Clusters of a graph, from a seed of its level, of vertices of equal label if there are labels."""
 
+Contraction = Callable[[AnyGraph, Clusters, "np.dtype[Any]"], AnyGraph]
+"""The graph of clusters, whose edges or nets have weights of a type."""
+
+
+def contraction_by(way: str) -> Contraction:
+    """The contraction of graphs that makes rows in a way, as in :func:`contract`."""
+    return lambda graph, clusters, weight_type: contract(graph.space, graph, clusters,
+                                                         weight_type, way)
+
+
+BY_HASHING = contraction_by("hash")
 
 DENSE_DEGREE = 128
 """A graph of higher mean degree is dense: a first partition of it takes long for its size."""
@@ -32,18 +47,18 @@ DENSE_DEGREE = 128
 
 def coarsen(
     space: ExecutionSpace,
-    graph: Graph,
-    find_clusters: ClusterRule,
+    graph: AnyGraph,
+    find_clusters: ClusterRule[AnyGraph],
     *,
     stop_at: int,
     max_kept: float,
     stop_dense_at: int | None = None,
     seed: int = 0,
     label: Array | None = None,
-    on_level: Callable[[Graph], None] = lambda graph: None,
-    contraction: str = "hash",
+    on_level: Callable[[AnyGraph], None] = lambda graph: None,
+    contraction: Contraction[AnyGraph] = BY_HASHING,
     drop_below: float = 0.25,
-) -> list[Level]:
+) -> list[Level[AnyGraph]]:
     """Levels from `graph` down to at most `stop_at` vertices.
 
     Parameters
@@ -60,8 +75,8 @@ def coarsen(
         What takes the place of `stop_at` while a graph is dense.
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a cluster, on every level.
-    contraction : {"hash", "sort", "auto"}
-        How coarse rows are made, as in :func:`contract`.
+    contraction : callable
+        The graph of clusters; `contract_nets` for hypergraphs.
     drop_below : float
         A graph with less than this share of `stop_at` vertices is dropped again (Jet's released
         code).
@@ -75,7 +90,7 @@ def coarsen(
     weight_type = graph.weight_sum_dtype
     while graph.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
         clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, label)
-        coarse = contract(space, graph, clusters, weight_type, contraction)
+        coarse = contraction(graph, clusters, weight_type)
         too_small = coarse.num_vertices < drop_below * end
         stalled = coarse.num_vertices > max_kept * graph.num_vertices
         if too_small or stalled:
@@ -89,7 +104,7 @@ def coarsen(
     return levels
 
 
-def end_for(graph: Graph, stop_at: int, stop_dense_at: int | None) -> int:
+def end_for(graph: Graph | Hypergraph, stop_at: int, stop_dense_at: int | None) -> int:
     """At how many vertices coarsening ends."""
     if stop_dense_at is None or graph.mean_degree <= DENSE_DEGREE:
         return stop_at

@@ -10,6 +10,8 @@ of all.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters
@@ -65,10 +67,11 @@ def merged_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
     """
     space, n = hypergraph.space, hypergraph.num_vertices
     everyone = Clusters(n, cluster=iota(space, n), count=space.full(1, n, np.int64))
-    return contract_nets(hypergraph, everyone, max_net_size)
+    return contract_nets(hypergraph, everyone, max_net_size=max_net_size)
 
 
 def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
+                  weight_type: np.dtype[Any] | None = None,
                   max_net_size: int | None = None) -> Hypergraph:
     """Quotient of `hypergraph`: pins of one cluster become one, and so do identical nets.
 
@@ -78,6 +81,8 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
     ----------
     hypergraph : Hypergraph
     clusters : Clusters
+    weight_type : dtype, optional
+        Type of the coarse net weights, if it is known; else `hypergraph.weight_sum_dtype`.
     max_net_size : int, optional
         Nets of more clusters are left out.
 
@@ -99,7 +104,7 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
     totals = NetTotals(space.zeros(len(NetTotals.indices), np.int64))
     space.parallel_for(tiles, survey_nets, sizes.nets, clusters.count, work, totals, team=TEAM)
     found = NetTotals(space.to_host(totals.array))
-    coarse = _coarse_nets(hypergraph, clusters, work, found)
+    coarse = _coarse_nets(hypergraph, work, found, weight_type or hypergraph.weight_sum_dtype)
     count = int(found.clusters)
     vertex_weights = space.zeros(count, np.int64)
     space.parallel_for(sizes.vertices, add_vertex_weight, clusters.cluster,
@@ -128,13 +133,13 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
                          offsets=offsets_from_counts(space, work.sizes))
 
 
-def _coarse_nets(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
-                 found: NetTotals) -> dict[str, Array]:
+def _coarse_nets(hypergraph: Hypergraph, work: CoarseNets, found: NetTotals,
+                 weight_type: np.dtype[Any]) -> dict[str, Array]:
     """Rows of nets and of vertices, and weights of nets."""
     space = hypergraph.space
     count, m, p = int(found.clusters), int(found.nets), int(found.pins)
     offsets = space.empty(m + 1, np.int32 if p <= MAX_INT32_ARCS else np.int64)
-    weights = space.empty(m, hypergraph.weight_sum_dtype)
+    weights = space.empty(m, weight_type)
     pins, turned = space.empty(p, np.int32), space.empty(p, np.int64)
     space.parallel_for(hypergraph.num_nets + 1, copy_net, hypergraph.num_nets, work, offsets,
                        weights)

@@ -10,7 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen, label_of_clusters
+from portpart.algorithms.coarsening.hierarchy import (
+    BY_HASHING,
+    ClusterRule,
+    Contraction,
+    Level,
+    coarsen,
+    label_of_clusters,
+)
 from portpart.algorithms.coarsening.options import CoarseningOptions
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.multilevel.constraints import Constraints
@@ -56,8 +63,8 @@ class Recipe:
     passes : callable
         Passes over a level.
     search : SearchOptions
-    contraction : {"hash", "sort", "auto"}
-        How coarse rows are made, as in `contract`.
+    contraction : callable
+        The graph of clusters.
     label : array of int32, shape (n,), optional
         Walks from scratch merge vertices of equal label only.
     stop_at : int, optional
@@ -74,7 +81,7 @@ class Recipe:
     refiner: Callable[[int], Refiner]
     passes: Passes = one_pass
     search: SearchOptions = ONE_WALK
-    contraction: str = "hash"
+    contraction: Contraction = BY_HASHING
     label: Array | None = None
     stop_at: int | None = None
     combine: Callable[[list[Array]], Partition] | None = None

@@ -1,0 +1,82 @@
+"""What vertices of a graph wish for: their arcs are added up by clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_program import Recording, Surroundings
+from portpart.algorithms.coarsening.cluster_ratings import (
+    HEAVY_EDGE,
+    MAX_NARROW,
+    Rating,
+    wish_among_single,
+    wish_by_comparing,
+    wish_by_row,
+)
+from portpart.algorithms.coarsening.cluster_rounds import (
+    MAX_WARP,
+    Rounds,
+    begin_single,
+    empty_lists,
+    list_singles,
+)
+from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.backends.language import int32, int64
+from portpart.graphs.graph import Graph
+from portpart.graphs.teams import team_for_all
+from portpart.primitives.hash_rows import SLOTS
+
+NO_DEGREE = 2**31
+
+MAX_ROW = 192
+"""Vertices of higher degree get the widest team for their hash row: it has room for longer rows."""
+
+
+@dataclass(frozen=True)
+class ArcWishes:
+    """Wishes along arcs.
+
+    Attributes
+    ----------
+    by : Rating
+    with_total : bool
+        Whether ratings compare with the weight of all arcs.
+    """
+
+    by: Rating = HEAVY_EDGE
+    with_total: bool = False
+
+    def around(self, graph: Graph, seed: int) -> Surroundings:
+        """Arcs and their heads."""
+        return Surroundings({"graph": graph.csr}, sizes_of(graph), team_for_all(graph),
+                            total=graph.total_arc_weight if self.with_total else None)
+
+    def among_single(self, recording: Recording) -> None:
+        """No arcs have to be added up."""
+        vertices, wish = recording.sizes.vertices, wish_among_single(self.by)
+        with recording.program.side_by_side():
+            recording.launch(vertices, begin_single)
+            recording.launch(vertices, list_singles)
+            recording.launch(vertices, wish, team=recording.team, wide=None, max_degree=MAX_WARP)
+        recording.launch(recording.lengths[0].wide, wish, team=256, max_degree=NO_DEGREE)
+
+    def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
+        """Every vertex on the list gets a team that suits its degree."""
+        sum_type, lengths = recording.rows.sums.dtype, recording.lengths[here]
+        element = int32 if sum_type == np.int32 else int64
+        with recording.program.side_by_side():
+            ranges = [(32, MAX_NARROW, NO_DEGREE)]
+            if not recording.one_lane:
+                ranges = [(256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)]
+            for team, above, max_degree in ranges:
+                by_row = wish_by_row(SLOTS[sum_type.itemsize][team], element, self.by)
+                recording.launch(lengths.wide, by_row, here, team, above=above,
+                                 max_degree=max_degree, clusters=clusters)
+            recording.launch(lengths.active, wish_by_comparing(self.by), here,
+                             min(recording.team, 8), clusters=clusters)
+            recording.launch(1, empty_lists, 1 - here)
+
+
+HEAVY_ARCS = ArcWishes()

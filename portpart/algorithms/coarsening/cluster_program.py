@@ -1,0 +1,115 @@
+"""The program that clusters, as it is recorded, and what it asks of those who wish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+from portpart.algorithms.coarsening import two_hop_clusters as leftovers
+from portpart.algorithms.coarsening.cluster_ratings import HashRows
+from portpart.algorithms.coarsening.cluster_rounds import (
+    ListLengths,
+    Rounds,
+    VertexList,
+    ask_for_room,
+    choose_by_chance,
+    join,
+    list_leftovers,
+    list_rest,
+    settle,
+)
+from portpart.algorithms.coarsening.sizes import FineSizes
+from portpart.backends.language import Kernel, Record, Words
+from portpart.backends.program import Program
+from portpart.backends.work import WorkRecord
+
+SCRATCH: dict[str, WorkRecord] = {
+    "rows": HashRows(), "groups": leftovers.TwoHopGroups(), "list_0": VertexList(),
+    "list_1": VertexList(),
+}
+
+CLUSTERING_WORK = Rounds, *map(type, SCRATCH.values())
+"""What a clustering works on; work arrays have elements for keys of isolated vertices too."""
+
+
+class Surroundings(NamedTuple):
+    """What vertices look at when they wish.
+
+    Attributes
+    ----------
+    records : dict
+        Of the program; ``graph`` has the weights of vertices, and as their degrees how much they
+        look at.
+    sizes : FineSizes
+        Arcs are the slots of hash rows in main memory.
+    team : int
+        Lanes for a vertex that is no exception.
+    scratch : mapping
+        What differs from `SCRATCH`.
+    total : int or None
+        What ratings compare with.
+    """
+
+    records: dict[str, Record | Words]
+    sizes: FineSizes
+    team: int
+    scratch: Mapping[str, WorkRecord] = MappingProxyType({})
+    total: int | None = None
+
+
+class Wishing(Protocol):
+    """How vertices find the cluster that they wish for; a value, since programs are kept by it."""
+
+    def around(self, graph: Any, seed: int) -> Surroundings:
+        """What the vertices of a graph look at."""
+
+    def among_single(self, recording: Recording) -> None:
+        """Record the first round: all vertices are single, and get onto the list of turn 0."""
+
+    def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
+        """Record that all on the list of turn `here` wish; meanwhile the other list is emptied."""
+
+
+class Recording:
+    """A program that clusters.
+
+    Where teams have one lane high degrees need no widest team, and one kernel less to compile.
+    """
+
+    def __init__(self, records: dict[str, Any], around: Surroundings, one_lane: bool) -> None:
+        self.team, self.one_lane = around.team, one_lane
+        self.program = Program("clustering", sweeps=True, sizes=around.sizes)
+        slots: dict[str, Any] = {
+            name: self.program.record(name, record)
+            for name, record in {**records, **SCRATCH, **around.scratch}.items()}
+        self.rounds, self.sizes, self.rows = slots["rounds"], slots["sizes"], slots["rows"]
+        self.lists = slots["list_0"], slots["list_1"]
+        self.lengths = [self.program.zeros(name, ListLengths)
+                        for name in ("lengths_0", "lengths_1")]
+
+    def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
+               **given: Any) -> None:
+        """Launch over the records named like the parameters; lists are those of turn `here`."""
+        listed, lengths = self.lists[here], self.lengths[here]
+        named = {
+            "clusters": self.rounds, "listed": listed, "active": listed.active,
+            "wide": listed.wide, "lengths": lengths, "next_listed": self.lists[1 - here],
+            "next_lengths": self.lengths[1 - here],
+        }
+        self.program.launch(count, kernel, team=team, **{**named, **given})
+
+    def admit(self, choose: Kernel, here: int, turn: int, then: Kernel | None) -> None:
+        """Let those on the list join the clusters they wish for, as far as there is room.
+
+        `then`, if given, fills the other list from this one or, at the end, from all vertices.
+        """
+        count = self.lengths[here].active
+        for each in (choose, ask_for_room, choose_by_chance, join):
+            self.launch(count, each, here, turn=turn)
+        with self.program.side_by_side():
+            self.launch(count, settle, here)
+            if then is list_rest:
+                self.launch(count, then, here)
+            elif then is list_leftovers:
+                self.launch(self.sizes.vertices, then, 1 - here)

@@ -1,0 +1,223 @@
+"""What cluster a vertex of a hypergraph wishes for: its nets are added up by the clusters on them.
+
+A net of weight w and of |e| pins counts w / (|e| - 1) for each of the others that it joins a vertex
+with, a scaled integer, so that sums depend on no order; nets of very many pins do not count.  Like
+arcs, they are added up in a hash row, in scratch memory where that surely has room.  Vertices that
+would look at very many pins look at the nets that a hash draws for them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.coarsening.cluster_ratings import (
+    Clustering,
+    HashRows,
+    may_be_in,
+    rating,
+)
+from portpart.algorithms.coarsening.wishes import room_beside
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    Kernel,
+    Record,
+    device,
+    float64,
+    int8,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_array,
+    team_atomic_add,
+    team_last,
+    team_scan,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+from portpart.graphs.hypergraph import Nets
+from portpart.graphs.rows import Csr, degree_of
+from portpart.primitives.best_candidate import best_candidate, keep_wish
+from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
+from portpart.primitives.hashing import hash_of
+
+MAX_PINS = 200_000
+"""A vertex looks at no more pins of others."""
+
+FAR = 1024
+"""Slots of the widest team; vertices that may need more have a row in main memory."""
+
+
+class RatedNets(Record):
+    """The nets around n vertices, and what they count.
+
+    Attributes
+    ----------
+    rows : Csr
+        The nets of each vertex.
+    nets : Nets
+    max_rated : int
+        Nets of more pins do not count.
+    unit : int
+        What a net of weight one counts that joins two vertices.
+    halvings : array of int8, shape (n,)
+        A vertex looks at one in 2**halvings of its nets.
+    far : array of int64, shape (n + 1,)
+        Where the rows of vertices in main memory begin.
+    """
+
+    rows: Csr
+    nets: Nets
+    max_rated: int
+    unit: int
+    halvings: Array
+    far: Array
+
+
+class NetRow(Clustering):
+    """The nets of one vertex, added up by clusters in a hash row."""
+
+    keys: Array
+    sums: Array
+
+
+class NetTurns(Record):
+    """Where the pins of the nets that a team takes at once are.
+
+    Attributes
+    ----------
+    stops, shifts, counts : team array of int32, int64 and int64
+        Pins at the positions before stops[i] and behind the earlier nets' are pins of net i,
+        shifts[i] before them among all pins, and count counts[i] each.
+    """
+
+    stops: Array
+    shifts: Array
+    counts: Array
+
+
+@device
+def rated_pins(v, net, halvings, rated: RatedNets, seed):
+    """The pins of a net that v looks at: all or none."""
+    size = int64(rated.nets.end[net]) - int64(rated.nets.begin[net])
+    drawn = hash_of((int64(v) << 32) | int64(net), seed) & ((int64(1) << int64(halvings)) - 1)
+    if size < 2 or size > rated.max_rated or drawn != 0:
+        size = int64(0)
+    return size
+
+
+@kernel
+def count_rated_pins(v, rated: RatedNets, pins, far_slots, num_vertices, seed):
+    """Count the pins that v looks at, its own among them, and the slots that it needs far away.
+
+    Halves the nets that it looks at until these are not too many.
+    """
+    total = int64(MAX_PINS + 1)
+    halvings = int64(-1)
+    while total > MAX_PINS:
+        halvings += 1
+        total = int64(0)
+        for i in range(rated.rows.begin[v] + lane(), rated.rows.end[v], team_size()):
+            total += rated_pins(v, rated.rows.targets[i], halvings, rated, seed)
+        total = team_sum(total)
+    if lane() == 0:
+        rated.halvings[v] = int8(halvings)
+        pins[v] = int32(total)
+        far_slots[v] = int32(0)
+        if min(total, num_vertices) > FAR:
+            far_slots[v] = int32(min(total, 2 * num_vertices))
+
+
+@device
+def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
+    """Add up the nets of v in the hash row first ... last-1, by the clusters on them.
+
+    Every lane takes a net, and then pins of all these nets.
+    """
+    for slot in range(first + lane(), last, team_size()):
+        row.keys[slot] = int32(EMPTY)
+        row.sums[slot] = 0
+    end = int64(rated.rows.end[v])
+    for base in range(int64(rated.rows.begin[v]), end, team_size()):
+        start = int64(0)
+        size = int64(0)
+        if base + lane() < end:
+            net = rated.rows.targets[base + lane()]
+            start = int64(rated.nets.begin[net])
+            size = rated_pins(v, net, rated.halvings[v], rated, row.seed)
+            weight = value_or(rated.nets.weights, net, 1)
+            turns.counts[lane()] = rated.unit * weight // max(int64(1), size - 1)
+        stop = team_scan(size)
+        turns.stops[lane()] = int32(stop)
+        turns.shifts[lane()] = start - (stop - size)
+        pins = team_last(stop)
+        team_sync()
+        i = int64(0)
+        for position in range(lane(), pins, team_size()):
+            while turns.stops[i] <= position:
+                i += 1
+            u = rated.nets.pins[position + turns.shifts[i]]
+            if u != v:
+                slot = claim_slot_in_team(row.keys, first, last, row.cluster[u])
+                team_atomic_add(row.sums, slot, turns.counts[i])
+        team_sync()
+    return last
+
+
+@device
+def cluster_at(slot, graph: Csr, row: NetRow):
+    """The cluster at a slot of a hash row."""
+    return row.keys[slot]
+
+
+@device
+def may_be_at(v, c, own, room, graph: Csr, row: NetRow):
+    """Whether the slot where c was read is taken by a cluster that v may be in."""
+    return c != EMPTY and may_be_in(v, c, own, room, graph, row)
+
+
+@device
+def rate_slot(slot, c, v, graph: Csr, row: NetRow):
+    """Rating of the cluster at a slot of a hash row."""
+    return rating(row.sums[slot], row.cluster_weight[c])
+
+
+best_of_row = best_candidate(cluster_at, may_be_at, rate_slot, keep_wish, float64)
+
+
+@cache
+def wish_by_nets(slots: int, team: int) -> Kernel:
+    """Kernel for teams of at most `team` lanes with `slots` slots of scratch memory."""
+
+    @kernel
+    def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
+                                 rows: HashRows, above, max_degree):
+        """Wish of vertex listed[i], if the pins that it looks at are of a number in a range."""
+        near = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+                      label=clusters.label, cluster=clusters.cluster,
+                      cluster_weight=clusters.cluster_weight, total=clusters.total,
+                      keys=team_array(int32, slots), sums=team_array(int64, slots))
+        far = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+                     label=clusters.label, cluster=clusters.cluster,
+                     cluster_weight=clusters.cluster_weight, total=clusters.total,
+                     keys=rows.keys, sums=rows.sums)
+        turns = NetTurns(stops=team_array(int32, team), shifts=team_array(int64, team),
+                         counts=team_array(int64, team))
+        v = listed[i]
+        pins = degree_of(v, graph)
+        if pins > above and pins <= max_degree:
+            own = clusters.cluster[v]
+            room = room_beside(v, graph, clusters)
+            first = int64(rated.far[v])
+            last = int64(rated.far[v + 1])
+            if first == last:
+                last = min(slots, 2 * pins)
+                add_up_nets(v, rated, near, turns, 0, last)
+                best_of_row(v, own, room, 0, last, graph, near)
+            else:
+                add_up_nets(v, rated, far, turns, first, last)
+                best_of_row(v, own, room, first, last, graph, far)
+
+    return wish_for_cluster_by_nets

@@ -1,0 +1,85 @@
+"""What vertices of a hypergraph wish for: their nets are added up by clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.algorithms.coarsening.arc_wishes import MAX_ROW, NO_DEGREE
+from portpart.algorithms.coarsening.cluster_program import Recording, Surroundings
+from portpart.algorithms.coarsening.cluster_rounds import (
+    Rounds,
+    VertexList,
+    begin_single,
+    empty_lists,
+    list_leftovers,
+)
+from portpart.algorithms.coarsening.net_ratings import RatedNets, count_rated_pins, wish_by_nets
+from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices
+from portpart.backends.declared import work
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.rows import Csr
+from portpart.graphs.teams import team_for
+from portpart.primitives.hash_rows import SLOTS
+from portpart.primitives.scan import offsets_from_counts
+
+MAX_UNIT = 2**20
+"""What a net of weight one counts at most: enough to tell sizes from each other."""
+
+MAX_SUM = 2**62
+
+WORK = 32
+"""What a vertex is worth on a CPU, in light items."""
+
+
+@dataclass(frozen=True)
+class NetWishes:
+    """Wishes among the pins of common nets.
+
+    Attributes
+    ----------
+    max_rated : int
+        Nets of more pins do not count.
+    """
+
+    max_rated: int = 1000
+
+    def around(self, hypergraph: Hypergraph, seed: int) -> Surroundings:
+        """Nets, and the pins that each vertex looks at; waits to learn how many are in far rows."""
+        space, n = hypergraph.space, hypergraph.num_vertices
+        unit = min(MAX_UNIT, max(1, MAX_SUM // max(1, hypergraph.total_net_weight)))
+        pins, far_slots = space.empty(n, np.int32), space.empty(n, np.int32)
+        rated = RatedNets(hypergraph.csr, hypergraph.nets, self.max_rated, unit,
+                          space.empty(n, np.int8), None)
+        team = team_for(2 * hypergraph.mean_degree)
+        space.parallel_for(n, count_rated_pins, rated, pins, far_slots, n, seed, team=team)
+        far = offsets_from_counts(space, far_slots)
+        slots = int(space.to_host(far[n:])[0])
+        graph = Csr(space.zeros(n, np.int32), pins, None, None, hypergraph.vertex_weights)
+        lists = VertexList(wide=work(np.int32, of_vertices))
+        return Surroundings(
+            {"graph": graph, "rated": rated.replaced(far=far)},
+            FineSizes(n, slots, n, np.dtype(np.int64), hypergraph.net_offsets.dtype), 1,
+            {"list_0": lists, "list_1": lists})
+
+    def among_single(self, recording: Recording) -> None:
+        """Vertices may have several nets in common: the same as later."""
+        recording.launch(recording.sizes.vertices, begin_single)
+        recording.launch(recording.sizes.vertices, list_leftovers)
+        self.among_clusters(recording, 0, recording.rounds)
+
+    def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
+        """Every vertex on the list gets a team that suits the pins that it looks at."""
+        listed, lengths = recording.lists[here], recording.lengths[here]
+        slots = SLOTS[np.dtype(np.int64).itemsize]
+        ranges = [(lengths.active, listed.active, 256, -1, NO_DEGREE)]
+        if not recording.one_lane:
+            ranges = [(lengths.wide, listed.wide, 256, MAX_ROW, NO_DEGREE),
+                      (lengths.active, listed.active, 32, -1, MAX_ROW)]
+        with recording.program.side_by_side():
+            for count, vertices, team, above, max_degree in ranges:
+                recording.launch(count, wish_by_nets(slots[team], team), here, team,
+                                 listed=vertices, above=above, max_degree=max_degree,
+                                 clusters=clusters, work=WORK)
+            recording.launch(1, empty_lists, 1 - here)
