@@ -232,13 +232,31 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
 
 
 def nets(space: Any, graphs: Graphs) -> Runs:
-    """Yield hierarchies of hypergraphs, the neighbourhoods of a graph's vertices."""
+    """Yield hierarchies and refinements of hypergraphs, the neighbourhoods of vertices."""
     import portpart
 
     for name, graph in graphs.items():
         hypergraph = portpart.as_hypergraph((graph.offsets, graph.targets),
                                             vertex_weights=graph.vertex_weights).to(space)
         yield f"nets, {name}", partial(_coarsen_nets, hypergraph)
+        for objective, k in product(("km1", "cut", "soed"), (3, 70)):
+            yield f"refined nets, {name}, {objective}, {k}", partial(
+                _refine, space, hypergraph, objective, k)
+
+
+def _refine(space: Any, hypergraph: Any, objective: str, k: int) -> None:
+    from portpart.algorithms.balance.limits import Balance
+    from portpart.algorithms.objectives.net_cost import net_objective
+    from portpart.algorithms.refinement.net_afterburner import ON_NETS
+    from portpart.algorithms.refinement.options import RefinementOptions
+    from portpart.algorithms.refinement.refiner import Refiner
+
+    n, mean = hypergraph.num_vertices, hypergraph.total_vertex_weight // k
+    start = (np.random.default_rng(5).random(n) ** 2 * k).astype(np.int32)
+    refiner = Refiner(space, hypergraph, Balance(k, mean + mean // 9 + 1, mean),
+                      RefinementOptions(), 7, objective=net_objective(objective), rule=ON_NETS)
+    refiner.start(hypergraph, space.asarray(start))
+    assert refiner.refine(hypergraph, 0.75)["iterations"] > 1
 
 
 def _coarsen_nets(hypergraph: Any) -> None:

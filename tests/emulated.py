@@ -29,8 +29,9 @@ from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraint
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives import communication, cut
+from portpart.algorithms.objectives import communication, cut, net_cost
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement import active_sets, refiner, state
@@ -43,7 +44,7 @@ from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles
 from tests.algorithms.nets import circuit
-from tests.algorithms.refining import balance_of
+from tests.algorithms.refining import balance_of, refiner_at
 from tests.algorithms.spaces import reference
 from tests.backends.lanes import LanesSpace
 from tests.golden.cases import weighted
@@ -53,7 +54,8 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     "weighted": lambda: weighted(generators.random_geometric(44), 2, vertices=20, edges=9),
     "skewed": lambda: generators.rmat(5, 4),
 }
-HYPERGRAPHS = {"circuit": lambda: circuit(60, 5, large=30, weighted=True)}
+HYPERGRAPHS = {"circuit": lambda: circuit(60, 5, large=30, weighted=True),
+               "large net": lambda: circuit(80, 6, large=70)}
 SMALL = {"coarsening.coarsest_per_block": 2, "coarsening.min_coarsest": 8}
 """Coarsening goes on for small graphs too."""
 
@@ -71,7 +73,7 @@ IMPROVED = ClusteringOptions(improve_rounds=1)
 SIZES: dict[str, list[tuple[Any, str, Any]]] = {
     "long lists": [(active_sets, "LONG", 10), (active_sets, "MANY", 0), (active_sets, "FEW", 0)],
     "degrees": [*((module, "max_arcs", lambda team: 6) for module in (refiner, state)),
-                (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
+                (net_cost, "MAX_FEW", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
 }
 """Sizes from which on work is done in another way, made small: vertices with more than 3 neighbours
@@ -116,6 +118,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
         Case("mesh", "portpart", "inheriting", inheriting): 3,
         Case("circuit", "nets"): 2,
+        Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
@@ -127,7 +130,8 @@ def cases() -> dict[Case, int]:
 @functools.cache
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
-    run = _coarsened if case.algorithm == "nets" else _mapped if case.machine else _partitioned
+    others = {"nets": _coarsened, "jet on nets": _refined}
+    run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
     space = Recording(lanes)
@@ -182,6 +186,15 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
     levels = coarsen(space, finest, rule, stop_at=20, max_kept=0.9, contraction=contract_nets)
     return np.concatenate([oracles.host(array) for level in levels
                            for array in level.graph.arrays.values()])
+
+
+def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """Blocks of a hypergraph, from a start that is not balanced."""
+    hypergraph = HYPERGRAPHS[case.graph]()
+    start = (np.random.default_rng(1).random(hypergraph.num_vertices) ** 2 * 3).astype(np.int32)
+    refiner, here = refiner_at(space, hypergraph, start, 3, objective=net_objective("km1"))
+    outcome = refiner.refine(here, 0.75)
+    return np.append(oracles.host(refiner.best), outcome["cut"])
 
 
 MACHINES = {"tree": Topology("2:3", "1:10"),

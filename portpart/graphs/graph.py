@@ -71,6 +71,11 @@ class Graph:
         return len(self.targets)
 
     @property
+    def num_entries(self) -> int:
+        """Entries of all rows: the arcs."""
+        return self.num_arcs
+
+    @property
     def num_edges(self) -> int:
         """Number of undirected edges m."""
         return self.num_arcs // 2
@@ -98,6 +103,10 @@ class Graph:
     def total_arc_weight(self) -> int:
         """Sum of the arc weights, twice the total weight of the edges; computed once."""
         return self._total("arc", self.weights, self.num_arcs)
+
+    def mean_joint_weight(self, factor: int) -> int:
+        """Mean weight of an arc, times a factor."""
+        return self.total_arc_weight * factor // max(1, self.num_arcs)
 
     @property
     def weight_sum_dtype(self) -> np.dtype[Any]:

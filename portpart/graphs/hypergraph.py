@@ -96,6 +96,11 @@ class Hypergraph:
         return len(self.net_pins)
 
     @property
+    def num_entries(self) -> int:
+        """Entries of all rows: the pins."""
+        return self.num_pins
+
+    @property
     def mean_degree(self) -> float:
         """Nets per vertex (0 without vertices)."""
         return self.num_pins / max(1, self.num_vertices)
@@ -119,6 +124,10 @@ class Hypergraph:
     def total_net_weight(self) -> int:
         """Sum of the net weights; computed once."""
         return self._total("net", self.net_weights, self.num_nets)
+
+    def mean_joint_weight(self, factor: int) -> int:
+        """Mean weight of a net, times a factor."""
+        return self.total_net_weight * factor // max(1, self.num_nets)
 
     @property
     def weight_sum_dtype(self) -> np.dtype[Any]:

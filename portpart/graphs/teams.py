@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.graphs.graph import Graph
+from portpart.graphs.structure import Structure
 
 
 def team_for(mean_degree: float) -> int:
@@ -16,6 +16,6 @@ LONE_DEGREE = 8
 """A lane alone goes through so few arcs of each of many vertices sooner than several do."""
 
 
-def team_for_all(graph: Graph) -> int:
+def team_for_all(graph: Structure) -> int:
     """Team width for a loop over the arcs of all vertices, one loop after the other."""
     return 1 if graph.max_degree <= LONE_DEGREE else team_for(graph.mean_degree)

@@ -10,6 +10,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_array
+from portpart.metrics.nets import NetsView, view_of
 from portpart.metrics.view import PartitionView
 from portpart.options import exact_fraction, number_of_blocks, shown, whole_number
 
@@ -141,13 +142,13 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes
+    graph : Graph or whatever `as_graph` takes, or Hypergraph
     part : array_like of int, shape (n,)
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: the largest block number plus one.
     """
-    return block_weights_of(PartitionView(graph, part, k))
+    return block_weights_of(view_of(graph, part, k))
 
 
 def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
@@ -176,7 +177,7 @@ def keeps_limits(weights: np.ndarray, imbalance: Any, target: Any = None) -> boo
     return all(weight <= limit for weight, limit in zip(weights.tolist(), limits))
 
 
-def block_weights_of(view: PartitionView) -> np.ndarray:
+def block_weights_of(view: PartitionView | NetsView) -> np.ndarray:
     """:func:`block_weights` of a view."""
     if view.vertex_weights is None:
         return np.bincount(view.part, minlength=view.k).astype(np.int64)

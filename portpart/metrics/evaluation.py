@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 
-from portpart.metrics.balance import block_weights_of, imbalance_of, keeps_limits
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.metrics.balance import block_weights_of, imbalance_of
+from portpart.metrics.net_evaluation import HypergraphEvaluation, evaluated_nets
+from portpart.metrics.nets import NetsView, view_of
 from portpart.metrics.quality import boundary_of, cut_of, volume_of
+from portpart.metrics.report import Report
 from portpart.metrics.structure import components_of, quotient_of
-from portpart.metrics.view import PartitionView
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Report):
     """What a partition is worth; made by :func:`evaluate`, prints readably.
 
     Attributes
@@ -64,18 +67,6 @@ class Evaluation:
         """Number of blocks without a vertex."""
         return int((self.components == 0).sum())
 
-    def is_balanced(self, imbalance: Any = 0.03) -> bool:
-        """True if no block is above its limit for `imbalance` (exact)."""
-        return keeps_limits(self.block_weights, imbalance, self.target)
-
-    def as_dict(self) -> dict[str, Any]:
-        """All fields but `target` as plain Python values (arrays become lists), for JSON."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in values.items() if name != "target"
-        }
-
     def __str__(self) -> str:
         rows = [
             ("graph", f"{self.num_vertices:,} vertices, {self.num_edges:,} edges"),
@@ -92,18 +83,29 @@ class Evaluation:
         return "\n".join(f"{name:<14}{text}" for name, text in rows)
 
 
-def evaluate(graph: Any, part: Any, k: int | None = None, target: Any = None) -> Evaluation:
+@overload
+def evaluate(graph: Hypergraph, part: Any, k: int | None = None,
+             target: Any = None) -> HypergraphEvaluation: ...
+@overload
+def evaluate(graph: Any, part: Any, k: int | None = None, target: Any = None) -> Evaluation: ...
+def evaluate(graph: Any, part: Any, k: int | None = None,
+             target: Any = None) -> Evaluation | HypergraphEvaluation:
     """Compute every metric of a partition.
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes
+    graph : Graph or whatever `as_graph` takes, or Hypergraph
     part : array_like of int, shape (n,)
         Block of each vertex, 0 ... k - 1; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: the largest block number plus one.
     target : array_like, shape (k,), optional
         Shares that the blocks are meant to have, as in :func:`portpart.partition`.
+
+    Returns
+    -------
+    Evaluation
+        Of a hypergraph a `HypergraphEvaluation`, with cut, km1 and soed.
 
     Raises
     ------
@@ -117,7 +119,9 @@ def evaluate(graph: Any, part: Any, k: int | None = None, target: Any = None) ->
     >>> result.cut, result.imbalance, result.boundary
     (2, 0.0, 4)
     """
-    view = PartitionView(graph, part, k)
+    view = view_of(graph, part, k)
+    if isinstance(view, NetsView):
+        return evaluated_nets(view, target)
     weights = block_weights_of(view)
     volume = volume_of(view)
     return Evaluation(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portpart.metrics.nets import NetsView, net_boundary_of, net_cut_of, view_of
 from portpart.metrics.view import PartitionView
 
 
@@ -19,9 +20,11 @@ class CommunicationVolume(NamedTuple):
 def cut(graph: Any, part: Any) -> int:
     """Total weight of the edges between different blocks, each undirected edge once.
 
+    Of a hypergraph the total weight of the nets with pins in several blocks.
+
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes
+    graph : Graph or whatever `as_graph` takes, or Hypergraph
     part : array_like of int, shape (n,)
         Block of each vertex; device arrays are copied to the host.
 
@@ -31,15 +34,17 @@ def cut(graph: Any, part: Any) -> int:
     >>> cut([(0, 1), (1, 2), (2, 3), (3, 0)], [0, 0, 1, 1])
     2
     """
-    return cut_of(PartitionView(graph, part))
+    view = view_of(graph, part)
+    return net_cut_of(view) if isinstance(view, NetsView) else cut_of(view)
 
 
 def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
-    """Vertices with a neighbour in another block, ascending.
+    """Vertices with a neighbour in another block, ascending; a net makes its pins neighbours.
 
     Parameters are those of :func:`cut`.
     """
-    return boundary_of(PartitionView(graph, part))
+    view = view_of(graph, part)
+    return net_boundary_of(view) if isinstance(view, NetsView) else boundary_of(view)
 
 
 def communication_volume(graph: Any, part: Any, k: int | None = None) -> CommunicationVolume:
@@ -49,8 +54,10 @@ def communication_volume(graph: Any, part: Any, k: int | None = None) -> Communi
 
     Parameters
     ----------
-    graph, part
-        As for :func:`cut`.
+    graph : Graph or whatever `as_graph` takes
+        A sparse matrix that is not symmetric has the volume ``km1(as_hypergraph(matrix,
+        diagonal=True), part)``.
+    part : array_like of int, shape (n,)
     k : int, optional
         Number of blocks.
 

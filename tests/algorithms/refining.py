@@ -13,6 +13,7 @@ from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree, More
 from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
 from portpart.algorithms.refinement.moves import move_vertex, weighing
+from portpart.algorithms.refinement.net_afterburner import rule_for
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.program import Recording, Widths, record_refinement
 from portpart.algorithms.refinement.refiner import Refiner
@@ -20,13 +21,14 @@ from portpart.algorithms.refinement.state import Level, Run, Sizes, sub_buckets_
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
+from portpart.graphs.structure import Structure
 from tests import oracles
 from tests.algorithms.spaces import launch
 
 FILTER_RATIO = 0.75
 
 
-def balance_of(graph: Graph, k: int, imbalance: str = "0.03") -> Balance:
+def balance_of(graph: Structure, k: int, imbalance: str = "0.03") -> Balance:
     total = graph.total_vertex_weight
     return Balance(k, oracles.block_weight_limit(total, k, imbalance), total // k)
 
@@ -35,12 +37,12 @@ def sizes_of(graph: Graph, k: int) -> Sizes:
     return Sizes(graph.num_vertices, graph.num_arcs, k)
 
 
-def refiner_at(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalance: str = "0.03",
-               objective: Objective = CUT, **options: Any) -> tuple[Refiner, Graph]:
+def refiner_at(space: ExecutionSpace, graph: Any, part: Any, k: int, imbalance: str = "0.03",
+               objective: Objective = CUT, **options: Any) -> tuple[Refiner, Any]:
     """A refiner that starts from `part`, and the graph in the refiner's space."""
     here = graph.to(space)
     refiner = Refiner(space, here, balance_of(graph, k, imbalance), RefinementOptions(**options), 7,
-                      objective=objective)
+                      objective=objective, rule=rule_for(objective))
     refiner.start(here, space.asarray(part, np.int32))
     return refiner, here
 
@@ -53,7 +55,7 @@ def copied(array: Array) -> np.ndarray:
 def recorded(refiner: Refiner, graph: Graph, widths: Widths) -> Program:
     """The program of a refiner for a level whose vertices are worked on like this."""
     program = Program("refinement")
-    program.record("graph", graph.csr)
+    program.record("graph", refiner.rows(graph))
     program.record("tables", refiner.objective.tables)
     this = Recording(program, program.record("run", refiner.run), widths, refiner.objective.rules)
     record_refinement(this, refiner.rule, program.record("trial", refiner.more))
@@ -86,10 +88,11 @@ class Phases:
         Words of the host: a launch starts from them and leaves them as it has set them.
     """
 
-    def __init__(self, space: ExecutionSpace, graph: Graph, part: Any, k: int,
+    def __init__(self, space: ExecutionSpace, graph: Structure, part: Any, k: int,
                  hub_degree: int | None = None, objective: Objective = CUT) -> None:
         self.space, self.k, self.objective = space, k, objective
         refiner, self.graph = refiner_at(space, graph, part, k, objective=objective)
+        self.rows = refiner.rows(self.graph)
         self.n, self.counter = graph.num_vertices, refiner.counter
         self.team = refiner.team_on(graph)
         self.level = Level(np.array(refiner.words.array))
@@ -104,7 +107,7 @@ class Phases:
 
     def launch(self, count: int, kernel: Any, team: int | None = None) -> None:
         words = self.space.asarray(self.level.array)
-        arguments = {"graph": self.graph.csr, "run": self.run.replaced(level=Level(words)),
+        arguments = {"graph": self.rows, "run": self.run.replaced(level=Level(words)),
                      "tables": self.objective.tables, "more": More(), "one_lane": 0}
         launch(self.space, count, kernel, arguments, team or self.team)
         self.level = Level(copied(words))

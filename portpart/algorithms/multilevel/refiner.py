@@ -8,6 +8,7 @@ from typing import Protocol
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.refinement import refiner
+from portpart.algorithms.refinement.net_afterburner import rule_for
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -37,4 +38,5 @@ def jet_refiner(problem: Problem, options: ScheduleOptions) -> Callable[[int], R
     """Makes, for a seed, what refines as Jet does."""
     return lambda seed: refiner.Refiner(
         problem.space, problem.graph, problem.balance, options.coarse, seed,
-        options.of_finest(problem.graph), objective=problem.objective)
+        options.of_finest(problem.graph), objective=problem.objective,
+        rule=rule_for(problem.objective))

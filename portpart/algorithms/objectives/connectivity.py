@@ -35,6 +35,7 @@ from portpart.backends.language import (
     team_last,
     team_scan,
     team_size,
+    team_sum,
     team_sync,
     value_or,
 )
@@ -95,6 +96,17 @@ class Connectivity:
     def scratch(self) -> tuple[int, int, int]:
         """Sizes of the three arrays."""
         return self.blocks, self.weights, self.order
+
+
+@device
+def has_arc_outside(v, graph: Csr, part):
+    """Whether an arc of positive weight leaves v's block; all lanes of a team together."""
+    here = part[v]
+    outside = int64(0)
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        if part[graph.targets[arc]] != here:
+            outside += value_or(graph.weights, arc, 1)
+    return team_sum(outside) > 0
 
 
 # few arcs: their heads are compared ----------------------------------------------------------

@@ -3,7 +3,8 @@
 An objective is a cost for each arc, its weight times the distance of the blocks of its ends.  For
 the cut that is 1 for any two blocks, for the communication cost of a mapping what the machine says.
 The value of a block for a vertex is less its cost there, plus a number that is the same for all
-blocks: for the cut, the weight of the arcs into the block.
+blocks: for the cut, the weight of the arcs into the block.  An objective of hypergraphs is a price
+for each net instead (`net_cost.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from portpart.algorithms.objectives.connectivity import Connectivity
+from portpart.algorithms.objectives.connectivity import Connectivity, has_arc_outside
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction, Record, Word, Words
 
@@ -77,6 +78,14 @@ class Rules:
         The same for vertices with more neighbours, hubs among them.
     team_of_many : int
         Lanes for a vertex with many that is not a hub.
+    crosses : DeviceFunction
+        ``crosses(v, graph, part)``: whether v is on a boundary.
+    note : DeviceFunction or None
+        ``note(v, graph, part, found)``: sets `Found.own` to what the filter compares losses with,
+        where that is not the weight into v's own block.
+    price : DeviceFunction or None
+        ``price(spread)``: what a net of weight 1 costs that touches so many blocks; None where arcs
+        cost something.
     """
 
     name: str
@@ -86,6 +95,9 @@ class Rules:
     few: Callable[[int], Valuation]
     many: Valuation
     team_of_many: int
+    crosses: DeviceFunction = has_arc_outside
+    note: DeviceFunction | None = None
+    price: DeviceFunction | None = None
 
 
 @dataclass(frozen=True)
@@ -124,12 +136,15 @@ class Objective:
         Most neighbours of a vertex that has few; below 0 no vertex has.
     wide_degree : int
         Above this mean degree a vertex of a list takes the wider team.
+    lone_lanes : bool
+        Whether long lists of vertices of low degree are work for single lanes.
     """
 
     rules: Rules
     tables: Tables
     max_of_few: Callable[[Shape], int]
     wide_degree: int
+    lone_lanes: bool = True
 
     def moved(self, space: ExecutionSpace, other: ExecutionSpace) -> Objective:
         """The same with the tables, which are in `space`, in another one."""

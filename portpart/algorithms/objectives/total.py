@@ -8,6 +8,13 @@ import numpy as np
 
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective, Tables
+from portpart.algorithms.objectives.pin_state import (
+    LARGE_TEAM,
+    SMALL_TEAM,
+    NetRows,
+    begin_large_net,
+    begin_net,
+)
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
@@ -23,6 +30,7 @@ from portpart.backends.language import (
 )
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
+from portpart.graphs.structure import Structure
 from portpart.graphs.teams import team_for_all
 from portpart.primitives.reduce import STRIPES, sum_of
 
@@ -32,17 +40,48 @@ def cut_of(graph: Graph, part: Array) -> int:
     return total_cost(graph, part, CUT)
 
 
-def total_cost(graph: Graph, part: Array, objective: Objective) -> int:
-    """Cost of all edges, each edge once.  Synchronises."""
-    return sum_of(graph.space, cost_sums(graph, part, objective)) // 2
+def total_cost(graph: Structure, part: Array, objective: Objective,
+               rows: Csr | None = None) -> int:
+    """Cost of all edges, or nets, each once.  Synchronises."""
+    sums = cost_sums(graph, part, objective, rows or graph.csr)
+    return sum_of(graph.space, sums) // 2
 
 
-def cost_sums(graph: Graph, part: Array, objective: Objective) -> Array:
-    """Words of int64 that add up to twice the cost."""
-    sums = graph.space.zeros(STRIPES, np.int64)
-    graph.space.parallel_for(graph.num_vertices, add_costs(objective.rules.distance), graph.csr,
-                             part, objective.tables, sums, team=team_for_all(graph))
+def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr) -> Array:
+    """Words of int64 that add up to twice the cost.
+
+    Parameters
+    ----------
+    rows : Csr
+        Those of `graph`; where nets cost something, with their state (`pin_state.net_rows`), which
+        is found.
+    """
+    space, price = graph.space, objective.rules.price
+    sums = space.zeros(STRIPES, np.int64)
+    if price is None:
+        space.parallel_for(graph.num_vertices, add_costs(objective.rules.distance), rows, part,
+                           objective.tables, sums, team=team_for_all(graph))
+        return sums
+    assert isinstance(rows, NetRows)
+    num_nets = len(rows.nets.begin)
+    space.parallel_for(num_nets, begin_net, rows, part, team=SMALL_TEAM)
+    space.parallel_for(len(rows.state.large), begin_large_net, rows, part, team=LARGE_TEAM)
+    space.parallel_for(num_nets, add_net_costs(price), rows, sums)
     return sums
+
+
+@cache
+def add_net_costs(price: DeviceFunction) -> Kernel:
+    """The kernel for a price."""
+
+    @kernel
+    def add_net_costs(net, graph: NetRows, sums):
+        """Add twice what a net costs; atomic, order-free."""
+        cost = price(int64(graph.state.spread[net])) * value_or(graph.nets.weights, net, 1)
+        if cost > 0:
+            atomic_add(sums, net % STRIPES, 2 * cost)
+
+    return add_net_costs
 
 
 @cache

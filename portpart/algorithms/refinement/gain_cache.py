@@ -20,7 +20,7 @@ from portpart.algorithms.refinement.active_sets import (
 )
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.candidate import best_candidate
-from portpart.algorithms.refinement.state import Level, Moves, Run
+from portpart.algorithms.refinement.state import Level, Run
 from portpart.backends.language import (
     DeviceFunction,
     atomic_next,
@@ -31,8 +31,6 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
-    team_size,
-    team_sum,
     value_or,
 )
 from portpart.graphs.rows import Csr, degree_of
@@ -59,17 +57,6 @@ def begin_vertex(v, graph: Csr, run: Run):
         run.cache.dirty_list[atomic_next(run.level, Level.marked)] = int32(v)
     if degree_of(v, graph) > run.level.hub_degree:
         run.active.hubs[atomic_next(run.level, Level.hubs)] = int32(v)
-
-
-@device
-def is_on_boundary(v, graph: Csr, moves: Moves):
-    """Whether an arc of positive weight leaves v's block; all lanes of a team together."""
-    here = moves.part[v]
-    outside = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        if moves.part[graph.targets[arc]] != here:
-            outside += value_or(graph.weights, arc, 1)
-    return team_sum(outside) > 0
 
 
 @device
@@ -118,10 +105,25 @@ def keep_best_target(rules: Rules) -> DeviceFunction:
 
 
 @cache
+def noting(find: DeviceFunction, note: DeviceFunction | None) -> DeviceFunction:
+    """Device function that finds the best block, and notes what the filter needs beside it."""
+    if note is None:
+        return find
+
+    @device
+    def find_and_note(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found):
+        """Find the best block of v.  All lanes of a team together."""
+        find(v, graph, run, ties, tables, found)
+        return note(v, graph, run.moves.part, found)
+
+    return find_and_note
+
+
+@cache
 def refresh_gain(rules: Rules, valuation: Valuation) -> DeviceFunction:
     """Body for an objective and a way to value blocks."""
-    find = best_candidate(rules, valuation, any_block, False)
-    keep = keep_best_target(rules)
+    find = noting(best_candidate(rules, valuation, any_block, False), rules.note)
+    keep, is_on_boundary = keep_best_target(rules), rules.crosses
 
     @device
     def refresh_gain(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More):
@@ -131,7 +133,7 @@ def refresh_gain(rules: Rules, valuation: Valuation) -> DeviceFunction:
         """
         crosses = run.active.flags[v] & ON_BOUNDARY != 0
         if not crosses:
-            crosses = is_on_boundary(v, graph, run.moves)
+            crosses = is_on_boundary(v, graph, run.moves.part)
         if crosses:
             find(v, graph, run, ties, tables, found)
             if lane() == 0:

@@ -32,6 +32,19 @@ def wants_to_move(v, moves: Moves, cache: GainCache, level: Level):
     return result
 
 
+@device
+def commit_move(v, there, moves: Moves, level: Level):
+    """List the move of v, which is locked for the next propagation.
+
+    Nobody who asks meanwhile whether v is locked for this one gets a different answer.
+    """
+    moves.moved_in[v] = int32(level.iteration)
+    moves.locked_in[v] = int32(level.iteration)
+    moves.target[v] = there
+    moves.listed[atomic_next(level, Level.moves)] = int32(v)
+    return v
+
+
 @cache
 def move_if_it_pays(distance: DeviceFunction) -> DeviceFunction:
     """The afterburner for a distance of blocks."""
@@ -42,8 +55,7 @@ def move_if_it_pays(distance: DeviceFunction) -> DeviceFunction:
         """Move v if it still does not lose once better moves are made.
 
         A neighbour's move counts as made if its gain is larger, or equal and its id smaller
-        (equation 4.1).  Vertices that move are locked for the next propagation: nobody who asks
-        meanwhile whether one of them is locked for this one gets a different answer.
+        (equation 4.1).
         """
         here = moves.part[v]
         there = cache.best_target[v]
@@ -61,10 +73,7 @@ def move_if_it_pays(distance: DeviceFunction) -> DeviceFunction:
                 total += value_or(graph.weights, arc, 1) * nearer
         total = team_sum(total)
         if lane() == 0 and total >= 0:
-            moves.moved_in[v] = int32(level.iteration)
-            moves.locked_in[v] = int32(level.iteration)
-            moves.target[v] = there
-            moves.listed[atomic_next(level, Level.moves)] = int32(v)
+            commit_move(v, there, moves, level)
         return total
 
     return move_if_it_pays

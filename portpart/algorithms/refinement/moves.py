@@ -46,6 +46,19 @@ def list_unsaved(v, incumbent: Incumbent, level: Level):
     return v
 
 
+@device
+def weigh_vertex(v, graph: Csr, run: Run):
+    """Account for what v weighs in the block it leaves and in its target; list it.  Order-free."""
+    mark_dirty(v, run.cache, run.level)
+    list_on_boundary(v, run.active, run.level)
+    list_unsaved(v, run.incumbent, run.level)
+    weight = value_or(graph.vertex_weights, v, 1)
+    stripe = (int64(v) % run.level.weight_stripes) * run.level.blocks
+    atomic_add(run.moves.weight_sums, stripe + run.moves.part[v], -weight)
+    atomic_add(run.moves.weight_sums, stripe + run.moves.target[v], weight)
+    return weight
+
+
 @cache
 def weigh_move(distance: DeviceFunction) -> DeviceFunction:
     """The device function for a distance of blocks."""
@@ -75,13 +88,7 @@ def weigh_move(distance: DeviceFunction) -> DeviceFunction:
             mark_dirty(u, run.cache, run.level)
         change = team_sum(change)
         if lane() == 0:
-            mark_dirty(v, run.cache, run.level)
-            list_on_boundary(v, run.active, run.level)
-            list_unsaved(v, run.incumbent, run.level)
-            weight = value_or(graph.vertex_weights, v, 1)
-            stripe = (int64(v) % run.level.weight_stripes) * run.level.blocks
-            atomic_add(run.moves.weight_sums, stripe + here, -weight)
-            atomic_add(run.moves.weight_sums, stripe + there, weight)
+            weigh_vertex(v, graph, run)
             if change != 0:
                 atomic_add(run.moves.cost_sums, int64(v) % STRIPES, change)
         return change

@@ -6,7 +6,9 @@ balanced partition is kept.  Nothing returns to the host until the level is done
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from portpart.algorithms.objectives.cut import HUB_TEAM
@@ -36,6 +38,7 @@ from portpart.algorithms.refinement.state import Run, Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel, Word
 from portpart.backends.program import Element, Program
+from portpart.graphs.rows import Csr
 from portpart.primitives.scan import record_scan
 
 GATHERING_TEAM = 32
@@ -125,6 +128,10 @@ class MoveRule:
         """Work arrays of the rule's own; they are called ``trial`` in programs."""
         return More()
 
+    def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> Callable[[Any], Csr]:
+        """What makes the rows of a graph that is refined, as kernels take them."""
+        return attrgetter("csr")
+
     def record_begin(self, this: Recording) -> None:
         """Record what is done before the partition that a level starts with is looked at."""
 
@@ -134,6 +141,14 @@ class MoveRule:
         with this.program.side_by_side():
             this.program.launch(movable, keep_movable)
             launch_with_hubs(this, movable, afterburner(this.rules.distance), this.widths.of_many)
+
+    def record_accounting(self, this: Recording) -> None:
+        """Record how weights and costs change with the moves, and whose gains are out of date."""
+        launch_with_hubs(this, this.run.level.moves, weighing(this.rules.distance),
+                         this.widths.team)
+
+    def record_end(self, this: Recording) -> None:
+        """Record what is done beside the evaluation of a partition."""
 
 
 def record_refinement(this: Recording, rule: MoveRule, more: More) -> None:
@@ -145,15 +160,15 @@ def record_refinement(this: Recording, rule: MoveRule, more: More) -> None:
     program, run = this.program, this.run
     _record_begin(this)
     rule.record_begin(this)
-    _record_evaluation(this)
+    _record_evaluation(this, rule)
     with program.while_loop(run.level.running):
         _refresh(this)
         with program.if_nonzero(run.level.overloaded):
             _rebalance(this)
         with program.otherwise():
             rule.record(this, more)
-        launch_with_hubs(this, run.level.moves, weighing(this.rules.distance), this.widths.team)
-        _record_evaluation(this)
+        rule.record_accounting(this)
+        _record_evaluation(this, rule)
     program.launch(run.level.saves, save_best)
 
 
@@ -264,8 +279,9 @@ def _rate(this: Recording) -> None:
     program.launch(level.blocks, set_threshold(this.relief), team=32)
 
 
-def _record_evaluation(this: Recording) -> None:
+def _record_evaluation(this: Recording, rule: MoveRule) -> None:
     """How a partition is evaluated, while what has been decided on moves."""
     with this.program.side_by_side():
         this.program.launch(1, evaluate(this.relief), team=256)
+        rule.record_end(this)
         this.program.launch(this.run.level.moves, move_vertex)

@@ -42,7 +42,7 @@ from portpart.algorithms.refinement.state import (
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64
 from portpart.backends.program import Program
-from portpart.graphs.graph import Graph
+from portpart.graphs.structure import Structure
 from portpart.graphs.teams import team_for
 from portpart.primitives.reduce import STRIPES
 from portpart.primitives.scan import tiles_of
@@ -68,8 +68,8 @@ class Refiner:
     Parameters
     ----------
     space : ExecutionSpace
-    finest : Graph
-        The largest graph that will be refined.
+    finest : Graph or Hypergraph
+        The largest that will be refined.
     balance : Balance
     options : RefinementOptions
     seed : int
@@ -81,20 +81,21 @@ class Refiner:
         What moves vertices while the blocks are balanced.
     """
 
-    def __init__(self, space: ExecutionSpace, finest: Graph, balance: Balance,
+    def __init__(self, space: ExecutionSpace, finest: Structure, balance: Balance,
                  options: RefinementOptions, seed: int,
                  finest_options: RefinementOptions | None = None, *, objective: Objective = CUT,
                  rule: MoveRule = LABEL_PROPAGATION) -> None:
         self.space, self.balance, self.seed = space, balance, seed
         self.objective, self.rule = objective, rule
         self.options, self.finest_options = options, finest_options or options
-        self.sizes = Sizes(finest.num_vertices, finest.num_arcs, balance.num_blocks)
+        self.sizes = Sizes(finest.num_vertices, finest.num_entries, balance.num_blocks)
         self.run = run_for(space, self.sizes, balance)
+        self.rows = rule.rows(space, finest, balance.num_blocks)
         self.more = rule.more(space, self.sizes, self.run)
         self.run = rule.work_on(space, self.run)
         # buckets end at losses of some 10**8: huge edge weights must not all meet in the last one
-        cost = finest.total_arc_weight * objective.tables.max_distance
-        self.loss_unit = max(1, cost // max(1, finest.num_arcs) // LARGE_ARC_WEIGHT)
+        mean_cost = finest.mean_joint_weight(objective.tables.max_distance)
+        self.loss_unit = max(1, mean_cost // LARGE_ARC_WEIGHT)
         self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
         self.words = Level.zeros()
         self._begun: dict[bool, Level] = {}
@@ -104,7 +105,7 @@ class Refiner:
         self._at_best = False
         self._one_lane = 0
 
-    def start(self, graph: Graph, part: Array) -> None:
+    def start(self, graph: Structure, part: Array) -> None:
         """Begin with a partition of `graph`, which counts as the best so far."""
         space, n = self.space, graph.num_vertices
         run = self.run
@@ -115,22 +116,22 @@ class Refiner:
         self._set_limits(graph)
         moves = run.moves.replaced(
             weight_sums=space.zeros(len(run.moves.weight_sums), np.int64),
-            cost_sums=cost_sums(graph, run.moves.part, self.objective))
+            cost_sums=cost_sums(graph, run.moves.part, self.objective, self.rows(graph)))
         self.run = run.replaced(moves=moves)
         begun = self.run.replaced(level=self._words_on_space())
         space.parallel_for(n, add_vertex_weight, graph.csr, begun)
 
-    def project(self, graph: Graph, cluster: Array) -> None:
+    def project(self, graph: Structure, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`."""
         self.space.parallel_for(graph.num_vertices, project, cluster, self.run)
         self._at_best = True
 
-    def restart(self, graph: Graph) -> None:
+    def restart(self, graph: Structure) -> None:
         """Go back to the best partition of `graph`."""
         self.space.parallel_for(graph.num_vertices, go_back, self.run)
         self._at_best = True
 
-    def refine(self, graph: Graph, filter_ratio: float = 0.0,
+    def refine(self, graph: Structure, filter_ratio: float = 0.0,
                fixed: Array | None = None) -> Outcome:
         """Refine the current partition of `graph` in place.  Waits for nothing.
 
@@ -150,8 +151,8 @@ class Refiner:
         n, k = graph.num_vertices, self.balance.num_blocks
         self._set_limits(graph)
         run = self.run = self._run_on(graph, filter_ratio, fixed)
-        records: dict[str, Any] = {"graph": graph.csr, "run": run, "tables": self.objective.tables,
-                   "trial": self.more}
+        records: dict[str, Any] = {"graph": self.rows(graph), "run": run,
+                                   "tables": self.objective.tables, "trial": self.more}
         widths = self._widths(graph)
         rules = self.objective.rules
         relief = relief_of(self._options_on(graph))
@@ -166,10 +167,10 @@ class Refiner:
             return program
 
         executable = self.space.cached_executable(key, record)
-        executable.run(records, max(n, k, graph.num_arcs // ARCS_OF_AN_ITEM))
+        executable.run(records, max(n, k, graph.num_entries // ARCS_OF_AN_ITEM))
         return self._outcomes.add(run.level)
 
-    def _run_on(self, graph: Graph, filter_ratio: float, fixed: Array | None) -> Run:
+    def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None) -> Run:
         """Work arrays and words for a run; the words of the run before become those before."""
         run, level = self.run, self._words_on_space()
         sub_buckets = sub_buckets_for(self.balance.num_blocks, graph.num_vertices)
@@ -184,7 +185,7 @@ class Refiner:
     def _words_on_space(self) -> Level:
         return Level(self.space.asarray(self.words.array.copy()))
 
-    def _widths(self, graph: Graph) -> Widths:
+    def _widths(self, graph: Structure) -> Widths:
         limits, team, max_degree = self._limits, self.team_on(graph), graph.max_degree
         return Widths(
             1 if team_for(graph.mean_degree) == 1 else team,
@@ -206,17 +207,17 @@ class Refiner:
         """The best partition found, as long as the finest graph."""
         return self.run.incumbent.best
 
-    def team_on(self, graph: Graph) -> int:
+    def team_on(self, graph: Structure) -> int:
         """Lanes for a vertex of one of the lists."""
         return MIN_TEAM if graph.mean_degree <= self.objective.wide_degree else WIDE_TEAM
 
-    def _is_finest(self, graph: Graph) -> bool:
+    def _is_finest(self, graph: Structure) -> bool:
         return graph.num_vertices == self.sizes.vertices
 
-    def _options_on(self, graph: Graph) -> RefinementOptions:
+    def _options_on(self, graph: Structure) -> RefinementOptions:
         return self.finest_options if self._is_finest(graph) else self.options
 
-    def _slack(self, graph: Graph) -> int:
+    def _slack(self, graph: Structure) -> int:
         """What blocks may weigh above their limits: some mean vertices of a coarse graph.
 
         Where vertices weigh much, exact limits would cost more cut than finer levels win back.
@@ -224,17 +225,18 @@ class Refiner:
         mean = graph.total_vertex_weight // max(1, graph.num_vertices)
         return 0 if self._is_finest(graph) else self.options.slack * mean
 
-    def _shape(self, graph: Graph, team: int, mean_degree: float) -> Shape:
+    def _shape(self, graph: Structure, team: int, mean_degree: float) -> Shape:
         return Shape(team, self.space.widest_team, self.balance.num_blocks, self.counter,
                      mean_degree, graph.max_degree)
 
-    def one_lane_degree(self, graph: Graph) -> int:
+    def one_lane_degree(self, graph: Structure) -> int:
         """Most neighbours of a vertex, if long lists are work for single lanes; else 0."""
         max_degree = cut.max_of_few(self._shape(graph, 1, 0.0))
-        may_be_long = self.space.widest_team > 1 and graph.num_vertices > active_sets.LONG
+        may_be_long = (self.space.widest_team > 1 and graph.num_vertices > active_sets.LONG
+                       and self.objective.lone_lanes)
         return max_degree if may_be_long and graph.max_degree <= max_degree else 0
 
-    def _set_limits(self, graph: Graph) -> None:
+    def _set_limits(self, graph: Structure) -> None:
         options = self._options_on(graph)
         if self._limits_of[0] is not graph or self._limits_of[1] is not options:
             self._limits_of, self._limits = (graph, options), self._limits_on(graph, options)
@@ -246,7 +248,7 @@ class Refiner:
             self._begun[self._at_best] = Level(np.array(begun.array))
         self.words = self._begun[self._at_best]
 
-    def _limits_on(self, graph: Graph, options: RefinementOptions) -> dict[str, int]:
+    def _limits_on(self, graph: Structure, options: RefinementOptions) -> dict[str, int]:
         """The words that a run on `graph` begins with."""
         n, total, team = graph.num_vertices, graph.total_vertex_weight, self.team_on(graph)
         shape = self._shape(graph, team, graph.mean_degree)

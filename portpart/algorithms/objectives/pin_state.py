@@ -1,0 +1,309 @@
+"""In which blocks the pins of each net are, as kernels that refine a hypergraph know it.
+
+Of a net two sets of blocks matter: those that it touches, and those that have one of its pins
+alone.  Both are words of 64 bits.  A net of many pins also has a row of counters, its pins in each
+block, so that a move of one of them takes no look at the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import (
+    Words,
+    atomic_next,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    popcount,
+    team_array,
+    team_atomic_add,
+    team_max,
+    team_size,
+    team_sum,
+    team_sync,
+    uint64,
+)
+from portpart.backends.work import WorkRecord
+from portpart.graphs.hypergraph import Hypergraph, Nets
+from portpart.graphs.rows import Csr
+
+MAX_SMALL = 64
+"""Pins of a net without counters, at most."""
+
+SMALL_TEAM, LARGE_TEAM = 8, 256
+"""Lanes for a net without counters, and for one with them."""
+
+BITS = 64
+"""Blocks in a word of a set."""
+
+ALONE_CHANGED, PRESENT_CHANGED = 1, 2
+"""What changes of a net: the blocks with one of its pins only, or those that it touches, too."""
+
+
+@dataclass(frozen=True)
+class NetSizes:
+    """Sizes of the largest hypergraph that is refined."""
+
+    vertices: int
+    nets: int
+    pins: int
+    blocks: int
+
+    @property
+    def words(self) -> int:
+        """Words of all sets of a kind."""
+        return self.nets * words_for(self.blocks)
+
+    @property
+    def large(self) -> int:
+        """Most nets with counters, and one."""
+        return 1 + self.pins // (MAX_SMALL + 1)
+
+
+def words_for(num_blocks: int) -> int:
+    """Words of a set of blocks."""
+    return -(-num_blocks // BITS)
+
+
+def _of_nets(size: NetSizes) -> int:
+    return size.nets
+
+
+def _of_large(size: NetSizes) -> int:
+    return size.large
+
+
+def _of_counters(size: NetSizes) -> int:
+    return size.large * size.blocks
+
+
+class NetWords(Words):
+    """Counts and sizes of the nets of a level, in memory of the space."""
+
+    nets: Any
+    blocks: Any
+    width: Any  # words of a set of blocks
+    large: Any  # nets with counters
+    small_listed: Any  # nets whose pins want to move, without counters
+    large_listed: Any  # and with them
+    small_touched: Any  # nets whose pins move
+    large_touched: Any
+
+
+class PinState(WorkRecord):
+    """The state of the nets of a level.
+
+    Attributes
+    ----------
+    present, alone : array of uint64
+        Sets of blocks: those that a net touches, and those with one of its pins alone.
+    spread : array of int32, shape (m,)
+        Number of blocks that a net touches.
+    row : array of int32, shape (m,)
+        Which row of counters a net has; -1 if none.
+    large : array of int32
+        The net of each row.
+    counts, leaving : array of int32
+        Pins in each block, and those of them that want to leave; zero between two iterations.
+    is_listed : array of int32, shape (m,)
+        Whether a net is on a list.
+    small_list, large_list : array of int32
+    after : array of int64, shape (n,)
+        What the move of a vertex gains after those of smaller ids.
+    words : NetWords
+    """
+
+    words: NetWords
+    present: Array = work(np.uint64, lambda size: size.words)
+    alone: Array = work(np.uint64, lambda size: size.words)
+    spread: Array = work(np.int32, _of_nets)
+    row: Array = work(np.int32, _of_nets)
+    large: Array = work(np.int32, _of_large)
+    counts: Array = work(np.int32, _of_counters)
+    leaving: Array = work(np.int32, _of_counters, zeros=True)
+    is_listed: Array = work(np.int32, _of_nets, zeros=True)
+    small_list: Array = work(np.int32, _of_nets)
+    large_list: Array = work(np.int32, _of_large)
+    after: Array = work(np.int64, lambda size: size.vertices)
+
+
+class NetRows(Csr):
+    """Rows of the nets of each vertex: `targets` are nets.
+
+    Attributes
+    ----------
+    nets : Nets
+    state : PinState
+    """
+
+    nets: Nets
+    state: PinState
+
+
+class NetRowsOf:
+    """Makes the rows of hypergraphs of a hierarchy, with one state for all of them.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    sizes : NetSizes
+        Of the largest one.
+    """
+
+    def __init__(self, space: ExecutionSpace, sizes: NetSizes) -> None:
+        self.space, self.num_blocks = space, sizes.blocks
+        nothing = NetWords(space.zeros(len(NetWords.indices), np.int64))
+        self.state = PinState.allocate(space, sizes, words=nothing)
+
+    def __call__(self, graph: Hypergraph) -> NetRows:
+        """The rows of a hypergraph; the state is to be found."""
+        words = NetWords.of(nets=graph.num_nets, blocks=self.num_blocks,
+                            width=words_for(self.num_blocks))
+        rows = graph.csr
+        state = self.state.replaced(words=NetWords(self.space.asarray(np.array(words.array))))
+        return NetRows(rows.begin, rows.end, rows.targets, rows.weights, rows.vertex_weights,
+                       graph.nets, state)
+
+
+def net_rows(graph: Hypergraph, num_blocks: int) -> NetRows:
+    """The rows of a single hypergraph; the state is to be found."""
+    sizes = NetSizes(graph.num_vertices, graph.num_nets, graph.num_pins, num_blocks)
+    return NetRowsOf(graph.space, sizes)(graph)
+
+
+@device
+def size_of_net(net, nets: Nets):
+    """Number of pins."""
+    return int64(nets.end[net]) - int64(nets.begin[net])
+
+
+@device
+def bit_of(block):
+    """The bit of a block in its word."""
+    return uint64(1) << uint64(int64(block) & (BITS - 1))
+
+
+@device
+def is_present(net, block, state: PinState):
+    """Whether a net touches a block."""
+    word = state.present[int64(net) * state.words.width + (int64(block) >> 6)]
+    return word & bit_of(block) != 0
+
+
+@device
+def is_alone(net, block, state: PinState):
+    """Whether a net has one pin in a block."""
+    word = state.alone[int64(net) * state.words.width + (int64(block) >> 6)]
+    return word & bit_of(block) != 0
+
+
+@device
+def spread_without(net, here, state: PinState):
+    """Number of blocks that a net touches without one of its pins in block `here`."""
+    return int64(state.spread[net]) - int64(is_alone(net, here, state))
+
+
+@device
+def store_word(net, word, once, alone, state: PinState):
+    """Set a word of both sets of a net; returns what changes."""
+    place = int64(net) * state.words.width + word
+    changed = int64(0)
+    if state.alone[place] != alone:
+        changed = int64(ALONE_CHANGED)
+        state.alone[place] = alone
+    if state.present[place] != once:
+        changed = int64(PRESENT_CHANGED)
+        state.present[place] = once
+    return changed
+
+
+@device
+def store_small(net, size, blocks, state: PinState):
+    """Set the sets of a net from the blocks of its pins, in scratch memory.
+
+    All lanes of a team together; returns what changes.
+    """
+    changed = int64(0)
+    spread = int64(0)
+    for word in range(lane(), state.words.width, team_size()):
+        once = uint64(0)
+        twice = uint64(0)
+        for j in range(size):
+            if int64(blocks[j]) >> 6 == word:
+                bit = bit_of(blocks[j])
+                twice |= once & bit
+                once |= bit
+        changed = max(changed, store_word(net, word, once, once & ~twice, state))
+        spread += popcount(once)
+    spread = team_sum(spread)
+    changed = team_max(changed)
+    if lane() == 0:
+        state.spread[net] = int32(spread)
+    return changed
+
+
+@device
+def store_large(net, state: PinState):
+    """Set the sets of a net from its counters; else as `store_small`."""
+    first = int64(state.row[net]) * state.words.blocks
+    changed = int64(0)
+    spread = int64(0)
+    for word in range(lane(), state.words.width, team_size()):
+        once = uint64(0)
+        alone = uint64(0)
+        for block in range(word * BITS, min(word * BITS + BITS, state.words.blocks)):
+            count = state.counts[first + block]
+            if count > 0:
+                once |= bit_of(block)
+            if count == 1:
+                alone |= bit_of(block)
+        changed = max(changed, store_word(net, word, once, alone, state))
+        spread += popcount(once)
+    spread = team_sum(spread)
+    changed = team_max(changed)
+    if lane() == 0:
+        state.spread[net] = int32(spread)
+    return changed
+
+
+@kernel
+def begin_net(net, graph: NetRows, part):
+    """Find the state of a net, or give it a row of counters, whichever is free."""
+    blocks = team_array(int32, MAX_SMALL)
+    size = size_of_net(net, graph.nets)
+    begin = int64(graph.nets.begin[net])
+    if size <= MAX_SMALL:
+        for j in range(lane(), size, team_size()):
+            blocks[j] = part[graph.nets.pins[begin + j]]
+    team_sync()
+    if size <= MAX_SMALL:
+        store_small(net, size, blocks, graph.state)
+    if lane() == 0:
+        graph.state.row[net] = int32(-1)
+        if size > MAX_SMALL:
+            row = atomic_next(graph.state.words, NetWords.large)
+            graph.state.row[net] = int32(row)
+            graph.state.large[row] = int32(net)
+
+
+@kernel
+def begin_large_net(i, graph: NetRows, part):
+    """Count the pins of net i of those with counters, if there is one, in every block."""
+    if i < graph.state.words.large:
+        net = graph.state.large[i]
+        first = int64(i) * graph.state.words.blocks
+        for block in range(lane(), graph.state.words.blocks, team_size()):
+            graph.state.counts[first + block] = 0
+        team_sync()
+        for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+            team_atomic_add(graph.state.counts, first + part[graph.nets.pins[place]], 1)
+        team_sync()
+        store_large(net, graph.state)

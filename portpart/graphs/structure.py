@@ -1,0 +1,59 @@
+"""What graphs and hypergraphs have in common for those who move vertices between blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from portpart.graphs.rows import Csr
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+
+class Structure(Protocol):
+    """Vertices with weights, and for each a row of what it is joined by: arcs, or nets."""
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices n."""
+
+    @property
+    def num_entries(self) -> int:
+        """Entries of all rows together."""
+
+    @property
+    def mean_degree(self) -> float:
+        """Entries per vertex (0 without vertices)."""
+
+    @property
+    def max_degree(self) -> int:
+        """Most entries of a vertex; computed once, which synchronises."""
+
+    @property
+    def total_vertex_weight(self) -> int:
+        """Sum of the vertex weights; computed once."""
+
+    @property
+    def weight_sum_dtype(self) -> np.dtype[Any]:
+        """The smallest of int32 and int64 that holds the sums of weights of any vertex."""
+
+    @property
+    def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
+        """The dtypes of the arrays: what compiled programs depend on."""
+
+    @property
+    def csr(self) -> Csr:
+        """The rows as kernels take them."""
+
+    @property
+    def vertex_weights(self) -> Array | None:
+        """Weights of the vertices, or None."""
+
+    @property
+    def space(self) -> ExecutionSpace:
+        """The space that owns the arrays."""
+
+    def mean_joint_weight(self, factor: int) -> int:
+        """Mean weight of an arc or a net, times a factor."""

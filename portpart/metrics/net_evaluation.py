@@ -1,0 +1,104 @@
+"""All metrics of one partition of a hypergraph in one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.metrics.balance import block_weights_of, imbalance_of
+from portpart.metrics.nets import (
+    NetsView,
+    absorption_of,
+    histogram_of,
+    km1_of,
+    net_boundary_of,
+    net_cut_of,
+    soed_of,
+)
+from portpart.metrics.report import Report
+
+
+@dataclass(frozen=True)
+class HypergraphEvaluation(Report):
+    """What a partition is worth; made by :func:`evaluate`, prints readably.
+
+    Attributes
+    ----------
+    num_vertices, num_nets, num_pins, k : int
+    cut : int
+        Weight of the nets in several blocks.
+    km1, soed : int
+        The same with each net times its blocks less one, and times its blocks.
+    imbalance : float
+        Heaviest block over ``ceil(W / k)``, less one; with a target the largest of the blocks'
+        weights over their targets, less one.
+    block_weights : ndarray of int64, shape (k,)
+    max_block_weight, min_block_weight : int
+    empty_blocks : int
+        Number of blocks without a vertex.
+    boundary : int
+        Number of vertices on a net in several blocks.
+    absorption : float
+        As :func:`absorption` has it.
+    connectivity : ndarray of int64, shape (k + 1,)
+        How many nets reach 0, 1 ... k blocks.
+    target : array_like, optional
+        What the evaluation was made with.
+    """
+
+    num_vertices: int
+    num_nets: int
+    num_pins: int
+    k: int
+    cut: int
+    km1: int
+    soed: int
+    imbalance: float
+    block_weights: np.ndarray
+    max_block_weight: int
+    min_block_weight: int
+    empty_blocks: int
+    boundary: int
+    absorption: float
+    connectivity: np.ndarray
+    target: Any = None
+
+    def __str__(self) -> str:
+        rows = [
+            ("hypergraph", f"{self.num_vertices:,} vertices, {self.num_nets:,} nets, "
+                           f"{self.num_pins:,} pins"),
+            ("blocks", f"{self.k:,} ({self.empty_blocks} empty)"),
+            ("cut", f"{self.cut:,}"),
+            ("km1", f"{self.km1:,}"),
+            ("soed", f"{self.soed:,}"),
+            ("imbalance", f"{self.imbalance:.4f}"),
+            ("block weights", f"{self.min_block_weight:,} ... {self.max_block_weight:,}"),
+            ("boundary", f"{self.boundary:,} vertices"),
+            ("absorption", f"{self.absorption:,.2f}"),
+        ]
+        return "\n".join(f"{name:<14}{text}" for name, text in rows)
+
+
+def evaluated_nets(view: NetsView, target: Any) -> HypergraphEvaluation:
+    """Every metric of a view."""
+    weights = block_weights_of(view)
+    return HypergraphEvaluation(
+        num_vertices=len(view.part),
+        num_nets=len(view.sizes),
+        num_pins=len(view.pins),
+        k=view.k,
+        cut=net_cut_of(view),
+        km1=km1_of(view),
+        soed=soed_of(view),
+        imbalance=imbalance_of(weights, target),
+        block_weights=weights,
+        max_block_weight=int(weights.max(initial=0)),
+        min_block_weight=int(weights.min()) if len(weights) else 0,
+        empty_blocks=int((np.bincount(view.part, minlength=view.k) == 0).sum()),
+        boundary=len(net_boundary_of(view)),
+        absorption=absorption_of(view),
+        connectivity=histogram_of(view),
+        target=target,
+    )

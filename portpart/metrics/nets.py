@@ -1,0 +1,147 @@
+"""What a partition of a hypergraph is worth: how many blocks the nets reach."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from portpart.graphs.convert_nets import as_hypergraph
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.metrics.view import PartitionView, checked_part
+from portpart.options import number_of_blocks
+
+
+class NetsView:
+    """Host arrays of a hypergraph and a partition, as `PartitionView` has them of a graph."""
+
+    def __init__(self, hypergraph: Any, part: Any, k: int | None = None) -> None:
+        self.hypergraph = as_hypergraph(hypergraph)
+        n = self.hypergraph.num_vertices
+        k = None if k is None else number_of_blocks(k, n)
+        self.part = checked_part(part, n, k)
+        self.k = int(self.part.max(initial=-1)) + 1 if k is None else k
+        to_host = self.hypergraph.space.to_host
+        self.sizes = np.diff(to_host(self.hypergraph.net_offsets)).astype(np.int64)
+        self.pins: np.ndarray = to_host(self.hypergraph.net_pins)
+
+    @cached_property
+    def vertex_weights(self) -> np.ndarray | None:
+        """Weights of the vertices, None if all are one."""
+        weights = self.hypergraph.vertex_weights
+        return None if weights is None else self.hypergraph.space.to_host(weights)
+
+    @cached_property
+    def net_weights(self) -> np.ndarray:
+        """Weights of the nets, as int64."""
+        weights = self.hypergraph.net_weights
+        if weights is None:
+            return np.ones(len(self.sizes), np.int64)
+        return self.hypergraph.space.to_host(weights).astype(np.int64)
+
+    @cached_property
+    def nets(self) -> np.ndarray:
+        """The net of each pin."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @cached_property
+    def connectivity(self) -> np.ndarray:
+        """The number of blocks that each net reaches."""
+        k = max(1, self.k)
+        pairs = np.unique(self.nets * k + self.part[self.pins])
+        return np.bincount(pairs // k, minlength=len(self.sizes))
+
+    def weighted(self, counts: np.ndarray) -> int:
+        """The sum of `counts` of the nets times their weights, exact beyond 64 bits."""
+        high, low = self.net_weights >> 32, self.net_weights & 0xFFFFFFFF
+        return (int((high * counts).sum()) << 32) + int((low * counts).sum())
+
+
+def view_of(graph: Any, part: Any, k: int | None = None) -> PartitionView | NetsView:
+    """What metrics need of a hypergraph, or of anything else as a graph."""
+    if isinstance(graph, Hypergraph):
+        return NetsView(graph, part, k)
+    return PartitionView(graph, part, k)
+
+
+def km1(hypergraph: Any, part: Any) -> int:
+    """The sum over all nets of weight times the number of blocks they reach beyond the first.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph or whatever `as_hypergraph` takes
+    part : array_like of int, shape (n,)
+        Block of each vertex; device arrays are copied to the host.
+
+    Examples
+    --------
+    >>> from portpart.metrics import km1, soed
+    >>> nets = [[0, 1, 2], [2, 3], [0, 3]]
+    >>> km1(nets, [0, 1, 2, 2]), soed(nets, [0, 1, 2, 2])
+    (3, 5)
+    """
+    return km1_of(NetsView(hypergraph, part))
+
+
+def soed(hypergraph: Any, part: Any) -> int:
+    """The sum of external degrees: over all nets in several blocks weight times their number.
+
+    It is cut plus :func:`km1`, whose parameters it has.
+    """
+    return soed_of(NetsView(hypergraph, part))
+
+
+def connectivity_histogram(hypergraph: Any, part: Any, k: int | None = None) -> np.ndarray:
+    """How many nets reach 0, 1 ... k blocks, int64, shape (k + 1,).
+
+    Parameters
+    ----------
+    hypergraph, part
+        As for :func:`km1`.
+    k : int, optional
+        Number of blocks; default: the largest block number plus one.
+    """
+    return histogram_of(NetsView(hypergraph, part, k))
+
+
+def absorption(hypergraph: Any, part: Any) -> float:
+    """How much of the nets lies inside of blocks: a net in one block counts its weight, else less.
+
+    Over all nets of s > 1 pins in λ blocks the sum of weight times ``(s - λ) / (s - 1)``, which is
+    what each block has of the net's pins beyond the first.  Parameters are those of :func:`km1`.
+    """
+    return absorption_of(NetsView(hypergraph, part))
+
+
+def net_cut_of(view: NetsView) -> int:
+    """Weight of the nets in several blocks."""
+    return view.weighted(view.connectivity > 1)
+
+
+def km1_of(view: NetsView) -> int:
+    """:func:`km1` of a view."""
+    return view.weighted(np.maximum(view.connectivity - 1, 0))
+
+
+def soed_of(view: NetsView) -> int:
+    """:func:`soed` of a view."""
+    return view.weighted(np.where(view.connectivity > 1, view.connectivity, 0))
+
+
+def histogram_of(view: NetsView) -> np.ndarray:
+    """:func:`connectivity_histogram` of a view."""
+    return np.bincount(view.connectivity, minlength=view.k + 1).astype(np.int64)
+
+
+def absorption_of(view: NetsView) -> float:
+    """:func:`absorption` of a view."""
+    real = view.sizes > 1
+    inside = view.sizes[real] - view.connectivity[real]
+    return math.fsum(view.net_weights[real] * (inside / (view.sizes[real] - 1)))
+
+
+def net_boundary_of(view: NetsView) -> np.ndarray:
+    """Vertices on a net in several blocks, ascending."""
+    return np.unique(view.pins[view.connectivity[view.nets] > 1])

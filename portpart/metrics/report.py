@@ -1,0 +1,29 @@
+"""What evaluations of graphs and of hypergraphs have in common."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from portpart.metrics.balance import keeps_limits
+
+
+class Report:
+    """A dataclass of metrics; has block weights, and perhaps a target."""
+
+    block_weights: np.ndarray
+    target: Any
+
+    def is_balanced(self, imbalance: Any = 0.03) -> bool:
+        """True if no block is above its limit for `imbalance` (exact)."""
+        return keeps_limits(self.block_weights, imbalance, self.target)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields but `target` as plain Python values (arrays become lists), for JSON."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in values.items() if name != "target"
+        }

@@ -1,0 +1,294 @@
+"""Refinement of hypergraphs: costs, sets of blocks and gains are what plain loops over nets say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portpart.algorithms.objectives.net_cost import net_objective
+from portpart.algorithms.objectives.pin_state import (
+    LARGE_TEAM,
+    MAX_SMALL,
+    SMALL_TEAM,
+    net_rows,
+    words_for,
+)
+from portpart.algorithms.objectives.total import total_cost
+from portpart.algorithms.refinement.moves import move_vertex
+from portpart.algorithms.refinement.net_moves import (
+    empty_lists,
+    settling,
+    touch_nets_of_hubs,
+    touch_nets_of_moves,
+)
+from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.interface import ExecutionSpace
+from portpart.graphs.hypergraph import Hypergraph
+from tests.algorithms.nets import (
+    circuit,
+    hypergraph_of,
+    hypergraphs,
+    nets_of,
+    rows_of,
+    weights_of,
+)
+from tests.algorithms.refining import FILTER_RATIO, Phases, balance_of, copied, refiner_at
+from tests.algorithms.spaces import reference
+
+PRICES = {"km1": lambda spread: max(0, spread - 1), "cut": lambda spread: int(spread > 1),
+          "soed": lambda spread: spread if spread > 1 else 0}
+KS = [2, 3, 64, 65, 200]
+
+PLAIN = circuit(300, 1, large=250)
+WEIGHTED = circuit(400, 2, large=2 * MAX_SMALL, weighted=True)
+ODD = hypergraph_of([[], [0], [0, 1, 2], [2, 1, 0], [3, 4], list(range(100)), [5]], 120,
+                    [7, 7, 1, 2, 0, 3, 1])
+HYPERGRAPHS = {"plain": PLAIN, "weighted": WEIGHTED, "odd": ODD}
+
+
+def cost(hypergraph: Hypergraph, part: np.ndarray, name: str) -> int:
+    """What all nets cost."""
+    weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
+    return sum(weight * PRICES[name](len({int(part[v]) for v in pins}))
+               for pins, weight in zip(nets_of(hypergraph), weights))
+
+
+def random_part(hypergraph: Hypergraph, k: int, seed: int = 0) -> np.ndarray:
+    """Most blocks about equal."""
+    return np.random.default_rng(seed).permutation(hypergraph.num_vertices).astype(np.int32) % k
+
+
+@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("name", HYPERGRAPHS)
+def test_the_cost_is_that_of_a_plain_loop(space: ExecutionSpace, name: str,
+                                          objective: str) -> None:
+    hypergraph = HYPERGRAPHS[name].to(space)
+    for k in KS:
+        part = random_part(hypergraph, k)
+        found = total_cost(hypergraph, space.asarray(part), net_objective(objective),
+                           net_rows(hypergraph, k))
+        assert found == cost(hypergraph, part, objective)
+
+
+def assert_state_is_right(refiner: Refiner, hypergraph: Hypergraph, k: int) -> None:
+    """Sets and counters of all nets tell where the pins are now, and the cost what they cost."""
+    part, state = copied(refiner.run.moves.part), refiner.rows(hypergraph).state
+    width = words_for(k)
+    present, alone, spread, row, counts, leaving = (copied(array) for array in (
+        state.present, state.alone, state.spread, state.row, state.counts, state.leaving))
+    for net, pins in enumerate(nets_of(hypergraph)):
+        expected = np.bincount(part[pins], minlength=k) if pins else np.zeros(k, np.int64)
+        for words, wanted in ((present, expected > 0), (alone, expected == 1)):
+            own = words[net * width : (net + 1) * width]
+            bits = np.unpackbits(own.view(np.uint8), bitorder="little")[:k]
+            assert np.array_equal(bits.astype(bool), wanted)
+        assert spread[net] == np.count_nonzero(expected)
+        assert (row[net] >= 0) == (len(pins) > MAX_SMALL)
+        if row[net] >= 0:
+            assert np.array_equal(counts[row[net] * k : (row[net] + 1) * k], expected)
+    assert not leaving.any()
+    assert not copied(state.is_listed).any()
+    name = refiner.objective.rules.name
+    assert copied(refiner.run.moves.cost_sums).sum() == 2 * cost(hypergraph, part, name)
+
+
+@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("k", KS)
+def test_state_and_cost_are_right_after_every_iteration(space: ExecutionSpace, k: int,
+                                                        objective: str) -> None:
+    """Propagations and rebalancings, weak and strong, from a partition that is not balanced."""
+    hypergraph = WEIGHTED
+    start = (np.random.default_rng(k).random(hypergraph.num_vertices) ** 2 * k).astype(np.int32)
+    for limit in (0, 1, 2, 3, 5, 8, 13, 30):
+        refiner, here = refiner_at(space, hypergraph, start, k, "0.1", net_objective(objective),
+                                   iteration_limit=limit)
+        outcome = refiner.refine(here, FILTER_RATIO)
+        assert_state_is_right(refiner, here, k)
+        assert outcome["cut"] == cost(hypergraph, copied(refiner.best), objective)
+
+
+def ties(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int,
+         nets: list[int]) -> dict[int, int]:
+    """By block: what the nets of v cost more if v is in a block without others of them."""
+    price, found = PRICES[name], dict[int, int]()
+    weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
+    rows = nets_of(hypergraph)
+    for net in nets:
+        others = {int(part[u]) for u in rows[net] if u != v}
+        step = weights[net] * (price(len(others) + 1) - price(len(others)))
+        for block in others:
+            found[block] = found.get(block, 0) + step
+    return {block: weight for block, weight in found.items() if weight > 0}
+
+
+def losses(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int, block: int,
+           nets: list[int]) -> int:
+    """What those of v's nets cost more that cost more if v moves to a block."""
+    moved = part.copy()
+    moved[v] = block
+    total = 0
+    weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
+    for net in nets:
+        pins = nets_of(hypergraph)[net]
+        before, after = (PRICES[name](len({int(p[u]) for u in pins})) for p in (part, moved))
+        total += weights[net] * max(0, after - before)
+    return total
+
+
+def assert_gains_are_right(phases: Phases, hypergraph: Hypergraph, name: str) -> None:
+    """Best target, gain and filter of every vertex on a boundary, by costs before and after."""
+    cache, flags = phases.run.cache, copied(phases.run.active.flags)
+    part, target, gain = map(copied, (phases.run.moves.part, cache.best_target, cache.gain))
+    vertex_nets = rows_of(hypergraph.vertex_offsets, hypergraph.vertex_nets)
+    before = cost(hypergraph, part, name)
+    for v in np.flatnonzero(flags).tolist():
+        row = ties(hypergraph, part, name, v, vertex_nets[v])
+        own = row.pop(int(part[v]), 0)
+        if not row:
+            assert target[v] == -1
+            assert gain[v] == -own
+            continue
+        block = int(target[v]) if target[v] >= 0 else -2 - int(target[v])
+        moved = part.copy()
+        moved[v] = block
+        assert gain[v] == before - cost(hypergraph, moved, name)
+        assert gain[v] == max(row.values()) - own
+        lost = losses(hypergraph, part, name, v, block, vertex_nets[v])
+        assert (target[v] >= 0) == (gain[v] >= 0 or -gain[v] < int(FILTER_RATIO * lost))
+
+
+class NetPhases(Phases):
+    """The same for nets."""
+
+    def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:
+        moves, count = self.run.moves, len(vertices)
+        for array, values in ((moves.target, blocks), (moves.moved_in, self.level.iteration)):
+            changed = copied(array)
+            changed[vertices] = values
+            array[:] = self.space.asarray(changed)
+        moves.listed[:count] = self.space.asarray(vertices, np.int32)
+        self.level.moves = count
+        rows: Any = self.rows
+        words, price = rows.state.words, self.objective.rules.price
+        self.launch(count, touch_nets_of_moves)
+        self.launch(int(self.level.hubs), touch_nets_of_hubs, team=LARGE_TEAM)
+        small, large = settling(price)
+        listed = type(words)(copied(words.array))
+        self.launch(int(listed.small_touched), small, team=SMALL_TEAM)
+        self.launch(int(listed.large_touched), large, team=LARGE_TEAM)
+        self.level.iteration += 1
+        self.launch(count, move_vertex, team=1)
+        self.launch(1, empty_lists, team=1)
+
+
+@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("k", [2, 65])
+def test_gains_stay_right_through_moves(space: ExecutionSpace, k: int, objective: str) -> None:
+    """Of a few vertices and of many, hubs among them."""
+    hypergraph = circuit(110, 3, large=80, weighted=True)
+    phases = NetPhases(space, hypergraph, random_part(hypergraph, k), k, hub_degree=6,
+                       objective=net_objective(objective))
+    random = np.random.default_rng(1)
+    for share in (0.02, 0.5, 0.05):
+        assert_gains_are_right(phases, hypergraph, objective)
+        part = copied(phases.run.moves.part)
+        movers = random.choice(110, max(1, int(share * 110)), replace=False)
+        phases.move(movers, (part[movers] + random.integers(1, k, len(movers))) % k)
+        assert copied(phases.run.moves.cost_sums).sum() == 2 * cost(
+            hypergraph, copied(phases.run.moves.part), objective)
+        phases.refresh()
+    assert_gains_are_right(phases, hypergraph, objective)
+
+
+def agreed(hypergraph: Hypergraph, part: np.ndarray, wishes: dict[int, int],
+           name: str) -> dict[int, int]:
+    """What each wanted move gains after those of smaller ids."""
+    gains, now = {}, part.copy()
+    for v in sorted(wishes):
+        before = cost(hypergraph, now, name)
+        now[v] = wishes[v]
+        gains[v] = before - cost(hypergraph, now, name)
+    return gains
+
+
+@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("k", [2, 70])
+def test_vertices_move_that_still_gain_after_those_before_them(space: ExecutionSpace, k: int,
+                                                               objective: str) -> None:
+    """Small nets, and large ones that are asked and that need not be."""
+    hypergraph = circuit(260, 4, large=240)
+    start = random_part(hypergraph, k)
+    phases = NetPhases(space, hypergraph, start, k, objective=net_objective(objective))
+    wishes = {v: int(block) for v, block in enumerate(copied(phases.run.cache.best_target))
+              if block >= 0}
+    expected = agreed(hypergraph, start, wishes, objective)
+    refiner, here = refiner_at(space, hypergraph, start, k, "0.5", net_objective(objective),
+                               iteration_limit=1)
+    refiner.refine(here, FILTER_RATIO)
+    after = copied(refiner.rows(here).state.after)
+    assert {v: int(after[v]) for v in wishes} == expected
+    moved = {v for v, iteration in enumerate(copied(refiner.run.moves.moved_in))
+             if iteration == 0}
+    assert moved == {v for v, gain in expected.items() if gain >= 0}
+    assert len(moved) > 10
+
+
+def assert_outcome_is_true(hypergraph: Hypergraph, k: int, name: str, outcome: dict[str, int],
+                           part: np.ndarray, imbalance: str = "0.03") -> None:
+    weights = weights_of(hypergraph.vertex_weights, hypergraph.num_vertices)
+    heaviest = max(np.bincount(part, weights, minlength=k).astype(np.int64))
+    limit = balance_of(hypergraph, k, imbalance).max_block_weight
+    assert outcome["cut"] == cost(hypergraph, part, name)
+    assert outcome["overload"] == heaviest - limit
+
+
+@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("k", [2, 9])
+def test_every_space_finds_the_same_partition(space: ExecutionSpace, k: int,
+                                              objective: str) -> None:
+    """From a start that is balanced, and from one that is not."""
+    hypergraph, value = circuit(2000, 6, large=700), net_objective(objective)
+    for start in (random_part(hypergraph, k),
+                  (np.random.default_rng(1).random(2000) ** 3 * k).astype(np.int32)):
+        found = []
+        for each in (space, reference()):
+            refiner, here = refiner_at(each, hypergraph, start, k, objective=value)
+            outcome = dict(refiner.refine(here, FILTER_RATIO))
+            found.append((outcome, copied(refiner.best).tolist()))
+        assert found[0] == found[1]
+        assert_outcome_is_true(hypergraph, k, objective, outcome, copied(refiner.best))
+        assert outcome["balanced"]
+        assert outcome["cut"] < 0.8 * cost(hypergraph, start, objective)
+
+
+@given(hypergraph=hypergraphs(12), k=st.integers(2, 4), name=st.sampled_from(sorted(PRICES)),
+       data=st.data())
+@settings(max_examples=60)
+def test_random_starts_on_random_hypergraphs(hypergraph: Hypergraph, k: int, name: str,
+                                             data: st.DataObject) -> None:
+    """What is reported is true, and a balanced start gets no worse."""
+    n = hypergraph.num_vertices
+    start = np.array(data.draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)), np.int32)
+    refiner, here = refiner_at(reference(), hypergraph, start, k, "0.5", net_objective(name))
+    outcome = refiner.refine(here, 0.5)
+    assert_outcome_is_true(hypergraph, k, name, outcome, copied(refiner.best), "0.5")
+    weights = weights_of(hypergraph.vertex_weights, n)
+    before = max(np.bincount(start, weights, minlength=k))
+    if before <= balance_of(hypergraph, k, "0.5").max_block_weight:
+        assert outcome["balanced"]
+        assert outcome["cut"] <= cost(hypergraph, start, name)
+
+
+def test_fixed_vertices_stay(space: ExecutionSpace) -> None:
+    hypergraph = PLAIN
+    start = random_part(hypergraph, 4)
+    fixed = np.where(np.arange(len(start)) % 5 == 0, start, -1).astype(np.int32)
+    refiner, here = refiner_at(space, hypergraph, start, 4, objective=net_objective("km1"))
+    refiner.refine(here, FILTER_RATIO, space.asarray(fixed))
+    best = copied(refiner.best)
+    assert np.array_equal(best[::5], start[::5])
+    assert cost(hypergraph, best, "km1") < cost(hypergraph, start, "km1")
