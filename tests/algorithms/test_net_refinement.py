@@ -78,12 +78,12 @@ def assert_state_is_right(refiner: Refiner, hypergraph: Hypergraph, k: int) -> N
     """Sets and counters of all nets tell where the pins are now, and the cost what they cost."""
     part, state = copied(refiner.run.moves.part), refiner.rows(hypergraph).state
     width = words_for(k)
-    present, alone, spread, row, counts, leaving = (copied(array) for array in (
-        state.present, state.alone, state.spread, state.row, state.counts, state.leaving))
+    sets, spread, row, counts, leaving = (copied(array) for array in (
+        state.sets, state.spread, state.row, state.counts, state.leaving))
     for net, pins in enumerate(nets_of(hypergraph)):
         expected = np.bincount(part[pins], minlength=k) if pins else np.zeros(k, np.int64)
-        for words, wanted in ((present, expected > 0), (alone, expected == 1)):
-            own = words[net * width : (net + 1) * width]
+        for kind, wanted in enumerate((expected > 0, expected == 1)):
+            own = sets[2 * net * width : 2 * (net + 1) * width][kind::2].copy()
             bits = np.unpackbits(own.view(np.uint8), bitorder="little")[:k]
             assert np.array_equal(bits.astype(bool), wanted)
         assert spread[net] == np.count_nonzero(expected)

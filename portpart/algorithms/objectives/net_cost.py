@@ -28,10 +28,13 @@ from portpart.algorithms.objectives.objective import (
 )
 from portpart.algorithms.objectives.pin_state import (
     BITS,
+    WORD_SHIFT,
     NetRows,
     bit_of,
     is_alone,
     is_present,
+    place_of_word,
+    spread_of,
     spread_without,
 )
 from portpart.backends.language import (
@@ -102,12 +105,12 @@ def tie_of(price: DeviceFunction) -> DeviceFunction:
 def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
     """Add a tie to each of the blocks first ... end-1 that has other pins than one `here`."""
     alone = is_alone(net, here, graph.state)
-    for word in range(first // BITS, (end + BITS - 1) // BITS):
-        blocks = graph.state.present[int64(net) * graph.state.words.width + word]
-        if alone and word == here // BITS:
+    for base in range(first, end, BITS):
+        blocks = graph.state.sets[place_of_word(net, base, graph.state)]
+        if alone and here >> WORD_SHIFT == base >> WORD_SHIFT:
             blocks ^= bit_of(here)
         while blocks != 0:
-            team_atomic_add(ties.weights, word * BITS - first + ctz(blocks), tie)
+            team_atomic_add(ties.weights, base - first + ctz(blocks), tie)
             blocks &= blocks - uint64(1)
     return tie
 
@@ -160,7 +163,7 @@ def is_split(v, graph: NetRows, part):
     outside = int64(0)
     for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         net = graph.targets[place]
-        if graph.state.spread[net] > 1:
+        if spread_of(net, graph.state) > 1:
             outside += value_or(graph.nets.weights, net, 1)
     return team_sum(outside) > 0
 

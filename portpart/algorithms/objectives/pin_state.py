@@ -41,8 +41,8 @@ MAX_SMALL = 64
 SMALL_TEAM, LARGE_TEAM = 8, 256
 """Lanes for a net without counters, and for one with them."""
 
-BITS = 64
-"""Blocks in a word of a set."""
+BITS, WORD_SHIFT = 64, 6
+"""Blocks in a word of a set, and their logarithm."""
 
 ALONE_CHANGED, PRESENT_CHANGED = 1, 2
 """What changes of a net: the blocks with one of its pins only, or those that it touches, too."""
@@ -103,8 +103,9 @@ class PinState(WorkRecord):
 
     Attributes
     ----------
-    present, alone : array of uint64
-        Sets of blocks: those that a net touches, and those with one of its pins alone.
+    sets : array of uint64
+        Sets of blocks, word by word side by side: those that a net touches, and those with one of
+        its pins alone.
     spread : array of int32, shape (m,)
         Number of blocks that a net touches.
     row : array of int32, shape (m,)
@@ -122,8 +123,7 @@ class PinState(WorkRecord):
     """
 
     words: NetWords
-    present: Array = work(np.uint64, lambda size: size.words)
-    alone: Array = work(np.uint64, lambda size: size.words)
+    sets: Array = work(np.uint64, lambda size: 2 * size.words)
     spread: Array = work(np.int32, _of_nets)
     row: Array = work(np.int32, _of_nets)
     large: Array = work(np.int32, _of_large)
@@ -192,36 +192,51 @@ def bit_of(block):
 
 
 @device
+def place_of_word(net, block, state: PinState):
+    """Where the word of a block stands in the set of blocks that a net touches."""
+    return 2 * (int64(net) * state.words.width + (int64(block) >> WORD_SHIFT))
+
+
+@device
 def is_present(net, block, state: PinState):
     """Whether a net touches a block."""
-    word = state.present[int64(net) * state.words.width + (int64(block) >> 6)]
-    return word & bit_of(block) != 0
+    return state.sets[place_of_word(net, block, state)] & bit_of(block) != 0
 
 
 @device
 def is_alone(net, block, state: PinState):
     """Whether a net has one pin in a block."""
-    word = state.alone[int64(net) * state.words.width + (int64(block) >> 6)]
-    return word & bit_of(block) != 0
+    return state.sets[place_of_word(net, block, state) + 1] & bit_of(block) != 0
+
+
+@device
+def spread_of(net, state: PinState):
+    """Number of blocks that a net touches; a single word tells it sooner than another array."""
+    spread = int64(0)
+    if state.words.width == 1:
+        spread = popcount(state.sets[2 * int64(net)])
+    else:
+        spread = int64(state.spread[net])
+    return spread
 
 
 @device
 def spread_without(net, here, state: PinState):
     """Number of blocks that a net touches without one of its pins in block `here`."""
-    return int64(state.spread[net]) - int64(is_alone(net, here, state))
+    return spread_of(net, state) - int64(is_alone(net, here, state))
 
 
 @device
 def store_word(net, word, once, alone, state: PinState):
     """Set a word of both sets of a net; returns what changes."""
-    place = int64(net) * state.words.width + word
+    place = 2 * (int64(net) * state.words.width + word)
     changed = int64(0)
-    if state.alone[place] != alone:
+    if state.sets[place + 1] != alone:
         changed = int64(ALONE_CHANGED)
-        state.alone[place] = alone
-    if state.present[place] != once:
+        state.sets[place + 1] = alone
+    if state.sets[place] != once:
         changed = int64(PRESENT_CHANGED)
-        state.present[place] = once
+        state.sets[place] = once
     return changed
 
 
@@ -237,7 +252,7 @@ def store_small(net, size, blocks, state: PinState):
         once = uint64(0)
         twice = uint64(0)
         for j in range(size):
-            if int64(blocks[j]) >> 6 == word:
+            if int64(blocks[j]) >> WORD_SHIFT == word:
                 bit = bit_of(blocks[j])
                 twice |= once & bit
                 once |= bit
