@@ -21,7 +21,7 @@ PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
 """What these export is for users; those of the last write kernels."""
 
 FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.io.formats.": {"parse", "text"},
-                 "portpart.io.netlist.verilog": {"parse"}}
+                 "portpart.io.netlist.": {"parse", "parse_netlist"}}
 """What tables of modules find in each of them."""
 
 AWAITED = {"portpart.algorithms.coarsening.net_contraction": {"merged_nets"},

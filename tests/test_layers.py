@@ -35,6 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("io/formats/*",),
     ("io/netlist/*",),
     ("io/netlist/verilog/*",),
+    ("io/netlist/blif", "io/netlist/aiger"),
     ("io/*",),
     ("graphs/convert", "graphs/convert_mesh", "graphs/convert_nets"),
     ("graphs/constructors", "io/writing"),

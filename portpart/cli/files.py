@@ -62,10 +62,12 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
     """
     from portpart import io
     from portpart.io.known import format_of_name
+    from portpart.io.netlists import NETLISTS
 
-    if (reading.file_format or format_of_name(name)) != "verilog":
+    name_of_format = reading.file_format or format_of_name(name)
+    if name_of_format not in NETLISTS:
         return None
-    return io.read_netlist(name, top=reading.top)
+    return io.read_netlist(name, top=reading.top, format=reading.file_format)
 
 
 def _options(reading: Reading) -> dict[str, Any]:

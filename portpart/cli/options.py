@@ -19,7 +19,7 @@ graph_argument = click.argument("graph", metavar="GRAPH")
 names_option = click.option(
     "--names",
     is_flag=True,
-    help="Partition files hold a vertex's name and its block on each line (Verilog, edge lists).",
+    help="Partition files hold a vertex's name and its block on each line (netlists, edge lists).",
 )
 
 imbalance_option = click.option(
@@ -113,13 +113,13 @@ _READING = (
                  help="Edge list: the first line holds titles, or an edge; default: if it shows."),
     click.option("--format", "file_format", metavar="NAME",
                  help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
-                      "verilog, metis-mesh); default: by its content and name."),
+                      "verilog, blif, aiger, metis-mesh); default: by its content and name."),
     click.option("--top", metavar="MODULE",
-                 help="Verilog: the module to take; default: the one that no other instantiates."),
+                 help="Verilog, BLIF: module to take; default: the one that no other contains."),
     click.option("--model", type=click.Choice(["star", "clique"]),
-                 help="Verilog: what becomes of a net; default: star, driver to sinks."),
+                 help="Netlists: what becomes of a net; default: star, driver to sinks."),
     click.option("--max-fanout", type=click.IntRange(min=0),
-                 help="Verilog: leave out nets that reach more gates; default: keep all."),
+                 help="Netlists: leave out nets that reach more gates; default: keep all."),
     click.option("--mesh", type=click.Choice(["dual", "nodal"]),
                  help="METIS mesh: vertices are the elements (dual, the default) or the nodes."),
     click.option("--common-nodes", type=click.IntRange(min=1),

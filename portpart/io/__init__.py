@@ -1,5 +1,6 @@
 """Graphs, hypergraphs and partitions in files, packed or not: METIS, hMETIS, Matrix Market, edge
-lists, DIMACS, npz, and netlists in gate-level Verilog.
+lists, DIMACS, npz, and netlists in gate-level Verilog,
+BLIF and AIGER.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from portpart.io.hostfile import Host, expand_nodelist, read_hosts
 from portpart.io.hypergraphs import read_hypergraph
 from portpart.io.known import FORMATS
 from portpart.io.netlist.netlist import Netlist
-from portpart.io.netlist.verilog import read_netlist
+from portpart.io.netlists import read_netlist
 from portpart.io.partition_file import (
     read_named_partition,
     read_partition,

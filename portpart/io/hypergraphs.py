@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.formats import hmetis, matrix_nets
-from portpart.io.netlist.netlist import Netlist
-from portpart.io.netlist.verilog import parse_netlist
+from portpart.io.netlist.netlist import Netlist, distinct
+from portpart.io.netlists import netlist_of
 from portpart.io.reading import checked_limit
-from portpart.io.sniff import MATRIX_MARKET_BEGINS, VERILOG_BEGINS
+from portpart.io.sniff import MATRIX_MARKET_BEGINS, netlist_format
 from portpart.io.text.files import PathLike, Source, read_source
 from portpart.io.text.foreign import refuse_foreign
 from portpart.io.text.packed import bare_name
@@ -52,15 +53,16 @@ def read_hypergraph(
     path : str or PathLike
         Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the hypergraph in it.
         ``-`` reads standard input.
-    format : {"hmetis", "matrix-market", "verilog"}, optional
-        Default: what the content shows, else what the suffix says (``.hgr``, ``.mtx``, ``.v``),
-        else hMETIS.
+    format : {"hmetis", "matrix-market", "verilog", "blif", "aiger"}, optional
+        Default: what the content shows, else what the suffix says (``.hgr``, ``.mtx``, ``.v``,
+        ``.blif``, ``.aig``, ``.aag``), else hMETIS.
     model, diagonal
         Matrix Market: as in :func:`portpart.as_hypergraph`.
     top : str, optional
-        Verilog: the module to take; default: the one that no other instantiates.
+        Verilog and BLIF: the module to take, as in :func:`read_netlist`.
     ports : bool
-        Netlists: whether the bits of the ports are vertices too, after the gates and of weight 0.
+        Netlists: whether the bits of the ports are vertices too, after the gates and of weight 0;
+        names that occur again get underscores.
     max_fanout : int, optional
         Netlists: nets that join more than ``max_fanout + 1`` vertices (clock, reset) lose their
         pins.
@@ -110,10 +112,12 @@ def _recognised(source: Source) -> str:
     data, hint = source.data, net_format_of_name(source.name)
     if MATRIX_MARKET_BEGINS.match(data):
         return "matrix-market"
+    netlist = netlist_format(data)
+    if netlist in ("blif", "aiger"):
+        return netlist
     if hint is None:
         refuse_foreign(source)
-        return "verilog" if VERILOG_BEGINS.match(data) else "hmetis"
-    return hint
+    return hint or netlist or "hmetis"
 
 
 def _parsed(name: str, source: Source, options: dict[str, Any]) -> Hypergraph:
@@ -132,9 +136,9 @@ def _parsed(name: str, source: Source, options: dict[str, Any]) -> Hypergraph:
     return made
 
 
-def _verilog(source: Source, top: str | None = None, ports: bool = False,
+def _netlist(format: str, source: Source, top: str | None = None, ports: bool = False,
              max_fanout: int | None = None) -> Hypergraph:
-    return hypergraph_of_netlist(parse_netlist(source, top), ports, max_fanout)
+    return hypergraph_of_netlist(netlist_of(source, format, top), ports, max_fanout)
 
 
 def hypergraph_of_netlist(netlist: Netlist, ports: bool = False,
@@ -143,7 +147,7 @@ def hypergraph_of_netlist(netlist: Netlist, ports: bool = False,
     offsets, pins = netlist.hypergraph(ports=ports, max_fanout=max_fanout)
     names, weights = netlist.gate_names, None
     if ports:
-        names = names + netlist.port_names
+        names = distinct(names + netlist.port_names)
         weights = [1] * netlist.num_gates + [0] * netlist.num_ports
     made = nets_hypergraph(offsets, pins, len(names), None, weights)
     return replace(made, names=names)
@@ -152,6 +156,9 @@ def hypergraph_of_netlist(netlist: Netlist, ports: bool = False,
 NET_FORMATS = {
     "hmetis": NetFormat(hmetis.parse, (".hgr", ".hmetis"), ()),
     "matrix-market": NetFormat(matrix_nets.parse, (".mtx", ".mm"), ("model", "diagonal")),
-    "verilog": NetFormat(_verilog, (".v", ".vg"), ("top", "ports", "max_fanout")),
+    "verilog": NetFormat(partial(_netlist, "verilog"), (".v", ".vg"),
+                         ("top", "ports", "max_fanout")),
+    "blif": NetFormat(partial(_netlist, "blif"), (".blif",), ("top", "ports", "max_fanout")),
+    "aiger": NetFormat(partial(_netlist, "aiger"), (".aig", ".aag"), ("ports", "max_fanout")),
 }
 """Every format by its name."""

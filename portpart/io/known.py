@@ -10,7 +10,7 @@ from typing import Any
 from portpart.graphs.graph import Graph
 from portpart.io.formats import dense, dimacs, edge_list, matrix_market, mesh, metis, npz
 from portpart.io.formats.edge_list import NamedGraph
-from portpart.io.netlist import verilog
+from portpart.io.netlist import aiger, blif, verilog
 from portpart.io.text.files import Source
 from portpart.io.text.packed import bare_name
 from portpart.io.text.rules import RULES, rules_of
@@ -58,6 +58,8 @@ FORMATS = {
     "npz": Format(npz, (".npz",), RULES),
     "dense": Format(dense, (".npy",), RULES),
     "verilog": Format(verilog, (".v", ".vg"), ("top", "model", "max_fanout")),
+    "blif": Format(blif, (".blif",), ("top", "model", "max_fanout")),
+    "aiger": Format(aiger, (".aig", ".aag"), ("model", "max_fanout")),
     "metis-mesh": Format(mesh, (".mesh",), ("mesh", "common_nodes")),
 }
 """Every format by its name."""

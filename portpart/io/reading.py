@@ -44,10 +44,11 @@ def read(
     path : str or PathLike
         Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the graph in it.  ``-``
         reads standard input.
-    format : {"metis", "matrix-market", "edge-list", "dimacs", "npz", "dense", "verilog"}, optional
+    format : {"metis", "matrix-market", "edge-list", "dimacs", "npz", "dense", "verilog", "blif",
+            "aiger", "metis-mesh"}, optional
         Default: what the content shows, where it allows several what the suffix says (``.graph``,
-        ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.npy``, ``.v`` ..., before ``.gz``, ``.xz``,
-        ``.bz2`` or ``.zst``).
+        ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.npy``, ``.v``, ``.blif``, ``.aig`` ..., before
+        ``.gz``, ``.xz``, ``.bz2`` or ``.zst``).
     symmetrize : bool, "sum" or "max", optional
         As in :func:`portpart.as_graph`.  Matrix Market files, edge lists and DIMACS files list
         edges without direction: they are read as with True unless it says "sum" or "max".
@@ -68,11 +69,12 @@ def read(
     header : bool, optional
         Edge list: whether the first line holds titles; default: if that shows.
     top : str, optional
-        Verilog: the module to take; default: the one that no other instantiates.
+        Verilog and BLIF: the module to take; default: the one that no other instantiates, of BLIF
+        the first.
     model : {"star", "clique"}, optional
-        Verilog: what becomes of a net, as in :meth:`Netlist.graph`; default: a star.
+        Netlists: what becomes of a net, as in :meth:`Netlist.graph`; default: a star.
     max_fanout : int, optional
-        Verilog: leave out nets that reach more gates, as of clock and reset; default: keep all.
+        Netlists: leave out nets that reach more gates, as of clock and reset; default: keep all.
     mesh : {"dual", "nodal"}, optional
         METIS mesh (format ``"metis-mesh"``, ``.mesh``): whether the vertices are the elements
         (default) or the nodes.
@@ -104,7 +106,7 @@ def read(
     -----
     Text is read by compiled code in parallel, O(bytes); memory is about the size of the text plus
     20 bytes per arc (METIS), 30 (lists of edges) or 100 (with weights).  Names that are no numbers
-    and quoted words are read in Python, some microseconds a line; so is Verilog, see
+    and quoted words are read in Python, some microseconds a line; so are netlists, see
     :func:`read_netlist`.
     """
     given = {"symmetrize": symmetrize, "weights": weights, "weight_scale": weight_scale,
@@ -117,7 +119,7 @@ def read(
 
 
 def read_named(path: PathLike, format: str | None = None, **options: Any) -> NamedGraph:
-    """Read a graph file that names its vertices: gate-level Verilog or an edge list.
+    """Read a graph file that names its vertices: a netlist or an edge list.
 
     Parameters
     ----------
@@ -138,7 +140,8 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
     name, result = _parsed(path, format, options)
     if isinstance(result, NamedGraph):
         return result
-    raise InputError(f"{name} files do not name their vertices; edge-list and verilog files do")
+    raise InputError(f"{name} files do not name their vertices; edge-list, verilog, "
+                     "blif and aiger files do")
 
 
 def _parsed(

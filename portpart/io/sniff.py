@@ -24,6 +24,8 @@ NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 MATRIX_MARKET_BEGINS = re.compile(rb"%%matrixmarket\b", re.IGNORECASE)
 VERILOG_BEGINS = re.compile(rb"\s*(//|/\*|\(\*|`[a-z]|(macro)?module\b)")
+BLIF_BEGINS = re.compile(rb"(\s*#[^\n]*\n)*\s*\.(model|inputs)\b")
+AIGER_BEGINS = re.compile(rb"a[ai]g \d+ \d+ \d+ \d+ \d+")
 DIMACS_COMMENT = re.compile(rb"c(\s|$)")
 DIMACS_PROBLEM = re.compile(rb"p\s+\S+\s+\d+\s+\d+\s*$")
 DIMACS_EDGE = re.compile(rb"[ae]\s+\d+\s+\d+(\s|$)")
@@ -85,9 +87,12 @@ def recognised(source: Source, hint: str | None) -> str:
         return "dense"
     if MATRIX_MARKET_BEGINS.match(data):
         return "matrix-market"
+    netlist = netlist_format(data)
+    if netlist in ("blif", "aiger"):
+        return netlist
     refuse_foreign(source)
-    if hint is None and VERILOG_BEGINS.match(data):
-        return "verilog"
+    if hint is None and netlist:
+        return netlist
     if hint not in (None, "metis", "edge-list", "dimacs"):
         return hint
     sample = sample_of(source)
@@ -98,6 +103,15 @@ def recognised(source: Source, hint: str | None) -> str:
     if _is_titled_matrix(source, sample) and hint != "dimacs":
         return "dense"
     return _of_numbers(source, sample, hint) if sample.all_numbers else hint or "metis"
+
+
+def netlist_format(data: bytes) -> str | None:
+    """Format of a netlist by its begin."""
+    if AIGER_BEGINS.match(data):
+        return "aiger"
+    if BLIF_BEGINS.match(data):
+        return "blif"
+    return "verilog" if VERILOG_BEGINS.match(data) else None
 
 
 def sample_of(source: Source) -> Sample:

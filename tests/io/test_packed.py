@@ -108,8 +108,6 @@ def test_a_byte_order_mark_is_left_out(text: str, tmp_path: Path) -> None:
 
 FOREIGN = {
     "g.hgr": (b"2 3\n1 2\n2 3\n", r"hypergraph \(hMETIS\)"),
-    "g.blif": (b"# made by abc\n.model x\n", "BLIF netlist: convert it to gate-level Verilog"),
-    "g.txt": (b"aig 3 2 0 1 1\n6\n", "AIGER circuit"),
     "g.gml": (b"graph [\n node [ id 0 ] ]\n", "GML file: read it with networkx"),
     "g.graphml": (b"<?xml version='1.0'?>\n<graphml/>\n", r"XML file \(GraphML or GEXF\)"),
     "g.json": (b'{"nodes": []}', "JSON file"),

@@ -240,6 +240,18 @@ class Netlist:
                 f"{self.num_pins:,} pins, {self.num_ports:,} ports>")
 
 
+def distinct(names: list[str]) -> list[str]:
+    """The names, where one that occurs again gets underscores."""
+    seen: set[str] = set()
+    found = []
+    for name in names:
+        while name in seen:
+            name += "_"
+        seen.add(name)
+        found.append(name)
+    return found
+
+
 def _offsets(rows: np.ndarray, count: int) -> np.ndarray:
     """Where each row begins among sorted or counted row numbers."""
     offsets = np.zeros(count + 1, np.int64)

@@ -35,10 +35,6 @@ FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
         (rb"\s*(creator\b.*\n\s*)?graph\s*\[", "a GML file", NETWORKX),
         (rb"\s*\*vertices\b", "a Pajek file", NETWORKX),
         (rb"\s*[\[{]", "a JSON file", NETWORKX),
-        (rb"a[ai]g \d+ \d+ \d+ \d+ \d+", "an AIGER circuit", "convert it to gate-level Verilog, "
-                                                            "with yosys or abc for example"),
-        (rb"(\s*#.*\n)*\s*\.(model|inputs)\b", "a BLIF netlist", "convert it to gate-level "
-                                               "Verilog, with yosys or abc for example"),
         (rb"\s*MeshVersionFormatted", "a Medit mesh", "read it with meshio and pass that to "
                                                       "portpart.as_mesh"),
         (rb"\$MeshFormat", "a Gmsh mesh", "read it with meshio and pass that to portpart.as_mesh"),
@@ -49,9 +45,6 @@ FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
 SUFFIXES = {
     ".hgr": ("a hypergraph (hMETIS)", "portpart.io.read_hypergraph reads it"),
     ".hmetis": ("a hypergraph (hMETIS)", "portpart.io.read_hypergraph reads it"),
-    ".blif": ("a BLIF netlist", "convert it to gate-level Verilog, with yosys or abc for example"),
-    ".aig": ("an AIGER circuit", "convert it to gate-level Verilog, with yosys or abc for example"),
-    ".aag": ("an AIGER circuit", "convert it to gate-level Verilog, with yosys or abc for example"),
     ".mat": ("a MATLAB file", "scipy.io.loadmat reads it; pass the matrix to portpart.partition"),
     ".gml": ("a GML file", NETWORKX),
     ".graphml": ("a GraphML file", NETWORKX),

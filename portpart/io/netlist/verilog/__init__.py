@@ -16,46 +16,16 @@ from portpart.io.netlist.verilog.flatten import flatten
 from portpart.io.netlist.verilog.hierarchy import top_module
 from portpart.io.netlist.verilog.parser import parse_modules
 from portpart.io.netlist.verilog.tokens import Tokens
-from portpart.io.text.files import PathLike, Source, read_source
-
-__all__ = ["Netlist", "parse", "parse_netlist", "read_netlist"]
-
-
-def read_netlist(path: PathLike, *, top: str | None = None) -> Netlist:
-    """Read a gate-level Verilog file.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        Plain, ``.gz``, ``.xz`` or ``.bz2``; ``-`` reads standard input.
-    top : str, optional
-        The module to take; default: the only one that no other module instantiates.
-
-    Returns
-    -------
-    Netlist
-        Gates in the order of the file, those inside of instances of modules after them and named
-        ``instance/gate``.
-
-    Raises
-    ------
-    GraphFormatError
-        Naming file and line of what is not understood.
-    InputError
-        If the file cannot be read or has no module `top`.
-
-    Notes
-    -----
-    O(bytes), in Python: a million gates take ten to twenty seconds and about a gigabyte.
-
-    Constants are no nets: what is tied to one has a pin less.  A net that is named but never
-    declared is a new one, as in Verilog.
-    """
-    return parse_netlist(read_source(path), top)
+from portpart.io.text.files import Source
 
 
 def parse_netlist(source: Source, top: str | None = None) -> Netlist:
-    """The netlist in the text of a file."""
+    """The netlist in the text of a file.
+
+    Gates are in the order of the file, those inside of instances of modules after them and named
+    ``instance/gate``.  Constants are no nets: what is tied to one has a pin less.  A net that is
+    named but never declared is a new one, as in Verilog.
+    """
     tokens = Tokens(source)
     modules, labels = parse_modules(tokens)
     return flatten(tokens, modules, labels, top_module(tokens, modules, top))

@@ -16,8 +16,7 @@ from portpart.io.netlist.netlist import Netlist
 from portpart.io.netlist.verilog.drives import declared_port, drives
 from portpart.io.netlist.verilog.expression import fitted
 from portpart.io.netlist.verilog.hierarchy import check_depth
-from portpart.io.netlist.verilog.module import CONSTANT, Module
-from portpart.io.netlist.verilog.tokens import Tokens
+from portpart.io.netlist.verilog.module import CONSTANT, Module, Text
 
 SEPARATOR = "/"
 
@@ -48,7 +47,7 @@ class Instance:
     """Flat net of each net of the module; -1 where it is new."""
 
 
-def flatten(tokens: Tokens, modules: dict[str, Module], labels: list[str], top: Module) -> Netlist:
+def flatten(tokens: Text, modules: dict[str, Module], labels: list[str], top: Module) -> Netlist:
     """The netlist of `top`."""
     check_depth(tokens, modules, top)
     flat = Flat()
@@ -68,7 +67,7 @@ def _unmapped(module: Module) -> np.ndarray:
     return net_map
 
 
-def _flatten_instance(tokens: Tokens, modules: dict[str, Module], labels: list[str],
+def _flatten_instance(tokens: Text, modules: dict[str, Module], labels: list[str],
                       instance: Instance, flat: Flat) -> list[Instance]:
     """Append the gates and new nets of an instance; return the instances of modules in it."""
     module, prefix, net_map = instance.module, instance.prefix, instance.net_map
@@ -99,7 +98,7 @@ def _flatten_instance(tokens: Tokens, modules: dict[str, Module], labels: list[s
     return found
 
 
-def _connected(tokens: Tokens, child: Module, labels: list[str], nets: list[int], position: int,
+def _connected(tokens: Text, child: Module, labels: list[str], nets: list[int], position: int,
                flat: Flat) -> np.ndarray:
     """Map of a child's nets in which its ports are the nets outside."""
     outside: dict[str, list[int]] = {}

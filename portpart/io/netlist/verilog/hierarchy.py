@@ -6,13 +6,12 @@ from collections import Counter
 
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_INT32
-from portpart.io.netlist.verilog.module import Module
-from portpart.io.netlist.verilog.tokens import Tokens
+from portpart.io.netlist.verilog.module import Module, Text
 
 SHOWN_NAMES = 5
 
 
-def top_module(tokens: Tokens, modules: dict[str, Module], name: str | None) -> Module:
+def top_module(tokens: Text, modules: dict[str, Module], name: str | None) -> Module:
     """The module called `name`, or else the only one that no other instantiates."""
     if name is not None:
         if name not in modules:
@@ -32,7 +31,7 @@ def top_module(tokens: Tokens, modules: dict[str, Module], name: str | None) -> 
     return free[0]
 
 
-def check_depth(tokens: Tokens, modules: dict[str, Module], top: Module) -> None:
+def check_depth(tokens: Text, modules: dict[str, Module], top: Module) -> None:
     """Refuse a module that contains itself, and more gates than vertices can be numbered."""
     sizes: dict[str, int] = {}
     open_names: set[str] = set()

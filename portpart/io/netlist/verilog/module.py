@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
+from typing import NoReturn, Protocol
 
 CONSTANT = 0
 """Number of the net that stands for every constant; real nets count from 1."""
 
 MAX_WIDTH = 1 << 20
 """Longest vector: a longer one is taken for a mistake rather than allocated."""
+
+
+class Text(Protocol):
+    """What modules stand in."""
+
+    @property
+    def source_name(self) -> str:
+        """Name of the file."""
+
+    def refuse(self, problem: str, position: int | None = None) -> NoReturn:
+        """Raise for what stands at a position, or where reading is."""
 
 
 @dataclass(eq=False)
