@@ -261,14 +261,16 @@ def _refine(space: Any, hypergraph: Any, objective: str, k: int) -> None:
 
 def _coarsen_nets(hypergraph: Any) -> None:
     from portpart.algorithms.coarsening.cluster_size import cluster_rule
+    from portpart.algorithms.coarsening.communities import communities
     from portpart.algorithms.coarsening.hierarchy import coarsen
     from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
     from portpart.algorithms.coarsening.net_wishes import NetWishes
-    from portpart.algorithms.coarsening.options import ClusteringOptions
+    from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
 
     finest = merged_nets(hypergraph, 2000)
     rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(), NetWishes())
-    coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets)
+    coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets,
+            label=communities(finest, 1, CommunityOptions()))
 
 
 def primitives(space: Any, graphs: Graphs) -> Runs:

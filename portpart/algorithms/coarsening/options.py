@@ -75,6 +75,22 @@ class ClusteringOptions:
 
 @described
 @dataclass(frozen=True)
+class CommunityOptions:
+    """Communities of a hypergraph, which its clusters stay within."""
+
+    max_levels: int = option(6, "Levels of communities.", min=1)
+    max_kept: float = option(
+        0.9, "The last is one that keeps more than this share of the vertices.", above=0, max=1)
+    join_rounds: int = option(3, "Rounds in which single vertices join communities.", min=1)
+    improve_rounds: int = option(
+        2, "Rounds after those in which half of the members, in turn, may move as well.", min=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@described
+@dataclass(frozen=True)
 class MatchingOptions:
     """Merging by pairs."""
 
