@@ -265,10 +265,15 @@ def _coarsen_nets(hypergraph: Any) -> None:
     from portpart.algorithms.coarsening.hierarchy import coarsen
     from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
     from portpart.algorithms.coarsening.net_wishes import NetWishes
-    from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
+    from portpart.algorithms.coarsening.options import (
+        ClusteringOptions,
+        CommunityOptions,
+        NetOptions,
+    )
 
-    finest = merged_nets(hypergraph, 2000)
-    rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(), NetWishes())
+    finest = merged_nets(hypergraph, NetOptions())
+    rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(),
+                        NetWishes(NetOptions()))
     coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets,
             label=communities(finest, 1, CommunityOptions()))
 

@@ -23,7 +23,11 @@ from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_wishes import NetWishes
-from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
+from portpart.algorithms.coarsening.options import (
+    ClusteringOptions,
+    CommunityOptions,
+    NetOptions,
+)
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
@@ -182,8 +186,8 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
 
 def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
     """All rows of the coarser hypergraphs."""
-    finest = merged_nets(HYPERGRAPHS[case.graph]().to(space), 50)
-    rule = cluster_rule(finest, 20, finest.total_vertex_weight, IMPROVED, NetWishes(max_rated=40))
+    finest = merged_nets(HYPERGRAPHS[case.graph]().to(space), NetOptions())
+    rule = cluster_rule(finest, 20, finest.total_vertex_weight, IMPROVED, NetWishes(NetOptions(40)))
     levels = coarsen(space, finest, rule, stop_at=20, max_kept=0.9, contraction=contract_nets,
                      label=communities(finest, 1, CommunityOptions()))
     return np.concatenate([oracles.host(array) for level in levels

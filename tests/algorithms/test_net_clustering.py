@@ -17,7 +17,7 @@ from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_ratings import MAX_PINS, wish_by_nets
 from portpart.algorithms.coarsening.net_wishes import NetWishes
-from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
@@ -26,7 +26,7 @@ from tests.algorithms.nets import circuit, hypergraph_of, hypergraphs, nets_of, 
 from tests.algorithms.spaces import NO_LIMIT, number_of, reference
 from tests.backends.lanes import LanesSpace
 
-WISHING = NetWishes(max_rated=40)
+WISHING = NetWishes(NetOptions(40))
 ALL_GROUPED = ClusteringOptions(improve_rounds=1, max_left=0.0)
 
 
@@ -136,7 +136,7 @@ def test_vertices_of_very_many_pins_look_at_some_of_their_nets(space: ExecutionS
     rows = [[0, *random.choice(np.arange(1, n), 599, replace=False).tolist()] for _ in range(400)]
     found = []
     for here in (space, reference()):
-        around = NetWishes().around(hypergraph_of(rows, n).to(here), 9)
+        around = NetWishes(NetOptions()).around(hypergraph_of(rows, n).to(here), 9)
         pins = oracles.host(around.records["graph"].end)
         halvings = oracles.host(around.records["rated"].halvings)
         assert 0 < pins[0] <= MAX_PINS
@@ -150,7 +150,7 @@ def test_vertices_of_very_many_pins_look_at_some_of_their_nets(space: ExecutionS
 
 def levels_of(space: ExecutionSpace, hypergraph: Hypergraph) -> list[Level[Hypergraph]]:
     """The hierarchy of a hypergraph."""
-    finest = merged_nets(hypergraph.to(space), 200)
+    finest = merged_nets(hypergraph.to(space), NetOptions())
     rule = cluster_rule(finest, 60, NO_LIMIT, ClusteringOptions(), WISHING)
     return coarsen(space, finest, rule, stop_at=60, max_kept=0.95, contraction=contract_nets)
 

@@ -24,6 +24,7 @@ from portpart.algorithms.coarsening.merged_nets import (
     place_pin,
     settle_net,
 )
+from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import NetSizes
 from portpart.backends.interface import Array
 from portpart.backends.language import (
@@ -60,14 +61,14 @@ class NetTotals(Words):
     max_size: int
 
 
-def merged_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
+def merged_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
     """The same vertices with the nets that can be cut, each once.
 
-    Nets of fewer than two and of more than `max_net_size` pins are left out.
+    Nets of fewer than two pins are left out, and those that the options say are too large.
     """
     space, n = hypergraph.space, hypergraph.num_vertices
     everyone = Clusters(n, cluster=iota(space, n), count=space.full(1, n, np.int64))
-    return contract_nets(hypergraph, everyone, max_net_size=max_net_size)
+    return contract_nets(hypergraph, everyone, max_net_size=options.largest(n))
 
 
 def contract_nets(hypergraph: Hypergraph, clusters: Clusters,

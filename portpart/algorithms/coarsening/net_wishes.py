@@ -16,6 +16,7 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     list_leftovers,
 )
 from portpart.algorithms.coarsening.net_ratings import RatedNets, count_rated_pins, wish_by_nets
+from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices
 from portpart.backends.declared import work
 from portpart.graphs.hypergraph import Hypergraph
@@ -39,18 +40,17 @@ class NetWishes:
 
     Attributes
     ----------
-    max_rated : int
-        Nets of more pins do not count.
+    options : NetOptions
     """
 
-    max_rated: int = 1000
+    options: NetOptions
 
     def around(self, hypergraph: Hypergraph, seed: int) -> Surroundings:
         """Nets, and the pins that each vertex looks at; waits to learn how many are in far rows."""
         space, n = hypergraph.space, hypergraph.num_vertices
         unit = min(MAX_UNIT, max(1, MAX_SUM // max(1, hypergraph.total_net_weight)))
         pins, far_slots = space.empty(n, np.int32), space.empty(n, np.int32)
-        rated = RatedNets(hypergraph.csr, hypergraph.nets, self.max_rated, unit,
+        rated = RatedNets(hypergraph.csr, hypergraph.nets, self.options.max_rated, unit,
                           space.empty(n, np.int8), None)
         team = team_for(2 * hypergraph.mean_degree)
         space.parallel_for(n, count_rated_pins, rated, pins, far_slots, n, seed, team=team)

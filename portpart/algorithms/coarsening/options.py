@@ -75,6 +75,26 @@ class ClusteringOptions:
 
 @described
 @dataclass(frozen=True)
+class NetOptions:
+    """Which nets of a hypergraph take part."""
+
+    max_rated: int = option(
+        1000, "Nets of more pins do not count where vertices look for clusters.", min=1)
+    max_size: int = option(
+        50_000, "Nets of more pins, and of more than a share of the vertices, take no part in "
+        "coarsening and refinement.", min=2)
+    max_share: float = option(0.01, "That share.", min=0, max=1)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def largest(self, num_vertices: int) -> int:
+        """Most pins of a net that takes part."""
+        return max(self.max_size, int(self.max_share * num_vertices))
+
+
+@described
+@dataclass(frozen=True)
 class CommunityOptions:
     """Communities of a hypergraph, which its clusters stay within."""
 
