@@ -53,6 +53,8 @@ PARTITION_PARAMETERS = {
     "fixed": None,
     "initial": None,
     "min_block_weight": None,
+    "objective": None,
+    "vertex_sizes": None,
     "algorithm": None,
     "preset": "default",
     "device": "auto",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from portpart.algorithms import gkway, gpmetis, jet, portpart
+from portpart.algorithms import gkway, gpmetis, jet, portpart, portpart_nets
 from portpart.algorithms.catalogue import Entry, chosen
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
@@ -81,26 +81,42 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
 )}  # fmt: skip
 
 
+OF_NETS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
+    Algorithm(
+        "portpart", "portpart",
+        "Communities, clusters, starts by a clique graph, and Jet refinement on nets.",
+        "The library's own, after Heuer, Schlag (2017), Gottesbueren et al. (2024) and Maas, "
+        "Gottesbueren, Seemaier (2025)",
+        portpart_nets.PRESETS,
+        {"refinement.temperatures": "c", "refinement.finest_temperatures": "c"},
+        recipe=portpart_nets.portpart_nets,
+    ),
+)}  # fmt: skip
+"""Those of hypergraphs."""
+
+
 def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
-           num_blocks: int = 1) -> tuple[Callable[..., Any], Any]:
+           num_blocks: int = 1, of_nets: bool = False) -> tuple[Callable[..., Any], Any]:
     """The partitioner and its configuration; `preset` may be a configuration itself.
 
     Without an algorithm it is the one whose configuration is given, else the default.  `starts`,
-    unless it is None, says how many initial partitions there are to be.
+    unless it is None, says how many initial partitions there are to be.  Hypergraphs have
+    algorithms of their own.
     """
-    found, config = find(algorithm, preset)
+    found, config = find(algorithm, preset, OF_NETS if of_nets else ALGORITHMS)
     if starts is not None:
         config = replace(config, initial=config.initial.with_starts(starts, num_blocks))
     return found.partition, config
 
 
-def find(algorithm: str | None, preset: Any) -> tuple[Algorithm, Any]:
+def find(algorithm: str | None, preset: Any,
+         table: dict[str, Algorithm] = ALGORITHMS) -> tuple[Algorithm, Any]:
     """The algorithm and the configuration that :func:`lookup` finds."""
-    return chosen(ALGORITHMS, _algorithm_of(preset) if algorithm is None else algorithm, preset)
+    return chosen(table, _algorithm_of(preset, table) if algorithm is None else algorithm, preset)
 
 
-def _algorithm_of(preset: Any) -> str:
-    for name, algorithm in ALGORITHMS.items():
+def _algorithm_of(preset: Any, table: dict[str, Algorithm]) -> str:
+    for name, algorithm in table.items():
         if type(preset) is algorithm.kind:
             return name
     return DEFAULT

@@ -16,7 +16,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, host_array
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.weights import integral
 from portpart.metrics.balance import block_weight_limit, block_weight_limits, target_weights
 from portpart.options import exact_fraction, shown
@@ -70,7 +70,7 @@ class Bounds:
         return over, max(0, self.min_weight - int(weights.min())), self.empty(weights), cut
 
 
-def bounds_for(graph: Graph, k: int, imbalance: Any, target: Any, fixed: Array | None,
+def bounds_for(graph: EitherGraph, k: int, imbalance: Any, target: Any, fixed: Array | None,
                min_weight: int) -> Bounds:
     """The bounds of the blocks; refuses a least weight that no partition can have."""
     total = graph.total_vertex_weight
@@ -100,7 +100,7 @@ def _balance(limits: np.ndarray, means: np.ndarray, imbalance: float) -> Balance
     return Balance(k, int(limits.max()), int(means.max()), limits, means, imbalance)
 
 
-def _fixed_weight(graph: Graph, fixed: Array, k: int) -> np.ndarray:
+def _fixed_weight(graph: EitherGraph, fixed: Array, k: int) -> np.ndarray:
     """Weight of the vertices fixed to each block."""
     space = graph.space
     block = space.empty(len(fixed), np.int32)  # free vertices count for block k
@@ -108,7 +108,7 @@ def _fixed_weight(graph: Graph, fixed: Array, k: int) -> np.ndarray:
     return space.to_host(histogram(space, block, k + 1, graph.vertex_weights))[:k]
 
 
-def _check_min_weight(graph: Graph, min_weight: int, limits: np.ndarray,
+def _check_min_weight(graph: EitherGraph, min_weight: int, limits: np.ndarray,
                       fixed_weight: np.ndarray) -> None:
     k, low = len(limits), int(limits.argmin())
     if min_weight > limits[low]:

@@ -7,10 +7,11 @@ from typing import Any
 from portpart.algorithms.multilevel.constraints import Constraints, deadline_check
 from portpart.api.bounds import FREE, block_array, start_with_fixed
 from portpart.api.vertex_names import blocks_by_vertex, refuse_partial
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 
 
-def constraints_of(graph: Graph, k: int, fixed: Any, initial: Any, deadline: float) -> Constraints:
+def constraints_of(graph: EitherGraph, k: int, fixed: Any, initial: Any,
+                   deadline: float) -> Constraints:
     """The constraints of a call; `deadline` is a reading of ``time.perf_counter``.
 
     Raises

@@ -13,7 +13,9 @@ from portpart.api.bounds import Bounds
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.convert import as_graph
+from portpart.graphs.convert_nets import as_hypergraph
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.metrics.balance import exact_imbalance
 from portpart.options import checked_integer, exact_fraction, shown
 from portpart.primitives.reduce import argmax_of, max_of
@@ -38,22 +40,37 @@ def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any
 
     `reading` are keywords of `as_graph`.  Nothing is copied: the graph lives as long as the call.
     """
-    if not isinstance(device, str):
-        raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
-                         "'cuda:N'")
-    device = "cpu" if device == "cpu:0" else device
-    if device == "auto":
-        device = "cuda" if _is_on_device(graph) else "cpu"
-        space = None if device == "cuda" else backends.space(device, threads=threads)
-    else:
-        space = backends.space(device, threads=threads)
+    space = _space_for(graph, device, threads)
     made = as_graph(graph, space=space, copy=False, **reading)
     return made if space is None else made.to(space)
 
 
+def hypergraph_on_device(data: Any, device: str, threads: int | None, vertex_weights: Any,
+                         **of_edges: Any) -> Hypergraph:
+    """The same of a hypergraph, of whose edges nothing can be said."""
+    for name, value in of_edges.items():
+        if value is not None and value is not False:
+            raise InputError(f"{name} is of graphs; nets of a hypergraph have weights by "
+                             "as_hypergraph(net_weights=...)")
+    space = _space_for(data, device, threads)
+    made = as_hypergraph(data, vertex_weights=vertex_weights, space=space)
+    return made if space is None else made.to(space)
+
+
+def _space_for(graph: Any, device: str, threads: int | None) -> ExecutionSpace | None:
+    """The space that a call names; None is where the arrays lie on a device."""
+    if not isinstance(device, str):
+        raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
+                         "'cuda:N'")
+    device = "cpu" if device == "cpu:0" else device
+    if device != "auto":
+        return backends.space(device, threads=threads)
+    return None if _is_on_device(graph) else backends.space("cpu", threads=threads)
+
+
 def _is_on_device(graph: Any) -> bool:
     """Whether the arrays of `graph` lie in a GPU's memory."""
-    if isinstance(graph, Graph):
+    if isinstance(graph, EitherGraph):
         return graph.space.kind == "cuda"
     if isinstance(graph, np.ndarray):
         return False  # asking some for their `data` is an error
@@ -68,7 +85,7 @@ def to_callers_memory(part: Any, graph: Any, space: ExecutionSpace) -> Any:
     return part if space.kind == "cuda" else backends.space("cuda").asarray(part)
 
 
-def infeasibility_message(graph: Graph, weights: np.ndarray, bounds: Bounds,
+def infeasibility_message(graph: EitherGraph, weights: np.ndarray, bounds: Bounds,
                           target: Any = None) -> str:
     """Which bound block weights break, and why."""
     limits, fixed = bounds.limits, bounds.fixed_weight

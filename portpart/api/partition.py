@@ -11,21 +11,26 @@ import numpy as np
 from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
-from portpart.algorithms.objectives.total import cut_of
-from portpart.algorithms.partitioners import lookup
+from portpart.algorithms.objectives.total import total_cost
+from portpart.algorithms.partitioners import DEFAULT, lookup
 from portpart.api.bounds import Bounds, bounds_for, seconds
 from portpart.api.constraints import constraints_of
 from portpart.api.device import (
     checked_seed,
     graph_on_device,
+    hypergraph_on_device,
     infeasibility_message,
     to_callers_memory,
     warn_of_percents,
 )
 from portpart.api.results import PartitionResult
 from portpart.api.room import check_room
+from portpart.api.tasks import task_of
 from portpart.backends.interface import Array
 from portpart.errors import InputError, typed_memory_errors
+from portpart.graphs.convert_nets import is_hypergraph
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.metrics.balance import block_weight_limits, imbalance_of
 from portpart.options import MAX_BLOCKS, checked_integer, number_of_blocks, shown
@@ -44,6 +49,8 @@ def partition(
     fixed: Any = None,
     initial: Any = None,
     min_block_weight: int | None = None,
+    objective: str | None = None,
+    vertex_sizes: Any = None,
     algorithm: str | None = None,
     preset: Any = "default",
     device: str = "auto",
@@ -56,12 +63,13 @@ def partition(
     weight_scale: float | None = None,
     progress: Progress | None = None,
 ) -> PartitionResult:
-    """Divide a graph into `k` blocks of nearly equal weight, cutting few edges.
+    """Divide a graph or a hypergraph into `k` blocks of nearly equal weight, cutting little.
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
-        Anything :func:`portpart.as_graph` takes.
+    graph : Graph, Hypergraph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
+        Anything :func:`portpart.as_graph` takes, or a hypergraph, which
+        :func:`portpart.as_hypergraph` makes.
     k : int
         Number of blocks, at least 1.  No block stays empty if there are as many vertices of
         positive weight, unless `target` or `fixed` make it so.
@@ -82,6 +90,14 @@ def partition(
         A partition to improve.  The result is never worse: balance counts first, then the cut.
     min_block_weight : int, optional
         What every block weighs at least.
+    objective : str, optional
+        What is minimised.  Of a graph ``"cut"``, the weight of the edges between blocks, or
+        ``"volume"``: each vertex sends its size to every other block that has a neighbour of it.
+        Of a hypergraph, from the number b of blocks that a net touches, if there are several:
+        ``"km1"``, its weight times b - 1, ``"cut"``, its weight, or ``"soed"``, its weight times b.
+        The first of each are the default.
+    vertex_sizes : array_like of int, shape (n,), optional
+        What each vertex sends, with ``"volume"``; 1 by default.
     algorithm : str, optional
         A name of :func:`portpart.list_algorithms`; ``"portpart"`` by default.
     preset : str or configuration, default "default"
@@ -165,47 +181,56 @@ def partition(
     # refuses a bad imbalance or target before any work
     block_weight_limits(0, 1 if target is None else k, imbalance, target)
     warn_of_percents(imbalance)
-    run, config = lookup(algorithm, preset, starts, k)
-    working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
-                              edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
-                              weight_scale=weight_scale)
-    space = working.space
+    given_nets = is_hypergraph(graph)
+    of_nets = given_nets or objective == "volume"
+    run, config = lookup(algorithm, preset, starts, k, of_nets)
+    bring = hypergraph_on_device if given_nets else graph_on_device
+    given: EitherGraph = bring(
+        graph, device, threads, vertex_weights=vertex_weights, edge_weights=edge_weights,
+        symmetrize=symmetrize, weights=weights, weight_scale=weight_scale)
+    as_edges = algorithm in (None, DEFAULT) and isinstance(preset, str)
+    task = task_of(given, k, objective, vertex_sizes, as_edges)
+    if of_nets and isinstance(task.graph, Graph):
+        run, config = lookup(algorithm, preset, starts, k)
+    working, space = task.graph, given.space
     number_of_blocks(k, working.num_vertices)
     check_room(space, k)
     constraints = constraints_of(working, k, fixed, initial, deadline)
     bounds = bounds_for(working, k, imbalance, target, constraints.fixed, min_weight)
     trace = Trace(space, working, progress)
-    problem = Problem(working, bounds.balance, seed, trace, constraints)
+    problem: Problem[Any] = Problem(working, bounds.balance, seed, trace, constraints,
+                                    task.objective)
     part = run(problem, config)
     with trace.phase("finish"):
-        part, block_weights, cut = _finished(problem, part, bounds)
+        part, block_weights = _finished(problem, part, bounds)
+        values = task.measure(part)
     feasible = bounds.kept_by(block_weights)
     if not feasible:
         warnings.warn(infeasibility_message(working, block_weights, bounds, target), UserWarning,
                       stacklevel=3)
     return PartitionResult(
         part=to_callers_memory(part, graph, space),
-        cut=cut, imbalance=imbalance_of(block_weights, target),
+        **values, imbalance=imbalance_of(block_weights, target),
         block_weights=block_weights,
         max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
         feasible=feasible, k=k,
         seconds=time.perf_counter() - start,
-        stats={**trace.summary(), "weight_scale": working.weight_scale}, labels=working.names,
+        stats={**trace.summary(), **task.facts}, labels=working.names,
     )
 
 
-def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray, int]:
-    """The partition within its bounds, its block weights and its cut."""
+def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray]:
+    """The partition within its bounds, or the initial one if that is better, and block weights."""
     graph, wanted = problem.graph, problem.constraints
     found = part
     part, weights = bounded(graph, found, problem.balance, bounds.min_weight, wanted.fixed)
     problem.trace.repaired(found, part)
-    cut = cut_of(graph, part)
     if wanted.initial is not None:
+        cost = total_cost(graph, part, problem.objective, problem.rows)
         first = wanted.initial
         before = graph.space.to_host(
             histogram(graph.space, first, problem.num_blocks, graph.vertex_weights))
-        first_cut = cut_of(graph, first)
-        if bounds.rank(before, first_cut) < bounds.rank(weights, cut):
-            return graph.space.copy(first), before, first_cut
-    return part, weights, cut
+        first_cost = total_cost(graph, first, problem.objective, problem.rows)
+        if bounds.rank(before, first_cost) < bounds.rank(weights, cost):
+            return graph.space.copy(first), before
+    return part, weights

@@ -26,7 +26,8 @@ class PartitionResult:
     part : array of int32, shape (n,)
         Block of each vertex, in the kind of array the graph came in.
     cut : int
-        Weight of the edges between blocks, each edge once.
+        Weight of the edges between blocks, each edge once; of a hypergraph, of the nets that touch
+        several blocks.
     imbalance : float
         Weight of the heaviest block over ``ceil(W / k)``, minus one; with a target the largest
         ``weight_b / ceil(target_b) - 1``.
@@ -58,6 +59,11 @@ class PartitionResult:
     labels : sequence or None
         Names of the vertices in the order of `part`: nodes of NetworkX, text of a frame or file.
         None if vertices have no names.
+    km1, soed : int or None
+        Of a hypergraph, summed over the nets that touch b > 1 blocks: their weights times b - 1,
+        and times b.
+    volume : int or None
+        The communication volume of a graph, if that was the objective.
     """
 
     part: Any
@@ -71,6 +77,9 @@ class PartitionResult:
     stats: dict[str, Any] = field(default_factory=dict)
     block_weight_limits: np.ndarray | None = None
     labels: Sequence[Any] | None = None
+    km1: int | None = None
+    soed: int | None = None
+    volume: int | None = None
 
     def blocks(self) -> list[Any]:
         """The vertices of each block: k lists of names, or k arrays of numbers without names."""
@@ -88,9 +97,12 @@ class PartitionResult:
 
     def __repr__(self) -> str:
         state = "" if self.feasible else ", out of bounds"
+        others = "".join(f", {name} {value:,}" for name, value in (
+            ("km1", self.km1), ("volume", self.volume)) if value is not None)
         return (
             f"<PartitionResult: {len(self.part):,} vertices in {self.k:,} blocks, "
-            f"cut {self.cut:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>"
+            f"cut {self.cut:,}{others}, imbalance {self.imbalance:.4f}{state}, "
+            f"{self.seconds:.3f} s>"
         )
 
 

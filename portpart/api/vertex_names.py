@@ -11,11 +11,11 @@ from portpart.api.bounds import FREE
 from portpart.api.results import PartitionResult
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_array
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 from portpart.options import shown
 
 
-def blocks_by_vertex(values: Any, name: str, graph: Graph) -> Any:
+def blocks_by_vertex(values: Any, name: str, graph: EitherGraph) -> Any:
     """A block per vertex, -1 where none is given, of a mapping or a result; others as they are.
 
     Keys of a mapping are names of vertices if the graph has names, else numbers.
@@ -34,7 +34,7 @@ def blocks_by_vertex(values: Any, name: str, graph: Graph) -> Any:
     return blocks
 
 
-def refuse_partial(values: Any, name: str, graph: Graph) -> None:
+def refuse_partial(values: Any, name: str, graph: EitherGraph) -> None:
     """Raise if a mapping leaves out a vertex, naming it."""
     if not isinstance(values, Mapping) or len(values) >= graph.num_vertices:
         return
@@ -44,7 +44,7 @@ def refuse_partial(values: Any, name: str, graph: Graph) -> None:
                      f"vertices need one, and {len(values)} have")
 
 
-def _blocks_of_result(result: PartitionResult, graph: Graph) -> Any:
+def _blocks_of_result(result: PartitionResult, graph: EitherGraph) -> Any:
     """The partition of a result, by name where names are in another order."""
     if result.labels is None or graph.names is None or result.labels is graph.names:
         return result.part
@@ -54,7 +54,7 @@ def _blocks_of_result(result: PartitionResult, graph: Graph) -> Any:
     return dict(zip(labels, host_array(result.part).tolist()))
 
 
-def _places(vertices: list[Hashable], name: str, graph: Graph) -> np.ndarray:
+def _places(vertices: list[Hashable], name: str, graph: EitherGraph) -> np.ndarray:
     """Numbers of the vertices."""
     number = _numbers(graph.names, graph.num_vertices)
     places = [number.get(vertex, -1) for vertex in vertices]

@@ -63,7 +63,8 @@ def command(
         files.write_partition(result.part, output, vertex_names)
     report = {
         "graph": graph,
-        **files.sizes_of(loaded),
+        "num_vertices": loaded.num_vertices,
+        "num_edges": loaded.num_edges,
         "read_seconds": read_seconds,
         "output": output,
         "fixed": fixed,

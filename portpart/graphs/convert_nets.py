@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
 
 
+def is_hypergraph(data: Any) -> bool:
+    """Whether `data` is a hypergraph, whatever a call is about."""
+    return isinstance(data, Hypergraph)
+
+
 @typed_memory_errors
 def as_hypergraph(
     data: Any,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends.language import Record
-from portpart.graphs.graph import read_only
+from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
 
@@ -208,6 +208,10 @@ class Hypergraph:
         weights_text = f", with {' and '.join(weighted)} weights" if weighted else ""
         return (f"<Hypergraph: {self.num_vertices:,} vertices, {self.num_nets:,} nets, "
                 f"{self.num_pins:,} pins{weights_text}, on {self.space.name}>")
+
+
+EitherGraph = Graph | Hypergraph
+"""What can be partitioned.  Both know their vertices, and the rows that these have."""
 
 
 def restored(*values: Any) -> Hypergraph:

@@ -18,16 +18,16 @@ from portpart.algorithms.balance.overload import (
 )
 from portpart.algorithms.balance.underload import filled
 from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 
 
-def bounded(graph: Graph, part: Array, balance: Balance, min_weight: int = 0,
+def bounded(graph: EitherGraph, part: Array, balance: Balance, min_weight: int = 0,
             fixed: Array | None = None) -> tuple[Array, np.ndarray]:
     """`part` within its bounds, or with bounds broken little, and the block weights.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or Hypergraph
     part : array of int32, shape (n,)
         Returned as it is if it keeps the bounds.
     balance : Balance

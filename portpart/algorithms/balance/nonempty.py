@@ -6,17 +6,17 @@ import numpy as np
 
 from portpart.algorithms.balance.overload import host_vertex_weights
 from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 
 
-def nonempty_weight(graph: Graph, num_blocks: int) -> int:
+def nonempty_weight(graph: EitherGraph, num_blocks: int) -> int:
     """1 if there are enough vertices of positive weight that no block need be empty, else 0."""
     if graph.vertex_weights is None:
         return int(graph.num_vertices >= num_blocks)
     return int(int((graph.vertex_weights > 0).sum()) >= num_blocks)
 
 
-def max_filled(graph: Graph, limits: np.ndarray, fixed_weights: np.ndarray,
+def max_filled(graph: EitherGraph, limits: np.ndarray, fixed_weights: np.ndarray,
                 fixed: Array | None = None) -> int:
     """How many blocks can weigh something at once; 0 if no vertices suffice for all `k` of them.
 

@@ -14,17 +14,17 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.packing import packed_within
 from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 from portpart.primitives.histogram import histogram
 
 
-def repaired(graph: Graph, part: Array, balance: Balance,
+def repaired(graph: EitherGraph, part: Array, balance: Balance,
              fixed: Array | None = None) -> tuple[Array, np.ndarray]:
     """`part` with every block within its limit, if one can be found, and the block weights.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or Hypergraph
     part : array of int32, shape (n,)
         Returned as it is if it is balanced.
     balance : Balance
@@ -46,7 +46,7 @@ def repaired(graph: Graph, part: Array, balance: Balance,
     return space.asarray(moved), blocks
 
 
-def host_vertex_weights(graph: Graph) -> np.ndarray:
+def host_vertex_weights(graph: EitherGraph) -> np.ndarray:
     """The weight of each vertex, int64, on the host."""
     if graph.vertex_weights is None:
         return np.ones(graph.num_vertices, np.int64)

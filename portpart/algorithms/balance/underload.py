@@ -16,16 +16,19 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.nonempty import nonempty_weight
 from portpart.algorithms.balance.overload import block_weights_on_host, host_vertex_weights
 from portpart.backends.interface import Array
+from portpart.graphs.clique_graph import plain_graph
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 
 
-def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, min_weight: int,
+def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance, min_weight: int,
            fixed: Array | None = None) -> tuple[Array, np.ndarray]:
     """`part` with every block weighing `min_weight` or more if that is found, and block weights.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or Hypergraph
+        What is lost in a hypergraph is measured by its clique graph.
     part : array of int32, shape (n,)
         Returned as it is if no block is too light.
     blocks : numpy.ndarray of int64, shape (k,)
@@ -44,7 +47,7 @@ def filled(graph: Graph, part: Array, blocks: np.ndarray, balance: Balance, min_
     """
     if blocks.min() >= max(1, min_weight):
         return part, blocks
-    space = graph.space
+    space, graph = graph.space, plain_graph(graph)
     free = np.ones(graph.num_vertices, bool) if fixed is None else space.to_host(fixed) < 0
     host_part, blocks = space.to_host(part).copy(), blocks.copy()
     # first something for each, for more may be too much to ask

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 from portpart.primitives.basic import iota
 
 
-def trivial_partition(graph: Graph, num_blocks: int) -> Array | None:
+def trivial_partition(graph: EitherGraph, num_blocks: int) -> Array | None:
     """The partition of `graph` if it is obvious, else None."""
     if num_blocks == 1 or graph.num_vertices == 0:
         return graph.space.zeros(graph.num_vertices, np.int32)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from portpart.algorithms.coarsening.cluster_size import is_skewed
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 from portpart.options import check_options, described, option
 
 
@@ -56,7 +56,7 @@ class ScheduleOptions:
     def __post_init__(self) -> None:
         check_options(self)
 
-    def passes(self, depth: int, graph: Graph) -> tuple[float, ...]:
+    def passes(self, depth: int, graph: EitherGraph) -> tuple[float, ...]:
         """The temperatures of a level, 0 being the finest."""
         if depth == 0:
             return self.finest_temperatures[-1:] if self._once(graph) else self.finest_temperatures
@@ -64,12 +64,12 @@ class ScheduleOptions:
         once = above is not None and graph.num_vertices > above
         return self.temperatures[:1] if once else self.temperatures
 
-    def _once(self, finest: Graph) -> bool:
+    def _once(self, finest: EitherGraph) -> bool:
         """Whether the finest level gets one pass."""
         above = self.finest_once_above
         return above is not None and (finest.num_vertices > above or is_skewed(finest))
 
-    def of_finest(self, finest: Graph) -> RefinementOptions:
+    def of_finest(self, finest: EitherGraph) -> RefinementOptions:
         """What holds for the finest level."""
         of_one = self.finest_once if self._once(finest) else None
         return of_one or self.finest or self.coarse

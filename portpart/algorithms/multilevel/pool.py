@@ -152,6 +152,7 @@ def _rank(outcome: Outcome) -> tuple[int, int]:
 
 
 def _rank_of_anchored(coarsest: Graph) -> Callable[[Outcome], tuple[int, int]]:
-    """The same for ways that differ much: what is too heavy costs its arcs at most to move."""
-    price = 1 + coarsest.total_arc_weight // max(1, coarsest.total_vertex_weight)
+    """The same for ways that differ much: what is too heavy costs its row at most to move."""
+    price = 1 + coarsest.mean_joint_weight(coarsest.num_entries) // max(
+        1, coarsest.total_vertex_weight)
     return lambda outcome: (0, outcome["cut"] + price * max(0, outcome["overload"]))

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.hierarchy import AnyGraph
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.objectives.pin_state import net_rows
 from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.rows import Csr
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """A graph that is to be divided.
+class Problem(Generic[AnyGraph]):
+    """A graph or a hypergraph that is to be divided.
 
     Attributes
     ----------
-    graph : Graph
+    graph : Graph or Hypergraph
     balance : Balance
         The number of blocks and what they may weigh.
     seed : int
@@ -30,7 +34,7 @@ class Problem:
         What is minimised: the cut, if nothing else is said.
     """
 
-    graph: Graph
+    graph: AnyGraph
     balance: Balance
     seed: int
     trace: Trace
@@ -41,6 +45,13 @@ class Problem:
     def space(self) -> ExecutionSpace:
         """Where the graph is, and the work is done."""
         return self.graph.space
+
+    @property
+    def rows(self) -> Csr:
+        """The rows of the vertices, with the state of nets where these cost something."""
+        if isinstance(self.graph, Hypergraph):
+            return net_rows(self.graph, self.num_blocks)
+        return self.graph.csr
 
     @property
     def num_blocks(self) -> int:

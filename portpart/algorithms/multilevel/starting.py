@@ -18,18 +18,22 @@ from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
 from portpart.algorithms.placement.traffic import well_placed
 from portpart.backends.interface import Array
+from portpart.graphs.clique_graph import plain_graph
 
 
 def start_from_pool(problem: Problem, options: InitialOptions,
                     passes: Passes = one_pass) -> StartRule:
-    """Partitions by METIS or by growing, each refined on the coarsest graph, of which the best."""
+    """Partitions by METIS or by growing, each refined on the coarsest graph, of which the best.
+
+    Those of a hypergraph are partitions of its clique graph.
+    """
     balance = problem.balance
 
     def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
-        coarsest = level.graph
         if wanted.initial is not None:
-            refiner.start(coarsest, wanted.initial)
+            refiner.start(level.graph, wanted.initial)
             return 0
+        coarsest = plain_graph(level.graph)
         parts: Iterable[Array]
         count = options.num_starts(balance.num_blocks)
         grows = options.grows and wanted.fixed is None
@@ -43,6 +47,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
                                 options.bisects)
         parts = (well_placed(coarsest, part, balance, problem.objective, seed, wanted.fixed)
                  for part in parts)
-        return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)
+        return start_from_best(refiner, level.graph, parts, count, passes(1, level.graph)[0],
+                               wanted)
 
     return start

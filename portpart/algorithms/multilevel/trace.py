@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 
 WALK = ("coarsening", "initial", "refinement")
 """Phases of one walk through the levels."""
@@ -53,7 +53,8 @@ class Trace:
     device on that account, unless the caller wants to be told: times are read in the end.
     """
 
-    def __init__(self, space: ExecutionSpace, graph: Graph, progress: Progress | None) -> None:
+    def __init__(self, space: ExecutionSpace, graph: EitherGraph,
+                 progress: Progress | None) -> None:
         self.space = space
         self.progress = progress
         self.seconds: dict[str, float] = {}
@@ -102,7 +103,7 @@ class Trace:
         self._charge()
         self._works.append(_Work(self.seconds, name, begin, self._mark))
 
-    def coarse_level(self, graph: Graph) -> None:
+    def coarse_level(self, graph: EitherGraph) -> None:
         """A coarser graph has been made."""
         if self.cuts:
             return
@@ -111,7 +112,7 @@ class Trace:
         self._depth = len(self.levels) - 1
         self._tell("coarsening", len(self.levels) - 1)
 
-    def refined_level(self, depth: int, graph: Graph, outcome: Outcome) -> None:
+    def refined_level(self, depth: int, graph: EitherGraph, outcome: Outcome) -> None:
         """A level has been refined once, or will be when the device gets there."""
         if self.cuts:
             self._tell("search", min(depth, len(self.levels) - 1))
@@ -135,7 +136,7 @@ class Trace:
             self.num_repaired += int(moved.sum())
 
     @contextmanager
-    def below(self, graph: Graph) -> Iterator[Trace]:
+    def below(self, graph: EitherGraph) -> Iterator[Trace]:
         """Trace a run on the coarsest graph, within a phase: its levels follow those so far."""
         inner = Trace(graph.space, graph, None)
         yield inner
@@ -182,5 +183,7 @@ class Trace:
                 self.progress(phase, level, len(self.levels))
 
 
-def _size(graph: Graph) -> dict[str, Any]:
+def _size(graph: EitherGraph) -> dict[str, Any]:
+    if isinstance(graph, Hypergraph):
+        return {"vertices": graph.num_vertices, "nets": graph.num_nets, "pins": graph.num_pins}
     return {"vertices": graph.num_vertices, "arcs": graph.num_arcs}

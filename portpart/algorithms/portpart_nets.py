@@ -1,0 +1,86 @@
+"""The library's own recipe for hypergraphs: communities, clusters, starts, Jet refinement on nets.
+
+Clusters by heavy-edge rating inside communities after Heuer, Schlag (2017) and Gottesbueren,
+Heuer, Maas, Sanders, Schlag (2024); refinement after Jet as Maas, Gottesbueren, Seemaier (2025)
+carry it over to nets; combinations and cycles as for graphs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_size import cluster_rule
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.net_contraction import contract_nets
+from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.options import ClusteringOptions, CoarseningOptions
+from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
+from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.refiner import jet_refiner
+from portpart.algorithms.multilevel.starting import start_from_pool
+from portpart.algorithms.multilevel.walk import Recipe
+from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.options import changed, check_options, described, option
+
+
+@described
+@dataclass(frozen=True)
+class HypergraphConfig:
+    """Parameters of the library's own partitioner of hypergraphs."""
+
+    coarsening: CoarseningOptions = option(
+        CoarseningOptions(coarsest_per_block=48, min_coarsest=768, max_coarsest=12288,
+                          max_kept=0.9), "Where coarsening ends.")
+    clustering: ClusteringOptions = option(
+        ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
+    max_rated: int = option(
+        1000, "Nets of more pins do not tell what belongs together.", min=2)
+    initial: InitialOptions = option(
+        InitialOptions(method="grown", growing=GrowingOptions(refined=8, candidates=8)),
+        "Partitions of the coarsest hypergraph, by its clique graph.")
+    refinement: ScheduleOptions = option(
+        ScheduleOptions(temperatures=(0.9, 0.6, 0.3), finest_temperatures=(0.9, 0.6, 0.3),
+                        coarse=RefinementOptions(tolerance=0.999, stall_limit=8)),
+        "Passes over the levels.")
+    search: SearchOptions = option(SearchOptions(), "A search by several walks.")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+STRONG = changed(HypergraphConfig(), {"search.cycles": 1})
+
+PRESETS = {
+    "fast": changed(HypergraphConfig(), {
+        "initial.growing": GrowingOptions(refined=2, candidates=2),
+        "refinement.temperatures": (0.6,),
+        "refinement.finest_temperatures": (0.6,),
+    }),
+    "default": HypergraphConfig(),
+    "strong": STRONG,
+    "best": changed(STRONG, {"search.runs": 3, "search.cycles": 2}),
+}
+
+
+def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
+    """Coarsen by clusters, start, refine upwards, search on."""
+    coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
+    passes = config.refinement.passes
+    return Recipe(
+        config.coarsening,
+        cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
+                     config.clustering, NetWishes(config.max_rated)),
+        start_from_pool(problem, config.initial, passes),
+        jet_refiner(problem, config.refinement), passes, config.search,
+        contraction=contract_in_walk)
+
+
+def contract_in_walk(graph: Hypergraph, clusters: Clusters,
+                     weight_type: np.dtype[Any]) -> Hypergraph:
+    """The hypergraph of clusters, whose nets have what type they need."""
+    return contract_nets(graph, clusters)

@@ -1,0 +1,129 @@
+"""What a call partitions, what it minimises, and what it tells of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.net_cost import PRICES, net_objective
+from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.objectives.pin_state import net_rows
+from portpart.algorithms.objectives.total import cut_of, total_cost
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graphs.arrays import as_array
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+from portpart.graphs.nets_and_edges import closed_neighbourhoods, graph_of_pairs
+from portpart.graphs.weights import integral, total_of
+from portpart.options import shown
+
+OF_GRAPHS = ("cut", "volume")
+"""Objectives of graphs, the default first; those of hypergraphs are `PRICES`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A problem as the algorithms see it.
+
+    Attributes
+    ----------
+    graph : Graph or Hypergraph
+        What is divided: what the caller gave, or what says the same.
+    objective : Objective
+    measure : callable
+        From the blocks of the vertices, the values that a result has, by name.
+    facts : dict
+        What else there is to say, for the statistics of a result.
+    """
+
+    graph: EitherGraph
+    objective: Objective
+    measure: Callable[[Array], dict[str, int]]
+    facts: dict[str, Any]
+
+
+def task_of(given: EitherGraph, k: int, objective: Any, vertex_sizes: Any,
+            as_edges: bool) -> Task:
+    """The task of a call.
+
+    The communication volume of a graph is the km1 of its closed neighbourhoods.  A hypergraph of
+    nets with two pins is the graph of these edges, if it may be taken `as_edges`.
+
+    Raises
+    ------
+    InputError
+        If the objective is not one of such graphs, or sizes are given that have no meaning.
+    """
+    name = _checked_objective(given, objective)
+    if vertex_sizes is not None and name != "volume":
+        raise InputError(f'vertex_sizes go with objective="volume", not {name!r}')
+    if isinstance(given, Hypergraph):
+        return _of_hypergraph(given, k, name, as_edges)
+    if name == "volume":
+        return _of_volume(given, k, vertex_sizes)
+    return Task(given, CUT, lambda part: {"cut": cut_of(given, part)}, _facts_of_graph(given))
+
+
+def _facts_of_graph(given: Graph) -> dict[str, Any]:
+    return {"weight_scale": given.weight_scale}
+
+
+def _checked_objective(given: EitherGraph, objective: Any) -> str:
+    known, kind = (tuple(PRICES), "a hypergraph") if isinstance(given, Hypergraph) else (
+        OF_GRAPHS, "a graph")
+    if objective is None:
+        return known[0]
+    if not isinstance(objective, str) or objective not in known:
+        names = ", ".join(map(repr, known))
+        raise InputError(f"objective is {shown(objective)}; for {kind} it must be one of {names}")
+    return objective
+
+
+def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Task:
+    facts = {"repeated_pins": given.repeated_pins}
+    if as_edges and given.max_net_size <= 2:
+        graph = graph_of_pairs(given)
+
+        def of_edges(part: Array) -> dict[str, int]:
+            cut = cut_of(graph, part)
+            return {"cut": cut, "km1": cut, "soed": 2 * cut}
+
+        return Task(graph, CUT, of_edges, facts)
+
+    def of_nets(part: Array) -> dict[str, int]:
+        cut, km1 = (total_cost(given, part, net_objective(each), net_rows(given, k))
+                    for each in ("cut", "km1"))
+        return {"cut": cut, "km1": km1, "soed": cut + km1}
+
+    return Task(given, net_objective(name), of_nets, facts)
+
+
+def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> Task:
+    nets = closed_neighbourhoods(given, _checked_sizes(given, vertex_sizes))
+    objective = net_objective("km1")
+    return Task(nets, objective, lambda part: {
+        "cut": cut_of(given, part), "volume": total_cost(nets, part, objective, net_rows(nets, k))},
+        _facts_of_graph(given))
+
+
+def _checked_sizes(graph: Graph, sizes: Any) -> Array | None:
+    """Sizes of vertices as the library has weights."""
+    if sizes is None:
+        return None
+    space = graph.space
+    array = as_array(space, sizes, "vertex_sizes")
+    if array.shape != (graph.num_vertices,):
+        raise InputError(f"vertex_sizes have shape {tuple(array.shape)} for {graph.num_vertices} "
+                         "vertices; one for each vertex is needed")
+    array = integral(space, array, "vertex_sizes").astype(np.int64, copy=False)
+    if len(array) and int(array.min()) < 0:
+        vertex = int((array < 0).argmax())
+        size = int(space.to_host(array[vertex : vertex + 1])[0])
+        raise InputError(f"vertex_sizes[{vertex}] is {size}; it must be at least 0")
+    total_of(array, "vertex sizes")
+    return array

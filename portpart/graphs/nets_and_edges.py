@@ -1,0 +1,59 @@
+"""Graphs as hypergraphs and hypergraphs as graphs, where one says what the other does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portpart.backends.language import int64, kernel
+from portpart.graphs.csr import first_of_run, pack_arc, tails, undirected_rows, unpacked
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array
+
+
+def closed_neighbourhoods(graph: Graph, sizes: Array | None = None) -> Hypergraph:
+    """The hypergraph with a net for each vertex: the vertex itself and its neighbours.
+
+    A net that touches b blocks costs its weight times b - 1: what a vertex sends to other blocks
+    (Catalyurek, Aykanat 1999).  Edge weights do not count.
+
+    Parameters
+    ----------
+    sizes : array of int, shape (n,), optional
+        What a vertex sends to each block: the weights of the nets.
+    """
+    space, n, m = graph.space, graph.num_vertices, graph.num_arcs
+    keys = space.empty(m + n, np.int64)
+    space.parallel_for(m, pack_arc, tails(space, graph.offsets, m), graph.targets, keys)
+    space.parallel_for(n, pack_itself, m, keys)
+    keys.sort()
+    offsets, members, _ = unpacked(space, n, keys[first_of_run(keys)], None)
+    return Hypergraph(offsets, members, sizes, offsets, members, graph.vertex_weights, space,
+                      names=graph.names)
+
+
+def graph_of_pairs(hypergraph: Hypergraph) -> Graph:
+    """The graph whose edges are the nets of two pins; all others, which have less, cost nothing.
+
+    The weights of equal nets add up.
+    """
+    pairs = hypergraph.net_offsets[1:] - hypergraph.net_offsets[:-1] == 2
+    first = hypergraph.net_offsets[:-1][pairs]
+    weights = hypergraph.net_weights
+    weights = hypergraph.space.full(len(first), 1, np.int64) if weights is None else (
+        weights[pairs].astype(np.int64))
+    offsets, targets, weights = undirected_rows(
+        hypergraph.space, hypergraph.num_vertices, hypergraph.net_pins[first],
+        hypergraph.net_pins[first + 1], weights)
+    return Graph(offsets, targets, weights, hypergraph.vertex_weights, hypergraph.space,
+                 names=hypergraph.names)
+
+
+@kernel
+def pack_itself(v, begin, keys):
+    """keys[begin + v] = v with itself."""
+    keys[begin + v] = (int64(v) << 32) | int64(v)
