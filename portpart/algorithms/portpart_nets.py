@@ -16,7 +16,11 @@ from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.net_contraction import contract_nets
 from portpart.algorithms.coarsening.net_wishes import NetWishes
-from portpart.algorithms.coarsening.options import ClusteringOptions, CoarseningOptions
+from portpart.algorithms.coarsening.options import (
+    ClusteringOptions,
+    CoarseningOptions,
+    NetOptions,
+)
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
@@ -38,8 +42,7 @@ class HypergraphConfig:
                           max_kept=0.9), "Where coarsening ends.")
     clustering: ClusteringOptions = option(
         ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
-    max_rated: int = option(
-        1000, "Nets of more pins do not tell what belongs together.", min=2)
+    nets: NetOptions = option(NetOptions(), "Nets that take part.")
     initial: InitialOptions = option(
         InitialOptions(method="grown", growing=GrowingOptions(refined=8, candidates=8)),
         "Partitions of the coarsest hypergraph, by its clique graph.")
@@ -74,7 +77,7 @@ def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
     return Recipe(
         config.coarsening,
         cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
-                     config.clustering, NetWishes(config.max_rated)),
+                     config.clustering, NetWishes(config.nets)),
         start_from_pool(problem, config.initial, passes),
         jet_refiner(problem, config.refinement), passes, config.search,
         contraction=contract_in_walk)

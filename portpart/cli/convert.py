@@ -18,6 +18,9 @@ def command(
     """Rewrite GRAPH as OUTPUT; both formats follow from the names unless given.
 
     Names may end in .gz or .xz: portpart convert road.gr.gz road.graph
+
+    An OUTPUT ending in .hgr is a hypergraph: of a matrix by --model, or a netlist.
     """
-    loaded = files.read_graph(graph, reading)
-    files.write_graph(loaded, output, output_format)
+    nets = files.writes_nets(output, output_format)
+    read = files.read_hypergraph if nets else files.read_graph
+    files.write_graph(read(graph, reading), output, output_format)

@@ -6,15 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import click
+
 if TYPE_CHECKING:
     import numpy as np
 
     from portpart.graphs.graph import Graph
+    from portpart.graphs.hypergraph import Hypergraph
     from portpart.io import Netlist
 
 STANDARD = "-"
 STREAM_FORMAT = "metis"
 """Format of a graph on standard output unless the call says otherwise."""
+
+
+HYPERGRAPH = "hypergraph"
+GRAPH_MODELS = ("star", "clique")
+NET_MODELS = (HYPERGRAPH, "row-net", "column-net", "fine-grain")
+"""Values of --model that make a hypergraph: of a netlist, or of a matrix."""
+
+OF_NETS = ("top", "max_fanout", "max_vertices", "ports", "diagonal")
+"""Options for reading hypergraphs, besides the format and the model."""
 
 
 @dataclass(frozen=True)
@@ -34,23 +46,57 @@ class Reading:
     mesh: str | None = None
     common_nodes: int | None = None
     max_vertices: int | None = None
+    ports: bool | None = None
+    diagonal: bool | None = None
 
 
-def read_graph(name: str, reading: Reading) -> Graph:
-    """Read the graph in file `name`."""
+def read_graph(name: str, reading: Reading) -> Graph | Hypergraph:
+    """Read the graph in file `name`, or the hypergraph if the name or the options say so."""
     from portpart import io
 
+    if is_hypergraph(name, reading):
+        return read_hypergraph(name, reading)
     return io.read(name, reading.file_format, **_options(reading))
+
+
+def is_hypergraph(name: str, reading: Reading) -> bool:
+    """Whether a hypergraph is meant, not a graph: by the model, else by the format."""
+    from portpart.io.hypergraphs import net_format_of_name
+    from portpart.io.known import FORMATS
+
+    if reading.model is not None:
+        return reading.model in NET_MODELS
+    return (reading.file_format or net_format_of_name(name)) not in {None, *FORMATS}
+
+
+def read_hypergraph(name: str, reading: Reading) -> Hypergraph:
+    """Read the hypergraph in file `name`."""
+    from portpart import io
+
+    given = {key: value for key, value in vars(reading).items() if value is not None}
+    file_format, model = given.pop("file_format", None), given.pop("model", HYPERGRAPH)
+    for option in given:
+        if option not in OF_NETS:
+            raise click.UsageError(f"--{option.replace('_', '-')} does not apply to hypergraphs")
+    if model in GRAPH_MODELS:
+        raise click.UsageError(f"--model {model} makes a graph, not a hypergraph")
+    return io.read_hypergraph(name, file_format, model=None if model == HYPERGRAPH else model,
+                              **given)
 
 
 def read_graph_and_names(
     name: str, reading: Reading, named: bool
-) -> tuple[Graph, Sequence[Any] | None]:
-    """Read a graph and, if `named`, the names of its vertices."""
+) -> tuple[Graph | Hypergraph, Sequence[Any] | None]:
+    """Read a graph or hypergraph and, if `named`, the names of its vertices."""
     from portpart import io
 
     if not named:
         return read_graph(name, reading), None
+    if is_hypergraph(name, reading):
+        made = read_hypergraph(name, reading)
+        if made.names is None:
+            raise click.UsageError(f"{name} does not name its vertices; netlists do")
+        return made, made.names
     graph, names = io.read_named(name, reading.file_format, **_options(reading))
     return graph, names.tolist()
 
@@ -64,6 +110,8 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
     from portpart.io.known import format_of_name
     from portpart.io.netlists import NETLISTS
 
+    if is_hypergraph(name, reading):
+        return None
     name_of_format = reading.file_format or format_of_name(name)
     if name_of_format not in NETLISTS:
         return None
@@ -72,15 +120,38 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
 
 def _options(reading: Reading) -> dict[str, Any]:
     """Options for `portpart.io.read`."""
-    return {name: value for name, value in vars(reading).items() if name != "file_format"}
+    for option in ("ports", "diagonal"):
+        if getattr(reading, option):
+            raise click.UsageError(f"--{option} is for hypergraphs: --model says which")
+    return {name: value for name, value in vars(reading).items()
+            if name not in ("file_format", "ports", "diagonal")}
 
 
-def write_graph(graph: Graph, name: str, file_format: str | None = None) -> None:
-    """Write `graph` to file `name`; `file_format` None goes by the name."""
+def write_graph(graph: Graph | Hypergraph, name: str, file_format: str | None = None) -> None:
+    """Write a graph or hypergraph to file `name`; `file_format` None goes by the name."""
     from portpart import io
+    from portpart.graphs.hypergraph import Hypergraph
 
+    if isinstance(graph, Hypergraph):
+        if not ((name == STANDARD and file_format is None) or writes_nets(name, file_format)):
+            raise click.UsageError(f"{name}: hypergraphs are written as .hgr")
+        io.write_hypergraph(graph, name)
+        return
     standard = STREAM_FORMAT if name == STANDARD else None
     io.write(graph, name, file_format or standard)
+
+
+def sizes_of(graph: Graph | Hypergraph) -> dict[str, int]:
+    """The sizes of a graph or hypergraph by their names."""
+    names = ("num_vertices", "num_edges", "num_nets", "num_pins")
+    return {name: getattr(graph, name) for name in names if hasattr(graph, name)}
+
+
+def writes_nets(name: str, file_format: str | None) -> bool:
+    """Whether a file that is to be written is one of hMETIS."""
+    from portpart.io.hypergraphs import net_format_of_name
+
+    return (file_format or net_format_of_name(name)) == "hmetis"
 
 
 def read_partition(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from portpart.cli import files
-from portpart.cli.output import grouped
+from portpart.cli.output import sizes_text
 
 if TYPE_CHECKING:
     from portpart.graphs.graph import Graph
+    from portpart.graphs.hypergraph import Hypergraph
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -20,7 +21,7 @@ count = click.IntRange(min=1)
 
 @click.group("generate")
 def command() -> None:
-    """Make a synthetic graph; the same arguments always give the same graph."""
+    """Make a synthetic graph or hypergraph; the same arguments always give the same."""
 
 
 def _outputs(function: Function) -> Function:
@@ -118,9 +119,22 @@ def airfoil(
     _write(mesh.graph, output, file_format)
 
 
-def _write(graph: Graph, output: str, file_format: str | None) -> None:
+@command.command("netlist")
+@click.argument("vertices", type=count)
+@click.option("--fanout", type=click.FloatRange(min=2), default=2.6, show_default=True)
+@click.option("--rent", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.65,
+              show_default=True)
+@_seed(6)
+@_outputs
+def netlist(
+    vertices: int, fanout: float, rent: float, seed: int, output: str, file_format: str | None
+) -> None:
+    """Hypergraph like a netlist: a net for each gate, local by Rent's rule."""
+    from portpart import generators
+
+    _write(generators.netlist(vertices, fanout, rent, seed), output, file_format)
+
+
+def _write(graph: Graph | Hypergraph, output: str, file_format: str | None) -> None:
     files.write_graph(graph, output, file_format)
-    click.echo(
-        f"{output}: {grouped(graph.num_vertices)} vertices, {grouped(graph.num_edges)} edges",
-        err=True,
-    )
+    click.echo(f"{output}: {sizes_text(files.sizes_of(graph))}", err=True)

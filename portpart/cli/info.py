@@ -9,6 +9,8 @@ import numpy as np
 
 from portpart.cli import files, options
 from portpart.cli.output import grouped, print_facts, print_json
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.oddities import oddities
 
 if TYPE_CHECKING:
     from portpart.graphs.graph import Graph
@@ -20,12 +22,18 @@ if TYPE_CHECKING:
 @options.reading_options
 @options.json_option
 def command(graph: str, reading: files.Reading, as_json: bool) -> None:
-    """Describe GRAPH: size, degrees, weights, components; of a netlist its nets and pins too."""
+    """Describe GRAPH: size, degrees, weights, components; of a netlist its nets and pins too.
+
+    Of a hypergraph: size, sizes of nets, degrees, weights, and what is unusual.
+    """
     netlist = files.read_netlist(graph, reading)
     if netlist is None:
         loaded = files.read_graph(graph, reading)
     else:
         loaded = netlist.graph(reading.model or "star", max_fanout=reading.max_fanout)
+    if isinstance(loaded, Hypergraph):
+        _print_hypergraph(graph, describe_hypergraph(loaded), as_json)
+        return
     facts = describe(loaded)
     counts = {} if netlist is None else describe_netlist(netlist)
     if as_json:
@@ -50,6 +58,47 @@ def command(graph: str, reading: files.Reading, as_json: bool) -> None:
             "CSR memory": f"{facts['bytes'] / 1e6:,.1f} MB",
         }
     )
+
+
+def _print_hypergraph(name: str, facts: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json({"graph": name, **facts})
+        return
+    print_facts({
+        "vertices": grouped(facts["num_vertices"]),
+        "nets": grouped(facts["num_nets"]),
+        "pins": grouped(facts["num_pins"]),
+        "net sizes": f"{facts['min_net_size']} to {grouped(facts['max_net_size'])}, "
+        f"mean {facts['mean_net_size']:.2f}",
+        "degrees": f"{facts['min_degree']} to {grouped(facts['max_degree'])}, "
+        f"mean {facts['mean_degree']:.2f}",
+        "net weights": _range(facts["net_weights"]),
+        "vertex weights": _range(facts["vertex_weights"]),
+        "unusual": ", ".join(f"{grouped(count)} {kind.replace('_', ' ')}" for kind, count in
+                             facts["oddities"].items() if count) or "nothing",
+        "memory": f"{facts['bytes'] / 1e6:,.1f} MB",
+    })
+
+
+def describe_hypergraph(hypergraph: Hypergraph) -> dict[str, Any]:
+    """Return the facts about a hypergraph in host memory as plain values."""
+    h = hypergraph
+    sizes, degrees = np.diff(h.net_offsets), np.diff(h.vertex_offsets)
+    return {
+        "num_vertices": h.num_vertices,
+        "num_nets": h.num_nets,
+        "num_pins": h.num_pins,
+        "min_net_size": int(sizes.min()) if len(sizes) else 0,
+        "mean_net_size": h.num_pins / max(1, h.num_nets),
+        "max_net_size": h.max_net_size,
+        "min_degree": int(degrees.min()) if len(degrees) else 0,
+        "mean_degree": h.mean_degree,
+        "max_degree": h.max_degree,
+        "net_weights": _weights(h.net_weights),
+        "vertex_weights": _weights(h.vertex_weights),
+        "oddities": oddities(h),
+        "bytes": sum(array.nbytes for array in h.arrays.values() if array is not None),
+    }
 
 
 def describe(graph: Graph) -> dict[str, Any]:

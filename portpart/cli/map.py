@@ -91,8 +91,8 @@ def command(
     if rankfile:
         io.write_rankfile(result.part, topology, rankfile, hosts=names, node_levels=node_levels)
     report = {
-        "graph": graph, "num_vertices": loaded.num_vertices, "num_edges": loaded.num_edges,
-        "read_seconds": read_seconds, "hierarchy": hierarchy, "distances": distances,
+        "graph": graph, **files.sizes_of(loaded), "read_seconds": read_seconds,
+        "hierarchy": hierarchy, "distances": distances,
         "matrix": matrix, "output": output, "rankfile": rankfile,
         "fixed": fixed, "initial": initial, **settings,
     }

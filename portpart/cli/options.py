@@ -32,7 +32,8 @@ imbalance_option = click.option(
 )
 
 fixed_option = click.option(
-    "--fixed", metavar="FILE", help="The block of each vertex, a line each; -1: free.")
+    "--fixed", metavar="FILE",
+    help="The block of each vertex, one a line; -1: free; or lines of a vertex, from 1, and block.")
 
 initial_option = click.option(
     "--initial", metavar="FILE", help="A result to improve, one block a line.")
@@ -113,13 +114,18 @@ _READING = (
                  help="Edge list: the first line holds titles, or an edge; default: if it shows."),
     click.option("--format", "file_format", metavar="NAME",
                  help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
-                      "verilog, blif, aiger, metis-mesh); default: by its content and name."),
+                      "verilog, blif, aiger, metis-mesh, hmetis); default: by content and name."),
     click.option("--top", metavar="MODULE",
                  help="Verilog, BLIF: module to take; default: the one that no other contains."),
-    click.option("--model", type=click.Choice(["star", "clique"]),
-                 help="Netlists: what becomes of a net; default: star, driver to sinks."),
+    click.option("--model", type=click.Choice([*files.GRAPH_MODELS, *files.NET_MODELS]),
+                 help="Netlists: what becomes of a net: star (driver to sinks, the default), "
+                      "clique, hypergraph. Matrix: a graph, or as these three a hypergraph."),
     click.option("--max-fanout", type=click.IntRange(min=0),
                  help="Netlists: leave out nets that reach more gates; default: keep all."),
+    click.option("--ports", is_flag=True, default=None,
+                 help="Netlist as hypergraph: ports are vertices too, of weight 0."),
+    click.option("--diagonal", is_flag=True, default=None,
+                 help="Matrix as hypergraph: net i has the pin i, whether it is stored or not."),
     click.option("--mesh", type=click.Choice(["dual", "nodal"]),
                  help="METIS mesh: vertices are the elements (dual, the default) or the nodes."),
     click.option("--common-nodes", type=click.IntRange(min=1),

@@ -54,6 +54,12 @@ def _c_library() -> Any:
     return ctypes.cdll.msvcrt if sys.platform == "win32" else ctypes.CDLL(None)
 
 
+def sizes_text(sizes: dict[str, Any]) -> str:
+    """Return ``5 vertices, 6 edges`` of what has `num_vertices`, `num_edges` and the like."""
+    return ", ".join(f"{grouped(sizes[f'num_{what}'])} {what}" for what in
+                     ("vertices", "edges", "nets", "pins") if f"num_{what}" in sizes)
+
+
 def grouped(number: int | float) -> str:
     """Return an integer with thousands separators."""
     return f"{int(number):,}"

@@ -63,8 +63,7 @@ def command(
         files.write_partition(result.part, output, vertex_names)
     report = {
         "graph": graph,
-        "num_vertices": loaded.num_vertices,
-        "num_edges": loaded.num_edges,
+        **files.sizes_of(loaded),
         "read_seconds": read_seconds,
         "output": output,
         "fixed": fixed,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portpart.cli import files
-from portpart.cli.output import grouped, timings
+from portpart.cli.output import grouped, sizes_text, timings
 
 if TYPE_CHECKING:
     from portpart.api.results import PartitionResult
@@ -36,8 +36,7 @@ def as_facts(result: PartitionResult, report: dict[str, Any], blocks: str,
     name = Path(report["graph"]).name if report["graph"] != files.STANDARD else "standard input"
     weights = result.block_weights
     facts = {
-        "graph": f"{name}, {grouped(report['num_vertices'])} vertices, "
-                 f"{grouped(report['num_edges'])} edges (read in {report['read_seconds']:.2f} s)",
+        "graph": f"{name}, {sizes_text(report)} (read in {report['read_seconds']:.2f} s)",
         blocks: f"{grouped(result.k)}, weighing {grouped(weights.min())} to "
                 f"{grouped(weights.max())}",
         **own,

@@ -1,7 +1,7 @@
-"""Graphs to try things on: the same for everyone who uses the same arguments.
+"""Graphs and hypergraphs to try things on: the same for everyone who uses the same arguments.
 
 Random numbers are drawn by ``numpy.random.default_rng(seed)`` in the documented order; the default
-seeds are those of the project's published measurements.  All graphs live on the host.
+seeds are those of the project's published measurements.  All live on the host.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from portpart.generators.airfoil import airfoil_mesh
 from portpart.generators.geometric import delaunay, random_geometric, triangulation
 from portpart.generators.grid import grid_2d, grid_3d
+from portpart.generators.netlist import netlist
 from portpart.generators.rmat import rmat
 from portpart.generators.road import road_network
 
@@ -17,6 +18,7 @@ __all__ = [
     "delaunay",
     "grid_2d",
     "grid_3d",
+    "netlist",
     "random_geometric",
     "rmat",
     "road_network",

@@ -1,5 +1,6 @@
 """Partition files: the block of vertex i alone on line i, as METIS writes them; or with names,
-a vertex's name and its block on each line, in any order.
+a vertex's name and its block on each line, in any order.  Fixed vertices: the same with -1 for
+those that are free, or a vertex and its block on each line.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.arrays import host_integers
-from portpart.io.text.files import PathLike, read_source, write_chunks
+from portpart.io.text.files import PathLike, Source, read_source, write_chunks
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.tokens import LineSyntax, read_lines
 
@@ -27,8 +28,8 @@ BLOCK = re.compile(rb"-?\d{1,10}")
 LINES_PER_CHUNK = 1 << 16
 
 
-def read_partition(path: PathLike, num_vertices: int | None = None, *,
-                   free: bool = False) -> np.ndarray:
+def read_partition(path: PathLike, num_vertices: int | None = None, *, free: bool = False,
+                   first: int = 1) -> np.ndarray:
     """Read a partition file.
 
     Parameters
@@ -39,7 +40,11 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *,
         Number of lines that must be there.  Where it is known a packed file may unpack to more
         than 1000 times its size, as those of few blocks do.
     free : bool, default False
-        Accept -1, a vertex that is in no block, as in hMETIS's files of fixed vertices.
+        Accept -1, a vertex that is in no block, as in hMETIS's files of fixed vertices.  Where
+        `num_vertices` is known the lines may also hold a vertex and its block, in any order; the
+        vertices that are missing are in no block.
+    first : int, default 1
+        Number of the first vertex in such pairs.
 
     Returns
     -------
@@ -48,24 +53,48 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *,
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is no block number, or the wrong number of lines.
+        Naming file and line of what is no block number or no vertex, or the wrong number of lines.
     """
     source = read_source(path, num_vertices)
     lines = read_lines(source.data, SYNTAX)
     if lines.bad_byte is not None:
         source.refuse_word(lines.bad_byte)
-    part = lines.values
-    several = np.diff(lines.starts) != 1
-    if several.any():
+    lengths = np.diff(lines.starts)
+    pairs = free and num_vertices is not None and len(lengths) > 0 and bool((lengths == 2).all())
+    several = lengths != 1
+    if several.any() and not pairs:
         row = int(several.argmax())
-        source.refuse(source.line_of_row(SYNTAX, 0, row), "expected one block number per line")
+        source.refuse(source.line_of_row(SYNTAX, 0, row), "expected one block number per line"
+                      + (", or a vertex and its block on each" if free else ""))
+    part = lines.values[1::2] if pairs else lines.values
     bad = (part < (-1 if free else 0)) | (part > MAX_INT32)
     if bad.any():
         row = int(bad.argmax())
         source.refuse(source.line_of_row(SYNTAX, 0, row), f"{part[row]} is no block number")
+    if num_vertices is not None and pairs:
+        return _blocks_of_pairs(source, num_vertices, lines.values[::2] - first, part, first)
     if num_vertices is not None and len(part) != num_vertices:
         raise GraphFormatError(f"{source.name}: {len(part)} lines for {num_vertices} vertices")
     return part.astype(np.int32)
+
+
+def _blocks_of_pairs(source: Source, n: int, vertices: np.ndarray, blocks: np.ndarray,
+                     first: int) -> np.ndarray:
+    """The block of each of `n` vertices, `FREE` of those that are not listed."""
+    bad = (vertices < 0) | (vertices >= n)
+    if bad.any():
+        row = int(bad.argmax())
+        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{vertices[row] + first} is no vertex; "
+                      f"vertices are {first} ... {n - 1 + first}")
+    part = np.full(n, FREE, np.int32)
+    part[vertices] = blocks
+    order = np.argsort(vertices, kind="stable")
+    again = np.flatnonzero(vertices[order][1:] == vertices[order][:-1])
+    if len(again):
+        row = int(order[again + 1].min())
+        source.refuse(source.line_of_row(SYNTAX, 0, row), f"a second block for vertex "
+                                                          f"{vertices[row] + first}")
+    return part
 
 
 def write_partition(part: Any, path: PathLike) -> None:

@@ -198,3 +198,25 @@ def test_a_file_as_found_says_the_same() -> None:
     """ISPD98's ibm01 before it was tidied."""
     found = graph_io.read_hypergraph(require(DATA / "hypergraphs" / "ibm01.original.hgr"))
     assert same(found, graph_io.read_hypergraph(hypergraph_path("ibm01")))
+
+
+@pytest.mark.parametrize(("text", "first", "expected"), [
+    ("-1\n1\n-1\n0\n", 1, [-1, 1, -1, 0]), ("2 1\n4 0\n", 1, [-1, 1, -1, 0]),
+    ("% c\n3 0\n1 1\n", 0, [-1, 1, -1, 0]), ("1 -1\n", 1, [-1, -1, -1, -1]),
+])
+def test_fixed_vertices(text: str, first: int, expected: list[int], tmp_path: Path) -> None:
+    (tmp_path / "x.fix").write_text(text)
+    found = graph_io.read_partition(tmp_path / "x.fix", 4, free=True, first=first)
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("1 0\n5 0\n", "x.fix:2: 5 is no vertex; vertices are 1 ... 4"),
+    ("0 0\n", "x.fix:1: 0 is no vertex"),
+    ("1 0\n2 1\n1 0\n", "x.fix:3: a second block for vertex 1"),
+    ("1 0\n2 -2\n", "x.fix:2: -2 is no block"), ("1 0\n2\n", "x.fix:1: expected one block number"),
+])
+def test_fixed_vertices_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.fix").write_text(text)
+    with pytest.raises(GraphFormatError, match=message):
+        graph_io.read_partition(tmp_path / "x.fix", 4, free=True)

@@ -1,0 +1,106 @@
+"""Hypergraphs on the command line: told apart from graphs, described, converted, evaluated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import portpart
+from portpart.cli import main
+
+BLIF = ".model m\n.inputs a b\n.outputs z\n.names a b n\n11 1\n.names n z\n0 1\n.end\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.hgr").write_text("5 5 11\n2 1 2 3\n0 3 4\n7 1 1\n1\n4 2 4\n1\n0\n1\n1\n1\n")
+    (tmp_path / "x.blif").write_text(BLIF)
+    matrix = sp.csr_array(np.array([[0, 1, 1], [0, 1, 0], [1, 0, 0]]))
+    scipy.io.mmwrite(tmp_path / "x.mtx", matrix)
+    return tmp_path
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_info_counts_what_is_unusual(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = json.loads(answer(capsys, "info", "x.hgr", "--json"))
+    assert (facts["num_vertices"], facts["num_nets"], facts["num_pins"]) == (5, 5, 8)
+    assert (facts["min_net_size"], facts["max_net_size"], facts["max_degree"]) == (0, 3, 2)
+    assert facts["oddities"] == {
+        "empty_nets": 1, "single_pin_nets": 1, "weightless_nets": 1, "isolated_vertices": 1,
+        "weightless_vertices": 1, "repeated_pins": 1}
+    assert facts["net_weights"] == {"min": 0, "max": 7, "total": 14}
+    text = answer(capsys, "info", "x.hgr")
+    assert "pins            8\nnet sizes       0 to 3, mean 1.60\n" in text
+    assert "unusual         1 empty nets, 1 single pin nets" in text
+
+
+def test_a_matrix_and_a_netlist_are_graphs_unless_the_model_says(
+        here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "num_edges" in json.loads(answer(capsys, "info", "x.blif", "--json"))
+    for arguments, sizes in (
+            (("x.blif", "--model", "hypergraph"), (2, 4, 5)),
+            (("x.blif", "--model", "hypergraph", "--ports"), (5, 4, 8)),
+            (("x.mtx", "--model", "row-net"), (3, 3, 4)),
+            (("x.mtx", "--model", "column-net", "--diagonal"), (3, 3, 6)),
+            (("x.mtx", "--model", "fine-grain"), (4, 6, 8))):
+        facts = json.loads(answer(capsys, "info", *arguments, "--json"))
+        assert (facts["num_vertices"], facts["num_nets"], facts["num_pins"]) == sizes
+
+
+@pytest.mark.parametrize(("source", "options"), [
+    ("x.hgr", ()), ("x.blif", ("--ports",)), ("x.mtx", ()), ("x.mtx", ("--model", "column-net"))])
+def test_convert_writes_what_python_reads(here: Path, source: str,
+                                          options: tuple[str, ...]) -> None:
+    assert main(["convert", source, "y.hgr.gz", *options]) == 0
+    keywords = {"ports": True} if "--ports" in options else {}
+    if "--model" in options:
+        keywords = {"model": options[1]}  # type: ignore[dict-item]
+    expected = portpart.io.read_hypergraph(source, **keywords)  # type: ignore[arg-type]
+    made = portpart.io.read_hypergraph("y.hgr.gz")
+    for name, array in expected.arrays.items():
+        assert (array is None) == (made.arrays[name] is None)
+        assert array is None or np.array_equal(array, made.arrays[name])
+
+
+def test_evaluate_tells_every_objective(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "part").write_text("0\n1\n2\n2\n1\n")
+    found = json.loads(answer(capsys, "evaluate", "x.hgr", "part", "--json"))
+    assert (found["cut"], found["km1"], found["soed"]) == (6, 8, 14)
+    assert (found["block_weights"], found["imbalance"]) == ([1, 1, 2], 0)
+    assert found["connectivity"] == [1, 2, 1, 1]
+    assert "km1           8\nsoed          14\n" in answer(capsys, "evaluate", "x.hgr", "part")
+    (here / "named").write_text("z 1\nn 0\n")
+    arguments = ("evaluate", "x.blif", "named", "--names", "--model", "hypergraph", "--json")
+    assert json.loads(answer(capsys, *arguments))["cut"] == 1
+
+
+def test_generate_makes_netlists(here: Path) -> None:
+    assert main(["generate", "netlist", "300", "--seed", "4", "-o", "y.hgr"]) == 0
+    made, expected = (portpart.io.read_hypergraph("y.hgr"),
+                      portpart.generators.netlist(300, seed=4))
+    assert np.array_equal(made.net_pins, expected.net_pins)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("info", "x.hgr", "--symmetrize"), "--symmetrize does not apply to hypergraphs"),
+    (("info", "x.mtx", "--diagonal"), "--diagonal is for hypergraphs"),
+    (("info", "x.hgr", "--model", "row-net"), "model does not apply to hmetis files"),
+    (("convert", "x.hgr", "y.graph"), "hypergraphs are written as .hgr"),
+    (("convert", "x.blif", "y.hgr", "--model", "star"), "--model star makes a graph"),
+    (("evaluate", "x.hgr", "part", "--names"), "does not name its vertices"),
+    (("generate", "netlist", "30", "-o", "y.graph"), "hypergraphs are written as .hgr"),
+])
+def test_what_does_not_fit_is_refused(here: Path, arguments: tuple[str, ...], message: str,
+                                      capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
