@@ -12,12 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from portpart.algorithms.balance.host_ties import host_ties
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.nonempty import nonempty_weight
 from portpart.algorithms.balance.overload import block_weights_on_host, host_vertex_weights
 from portpart.backends.interface import Array
-from portpart.graphs.clique_graph import plain_graph
-from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
 
 
@@ -28,7 +27,6 @@ def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance
     Parameters
     ----------
     graph : Graph or Hypergraph
-        What is lost in a hypergraph is measured by its clique graph.
     part : array of int32, shape (n,)
         Returned as it is if no block is too light.
     blocks : numpy.ndarray of int64, shape (k,)
@@ -47,7 +45,7 @@ def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance
     """
     if blocks.min() >= max(1, min_weight):
         return part, blocks
-    space, graph = graph.space, plain_graph(graph)
+    space = graph.space
     free = np.ones(graph.num_vertices, bool) if fixed is None else space.to_host(fixed) < 0
     host_part, blocks = space.to_host(part).copy(), blocks.copy()
     # first something for each, for more may be too much to ask
@@ -64,18 +62,14 @@ def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance
 
 
 class _Filling:
-    """The partition and its block weights, which change, and the arcs of vertices inside blocks."""
+    """The partition and its block weights, which change, and the ties of vertices to blocks."""
 
-    def __init__(self, graph: Graph, part: np.ndarray, free: np.ndarray, blocks: np.ndarray,
+    def __init__(self, graph: EitherGraph, part: np.ndarray, free: np.ndarray, blocks: np.ndarray,
                  limits: np.ndarray, min_weight: int) -> None:
-        matrix = graph.to_scipy()
-        self.offsets, self.targets, self.arcs = matrix.indptr, matrix.indices, matrix.data
+        self.ties = host_ties(graph, part)
+        self.inside = self.ties.inside
         self.part, self.free, self.blocks, self.limits = part, free, blocks, limits
         self.weights, self.min_weight = host_vertex_weights(graph), min_weight
-        sources = np.repeat(np.arange(len(part)), np.diff(self.offsets))
-        same = np.where(part[sources] == part[self.targets], self.arcs, 0)
-        sums = np.concatenate([[0], np.cumsum(same, dtype=np.int64)])
-        self.inside = sums[self.offsets[1:]] - sums[self.offsets[:-1]]
         spare = np.flatnonzero(free & (self.weights > 0) & (blocks[part] > min_weight))
         self.everywhere = list(zip(self.inside[spare].tolist(), spare.tolist()))
         heapq.heapify(self.everywhere)
@@ -91,7 +85,8 @@ class _Filling:
 
     def fill(self, block: int) -> None:
         """Let `block` take vertices until it weighs enough or none can be had."""
-        toward: dict[int, int] = {}  # arc weight into the block, of vertices beside it
+        self.ties.begin()
+        toward: dict[int, int] = {}  # what ties vertices beside the block to it
         beside: list[tuple[int, int]] = []
         for member in np.flatnonzero(self.part == block).tolist():
             self._look_around(member, block, toward, beside)
@@ -108,10 +103,9 @@ class _Filling:
     def _look_around(self, v: int, block: int, toward: dict[int, int],
                      beside: list[tuple[int, int]]) -> None:
         """Add the neighbours of v, which is in the block, to those beside it."""
-        for arc in range(self.offsets[v], self.offsets[v + 1]):
-            u = int(self.targets[arc])
+        for u, weight in self.ties.around(v):
             if self.part[u] != block and self.free[u] and self.weights[u] > 0:
-                toward[u] = toward.get(u, 0) + int(self.arcs[arc])
+                toward[u] = toward.get(u, 0) + weight
                 heapq.heappush(beside, (int(self.inside[u]) - toward[u], u))
 
     def _cheapest(self, block: int, toward: dict[int, int], beside: list[tuple[int, int]],
@@ -141,19 +135,11 @@ class _Filling:
         return bool(over <= max(0, self.blocks[here] - self.limits[here] - 1))
 
     def _move(self, v: int, block: int) -> None:
-        here, inside = self.part[v], 0
-        for arc in range(self.offsets[v], self.offsets[v + 1]):
-            u, weight = int(self.targets[arc]), int(self.arcs[arc])
-            if self.part[u] == here:
-                self.inside[u] -= weight
-                if self.free[u] and self.weights[u] > 0:
-                    heapq.heappush(self.everywhere, (int(self.inside[u]), u))
-            elif self.part[u] == block:
-                self.inside[u] += weight
-                inside += weight
-        self.blocks[here] -= self.weights[v]
+        self.blocks[self.part[v]] -= self.weights[v]
         self.blocks[block] += self.weights[v]
-        self.part[v], self.inside[v] = block, inside
+        for u in self.ties.move(v, block):
+            if self.free[u] and self.weights[u] > 0:
+                heapq.heappush(self.everywhere, (int(self.inside[u]), u))
 
     def pass_on(self, block: int) -> None:
         """Fill an empty block by way of blocks that give their only vertex and get another one."""

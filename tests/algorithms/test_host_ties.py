@@ -1,0 +1,67 @@
+"""Blocks of hypergraphs that are too light are filled at least loss, by ties that stay true."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portpart import backends
+from portpart.algorithms.balance.finish import bounded
+from portpart.algorithms.balance.host_ties import host_ties
+from portpart.algorithms.balance.limits import Balance
+from portpart.graphs.hypergraph import Hypergraph
+from tests import oracles
+from tests.algorithms.nets import circuit, hypergraph_of, hypergraphs, nets_of, weights_of
+
+
+def tied(hypergraph: Hypergraph, part: np.ndarray, v: int, block: int) -> int:
+    """Weight of the nets of v that have other pins in a block."""
+    weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
+    return sum(weight for pins, weight in zip(nets_of(hypergraph), weights)
+               if v in pins and any(part[u] == block for u in pins if u != v))
+
+
+@given(hypergraph=hypergraphs(), data=st.data())
+@settings(max_examples=60)
+def test_ties_stay_what_a_plain_loop_says(hypergraph: Hypergraph, data: st.DataObject) -> None:
+    n = hypergraph.num_vertices
+    blocks = st.integers(0, 2)
+    part = np.array(data.draw(st.lists(blocks, min_size=n, max_size=n)), np.int32)
+    ties = host_ties(hypergraph, part)
+    for v, block in data.draw(st.lists(st.tuples(st.integers(0, n - 1), blocks), max_size=5)):
+        if part[v] != block:
+            before = ties.inside.copy()
+            less = ties.move(v, block)
+            assert part[v] == block
+            assert {u for u in range(n) if ties.inside[u] < before[u]} - {v} <= set(less)
+        assert ties.inside.tolist() == [tied(hypergraph, part, u, part[u]) for u in range(n)]
+    ties.begin()
+    toward = np.zeros(n, np.int64)
+    for member in np.flatnonzero(part == 0).tolist():
+        for u, weight in ties.around(member):
+            toward[u] += weight
+    others = np.flatnonzero(part != 0).tolist()
+    assert toward[others].tolist() == [tied(hypergraph, part, u, 0) for u in others]
+
+
+def test_an_empty_block_takes_what_costs_least() -> None:
+    """Vertex 4 has a net that is cut already; all others are inside."""
+    hypergraph = hypergraph_of([[0, 1, 2], [1, 2], [0, 2], [3, 4, 0], [3, 5], [5, 3], [4]], 6)
+    part, blocks = bounded(hypergraph, np.array([0, 0, 0, 1, 1, 1], np.int32), Balance(3, 3, 2))
+    assert oracles.host(part).tolist() == [0, 0, 0, 1, 2, 1]
+    assert blocks.tolist() == [3, 2, 1]
+
+
+@given(k=st.integers(2, 9), seed=st.integers(0, 99), least=st.integers(0, 3))
+@settings(max_examples=30)
+def test_bounds_are_kept_where_they_can_be(k: int, seed: int, least: int) -> None:
+    """Whatever the start, also if all vertices are in one block."""
+    n = 30
+    hypergraph = circuit(n, seed)
+    space = backends.space("cpu")
+    start = np.random.default_rng(seed).integers(0, seed % k + 1, n).astype(np.int32)
+    part, blocks = bounded(hypergraph, space.asarray(start), Balance(k, -(-n // k), n // k), least)
+    assert blocks.tolist() == np.bincount(oracles.host(part), minlength=k).tolist()
+    assert blocks.max() <= -(-n // k)
+    assert blocks.min() >= max(1, least)
