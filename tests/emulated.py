@@ -48,7 +48,7 @@ from portpart.backends.language import Kernel
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles
-from tests.algorithms.nets import circuit
+from tests.algorithms.nets import circuit, with_weights
 from tests.algorithms.refining import balance_of, refiner_at
 from tests.algorithms.spaces import reference
 from tests.backends.lanes import LanesSpace
@@ -60,7 +60,7 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     "skewed": lambda: generators.rmat(5, 4),
 }
 HYPERGRAPHS = {"circuit": lambda: circuit(60, 5, large=30, weighted=True),
-               "large net": lambda: circuit(80, 6, large=70)}
+               "large net": lambda: with_weights(circuit(80, 6, large=70), [30, *[1] * 79])}
 SMALL = {"coarsening.coarsest_per_block": 2, "coarsening.min_coarsest": 8}
 """Coarsening goes on for small graphs too."""
 

@@ -54,6 +54,12 @@ def circuit(n: int, seed: int, large: int = 0, weighted: bool = False) -> Hyperg
     return hypergraph_of(rows, n, weights, heavy)
 
 
+def with_weights(hypergraph: Hypergraph, vertex_weights: Any) -> Hypergraph:
+    """The same nets between vertices of other weights."""
+    return hypergraph_of(nets_of(hypergraph), hypergraph.num_vertices, hypergraph.net_weights,
+                         vertex_weights)
+
+
 @st.composite
 def hypergraphs(draw: st.DrawFn, max_vertices: int = 9) -> Hypergraph:
     """Any small hypergraph: empty nets, nets of one pin, identical nets, weights of zero."""

@@ -59,7 +59,9 @@ from portpart.graphs.rows import degree_of
 
 
 class OnNets(MoveRule):
-    """Label propagation with the afterburner over nets."""
+    """Label propagation with the afterburner over nets; macros stay."""
+
+    holds_heavy = True
 
     @property
     def name(self) -> str:

@@ -111,9 +111,12 @@ class MoveRule:
     ----------
     loses : bool
         Whether moves may lose as much as the filter ratio allows.
+    holds_heavy : bool
+        Whether vertices that are heavy for a block stay.
     """
 
     loses = True
+    holds_heavy = False
 
     @property
     def name(self) -> str:

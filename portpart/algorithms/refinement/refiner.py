@@ -15,6 +15,7 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement import active_sets
+from portpart.algorithms.refinement.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.incumbent import add_vertex_weight, go_back, project
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
@@ -97,6 +98,7 @@ class Refiner:
         mean_cost = finest.mean_joint_weight(objective.tables.max_distance)
         self.loss_unit = max(1, mean_cost // LARGE_ARC_WEIGHT)
         self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
+        self._holds_heavy = rule.holds_heavy and has_heavy(finest, balance)
         self.words = Level.zeros()
         self._begun: dict[bool, Level] = {}
         self._limits_of: tuple[Any, Any] = (None, None)
@@ -150,6 +152,8 @@ class Refiner:
         """
         n, k = graph.num_vertices, self.balance.num_blocks
         self._set_limits(graph)
+        if self._holds_heavy:
+            fixed = with_heavy(graph, self.run.moves.part, self.run.blocks.limits, fixed)
         run = self.run = self._run_on(graph, filter_ratio, fixed)
         records: dict[str, Any] = {"graph": self.rows(graph), "run": run,
                                    "tables": self.objective.tables, "trial": self.more}
