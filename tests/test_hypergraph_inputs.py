@@ -236,19 +236,20 @@ def test_what_cannot_be_is_refused(data: Any, options: dict[str, Any], message: 
         portpart.as_hypergraph(data, **options)
 
 
-def test_arrays_that_others_change_are_checked_again() -> None:
+def test_arrays_that_others_change_are_checked_again(space: ExecutionSpace) -> None:
     """A hypergraph of arrays that somebody can write to is what it says, or is refused."""
     made = portpart.as_hypergraph(PLACES, net_weights=[1, 2, 3])
     assert checked_again(made) is made
-    arrays = {name: None if a is None else np.array(a) for name, a in made.arrays.items()}
-    loose = Hypergraph(**arrays, space=made.space)
+    arrays = {name: None if a is None else space.asarray(np.array(a))
+              for name, a in made.arrays.items()}
+    loose = Hypergraph(**arrays, space=space)
     arrays["net_weights"][0] = 7
     assert checked_again(loose).total_net_weight == 12
     for name, place, value, message in (
             ("net_pins", 0, 9, "row 0 of net rows"), ("net_pins", 0, 1, "not ascending"),
             ("vertex_nets", 0, -1, "row 0 of vertex rows"), ("net_pins", 6, 2, "differ"),
             ("net_weights", 1, -2, "net 1 has weight -2")):
-        before = arrays[name][place]
+        before = int(arrays[name][place])
         arrays[name][place] = value
         with pytest.raises(portpart.InputError, match=f"have changed since: .*{message}"):
             portpart.as_hypergraph(loose)

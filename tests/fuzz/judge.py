@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from portpart import InputError
 from portpart import io as graph_io
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
 
 FORMATS = {"metis": ".graph", "matrix-market": ".mtx", "edge-list": ".txt", "dimacs": ".gr",
            "npz": ".npz"}
@@ -48,6 +50,35 @@ def check_graph(graph: Graph) -> None:
     total, mass = exact_sum(values), n if masses is None else exact_sum(masses)
     require(total <= 2**62 and mass <= 2**62, "totals above 2**62")
     require((graph.total_arc_weight, graph.total_vertex_weight) == (total, mass), "totals")
+
+
+def check_hypergraph(hypergraph: Hypergraph, data: bytes, folder: Path) -> None:
+    """Rows both ways, weights and totals; and that writing changes nothing."""
+    h = hypergraph
+    nets, members = nets_of(h), [[] for _ in range(h.num_vertices)]
+    for net, row in enumerate(nets):
+        require(all(0 <= a < b for a, b in pairwise([0, *(pin + 1 for pin in row)])), "pins")
+        for pin in row:
+            require(pin < h.num_vertices, "a pin that is no vertex")
+            members[pin].append(net)
+    offsets, rows = h.vertex_offsets.tolist(), h.vertex_nets.tolist()
+    require([rows[a:b] for a, b in pairwise(offsets)] == members, "the nets of vertices")
+    for weights, count, total in ((h.net_weights, h.num_nets, h.total_net_weight),
+                                  (h.vertex_weights, h.num_vertices, h.total_vertex_weight)):
+        require(weights is None or (len(weights) == count and (weights >= 0).all()), "weights")
+        require((count if weights is None else exact_sum(weights)) == total <= 2**62, "totals")
+    path = folder / "again.hgr"
+    graph_io.write_hypergraph(h, path)
+    again = graph_io.read_hypergraph(path, max_vertices=h.num_vertices)
+    for name, array in h.arrays.items():
+        other = again.arrays[name]
+        require(array is other or np.array_equal(array, other), f"writing changes {name}")
+
+
+def nets_of(hypergraph: Hypergraph) -> list[list[int]]:
+    """The pins of each net."""
+    offsets, pins = hypergraph.net_offsets.tolist(), hypergraph.net_pins.tolist()
+    return [pins[a:b] for a, b in pairwise(offsets)]
 
 
 def exact_sum(values: np.ndarray) -> int:

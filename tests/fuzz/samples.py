@@ -179,8 +179,57 @@ def verilog() -> list[bytes]:
 
 
 @cache
+def hmetis() -> list[bytes]:
+    """Nets of all sizes, none and one among them, with every kind of weights."""
+    found = []
+    for number, flags in enumerate((0, 1, 10, 11)):
+        chance = random.Random(number)
+        nets = [chance.sample(range(1, 10), chance.randrange(7)) for _ in range(6)]
+        lines = ["% made here", f"6 9 {flags}" if flags else "6 9"]
+        for net in nets:
+            weight = [chance.randrange(9)] if flags % 10 else []
+            lines.append(" ".join(map(str, weight + net)))
+        found.append(_text(lines + [str(chance.randrange(5)) for _ in range(9 * (flags > 9))]))
+    return [*found, b"2 3\n1 2\n3 3 2\n", b"0 4\n"]
+
+
+@cache
+def matrix_nets() -> list[bytes]:
+    """Matrices that are no square."""
+    head = "%%MatrixMarket matrix coordinate {} general"
+    return [*matrix_market(), _text([head.format("pattern"), "2 5 3", "1 1", "2 5", "1 4"]),
+            _text([head.format("real"), "4 2 3", "4 1 0.5", "1 2 -1e3", "3 1 0"])]
+
+
+@cache
+def blif() -> list[bytes]:
+    return [
+        b".model m\n.inputs a \\\n b\n.outputs q z # both\n.names a b n\n11 1\n1- 1\n"
+        b".latch n q re clk 0\n.names one\n1\n.names n one z\n-1 0\n.end\n",
+        b".model top\n.inputs a b\n.outputs z\n.subckt half x=a y=m\n.subckt half x=b y=n\n"
+        b".cname second\n.gate nand2 A=m B=n O=z\n.conn b c\n.end\n"
+        b".model half\n.inputs x\n.outputs y\n.names x w\n0 1\n.latch w y\n.end\n",
+        b".inputs a\n.outputs z\n.subckt ram addr=a data=z\n.end\n.model ram\n.inputs addr\n"
+        b".outputs data\n.blackbox\n.end\n",
+    ]
+
+
+@cache
+def aiger() -> list[bytes]:
+    """Text and binary, the versions 1.0 and 1.9."""
+    return [
+        b"aag 7 2 1 2 4\n2\n4\n6 8 0\n6\n15\n8 4 10\n10 13 14\n12 2 6\n14 3 7\n"
+        b"i0 enable\nl0 state\no1 both\nc\ntoggle\n",
+        b"aig 5 2 0 1 3\n10\n\x02\x02\x03\x02\x01\x02i1 x\n",
+        b"aag 3 2 0 0 1 1 1 1 1\n2\n4\n6\n7\n2\n2\n4\n0\n6 4 2\n",
+        b"aig 300 298 1 1 1\n600\n598\n\x80\x01\x83\x02",
+    ]
+
+
+@cache
 def partitions() -> list[bytes]:
-    return [b"0\n1\n2\n0\n1\n2\n", b"% blocks\n0\n-1\n1\n\n0\n1\n1\n", b"5\n4\n3\n2\n1\n0"]
+    return [b"0\n1\n2\n0\n1\n2\n", b"8 0\n2 1\n5 -1\n", b"% blocks\n0\n-1\n1\n\n0\n1\n1\n",
+            b"5\n4\n3\n2\n1\n0"]
 
 
 @cache

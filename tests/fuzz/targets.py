@@ -23,7 +23,14 @@ from portpart import io as graph_io
 from portpart.cli import files, options
 from portpart.metrics import block_weight_limits, target_weights
 from tests.fuzz import archives, calls, commands, samples, truth
-from tests.fuzz.judge import check_graph, check_round_trip, merged, require
+from tests.fuzz.judge import (
+    check_graph,
+    check_hypergraph,
+    check_round_trip,
+    merged,
+    nets_of,
+    require,
+)
 from tests.fuzz.mutations import OF_BYTES, OF_TEXT, mutated
 
 NAMES = ["a", "b", "c", "d", "e", "f f"]
@@ -116,10 +123,45 @@ def read_verilog(data: bytes, folder: Path) -> None:
     require(offsets[-1] == len(pins), "pins of the hypergraph")
 
 
+def read_hmetis(data: bytes, folder: Path) -> None:
+    """The hypergraph is the one that a plain reader finds."""
+    path = folder / "case.hgr"
+    path.write_bytes(data)
+    made = graph_io.read_hypergraph(path, "hmetis")
+    check_hypergraph(made, data, folder)
+    nets, net_weights, masses = truth.hmetis(data)
+    require((nets_of(made), made.num_vertices) == (nets, len(masses)), "another hypergraph")
+    for found, expected in ((made.net_weights, net_weights), (made.vertex_weights, masses)):
+        require([1] * len(expected) == expected if found is None else found.tolist() == expected,
+                "other weights")
+
+
+def read_nets(suffix: str, data: bytes, folder: Path) -> None:
+    """Read a hypergraph, with options that its bytes choose."""
+    path = folder / f"case{suffix}"
+    path.write_bytes(data)
+    kind = zlib.crc32(data) >> 8
+    given: list[dict[str, Any]] = {
+        ".mtx": [{"model": model, "diagonal": diagonal} for model in
+                 ("row-net", "column-net", "fine-grain") for diagonal in (False, True)],
+        ".hgr": [{}]}.get(suffix, [{}, {"ports": True}, {"max_fanout": 1}])
+    check_hypergraph(graph_io.read_hypergraph(path, **given[kind % len(given)]), data, folder)
+    if suffix not in (".mtx", ".hgr"):
+        netlist = graph_io.read_netlist(path)
+        check_graph(netlist.graph())
+        require(len(set(netlist.gate_names)) == netlist.num_gates, "a name twice")
+
+
+def aiger(random: Random) -> bytes:
+    return mutated(random, samples.aiger(), OF_TEXT if random.random() < 0.5 else OF_BYTES)
+
+
 def read_blocks(data: bytes, folder: Path) -> None:
     path = folder / "case.part"
     path.write_bytes(data)
     free = bool(zlib.crc32(data) & 256)
+    fixed = _unless_refused(partial(graph_io.read_partition, free=True), path, 8)
+    require(fixed is None or (fixed.shape == (8,) and (fixed >= -1).all()), "fixed vertices")
     part = graph_io.read_partition(path, free=free)
     require(part.dtype == np.int32 and (part >= (-1 if free else 0)).all(), "blocks")
     graph_io.write_partition(part, path)
@@ -240,7 +282,8 @@ def _text(seeds: Callable[[], list[bytes]], random: Random) -> bytes:
 
 def _anything() -> list[bytes]:
     return [*samples.metis(), *samples.matrix_market(), *samples.edge_list(), *samples.dimacs(),
-            *samples.verilog(), *samples.dense(), *samples.metis_mesh()]
+            *samples.verilog(), *samples.dense(), *samples.metis_mesh(), *samples.blif(),
+            *samples.aiger()]
 
 
 def _file(seeds: Callable[[], list[bytes]], suffix: str, share: float = 1.0) -> Target:
@@ -264,6 +307,11 @@ TARGETS: dict[str, Target] = {
     "npy": Target(npy, partial(read_file, ".npy")),
     "npz": Target(npz, partial(read_file, ".npz"), 3),
     "verilog": Target(partial(_text, samples.verilog), read_verilog, 1.5),
+    "hmetis": Target(partial(_text, samples.hmetis), read_hmetis, 2),
+    "hypergraph": Target(partial(_text, samples.hmetis), partial(read_nets, ".hgr")),
+    "matrix-nets": Target(partial(_text, samples.matrix_nets), partial(read_nets, ".mtx")),
+    "blif": Target(partial(_text, samples.blif), partial(read_nets, ".blif"), 1.5),
+    "aiger": Target(aiger, partial(read_nets, ".aig"), 1.5),
     "metis-mesh": Target(partial(_text, samples.metis_mesh), read_mesh),
     "partition": Target(partial(_text, samples.partitions), read_blocks),
     "named-partition": Target(partial(_text, samples.named_partitions), read_named_blocks),

@@ -44,6 +44,32 @@ def metis(data: bytes) -> tuple[int, Pairs, list[int] | None]:
     return n, dict(arcs), None if held is None or set(held) == {1} else held
 
 
+def hmetis(data: bytes) -> tuple[list[list[int]], list[int], list[int]]:
+    """The pins of each net, ascending, and the weights of nets and of vertices."""
+    rows = [_numbers(line) for line in _lines(data, b"%")]
+    while not rows[0]:
+        del rows[0]
+    m, n, flags = (*rows[0], 0)[:3]
+    if len(rows[0]) not in (2, 3) or flags not in (0, 1, 10, 11):
+        raise Malformed("header")
+    net_weights, masses = flags % 10, flags // 10
+    wanted = m + masses * n
+    filled = [row for row in rows if row]
+    rows = rows if len(filled) <= wanted else filled
+    if len(rows) <= wanted or any(rows[wanted + 1 :]):
+        raise Malformed("lines")
+    nets = rows[1 : m + 1]
+    if net_weights and not all(nets):
+        raise Malformed("a net without weight")
+    pins = [sorted({pin - 1 for pin in row[net_weights:]}) for row in nets]
+    if any(not 0 <= pin < n for row in pins for pin in row):
+        raise Malformed("pin")
+    if any(len(row) != 1 for row in rows[m + 1 : wanted + 1]):
+        raise Malformed("weights of vertices")
+    return (pins, [row[0] for row in nets] if net_weights else [1] * m,
+            [row[0] for row in rows[m + 1 : wanted + 1]] if masses else [1] * n)
+
+
 def edge_list(data: bytes) -> Pairs | None:
     """Edges between the numbers in the file; None for names, titles and other columns."""
     rows = [_words(line) for line in _lines(data, b"#%") if _words(line)]

@@ -133,6 +133,12 @@ def test_matrices_that_cannot_be(text: str, message: str, tmp_path: Path) -> Non
         read("%%MatrixMarket matrix coordinate pattern general\n" + text, tmp_path, "x.mtx")
 
 
+def test_a_symmetric_matrix_is_square(tmp_path: Path) -> None:
+    text = "%%MatrixMarket matrix coordinate pattern symmetric\n6 5 1\n6 1\n"
+    with pytest.raises(GraphFormatError, match=r"x.mtx:2: a symmetric matrix is 6 x 5"):
+        read(text, tmp_path, "x.mtx")
+
+
 VERILOG = """module m (input a, output z);
   INV u (.A(a), .ZN(n)); INV v (.A(n), .ZN(z)); BUF w (.A(n), .Z(n2));
 endmodule

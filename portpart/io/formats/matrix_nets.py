@@ -22,7 +22,11 @@ def parse(source: Source, model: str | None = None, diagonal: bool = False) -> H
     from scipy.sparse import coo_array
 
     (field, symmetry), begin, (line, words) = head_of(source)
-    shape, promised = size_of(source, line, words)[:2], int(words[2])
+    height, width, promised = size_of(source, line, words)
+    shape = (height, width)
+    if symmetry != b"general" and height != width:
+        source.refuse(line, f"a {symmetry.decode()} matrix is {height} x {width}; it must be "
+                            "square")
     source.refuse_size(line, max(shape))
     rows = read_rows(source, SYNTAX, begin, WIDTHS[field], BY_PLACE, False, STRICT)
     check_entries(source, line, promised, rows.count)
