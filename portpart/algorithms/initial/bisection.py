@@ -11,8 +11,9 @@ import numpy as np
 
 from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
+from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.growing import begin_growing, grow_side
-from portpart.algorithms.initial.project_bisection import begin_key, choose_for_stray, inherit_side
+from portpart.algorithms.initial.project_bisection import choose_for_stray, inherit_side
 from portpart.algorithms.initial.two_way import refine_sides
 from portpart.backends.language import (
     Kernel,
@@ -66,7 +67,8 @@ def splits_of(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, np.int64).reshape(-1, 4), np.array(begins, np.int64)
 
 
-def record_bisection(records: dict[str, Record | Words], team: int, ordered: bool) -> Program:
+def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: int,
+                     ordered: bool) -> Program:
     """The program for a graph and work arrays like these.
 
     `team` lanes work on a vertex where vertices do not depend on each other.  Unless vertices are
@@ -81,7 +83,7 @@ def record_bisection(records: dict[str, Record | Words], team: int, ordered: boo
         program.launch(run[Run.vertices_of_all], shuffle)
     program.launch(1, begin_level)
     with program.while_loop(run[Run.running]):
-        _bisect(program, run, team)
+        _bisect(program, run, rule, team)
         program.launch(run[Run.vertices_of_all], take_order)
         program.launch(1, begin_level)
     program.launch(run[Run.candidates], rate_candidate, team=32)
@@ -90,16 +92,16 @@ def record_bisection(records: dict[str, Record | Words], team: int, ordered: boo
     return program
 
 
-def _bisect(program: Program, run: Run, team: int) -> None:
+def _bisect(program: Program, run: Run, rule: GainRule, team: int) -> None:
     """One level."""
     with program.if_nonzero(run[Run.inherited]):
         program.launch(run[Run.attempts], inherit_side, team=256)
-        program.launch(run[Run.vertices_of_all], choose_for_stray, team=team)
-        program.launch(run[Run.vertices_of_all], begin_key, team=team)
+        program.launch(run[Run.vertices_of_all], choose_for_stray(rule), team=team)
+        program.launch(run[Run.vertices_of_all], rule.begin_key, team=team)
     with program.otherwise():
-        program.launch(run[Run.vertices_of_all], begin_growing, team=team)
-        _go_step_by_step(program, run, grow_side)
-    _go_step_by_step(program, run, refine_sides)
+        program.launch(run[Run.vertices_of_all], begin_growing(rule), team=team)
+        _go_step_by_step(program, run, grow_side(rule))
+    _go_step_by_step(program, run, refine_sides(rule))
     program.launch(run[Run.splits_of_all], split_sides, team=256)
 
 

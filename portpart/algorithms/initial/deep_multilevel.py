@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from portpart.algorithms.initial.arc_gains import ARCS
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.bisection_state import (
     Candidates,
@@ -22,27 +23,33 @@ from portpart.algorithms.initial.bisection_state import (
     StartSizes,
 )
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
+from portpart.algorithms.initial.net_gains import NETS, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.order_by_section import order_by_section
 from portpart.backends.interface import Array
 from portpart.backends.language import Record, Words
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.teams import team_for
+
+Graphs = Sequence[Graph] | Sequence[Hypergraph]
 
 GAIN_BITS = 62
 """Bits of a key without its sign."""
 
 
-def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarray,
+def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray,
                      limits: np.ndarray, seed: int, options: GrowingOptions,
                      kept: int | None = None,
                      splits: tuple[np.ndarray, np.ndarray] | None = None,
                      labels: list[Array] | None = None, num_labels: int = 1) -> Array:
-    """Partitions of ``graphs[0]``, grown and refined on a hierarchy of graphs.
+    """Partitions of ``graphs[0]``, grown and refined on a hierarchy of graphs or of hypergraphs.
+
+    Those of a hypergraph are made for km1, whatever the objective.
 
     Parameters
     ----------
-    graphs : list of Graph
+    graphs : sequence of Graph or of Hypergraph
         From fine to coarse, in one space; each with fewer vertices than the one before.
     clusters : list of array
         ``clusters[i]`` maps the vertices of ``graphs[i]`` to those of ``graphs[i + 1]``.
@@ -96,7 +103,7 @@ def grown_partitions(graphs: list[Graph], clusters: list[Array], goals: np.ndarr
     return part
 
 
-def _runs(graphs: list[Graph], num_blocks: int, all_levels: int, seed: int,
+def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
           options: GrowingOptions, num_labels: int) -> list[Run]:
     """The words that depend on the graphs and the options only, for each graph."""
     runs = [_run_on(graph) for graph in graphs]
@@ -117,16 +124,21 @@ def _runs(graphs: list[Graph], num_blocks: int, all_levels: int, seed: int,
     return runs
 
 
-def _run_on(graph: Graph) -> Run:
+def _run_on(graph: Graph | Hypergraph) -> Run:
     """The words that depend on the graph only."""
     run = Run.zeros()
-    run.vertices, run.degree = graph.num_vertices, int(graph.mean_degree)
+    run.vertices = graph.num_vertices
+    if isinstance(graph, Graph):
+        run.degree, total = int(graph.mean_degree), graph.total_arc_weight
+    else:
+        pins_of_net = graph.num_pins / max(1, graph.num_nets)
+        run.degree, total = int(graph.mean_degree * pins_of_net), 2 * graph.total_net_weight
     run.key_bits = max(1, (graph.num_vertices - 1).bit_length())
-    run.weight_shift = max(0, graph.total_arc_weight.bit_length() + run.key_bits - GAIN_BITS)
+    run.weight_shift = max(0, total.bit_length() + run.key_bits - GAIN_BITS)
     return run
 
 
-def _levels_on(graph: Graph, depth: int, inherited: int, all_levels: int,
+def _levels_on(graph: Graph | Hypergraph, depth: int, inherited: int, all_levels: int,
                options: GrowingOptions, num_labels: int) -> int:
     """Levels of bisection on a graph: all on the finest, else what its size suggests."""
     if depth == 0:
@@ -146,10 +158,12 @@ def start_sizes(vertices: Sequence[int], num_blocks: int, options: GrowingOption
         trials=options.trials, blocks=num_blocks)
 
 
-def _bisect(graph: Graph, size: int, team: int, ordered: bool,
+def _bisect(graph: Graph | Hypergraph, size: int, team: int, ordered: bool,
             records: dict[str, Record | Words]) -> None:
     """Run the program on one graph."""
-    records = {"graph": graph.csr, **records}
-    key = ("recursive bisection", *graph.type_key, team, ordered)
-    program = graph.space.cached_executable(key, lambda: record_bisection(records, team, ordered))
+    rule, rows = (ARCS, graph.csr) if isinstance(graph, Graph) else (NETS, incidence_of(graph))
+    records = {"graph": rows, **records}
+    key = ("recursive bisection", rule.name, *graph.type_key, team, ordered)
+    program = graph.space.cached_executable(
+        key, lambda: record_bisection(records, rule, team, ordered))
     program.run(records, size)

@@ -12,9 +12,12 @@ That takes them less time than to keep groups: lanes that look through groups wa
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits, StartSizes
+from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
@@ -25,11 +28,9 @@ from portpart.backends.language import (
     int8,
     int64,
     lane,
-    team_atomic_add,
     team_max,
     team_size,
     team_sync,
-    value_or,
 )
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
@@ -185,6 +186,14 @@ def position_in(key, mask, bits):
 
 
 @device
+def turn_gain(p, bisection: Bisection, attempts: Attempts):
+    """The vertex at p changes sides: it would gain by going back what it lost."""
+    tie = attempts.key[bisection.own + p] & ((int64(1) << bisection.bits) - 1)
+    attempts.key[bisection.own + p] = 2 * tie - attempts.key[bisection.own + p]
+    return 0
+
+
+@device
 def best_in_group(first, wanted, bisection: Bisection, attempts: Attempts):
     """Largest key of the group from `first` on among those that may leave side `wanted`."""
     own = bisection.own
@@ -238,37 +247,32 @@ def keep_best(q, bisection: Bisection, attempts: Attempts):
                                                 attempts)
 
 
-@device
-def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
-         attempts: Attempts):
-    """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
+@cache
+def move_by(rule: GainRule) -> DeviceFunction:
+    """Device function that moves a vertex."""
+    follow = rule.follow
 
-    Neighbours in the state `opening` may leave side 1 from now on.
-    """
-    own = bisection.own
-    v = candidates.order[bisection.base + p]
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        q = int64(candidates.place[bisection.base + graph.targets[arc]])
-        if bisection.lower <= q and q < bisection.upper:
-            change = (value_or(graph.weights, arc, 1) >> bisection.shift) << (bisection.bits + 1)
-            if (attempts.side[own + q] & 1) != here:
-                change = -change
-            team_atomic_add(attempts.key, own + q, change)
-            if attempts.side[own + q] == opening:
-                attempts.side[own + q] = int8(1)
-            if team_size() == 1:
-                keep_best(q, bisection, attempts)
-    if lane() == 0:
-        tie = attempts.key[own + p] & ((int64(1) << bisection.bits) - 1)
-        attempts.key[own + p] = 2 * tie - attempts.key[own + p]
-        attempts.side[own + p] = int8(1 - here + BARRED)
-    if team_size() == 1:
-        g = (p - bisection.lower) // GROUP
-        slot = bisection.groups + here * groups_of(bisection) + g
-        first = bisection.lower + GROUP * g
-        attempts.best[slot] = best_in_group(first, here, bisection, attempts)
-    team_sync()
-    return v
+    @device
+    def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
+             attempts: Attempts):
+        """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
+
+        Neighbours in the state `opening` may leave side 1 from now on.
+        """
+        own = bisection.own
+        v = follow(p, here, opening, bisection, graph, candidates, attempts)
+        if lane() == 0:
+            turn_gain(p, bisection, attempts)
+            attempts.side[own + p] = int8(1 - here + BARRED)
+        if team_size() == 1:
+            g = (p - bisection.lower) // GROUP
+            slot = bisection.groups + here * groups_of(bisection) + g
+            first = bisection.lower + GROUP * g
+            attempts.best[slot] = best_in_group(first, here, bisection, attempts)
+        team_sync()
+        return v
+
+    return move
 
 
 @device

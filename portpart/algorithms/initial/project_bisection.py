@@ -5,9 +5,13 @@ Two vertices are in the same bisection if they are in the same block so far.
 
 from __future__ import annotations
 
+from functools import cache
+
 from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally, key_of, mask_of
+from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends.language import (
+    Kernel,
     atomic_add,
     device,
     int8,
@@ -17,7 +21,6 @@ from portpart.backends.language import (
     lane,
     team_size,
     team_sum,
-    value_or,
 )
 from portpart.graphs.rows import Csr
 
@@ -48,29 +51,21 @@ def inherit_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
         attempts.tally[TALLY * (c * k + first) + Tally.cut] = 0
 
 
-@kernel
-def choose_for_stray(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
-    """Vertex i, a stray, wants to the side it is better connected to; other strays do not count.
+@cache
+def choose_for_stray(rule: GainRule) -> Kernel:
+    """Kernel that tells where strays want to be."""
+    pull_of = rule.pull
 
-    Its wish is noted in `moves`.
-    """
-    n = run.vertices
-    base = i // n * n
-    p = base + candidates.place[i]
-    if attempts.side[p] == STRAY:
-        pull = int64(0)
-        for arc in range(graph.begin[i - base] + lane(), graph.end[i - base], team_size()):
-            w = base + graph.targets[arc]
-            if candidates.part[w] == candidates.part[i]:
-                weight = value_or(graph.weights, arc, 1) >> run.weight_shift
-                there = attempts.side[base + candidates.place[w]]
-                if there == 1:
-                    pull += weight
-                elif there == 0:
-                    pull -= weight
-        pull = team_sum(pull)
-        if lane() == 0:
-            attempts.moves[p] = int32(pull > 0)
+    @kernel
+    def choose_for_stray(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
+        """Vertex i, a stray, wants to the side it is better connected to; noted in `moves`."""
+        p = i // run.vertices * run.vertices + candidates.place[i]
+        if attempts.side[p] == STRAY:
+            pull = team_sum(pull_of(i, graph, candidates, attempts, run))
+            if lane() == 0:
+                attempts.moves[p] = int32(pull > 0)
+
+    return choose_for_stray
 
 
 @device
@@ -82,32 +77,16 @@ def side_at(q, attempts: Attempts):
     return there
 
 
-@kernel
-def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
-    """Compute the key of vertex i and add up the cut; strays go where they want to.
-
-    Another vertex may read a stray's side before or after: it sees the same.
-    """
+@device
+def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: Attempts, run: Run):
+    """Store side and key of vertex i, and add its share of the cut; the first lane does."""
     n = run.vertices
     c = i // n
-    v = i % n
     p = c * n + candidates.place[i]
-    here = side_at(p, attempts)
-    outside = int64(0)
-    inside = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        w = c * n + graph.targets[arc]
-        if candidates.part[w] == candidates.part[i]:
-            weight = value_or(graph.weights, arc, 1) >> run.weight_shift
-            if side_at(c * n + candidates.place[w], attempts) == here:
-                inside += weight
-            else:
-                outside += weight
-    outside = team_sum(outside)
-    gain = outside - team_sum(inside)
     if lane() == 0:
         attempts.side[p] = int8(here)
         attempts.key[p] = key_of(p - c * n, gain, mask_of(c, run), run.key_bits)
-        if here == 0 and outside > 0:
+        if cut > 0:
             begin = TALLY * (c * run.blocks + candidates.part[i])
-            atomic_add(attempts.tally, begin + Tally.cut, outside)
+            atomic_add(attempts.tally, begin + Tally.cut, cut)
+    return 0

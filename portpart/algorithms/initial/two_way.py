@@ -6,6 +6,8 @@ of largest gain that the limits of the sides allow, and ends when moves do not p
 
 from __future__ import annotations
 
+from functools import cache
+
 from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
 from portpart.algorithms.initial.fm_gains import (
     LOWEST,
@@ -15,11 +17,12 @@ from portpart.algorithms.initial.fm_gains import (
     Tally,
     best_of_side,
     find_best_of_groups,
-    move,
+    move_by,
     on_attempt,
     position_in,
     store_tally,
 )
+from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.side_weights import (
     SideLimits,
     cap_of,
@@ -32,6 +35,8 @@ from portpart.algorithms.initial.side_weights import (
     weight_at,
 )
 from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
     device,
     float64,
     int8,
@@ -39,19 +44,14 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
-    team_atomic_add,
     team_max,
     team_size,
     team_sync,
-    value_or,
 )
 from portpart.graphs.rows import Csr
 
 MIN_STALL = 8
 """Moves that tell too little to end a pass."""
-
-TAKEN_BACK = 4
-"""Added to the side of a position whose move was undone."""
 
 DRIFT = 3.0
 """How many spreads of a random walk, squared, its drift must be to end a pass."""
@@ -136,105 +136,81 @@ def may_still_pay(moves, stall_limit, gain_sum, square_sum):
     return moves < stall_limit and not hopeless
 
 
-@device
-def one_pass(stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
-             candidates: Candidates, attempts: Attempts):
-    """Move vertices one by one; returns how many moves were made and how many of them to keep."""
-    size = bisection.upper - bisection.lower
-    weight = attempts.tally[bisection.tally + Tally.weight]
-    count = attempts.tally[bisection.tally + Tally.count]
-    cut = attempts.tally[bisection.tally + Tally.cut]
-    best_excess = excess(weight, count, size, limits)
-    best_cut = cut
-    made = int64(0)
-    kept = int64(0)
-    gain_sum = float64(0)
-    square_sum = float64(0)
-    team_sync()
-    while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
-        chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
-        if chosen == LOWEST:
-            break
-        here = chosen & 1
-        p = position_in(chosen >> 1, bisection.mask, bisection.bits)
-        heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
-        weight += (2 * here - 1) * heavy
-        count += 2 * here - 1
-        gain = (chosen >> 1) >> bisection.bits
-        cut -= gain
-        gain_sum += float64(gain)
-        square_sum += float64(gain) * float64(gain)
-        move(p, here, -1, bisection, graph, candidates, attempts)
-        attempts.moves[bisection.own + bisection.lower + made] = int32(p)
-        made += 1
-        now = excess(weight, count, size, limits)
-        if now < best_excess or (now == best_excess and cut < best_cut):
-            best_excess = now
-            best_cut = cut
-            kept = made
-            gain_sum = float64(0)
-            square_sum = float64(0)
-            store_tally(attempts.tally, bisection.tally, weight, count, cut)
-    team_sync()
-    return (made << 32) | kept
+@cache
+def one_pass_by(rule: GainRule) -> DeviceFunction:
+    """Device function that makes a pass."""
+    move = move_by(rule)
 
-
-@device
-def take_back(made, kept, bisection: Bisection, attempts: Attempts):
-    """Undo all moves but the first `kept`, and mark their vertices; keys are left as they are."""
-    own = bisection.own
-    for m in range(kept + lane(), made, team_size()):
-        p = int64(attempts.moves[own + bisection.lower + m])
-        attempts.side[own + p] = int8((attempts.side[own + p] ^ 1) | TAKEN_BACK)
-    team_sync()
-
-
-@device
-def take_back_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidates,
-                   attempts: Attempts):
-    """Let keys follow moves that were undone, all at once.
-
-    An arc counts for both its ends with the other sign if one of them was taken back.
-    """
-    own = bisection.own
-    lower = bisection.lower
-    share = max(int64(1), team_size() // 32)
-    for i in range(lane(), (made - kept) * share, team_size()):
-        p = int64(attempts.moves[own + lower + kept + i // share])
-        v = candidates.order[bisection.base + p]
-        changes = int64(0)
-        for arc in range(graph.begin[v] + i % share, graph.end[v], share):
-            q = int64(candidates.place[bisection.base + graph.targets[arc]])
-            inside = lower <= q and q < bisection.upper
-            if inside and (attempts.side[own + q] & TAKEN_BACK) == 0:
-                weight = value_or(graph.weights, arc, 1)
-                change = (weight >> bisection.shift) << (bisection.bits + 1)
-                if ((attempts.side[own + q] ^ attempts.side[own + p]) & 1) == 0:
-                    change = -change
-                team_atomic_add(attempts.key, own + q, change)
-                changes += change
-        team_atomic_add(attempts.key, own + p, changes)
-    team_sync()
-
-
-@device
-def refine(passes, stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
-           candidates: Candidates, attempts: Attempts):
-    """Passes until one brings nothing."""
-    own = bisection.own
-    for turn in range(passes):
-        for p in range(bisection.lower + lane(), bisection.upper, team_size()):
-            attempts.side[own + p] = int8(attempts.side[own + p] & 1)
+    @device
+    def one_pass(stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
+                 candidates: Candidates, attempts: Attempts):
+        """Move vertices one by one; returns how many were moved, and how many moves to keep."""
+        size = bisection.upper - bisection.lower
+        weight = attempts.tally[bisection.tally + Tally.weight]
+        count = attempts.tally[bisection.tally + Tally.count]
+        cut = attempts.tally[bisection.tally + Tally.cut]
+        best_excess = excess(weight, count, size, limits)
+        best_cut = cut
+        made = int64(0)
+        kept = int64(0)
+        gain_sum = float64(0)
+        square_sum = float64(0)
         team_sync()
-        find_best_of_groups(bisection, attempts)
-        result = one_pass(stall_limit, limits, bisection, graph, candidates, attempts)
-        made = result >> 32
-        kept = result & 0xFFFFFFFF
-        take_back(made, kept, bisection, attempts)
-        if kept == 0 or turn + 1 == passes:
-            break
-        take_back_keys(made, kept, bisection, graph, candidates, attempts)
-    return 0
+        while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
+            chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
+            if chosen == LOWEST:
+                break
+            here = chosen & 1
+            p = position_in(chosen >> 1, bisection.mask, bisection.bits)
+            heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
+            weight += (2 * here - 1) * heavy
+            count += 2 * here - 1
+            gain = (chosen >> 1) >> bisection.bits
+            cut -= gain
+            gain_sum += float64(gain)
+            square_sum += float64(gain) * float64(gain)
+            move(p, here, -1, bisection, graph, candidates, attempts)
+            attempts.moves[bisection.own + bisection.lower + made] = int32(p)
+            made += 1
+            now = excess(weight, count, size, limits)
+            if now < best_excess or (now == best_excess and cut < best_cut):
+                best_excess = now
+                best_cut = cut
+                kept = made
+                gain_sum = float64(0)
+                square_sum = float64(0)
+                store_tally(attempts.tally, bisection.tally, weight, count, cut)
+        team_sync()
+        return (made << 32) | kept
+
+    return one_pass
+
+
+@cache
+def refine_by(rule: GainRule) -> DeviceFunction:
+    """Device function that refines a bisection."""
+    one_pass, take_back = one_pass_by(rule), rule.take_back
+
+    @device
+    def refine(passes, stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
+               candidates: Candidates, attempts: Attempts):
+        """Passes until one brings nothing."""
+        own = bisection.own
+        for turn in range(passes):
+            for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+                attempts.side[own + p] = int8(attempts.side[own + p] & 1)
+            team_sync()
+            find_best_of_groups(bisection, attempts)
+            result = one_pass(stall_limit, limits, bisection, graph, candidates, attempts)
+            made = result >> 32
+            kept = result & 0xFFFFFFFF
+            again = kept > 0 and turn + 1 < passes
+            take_back(made, kept, again, bisection, graph, candidates, attempts)
+            if not again:
+                break
+        return 0
+
+    return refine
 
 
 @device
@@ -250,39 +226,50 @@ def passes_for(attempt, first, tally, run: Run):
     return run.passes if better < run.refined_trials else int64(0)
 
 
-@device
-def refine_attempt(attempt, split, bisection: Bisection, splits: Splits, graph: Csr,
-                   candidates: Candidates, attempts: Attempts, run: Run):
-    """Refine a bisection, and tell its tally how heavy the sides are then."""
-    first = int64(splits.first[split])
-    middle = splits.middle[split]
-    last = splits.last[split]
-    total = weigh(bisection, graph, candidates, attempts)
-    goal = goal_of(total, split, splits)
-    cap0 = cap_of(first, middle, splits)
-    cap1 = cap_of(middle, last, splits)
-    limit0 = limit_of(goal, cap0, levels_for(last - first))
-    limit1 = limit_of(total - goal, cap1, levels_for(last - first))
-    min0 = min_vertices(middle - first, run)
-    min1 = min_vertices(last - middle, run)
-    limits = SideLimits(total, goal, limit0, limit1, min0, min1)
-    refine(passes_for(attempt, first, attempts.tally, run), run.stall_limit, limits, bisection,
-           graph, candidates, attempts)
-    size = bisection.upper - bisection.lower
-    weight = attempts.tally[bisection.tally + Tally.weight]
-    count = attempts.tally[bisection.tally + Tally.count]
-    attempts.tally[bisection.tally + Tally.excess] = excess(weight, count, size, limits)
-    zero = int64(0)
-    caps = SideLimits(total, goal, cap0, cap1, zero, zero)
-    attempts.tally[bisection.tally + Tally.overload] = excess(weight, count, size, caps)
-    return 0
+@cache
+def refine_attempt(rule: GainRule) -> DeviceFunction:
+    """Device function that refines the bisection of an attempt."""
+    refine = refine_by(rule)
+
+    @device
+    def refine_attempt(attempt, split, bisection: Bisection, splits: Splits, graph: Csr,
+                       candidates: Candidates, attempts: Attempts, run: Run):
+        """Refine a bisection, and tell its tally how heavy the sides are then."""
+        first = int64(splits.first[split])
+        middle = splits.middle[split]
+        last = splits.last[split]
+        total = weigh(bisection, graph, candidates, attempts)
+        goal = goal_of(total, split, splits)
+        cap0 = cap_of(first, middle, splits)
+        cap1 = cap_of(middle, last, splits)
+        limit0 = limit_of(goal, cap0, levels_for(last - first))
+        limit1 = limit_of(total - goal, cap1, levels_for(last - first))
+        min0 = min_vertices(middle - first, run)
+        min1 = min_vertices(last - middle, run)
+        limits = SideLimits(total, goal, limit0, limit1, min0, min1)
+        passes = passes_for(attempt, first, attempts.tally, run)
+        refine(passes, run.stall_limit, limits, bisection, graph, candidates, attempts)
+        size = bisection.upper - bisection.lower
+        weight = attempts.tally[bisection.tally + Tally.weight]
+        count = attempts.tally[bisection.tally + Tally.count]
+        attempts.tally[bisection.tally + Tally.excess] = excess(weight, count, size, limits)
+        zero = int64(0)
+        caps = SideLimits(total, goal, cap0, cap1, zero, zero)
+        attempts.tally[bisection.tally + Tally.overload] = excess(weight, count, size, caps)
+        return 0
+
+    return refine_attempt
 
 
-refine_on_attempt = on_attempt(refine_attempt)
+@cache
+def refine_sides(rule: GainRule) -> Kernel:
+    """Kernel that refines each bisection."""
+    refine_on_attempt = on_attempt(refine_attempt(rule))
 
+    @kernel
+    def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
+                     run: Run):
+        """Refine bisection i."""
+        refine_on_attempt(i, splits, graph, candidates, attempts, run)
 
-@kernel
-def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
-                 run: Run):
-    """Refine bisection i."""
-    refine_on_attempt(i, splits, graph, candidates, attempts, run)
+    return refine_sides

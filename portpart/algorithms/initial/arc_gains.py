@@ -1,0 +1,147 @@
+"""Gains of the cut of a graph: an arc costs its weight if its ends are on two sides."""
+
+from __future__ import annotations
+
+from portpart.algorithms.initial.bisection_state import Candidates, Run
+from portpart.algorithms.initial.fm_gains import Attempts, Bisection, keep_best
+from portpart.algorithms.initial.gain_rule import GainRule
+from portpart.algorithms.initial.project_bisection import keep_first_key, side_at
+from portpart.backends.language import (
+    device,
+    int8,
+    int64,
+    kernel,
+    lane,
+    team_atomic_add,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+from portpart.graphs.rows import Csr
+
+TAKEN_BACK = 4
+"""Added to the side of a position whose move was undone."""
+
+
+@device
+def arcs_inside(i, graph: Csr, candidates: Candidates, run: Run):
+    """The weight of its arcs that stay in the bisection."""
+    n = run.vertices
+    c = i // n
+    v = i % n
+    total = int64(0)
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        if candidates.part[c * n + graph.targets[arc]] == candidates.part[i]:
+            total += value_or(graph.weights, arc, 1) >> run.weight_shift
+    return total
+
+
+@device
+def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
+    """The weight of its arcs to side 1, less that of its arcs to side 0."""
+    n = run.vertices
+    base = i // n * n
+    pull = int64(0)
+    for arc in range(graph.begin[i - base] + lane(), graph.end[i - base], team_size()):
+        w = base + graph.targets[arc]
+        if candidates.part[w] == candidates.part[i]:
+            weight = value_or(graph.weights, arc, 1) >> run.weight_shift
+            there = attempts.side[base + candidates.place[w]]
+            if there == 1:
+                pull += weight
+            elif there == 0:
+                pull -= weight
+    return pull
+
+
+@kernel
+def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
+    """Compute the key of vertex i and add up the cut; strays go where they want to.
+
+    Another vertex may read a stray's side before or after: it sees the same.
+    """
+    n = run.vertices
+    c = i // n
+    v = i % n
+    here = side_at(c * n + candidates.place[i], attempts)
+    outside = int64(0)
+    inside = int64(0)
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        w = c * n + graph.targets[arc]
+        if candidates.part[w] == candidates.part[i]:
+            weight = value_or(graph.weights, arc, 1) >> run.weight_shift
+            if side_at(c * n + candidates.place[w], attempts) == here:
+                inside += weight
+            else:
+                outside += weight
+    outside = team_sum(outside)
+    gain = outside - team_sum(inside)
+    keep_first_key(i, here, gain, outside if here == 0 else int64(0), candidates, attempts, run)
+
+
+@device
+def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
+                attempts: Attempts):
+    """Twice the weight of an arc is what the gain of its other end changes by."""
+    own = bisection.own
+    v = candidates.order[bisection.base + p]
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        q = int64(candidates.place[bisection.base + graph.targets[arc]])
+        if bisection.lower <= q and q < bisection.upper:
+            change = (value_or(graph.weights, arc, 1) >> bisection.shift) << (bisection.bits + 1)
+            if (attempts.side[own + q] & 1) != here:
+                change = -change
+            team_atomic_add(attempts.key, own + q, change)
+            if attempts.side[own + q] == opening:
+                attempts.side[own + q] = int8(1)
+            if team_size() == 1:
+                keep_best(q, bisection, attempts)
+    return v
+
+
+@device
+def take_back_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidates,
+                   attempts: Attempts):
+    """Let keys follow moves that were undone, all at once.
+
+    An arc counts for both its ends with the other sign if one of them was taken back.
+    """
+    own = bisection.own
+    lower = bisection.lower
+    share = max(int64(1), team_size() // 32)
+    for i in range(lane(), (made - kept) * share, team_size()):
+        p = int64(attempts.moves[own + lower + kept + i // share])
+        v = candidates.order[bisection.base + p]
+        changes = int64(0)
+        for arc in range(graph.begin[v] + i % share, graph.end[v], share):
+            q = int64(candidates.place[bisection.base + graph.targets[arc]])
+            inside = lower <= q and q < bisection.upper
+            if inside and (attempts.side[own + q] & TAKEN_BACK) == 0:
+                weight = value_or(graph.weights, arc, 1)
+                change = (weight >> bisection.shift) << (bisection.bits + 1)
+                if ((attempts.side[own + q] ^ attempts.side[own + p]) & 1) == 0:
+                    change = -change
+                team_atomic_add(attempts.key, own + q, change)
+                changes += change
+        team_atomic_add(attempts.key, own + p, changes)
+    team_sync()
+    return made - kept
+
+
+@device
+def take_back_all(made, kept, again, bisection: Bisection, graph: Csr, candidates: Candidates,
+                  attempts: Attempts):
+    """Mark the vertices of these moves, so that keys may follow all at once."""
+    own = bisection.own
+    for m in range(kept + lane(), made, team_size()):
+        p = int64(attempts.moves[own + bisection.lower + m])
+        attempts.side[own + p] = int8((attempts.side[own + p] ^ 1) | TAKEN_BACK)
+    team_sync()
+    if again:
+        take_back_keys(made, kept, bisection, graph, candidates, attempts)
+    return made - kept
+
+
+ARCS = GainRule("arcs", arcs_inside, pull_of_arcs, begin_key, follow_arcs, take_back_all)
+"""For graphs."""

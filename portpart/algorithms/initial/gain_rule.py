@@ -1,0 +1,43 @@
+"""What a vertex's move does to the gains of a bisection, as a value.
+
+Growing and two-way refinement go by gains, and know neither arcs nor nets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portpart.backends.language import DeviceFunction, Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class GainRule:
+    """How gains follow from sides: what compiled programs depend on.
+
+    Attributes
+    ----------
+    name : str
+    inside : DeviceFunction
+        ``inside(i, graph, candidates, run)``: a lane's share of what it costs to have vertex i of
+        all candidates on one side, and all others of its bisection on the other.
+    pull : DeviceFunction
+        ``pull(i, graph, candidates, attempts, run)``: a lane's share of what vertex i costs more on
+        side 0 than on side 1; strays do not count.
+    begin_key : Kernel
+        ``begin_key(i, graph, candidates, attempts, run)``: computes the key of vertex i from all
+        sides, and adds its share of the cut.
+    follow : DeviceFunction
+        ``follow(p, here, opening, bisection, graph, candidates, attempts)``: lets the gains of
+        others follow when the vertex at p, which is returned, leaves side `here`; those in the
+        state `opening` that it is joined to may leave side 1 from now on.
+    take_back : DeviceFunction
+        ``take_back(made, kept, again, bisection, graph, candidates, attempts)``: undoes all moves
+        but the first `kept`; keys follow if they are used `again`.
+    """
+
+    name: str
+    inside: DeviceFunction
+    pull: DeviceFunction
+    begin_key: Kernel
+    follow: DeviceFunction
+    take_back: DeviceFunction
