@@ -23,7 +23,7 @@ from portpart.algorithms.initial.bisection_state import (
     StartSizes,
 )
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
-from portpart.algorithms.initial.net_gains import NETS, incidence_of
+from portpart.algorithms.initial.net_gains import NETS, PRICE, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.order_by_section import order_by_section
 from portpart.backends.interface import Array
@@ -132,7 +132,7 @@ def _run_on(graph: Graph | Hypergraph) -> Run:
         run.degree, total = int(graph.mean_degree), graph.total_arc_weight
     else:
         pins_of_net = graph.num_pins / max(1, graph.num_nets)
-        run.degree, total = int(graph.mean_degree * pins_of_net), 2 * graph.total_net_weight
+        run.degree, total = int(graph.mean_degree * pins_of_net), 4 * PRICE * graph.total_net_weight
     run.key_bits = max(1, (graph.num_vertices - 1).bit_length())
     run.weight_shift = max(0, total.bit_length() + run.key_bits - GAIN_BITS)
     return run

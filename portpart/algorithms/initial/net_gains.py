@@ -1,4 +1,9 @@
-"""Gains of the nets of a hypergraph: a net costs its weight if it has pins on two sides.
+"""Gains of the nets of a hypergraph, of which those cost that have pins on two sides.
+
+Such a net costs its weight, and for each of its s pins on one side and each on the other a share of
+``1 / (s - 1)`` of that.  The first alone leaves nearly all moves without a gain, for a net gains or
+loses by its last pin on a side only; the second alone is the cut of a graph of cliques.  With both,
+moves that bring a net closer to one side count as well.
 
 Only pins inside a bisection count.  So each part of a net that a bisection cuts is a net of its own
 in the next ones, and what all bisections cut together is the connectivity less one (km1).
@@ -25,6 +30,9 @@ from portpart.backends.language import (
 )
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.rows import Csr
+
+PRICE = 840
+"""What a cut net of weight 1 costs: a multiple of 1 ... 8, so that shares are exact for most."""
 
 MAX_ALONE = 32
 """A net of more pins is work for a whole team, not for one of its lanes."""
@@ -69,33 +77,57 @@ def size_of(net, graph: Incidence):
 
 
 @device
-def joins_others(net, i, graph: Incidence, candidates: Candidates, run: Run):
-    """Whether a net of vertex i has another pin in the same bisection."""
+def price_of(net, shift, graph: Incidence):
+    """What it costs to cut a net, pairs of pins aside."""
+    return PRICE * (value_or(graph.nets.weights, net, 1) >> shift)
+
+
+@device
+def cost_of(beside, across, net, shift, graph: Incidence):
+    """What a net costs with a pin here, so many others beside it, and so many across."""
+    result = int64(0)
+    if across > 0:
+        price = price_of(net, shift, graph)
+        result = price + price // (size_of(net, graph) - 1) * across * (beside + 1)
+    return result
+
+
+@device
+def gain_of(beside, across, net, shift, graph: Incidence):
+    """What a net gains if one pin changes sides, with so many others beside it and across."""
+    price = price_of(net, shift, graph)
+    share = price // max(int64(1), size_of(net, graph) - 1)
+    return price * (int64(beside == 0) - int64(across == 0)) + share * (across - beside)
+
+
+@device
+def others_inside(net, i, graph: Incidence, candidates: Candidates, run: Run):
+    """How many other pins a net of vertex i has in the same bisection."""
     base = i // run.vertices * run.vertices
-    found = False
+    found = int64(0)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
         w = base + graph.nets.pins[pin]
         if w != i and candidates.part[w] == candidates.part[i]:
-            found = True
-            break
+            found += 1
     return found
 
 
 @device
 def nets_inside(i, graph: Incidence, candidates: Candidates, run: Run):
-    """The weight of its nets that have another pin in the bisection."""
+    """What its nets with other pins in the bisection would cost."""
     v = i % run.vertices
     total = int64(0)
+    zero = int64(0)
     for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         net = graph.targets[place]
-        if joins_others(net, i, graph, candidates, run):
-            total += value_or(graph.nets.weights, net, 1) >> run.weight_shift
+        others = others_inside(net, i, graph, candidates, run)
+        total += cost_of(zero, others, net, run.weight_shift, graph)
     return total
 
 
 @device
 def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts, run: Run):
-    """The weight of its nets with pins on side 1, less that of those with pins on side 0."""
+    """What its nets gain if it changes from side 0 to side 1."""
     base = i // run.vertices * run.vertices
     pull = int64(0)
     for place in range(graph.begin[i - base] + lane(), graph.end[i - base], team_size()):
@@ -107,10 +139,10 @@ def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts
             if candidates.part[w] == candidates.part[i]:
                 there = attempts.side[base + candidates.place[w]]
                 if there == 1:
-                    on1 = int64(1)
+                    on1 += 1
                 elif there == 0:
-                    on0 = int64(1)
-        pull += (on1 - on0) * (value_or(graph.nets.weights, net, 1) >> run.weight_shift)
+                    on0 += 1
+        pull += gain_of(on0, on1, net, run.weight_shift, graph)
     return pull
 
 
@@ -149,15 +181,15 @@ def begin_net_key(i, graph: Incidence, candidates: Candidates, attempts: Attempt
     cut = int64(0)
     for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         net = graph.targets[place]
-        weight = value_or(graph.nets.weights, net, 1) >> run.weight_shift
         pins = pins_beside(net, i, here, graph, candidates, attempts, run)
         is_first = pins < 0
         if is_first:
             pins = -1 - pins
+        beside = pins & 0xFFFFFFFF
         across = pins >> 32
-        gain += weight * (int64((pins & 0xFFFFFFFF) == 0) - int64(across == 0))
-        if is_first and across > 0:
-            cut += weight
+        gain += gain_of(beside, across, net, run.weight_shift, graph)
+        if is_first:
+            cut += cost_of(beside, across, net, run.weight_shift, graph)
     gain = team_sum(gain)
     cut = team_sum(cut)
     keep_first_key(i, here, gain, cut, candidates, attempts, run)
@@ -171,7 +203,7 @@ def other_pins(net, mover: Mover, bisection: Bisection, graph: Incidence, candid
     for pin in range(graph.nets.begin[net] + mover.first, graph.nets.end[net], mover.step):
         q = int64(candidates.place[bisection.base + graph.nets.pins[pin]])
         if bisection.lower <= q and q < bisection.upper and q != mover.position:
-            across = (attempts.side[bisection.own + q] & 1) ^ mover.here
+            across = int64(attempts.side[bisection.own + q] & 1) ^ mover.here
             result += int64(1) << (32 * across)
     return result
 
@@ -181,25 +213,23 @@ def tell_pins(net, pins, mover: Mover, bisection: Bisection, graph: Incidence,
               candidates: Candidates, attempts: Attempts):
     """Let gains of a net's pins follow a move, where it had, but for the mover, such `pins`.
 
-    They follow where a side had, or has now, one pin or none (Fiduccia, Mattheyses, 1982).
+    The price counts where a side had, or has now, one pin or none (Fiduccia, Mattheyses, 1982).
     """
     beside = pins & 0xFFFFFFFF
     across = pins >> 32
-    weight = value_or(graph.nets.weights, net, 1) >> bisection.shift
-    change_beside = weight * (int64(across == 0) + int64(beside == 1)) << bisection.bits
-    change_across = -weight * (int64(across == 1) + int64(beside == 0)) * (
-        int64(1) << bisection.bits)
-    first = graph.nets.begin[net] + mover.first
-    end = graph.nets.end[net] if beside <= 1 or across <= 1 else first
-    for pin in range(first, end, mover.step):
+    price = price_of(net, bisection.shift, graph)
+    shares = 2 * (price // max(int64(1), size_of(net, graph) - 1))
+    scale = int64(1) << bisection.bits
+    change_beside = (shares + price * (int64(across == 0) + int64(beside == 1))) * scale
+    change_across = -(shares + price * (int64(across == 1) + int64(beside == 0))) * scale
+    for pin in range(graph.nets.begin[net] + mover.first, graph.nets.end[net], mover.step):
         q = int64(candidates.place[bisection.base + graph.nets.pins[pin]])
         if bisection.lower <= q and q < bisection.upper and q != mover.position:
             slot = bisection.own + q
             change = change_beside
             if (attempts.side[slot] & 1) != mover.here:
                 change = change_across
-            if change != 0:
-                team_atomic_add(attempts.key, slot, change)
+            team_atomic_add(attempts.key, slot, change)
             if attempts.side[slot] == mover.opening:
                 attempts.side[slot] = int8(1)
             if team_size() == 1:
