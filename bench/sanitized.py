@@ -239,6 +239,7 @@ def nets(space: Any, graphs: Graphs) -> Runs:
         hypergraph = portpart.as_hypergraph((graph.offsets, graph.targets),
                                             vertex_weights=graph.vertex_weights).to(space)
         yield f"nets, {name}", partial(_coarsen_nets, hypergraph)
+        yield f"starts of nets, {name}", partial(_grow_on_nets, hypergraph)
         for objective, k in product(("km1", "cut", "soed"), (3, 70)):
             yield f"refined nets, {name}, {objective}, {k}", partial(
                 _refine, space, hypergraph, objective, k)
@@ -257,6 +258,15 @@ def _refine(space: Any, hypergraph: Any, objective: str, k: int) -> None:
                       RefinementOptions(), 7, objective=net_objective(objective), rule=ON_NETS)
     refiner.start(hypergraph, space.asarray(start))
     assert refiner.refine(hypergraph, 0.75)["iterations"] > 1
+
+
+def _grow_on_nets(hypergraph: Any) -> None:
+    from portpart.algorithms.balance.limits import Balance
+    from portpart.algorithms.initial.options import GrowingOptions
+    from portpart.algorithms.multilevel.pool import grown_parts
+
+    mean = hypergraph.total_vertex_weight // 6
+    grown_parts(hypergraph, Balance(6, mean + mean // 9 + 1, mean), GrowingOptions(), 3)
 
 
 def _coarsen_nets(hypergraph: Any) -> None:

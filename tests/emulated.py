@@ -32,6 +32,7 @@ from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
+from portpart.algorithms.multilevel.pool import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives import communication, cut, net_cost
@@ -122,7 +123,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "gpmetis", "paper"): 2,
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
         Case("mesh", "portpart", "inheriting", inheriting): 3,
-        Case("circuit", "nets"): 2,
+        Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
@@ -135,7 +136,7 @@ def cases() -> dict[Case, int]:
 @functools.cache
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
-    others = {"nets": _coarsened, "jet on nets": _refined}
+    others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
@@ -192,6 +193,13 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
                      label=communities(finest, 1, CommunityOptions()))
     return np.concatenate([oracles.host(array) for level in levels
                            for array in level.graph.arrays.values()])
+
+
+def _grown(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """Partitions that are grown on coarser hypergraphs first."""
+    hypergraph = HYPERGRAPHS[case.graph]().to(space)
+    return np.concatenate([oracles.host(part) for part in grown_parts(
+        hypergraph, balance_of(hypergraph, 3), INHERITING, 4)])
 
 
 def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:

@@ -25,8 +25,6 @@ FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.io.formats.": {"parse",
 """What tables of modules find in each of them."""
 
 AWAITED = {"portpart.algorithms.coarsening.communities": {"communities"},
-           "portpart.algorithms.coarsening.net_contraction": {"merged_nets"},
-           "portpart.algorithms.coarsening.net_wishes": {"NetWishes"},
            "portpart.algorithms.objectives.net_cost": {"net_objective"},
            "portpart.algorithms.objectives.pin_state": {"net_rows"}}
 """What partitions of hypergraphs are made with, by name of the module: no recipe calls it yet."""

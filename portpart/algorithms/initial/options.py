@@ -34,6 +34,8 @@ class GrowingOptions:
     split_vertices: int = option(
         32, "On graphs below, blocks are bisected further while they have about this many "
         "vertices.", min=2)
+    max_net_size: int = option(
+        256, "Nets of more pins do not count in bisections, of hypergraphs.", min=2)
     passes: int = option(2, "Passes of refinement over a bisection, at most.", min=0)
     stall_limit: int = option(
         20, "A pass ends after this many moves without a better bisection, or before if gains tell "

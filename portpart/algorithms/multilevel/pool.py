@@ -6,15 +6,18 @@ graph, on a hierarchy that goes on below the coarsest graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.hierarchy import Level, coarsen
-from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.coarsening.hierarchy import BY_HASHING, AnyGraph, Level, coarsen
+from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
+from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.initial.deep_multilevel import grown_partitions
 from portpart.algorithms.initial.fixed_vertices import grown_partition, start_partition
 from portpart.algorithms.initial.options import GrowingOptions
@@ -61,9 +64,12 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
         yield space.asarray(grown)
 
 
-def grown_parts(coarsest: Graph, balance: Balance, options: GrowingOptions, seed: int,
+def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
                 splits: Splits | None = None) -> list[Array]:
     """Partitions grown all at once, the most promising first.
+
+    Those of a hypergraph are made for km1; nets of more than ``options.max_net_size`` pins do not
+    count on the levels where they have so many.
 
     Parameters
     ----------
@@ -74,20 +80,29 @@ def grown_parts(coarsest: Graph, balance: Balance, options: GrowingOptions, seed
     return grown_on(levels_below(coarsest, options, seed), goals, balance, options, seed, splits)
 
 
-def grown_on(levels: list[Level], goals: np.ndarray, balance: Balance, options: GrowingOptions,
-             seed: int, splits: Splits | None, labels: list[Array] | None = None,
-             num_labels: int = 1) -> list[Array]:
+def grown_on(levels: Sequence[Level[AnyGraph]], goals: np.ndarray, balance: Balance,
+             options: GrowingOptions, seed: int, splits: Splits | None,
+             labels: list[Array] | None = None, num_labels: int = 1) -> list[Array]:
     """Partitions grown on a hierarchy, as `grown_partitions` says, the most promising first."""
     n = levels[0].graph.num_vertices
     parts = grown_partitions(
-        [level.graph for level in levels], [level.cluster for level in levels[:-1]],
+        [without_large_nets(level.graph, options.max_net_size) for level in levels],
+        [level.cluster for level in levels[:-1]],
         goals, balance.limits, seed, options, options.refined, splits, labels, num_labels,
     )
     return [parts[start : start + n] for start in range(0, len(parts), n)]
 
 
-def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices: int | None = None,
-                 label: Array | None = None) -> list[Level]:
+def without_large_nets(graph: AnyGraph, max_net_size: int) -> AnyGraph:
+    """The same graph, or hypergraph without the nets of more pins."""
+    if isinstance(graph, Graph) or graph.max_net_size <= max_net_size:
+        return graph
+    return merged_nets(graph, NetOptions(max_size=max_net_size, max_share=0))
+
+
+def levels_below(graph: AnyGraph, options: GrowingOptions, seed: int,
+                 min_vertices: int | None = None,
+                 label: Array | None = None) -> list[Level[AnyGraph]]:
     """Coarser and coarser graphs, from `graph` down to about `min_vertices` vertices.
 
     Parameters
@@ -101,13 +116,16 @@ def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices:
     if min_vertices is None:
         min_vertices = options.min_vertices
 
-    def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+    wishing, contraction = ((HEAVY_ARCS, BY_HASHING) if isinstance(graph, Graph) else
+                            (NetWishes(NetOptions()), contract_nets))
+
+    def find_clusters(fine: AnyGraph, level_seed: int, label: Array | None) -> Clusters:
         vertices = max(fine.num_vertices / options.shrink, min_vertices)
         limit = max(1, int(1.5 * total / vertices))
-        return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label)
+        return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label, wishing)
 
     return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
-                   seed=seed, label=label)
+                   seed=seed, label=label, contraction=contraction)
 
 
 def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], count: int,
