@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
+from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.net_contraction import contract_nets
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,
     CoarseningOptions,
+    CommunityOptions,
     NetOptions,
 )
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
@@ -28,6 +30,7 @@ from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe
 from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.options import changed, check_options, described, option
 
@@ -42,6 +45,8 @@ class HypergraphConfig:
                           max_kept=0.9), "Where coarsening ends.")
     clustering: ClusteringOptions = option(
         ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
+    communities: CommunityOptions | None = option(
+        CommunityOptions(), "Communities, which clusters stay within; None: clusters need not.")
     nets: NetOptions = option(NetOptions(), "Nets that take part.")
     initial: InitialOptions = option(
         InitialOptions(method="grown", growing=GrowingOptions(refined=8, candidates=8)),
@@ -80,7 +85,14 @@ def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
                      config.clustering, NetWishes(config.nets)),
         start_from_pool(problem, config.initial, passes),
         jet_refiner(problem, config.refinement), passes, config.search,
-        contraction=contract_in_walk)
+        contraction=contract_in_walk, label=label_of(problem, config))
+
+
+def label_of(problem: Problem, config: HypergraphConfig) -> Array | None:
+    """The communities, if these count."""
+    if config.communities is None or problem.constraints.initial is not None:
+        return None
+    return communities(problem.graph, problem.seed, config.communities)
 
 
 def contract_in_walk(graph: Hypergraph, clusters: Clusters,
