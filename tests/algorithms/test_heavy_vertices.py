@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.algorithms.balance.overload import with_heavy_apart
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.refinement.heavy_vertices import with_heavy
 from portpart.backends.interface import ExecutionSpace
@@ -45,9 +46,9 @@ def test_macros_stay_and_the_rest_moves(space: ExecutionSpace) -> None:
 
 
 def test_macros_may_leave_a_block_that_is_too_heavy(space: ExecutionSpace) -> None:
-    """Those of other blocks stay, and so does what is fixed; without macros nobody is held."""
+    """One that two do not fit in; those of others stay, and so does what is fixed."""
     hypergraph = with_macros()
-    limits = space.asarray(np.full(K, balance_of(hypergraph, K).max_block_weight))
+    limits = balance_of(hypergraph, K).limits
     start = start_with(hypergraph, [0, 0, 2, 3])
     fixed = np.full(N, -1, np.int32)
     fixed[7] = start[7]
@@ -58,3 +59,19 @@ def test_macros_may_leave_a_block_that_is_too_heavy(space: ExecutionSpace) -> No
     alike = with_weights(circuit(N, 7), np.full(N, 5))
     held = oracles.host(with_heavy(alike.to(space), space.asarray(start), limits, None))
     assert (held == -1).all()
+
+
+def test_macros_of_a_block_that_cannot_hold_them_are_spread(space: ExecutionSpace) -> None:
+    """Nobody else moves; what is fixed stays; and where they fit, nothing is done."""
+    hypergraph, balance = with_macros().to(space), balance_of(with_macros(), K)
+    start = start_with(hypergraph, [1, 1, 1, 3])
+    fixed = np.full(N, -1, np.int32)
+    fixed[MACROS[0]] = 1
+    spread = oracles.host(with_heavy_apart(hypergraph, space.asarray(start), balance,
+                                           space.asarray(fixed)))
+    assert sorted(spread[MACROS].tolist()) == [0, 1, 2, 3]
+    assert spread[MACROS[0]] == 1
+    others = np.delete(np.arange(N), MACROS)
+    assert np.array_equal(spread[others], start[others])
+    apart = space.asarray(start_with(hypergraph, [3, 2, 1, 0]))
+    assert with_heavy_apart(hypergraph, apart, balance) is apart

@@ -13,6 +13,7 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.packing import packed_within
+from portpart.algorithms.refinement.heavy_vertices import has_heavy, heavy_weights
 from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.primitives.histogram import histogram
@@ -44,6 +45,25 @@ def repaired(graph: EitherGraph, part: Array, balance: Balance,
     free = np.ones(len(moved), bool) if fixed is None else space.to_host(fixed) < 0
     blocks = _repair(moved, host_vertex_weights(graph), free, balance)
     return space.asarray(moved), blocks
+
+
+def with_heavy_apart(graph: EitherGraph, part: Array, balance: Balance,
+                     fixed: Array | None = None) -> Array:
+    """`part`, but where heavy vertices of a block weigh more than it may: they are spread.
+
+    What others weigh is left to refinement, in which heavy vertices stay.
+    """
+    if not has_heavy(graph, balance):
+        return part
+    space = graph.space
+    weights = space.to_host(heavy_weights(graph, balance.limits))
+    moved = space.to_host(part).copy()
+    blocks = block_weights_on_host(moved, weights, balance.num_blocks)
+    if balance.overload(blocks) <= 0:
+        return part
+    free = np.ones(len(moved), bool) if fixed is None else space.to_host(fixed) < 0
+    _repair(moved, weights, free, balance)
+    return space.asarray(moved)
 
 
 def host_vertex_weights(graph: EitherGraph) -> np.ndarray:

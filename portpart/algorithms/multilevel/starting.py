@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from portpart.algorithms.balance.overload import with_heavy_apart
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.constraints import Constraints
@@ -47,6 +48,8 @@ def start_from_pool(problem: Problem, options: InitialOptions,
                                 options.bisects)
         parts = (well_placed(coarsest, part, balance, problem.objective, seed, wanted.fixed)
                  for part in parts)
+        if problem.objective.rules.price is not None:
+            parts = (with_heavy_apart(level.graph, part, balance, wanted.fixed) for part in parts)
         return start_from_best(refiner, level.graph, parts, count, passes(1, level.graph)[0],
                                wanted)
 

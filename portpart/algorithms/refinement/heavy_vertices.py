@@ -11,14 +11,14 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.backends.interface import Array
-from portpart.backends.language import int32, kernel, value_or
+from portpart.backends.language import int32, int64, kernel, value_or
 from portpart.graphs.rows import Csr
 from portpart.graphs.structure import Structure
 from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import max_of
 
 SHARE = 16
-"""A heavy vertex weighs more than 1 / SHARE of the limit of its block,"""
+"""A heavy vertex weighs more than 1 / SHARE of what a block may weigh,"""
 
 MANY_MEANS = 2
 """and more than so many mean vertices."""
@@ -33,29 +33,42 @@ def has_heavy(graph: Structure, balance: Balance) -> bool:
     return SHARE * max_of(graph.space, graph.vertex_weights) > int(balance.limits.min())
 
 
-def with_heavy(graph: Structure, part: Array, limits: Array, fixed: Array | None) -> Array:
-    """The block of each vertex that is fixed or heavy, but where the block is too heavy; else -1.
+def heavy_weights(graph: Structure, limits: np.ndarray) -> Array:
+    """The weight of each vertex that is heavy for the block of the lowest limit; 0 for others."""
+    space, n = graph.space, graph.num_vertices
+    heavy, light = space.empty(n, np.int64), MANY_MEANS * graph.total_vertex_weight // max(1, n)
+    space.parallel_for(n, weigh_heavy, graph.csr, max(light, int(limits.min()) // SHARE), heavy)
+    return heavy
+
+
+def with_heavy(graph: Structure, part: Array, limits: np.ndarray, fixed: Array | None) -> Array:
+    """The block of each vertex that is fixed, or heavy if those of its block fit there; else -1.
 
     Parameters
     ----------
     part : array of int32
-    limits : array of int64, shape (k,)
+    limits : numpy.ndarray of int64, shape (k,)
     fixed : array of int32, shape (n,), optional
         Vertices with an entry of 0 or more are fixed.
     """
     space, n = graph.space, graph.num_vertices
-    weights = histogram(space, part[:n], len(limits), graph.vertex_weights)
-    held, light = space.empty(n, np.int32), MANY_MEANS * graph.total_vertex_weight // max(1, n)
-    space.parallel_for(n, hold_vertex, graph.csr, part, weights, limits, light, fixed, held)
+    heavy = heavy_weights(graph, limits)
+    weights = histogram(space, part[:n], len(limits), heavy)
+    held = space.empty(n, np.int32)
+    space.parallel_for(n, hold_vertex, part, heavy, weights, space.asarray(limits), fixed, held)
     return held
 
 
 @kernel
-def hold_vertex(v, graph: Csr, part, block_weights, limits, light, fixed, held):
+def weigh_heavy(v, graph: Csr, light, heavy):
+    """heavy[v] = the weight of v, if it is more than that of a light vertex."""
+    weight = value_or(graph.vertex_weights, v, 1)
+    heavy[v] = weight if weight > light else int64(0)
+
+
+@kernel
+def hold_vertex(v, part, heavy, block_weights, limits, fixed, held):
     """held[v] = the block in which v stays, if it does."""
     block = part[v]
-    weight = value_or(graph.vertex_weights, v, 1)
-    stays = weight > light and SHARE * weight > limits[block]
-    if stays:
-        stays = block_weights[block] <= limits[block]
+    stays = heavy[v] > 0 and block_weights[block] <= limits[block]
     held[v] = block if stays or value_or(fixed, v, NONE) != NONE else int32(NONE)

@@ -153,7 +153,7 @@ class Refiner:
         n, k = graph.num_vertices, self.balance.num_blocks
         self._set_limits(graph)
         if self._holds_heavy:
-            fixed = with_heavy(graph, self.run.moves.part, self.run.blocks.limits, fixed)
+            fixed = with_heavy(graph, self.run.moves.part, self.balance.limits, fixed)
         run = self.run = self._run_on(graph, filter_ratio, fixed)
         records: dict[str, Any] = {"graph": self.rows(graph), "run": run,
                                    "tables": self.objective.tables, "trial": self.more}
