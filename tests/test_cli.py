@@ -46,6 +46,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             part=part, k=k, cut=2, imbalance=0.0, feasible=True, seconds=0.25,
             block_weights=np.bincount(part, minlength=k),
             stats={"phases": {"coarsening": 0.125, "refinement": 0.125}, "levels": [{}, {}]},
+            km1=None, soed=None, volume=None,
         )  # fmt: skip
 
     monkeypatch.setattr(portpart.api.partition, "partition", partition)
@@ -72,12 +73,12 @@ def test_partition_writes_one_block_a_line_and_prints_facts(
 
 def test_options_carry_the_names_of_the_api(cycle: str, calls: list) -> None:
     arguments = ["--imbalance", "5%", "--preset", "strong", "--device", "cpu", "--seed", "7",
-                 "--threads", "2", "--algorithm", "jet"]  # fmt: skip
+                 "--threads", "2", "--algorithm", "jet", "--objective", "cut"]  # fmt: skip
     assert main(["partition", cycle, "-k", "3", *arguments]) == 0
     assert calls == [
         {"k": 3, "imbalance": 0.05, "preset": "strong", "device": "cpu", "seed": 7, "threads": 2,
-         "algorithm": "jet", "progress": None, "target": None, "fixed": None, "initial": None,
-         "min_block_weight": None, "starts": None, "time_limit": None}
+         "algorithm": "jet", "objective": "cut", "progress": None, "target": None, "fixed": None,
+         "initial": None, "min_block_weight": None, "starts": None, "time_limit": None}
     ]  # fmt: skip
 
 

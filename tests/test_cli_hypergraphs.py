@@ -84,6 +84,33 @@ def test_evaluate_tells_every_objective(here: Path, capsys: pytest.CaptureFixtur
     assert json.loads(answer(capsys, *arguments))["cut"] == 1
 
 
+@pytest.mark.parametrize("objective", ["km1", "cut", "soed"])
+def test_partition_minimises_what_is_asked(here: Path, objective: str,
+                                           capsys: pytest.CaptureFixture[str]) -> None:
+    portpart.io.write_hypergraph(portpart.generators.netlist(300), "n.hgr")
+    arguments = ("partition", "n.hgr", "-k", "3", "--preset", "fast", "--objective", objective)
+    found = json.loads(answer(capsys, *arguments, "-o", "part", "--json"))
+    expected = portpart.partition(portpart.io.read_hypergraph("n.hgr"), 3, preset="fast",
+                                  objective=objective)
+    assert (found["cut"], found["km1"], found["soed"]) == (
+        expected.cut, expected.km1, expected.soed)
+    assert (found["num_nets"], found["objective"]) == (300, objective)
+    told = json.loads(answer(capsys, "evaluate", "n.hgr", "part", "--json"))
+    assert (told["cut"], told["km1"]) == (found["cut"], found["km1"])
+    assert f"\nkm1        {expected.km1}\nsoed" in answer(capsys, *arguments)
+
+
+def test_fixed_vertices_and_names(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "x.fix").write_text("2 1\n5 0\n")
+    answer(capsys, "partition", "x.hgr", "-k", "2", "--fixed", "x.fix", "-o", "part")
+    part = (here / "part").read_text().split()
+    assert (part[1], part[4]) == ("1", "0")
+    as_nets = ("x.blif", "-k", "2", "--model", "hypergraph", "--names")
+    answer(capsys, "partition", *as_nets, "-o", "part")
+    assert sorted(line.split()[0] for line in (here / "part").read_text().splitlines()) == [
+        "n", "z"]
+
+
 def test_generate_makes_netlists(here: Path) -> None:
     assert main(["generate", "netlist", "300", "--seed", "4", "-o", "y.hgr"]) == 0
     made, expected = (portpart.io.read_hypergraph("y.hgr"),

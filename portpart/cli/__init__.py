@@ -24,12 +24,12 @@ from portpart.cli.exits import BAD_INPUT, DEFECT, INTERRUPTED, OK, PIPE_CLOSED, 
 from portpart.errors import DeviceUnavailable, InputError
 
 COMMANDS = {
-    "partition": "Divide a graph into k blocks of nearly equal weight, cutting few edges.",
+    "partition": "Divide a graph or hypergraph into k blocks of nearly equal weight.",
     "map": "Assign processes to the elements of a machine, sending little far.",
     "evaluate": "Measure a partition: cut, balance, communication volume.",
-    "info": "Describe a graph: size, degrees, weights, components.",
-    "convert": "Rewrite a graph in another format.",
-    "generate": "Make a synthetic graph.",
+    "info": "Describe a graph or hypergraph: size, degrees, weights.",
+    "convert": "Rewrite a graph or hypergraph in another format.",
+    "generate": "Make a synthetic graph or hypergraph.",
     "algorithms": "List algorithms, presets and their parameters.",
     "cache": "Show or clear the folder of compiled kernels.",
 }

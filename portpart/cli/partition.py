@@ -23,6 +23,8 @@ from portpart.cli.results import as_facts, as_object
 @options.fixed_option
 @options.initial_option
 @click.option("--min-block-weight", type=click.IntRange(min=0), help="Least weight of a block.")
+@click.option("--objective", type=click.Choice(["cut", "volume", "km1", "soed"]),
+              help="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.")
 @click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms,
               task="partition")
 @click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
@@ -40,7 +42,7 @@ def command(
     graph: str, k: int, output: str | None, fixed: str | None, initial: str | None,
     names: bool, reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
-    """Divide GRAPH into k blocks of nearly equal weight, cutting few edges.
+    """Divide GRAPH, a graph or hypergraph, into k blocks of nearly equal weight, cutting little.
 
     The same seed gives the same blocks on any number of threads and on a GPU.  The exit code is 1
     if the balance bound could not be kept, as when a single vertex is heavier than a block may be.

@@ -20,6 +20,7 @@ def as_object(result: PartitionResult, report: dict[str, Any], **own: Any) -> di
         "k": result.k,
         **own,
         "cut": result.cut,
+        **_objectives(result),
         "imbalance": result.imbalance,
         "feasible": result.feasible,
         "seconds": result.seconds,
@@ -28,6 +29,12 @@ def as_object(result: PartitionResult, report: dict[str, Any], **own: Any) -> di
         "weight_scale": result.stats.get("weight_scale", 1),
         **requested,
     }
+
+
+def _objectives(result: PartitionResult) -> dict[str, int]:
+    """Return what a result has been judged by besides the cut."""
+    found = {"km1": result.km1, "soed": result.soed, "volume": result.volume}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def as_facts(result: PartitionResult, report: dict[str, Any], blocks: str,
@@ -41,6 +48,7 @@ def as_facts(result: PartitionResult, report: dict[str, Any], blocks: str,
                 f"{grouped(weights.max())}",
         **own,
         "cut": grouped(result.cut),
+        **{name: grouped(value) for name, value in _objectives(result).items()},
         "imbalance": f"{result.imbalance:.4f} (at most {report['imbalance']:g})",
         "time": timings(result.seconds, result.stats.get("phases", {})),
     }  # fmt: skip
