@@ -50,22 +50,20 @@ ALONE_CHANGED, PRESENT_CHANGED = 1, 2
 
 @dataclass(frozen=True)
 class NetSizes:
-    """Sizes of the largest hypergraph that is refined."""
+    """Sizes of the largest hypergraph that is refined; coarser ones have no more large nets.
+
+    `large` is at least their number, and one.
+    """
 
     vertices: int
     nets: int
-    pins: int
+    large: int
     blocks: int
 
     @property
     def words(self) -> int:
         """Words of all sets of a kind."""
         return self.nets * words_for(self.blocks)
-
-    @property
-    def large(self) -> int:
-        """Most nets with counters, and one."""
-        return 1 + self.pins // (MAX_SMALL + 1)
 
 
 def words_for(num_blocks: int) -> int:
@@ -148,6 +146,13 @@ class NetRows(Csr):
     state: PinState
 
 
+def net_sizes(graph: Hypergraph, num_blocks: int) -> NetSizes:
+    """The sizes of a hypergraph.  Synchronises, to count its large nets."""
+    pins = graph.net_offsets[1:] - graph.net_offsets[:-1]
+    large = 1 + int((pins > MAX_SMALL).sum())
+    return NetSizes(graph.num_vertices, graph.num_nets, large, num_blocks)
+
+
 class NetRowsOf:
     """Makes the rows of hypergraphs of a hierarchy, with one state for all of them.
 
@@ -175,8 +180,7 @@ class NetRowsOf:
 
 def net_rows(graph: Hypergraph, num_blocks: int) -> NetRows:
     """The rows of a single hypergraph; the state is to be found."""
-    sizes = NetSizes(graph.num_vertices, graph.num_nets, graph.num_pins, num_blocks)
-    return NetRowsOf(graph.space, sizes)(graph)
+    return NetRowsOf(graph.space, net_sizes(graph, num_blocks))(graph)
 
 
 @device

@@ -18,10 +18,10 @@ from portpart.algorithms.objectives.pin_state import (
     SMALL_TEAM,
     NetRows,
     NetRowsOf,
-    NetSizes,
     NetWords,
     begin_large_net,
     begin_net,
+    net_sizes,
     size_of_net,
 )
 from portpart.algorithms.refinement.active_sets import is_for, keep_movable, movable_vertex
@@ -68,8 +68,7 @@ class OnNets(MoveRule):
         return "label propagation on nets"
 
     def rows(self, space: ExecutionSpace, finest: Hypergraph, num_blocks: int) -> NetRowsOf:
-        return NetRowsOf(space, NetSizes(finest.num_vertices, finest.num_nets, finest.num_pins,
-                                         num_blocks))
+        return NetRowsOf(space, net_sizes(finest, num_blocks))
 
     def record_begin(self, this: Recording) -> None:
         """Record how the state of all nets is found."""
