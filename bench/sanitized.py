@@ -307,7 +307,7 @@ GROUPS: dict[str, Group] = {
     "primitives": Group(primitives, programs=False),
     "inputs": Group(inputs, programs=False),
     "portpart": Group(partitions("portpart", "fast", "default", "strong")),
-    "jet": Group(partitions("jet", "fast", "default", "ultra", "paper")),
+    "jet": Group(partitions("jet", "fast", "default", "ultra", "paper", "code")),
     "gkway": Group(partitions("gkway", "default", "paper")),
     "gpmetis": Group(partitions("gpmetis", "default", "paper")),
     "wishes": Group(wishes),

@@ -120,6 +120,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "im", "paper", integrated, "line"): 2,
         Case("mesh", "hm", "paper fixed", (), "tree"): 2,
         Case("mesh", "jet", "paper"): 2, Case("skewed", "gkway", "paper"): 3,
+        Case("mesh", "jet", "code"): 3,
         Case("mesh", "gpmetis", "paper"): 2,
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
         Case("mesh", "portpart", "inheriting", inheriting): 3,
@@ -167,7 +168,7 @@ class Recording(LanesSpace):
 
 def preset_of(case: Case) -> str:
     """The preset that `changes` are made to."""
-    return "paper" if "paper" in case.wish else "default"
+    return next((name for name in ("paper", "code") if name in case.wish), "default")
 
 
 def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:

@@ -52,6 +52,7 @@ CASES += [(name, k, "gpmetis", "default") for name in GRAPHS for k in (2, 24)]
 CASES += [("weighted", 7, "gpmetis", "strong")]
 CASES += [(name, k, "jet", "paper") for name in GRAPHS for k in (2, 24)]
 CASES += [("weighted", 7, "jet", "paper-ultra")]
+CASES += [(name, k, "jet", "code") for name in GRAPHS for k in (2, 24)]
 CASES += [(name, k, "gkway", "paper") for name in GRAPHS for k in (2, 24)]
 CASES += [(name, k, "gpmetis", "paper, far") for name in GRAPHS for k in (2, 24)]
 CONFIGS = {"paper, far": changed(PRESETS["paper"], {

@@ -114,7 +114,7 @@ def _levels(problem: Problem, config: GpmetisConfig, coarsening: CoarseningOptio
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         return matched_clusters(fine, limit, level_seed, label, config.matching.two_hop,
                                 config.matching.max_matchmaker_degree,
-                                rounds=config.matching.rounds)
+                                rounds=config.matching.rounds, mutual=config.matching.mutual)
 
     return Recipe(
         coarsening, match, start_from_pool(problem, config.initial),

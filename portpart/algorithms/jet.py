@@ -2,7 +2,8 @@
 
 M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam, SIAM J. Sci. Comput. 46 (2024) B700-B724.
 Two-hop matching, hash contraction, METIS on the coarsest graph, Jet refinement on every level.
-The presets "paper" and "paper-ultra" are what was published, the others are tuned.
+The presets "paper" and "paper-ultra" are what was published, "code" and "code-ultra" what the
+authors' released code does, the others are tuned.
 """
 
 from __future__ import annotations
@@ -55,6 +56,19 @@ PAPER_ULTRA = changed(PAPER, {"refinement.temperatures": ULTRA_TEMPERATURES,
                               "refinement.finest_temperatures": ULTRA_TEMPERATURES})
 """With the 17 temperatures of the released code, of which the paper has none."""
 
+CODE = changed(PAPER, {
+    "coarsening.max_coarsest": 1024,
+    "matching.mutual": False,
+    "refinement.coarse.leave_by": "code",
+})
+"""As released: coarsening ends at 8 k vertices up to 1,024, else at 2 k; one of a pair has to wish
+for the other; blocks give up what loses least for its weight, and who does not fit into a room goes
+last."""
+
+CODE_ULTRA = changed(CODE, {"refinement.temperatures": ULTRA_TEMPERATURES,
+                            "refinement.finest_temperatures": ULTRA_TEMPERATURES})
+"""As released, with the settings that are called ultra there."""
+
 PRESETS = {
     "fast": changed(JetConfig(), {"initial.starts": 1, "refinement.coarse.tolerance": 0.99}),
     "default": JetConfig(),
@@ -66,6 +80,8 @@ PRESETS = {
     }),
     "paper": PAPER,
     "paper-ultra": PAPER_ULTRA,
+    "code": CODE,
+    "code-ultra": CODE_ULTRA,
 }
 
 
@@ -77,7 +93,7 @@ def jet(problem: Problem, config: JetConfig) -> Recipe:
     def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         return matched_clusters(fine, limit, level_seed, label, config.matching.two_hop,
                                 config.matching.max_matchmaker_degree,
-                                rounds=config.matching.rounds)
+                                rounds=config.matching.rounds, mutual=config.matching.mutual)
 
     passes = config.refinement.passes
     return Recipe(config.coarsening, match, start_from_pool(problem, config.initial, passes),

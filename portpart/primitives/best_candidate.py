@@ -20,7 +20,7 @@ from portpart.backends.language import (
     lane,
     team_size,
 )
-from portpart.primitives.hashing import pair_hash
+from portpart.primitives.hashing import hash_of, pair_hash
 from portpart.primitives.team_winner import LOWEST, NOBODY, team_winner
 
 HIGHEST = 2**63 - 1
@@ -45,6 +45,12 @@ class Search(Record):
 def tie_hash(v, c, own, seed):
     """Decides between candidates of one score; `own`, if it is one of them, comes first."""
     return int64(HIGHEST) if c == own else pair_hash(v, c, seed)
+
+
+@device
+def own_hash(v, c, own, seed):
+    """The same, but two vertices may decide differently on the pair that they are."""
+    return int64(HIGHEST) if c == own else hash_of(c, hash_of(v, seed))
 
 
 @device

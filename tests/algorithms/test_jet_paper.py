@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from math import floor, log2
+from math import floor, log, log2
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,14 @@ def slot(loss: int) -> int:
     return 0 if loss < 0 else 1 if loss == 0 else 2 + floor(log2(loss))
 
 
-def may_go(graph: Graph, part: np.ndarray, k: int, limit: int, below: int) -> dict[int, tuple]:
+def slot_by_weight(loss: int, weight: int, mean: int) -> int:
+    """The logarithm to base 1.5 of the loss for as much as the mean vertex weighs."""
+    ratio = loss * mean / weight
+    return min(slot(loss), 1) if loss <= 0 else 3 + floor(log(ratio, 1.5)) if ratio >= 1 else 2
+
+
+def may_go(graph: Graph, part: np.ndarray, k: int, limit: int, below: int,
+           most: float = 1.5) -> dict[int, tuple]:
     """Algorithm 4.3, lines 2 to 10: who may leave, with connections to own and other blocks."""
     weights = np.array(oracles.vertex_weights(graph))
     blocks = np.array(oracles.block_weights(graph, part, k))
@@ -43,31 +50,35 @@ def may_go(graph: Graph, part: np.ndarray, k: int, limit: int, below: int) -> di
     found = {}
     for v, row in enumerate(counted_rows(graph, part)):
         here = int(part[v])
-        if blocks[here] > limit and 0 < weights[v] <= 1.5 * (blocks[here] - mean):
+        if blocks[here] > limit and 0 < weights[v] <= most * (blocks[here] - mean):
             found[v] = row.get(here, 0), {b: w for b, w in row.items()
                                           if b != here and blocks[b] < below}
     return found if (blocks < below).any() else {}
 
 
-def chosen(losses: dict[int, int], graph: Graph, part: np.ndarray, k: int, limit: int) -> set[int]:
+def chosen(slots: dict[int, int], graph: Graph, part: np.ndarray, k: int, limit: int) -> set[int]:
     """Lines 14 to 28 with whole slots: all up to the one that brings a block to its limit."""
     weights = np.array(oracles.vertex_weights(graph))
     blocks, gone = oracles.block_weights(graph, part, k), set()
     for b in range(k):
         left, last = blocks[b] - limit, None
-        for v in sorted((v for v in losses if part[v] == b), key=lambda v: slot(losses[v])):
-            if left <= 0 and slot(losses[v]) != last:
+        for v in sorted((v for v in slots if part[v] == b), key=lambda v: slots[v]):
+            if left <= 0 and slots[v] != last:
                 break
-            left, last = left - weights[v], slot(losses[v])
+            left, last = left - weights[v], slots[v]
             gone.add(v)
     return gone
 
 
+def slots_of(losses: dict[int, int]) -> dict[int, int]:
+    return {v: slot(loss) for v, loss in losses.items()}
+
+
 def rebalanced(space: ExecutionSpace, graph: Graph, part: np.ndarray, k: int, imbalance: str,
-               weak_limit: int) -> tuple[np.ndarray, int, np.ndarray]:
+               weak_limit: int, leave_by: str = "loss") -> tuple[np.ndarray, int, np.ndarray]:
     """The blocks after one rebalancing; their limit, and below which weights they take vertices."""
     refiner, here = refiner_at(space, graph, part, k, imbalance, iteration_limit=1,
-                               weak_limit=weak_limit, leave_by="loss")
+                               weak_limit=weak_limit, leave_by=leave_by)
     refiner.refine(here, 0.25)
     n, balance = graph.num_vertices, refiner.balance
     return copied(refiner.run.moves.part)[:n], balance.max_block_weight, balance.open_below
@@ -88,7 +99,7 @@ def test_weak_rebalancing_is_algorithm_43(
         return
     ways = may_go(graph, part, k, limit, below[0])
     losses = {v: own - max(there.values(), default=0) for v, (own, there) in ways.items()}
-    assert set(np.flatnonzero(after != part)) == chosen(losses, graph, part, k, limit)
+    assert set(np.flatnonzero(after != part)) == chosen(slots_of(losses), graph, part, k, limit)
     for v in np.flatnonzero(after != part):
         there = ways[v][1]
         best = {b for b, weight in there.items() if weight == max(there.values())}
@@ -116,10 +127,54 @@ def test_strong_rebalancing_fills_the_rooms_in_order(
               for v, (own, there) in may_go(graph, part, k, limit, below[0]).items()}
     expected, position = part.copy(), 0
     ends = np.cumsum(np.maximum(below - blocks, 0))
-    for v in sorted(chosen(losses, graph, part, k, limit)):
+    for v in sorted(chosen(slots_of(losses), graph, part, k, limit)):
         if position + weights[v] // 2 < ends[-1]:
             expected[v] = np.searchsorted(ends, position + weights[v] // 2, side="right")
         position += weights[v]
+    assert np.array_equal(after, expected)
+
+
+def places(leaving: list[tuple[int, int]], room: list[int]) -> dict[int, int]:
+    """Where each of the leaving, with their weights, finds its place in the rooms laid in a row.
+
+    Who fits to less than half into the room that it begins in comes again behind all others.
+    """
+    ends, found = np.cumsum(room), {}
+    tail, rows = 0, [leaving]
+    while rows[-1] and tail < ends[-1]:
+        again = []
+        for v, weight in rows[-1]:
+            place = int(np.searchsorted(ends, tail, side="right"))
+            if tail < ends[-1] and weight // 2 <= ends[place] - tail:
+                found[v] = place
+            elif tail < ends[-1]:
+                again.append((v, weight))
+            tail += weight
+        rows.append(again)
+    return found
+
+
+@given(graph=graphs(14), k=st.integers(2, 5), imbalance=st.sampled_from(["0", "0.1", "0.5"]),
+       data=st.data())
+@settings(max_examples=60)
+def test_in_the_released_code_who_does_not_fit_goes_last(
+    space: ExecutionSpace, graph: Graph, k: int, imbalance: str, data: Any
+) -> None:
+    n = graph.num_vertices
+    part = np.array(data.draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)), np.int32)
+    after, limit, below = rebalanced(space, graph, part, k, imbalance, 0, "code")
+    weights = oracles.vertex_weights(graph)
+    blocks = np.array(oracles.block_weights(graph, part, k))
+    if blocks.max(initial=0) <= limit:
+        return
+    mean = max(1, int(blocks.sum()) // n)
+    slots = {v: slot_by_weight(own - (sum(there.values()) // len(there) if there else 0),
+                               weights[v], mean)
+             for v, (own, there) in may_go(graph, part, k, limit, below[0], 2).items()}
+    leaving = [(v, weights[v]) for v in sorted(chosen(slots, graph, part, k, limit))]
+    expected = part.copy()
+    for v, place in places(leaving, np.maximum(below - blocks, 0).tolist()).items():
+        expected[v] = place
     assert np.array_equal(after, expected)
 
 
@@ -249,7 +304,7 @@ def test_after_a_strong_rebalancing_come_weak_ones_if_asked_for(
     assert strong == ([False, False, True] * 3 if again else [False] * 2 + [True] * 7)
 
 
-@pytest.mark.parametrize("preset", ["paper", "paper-ultra"])
+@pytest.mark.parametrize("preset", ["paper", "paper-ultra", "code"])
 @pytest.mark.parametrize("k", [2, 8, 64])
 def test_coarsening_ends_between_4k_and_8k_and_metis_is_asked_once(preset: str, k: int) -> None:
     for graph in (delaunay(6000), grid_2d(70)):
@@ -277,7 +332,7 @@ def test_the_presets_of_the_paper_differ_in_temperatures_alone() -> None:
         "refinement.temperatures", "refinement.finest_temperatures"}
 
 
-PUBLISHED = ("paper", "paper-ultra")
+PUBLISHED = ("paper", "paper-ultra", "code")
 
 
 @pytest.mark.parametrize("k", [1, 2, 7])

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.matching import heavy_edge_matching, matched_clusters
 from portpart.backends.interface import ExecutionSpace
+from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, number_of, reference, with_int64_offsets
@@ -189,3 +191,54 @@ def test_some_rounds_of_matching(space: ExecutionSpace, name: str, rounds: int) 
     graph = GRAPHS[name]
     found = oracles.host(heavy_edge_matching(space, graph.to(space), NO_LIMIT, 7, rounds=rounds))
     assert found.tolist() == rounds_of_matching(graph, rounds, 7)
+
+
+def offered_matching(graph: Graph, limit: int, seed: int) -> np.ndarray:
+    """Rounds of wishes, offers and answers, by plain loops."""
+    n = graph.num_vertices
+    rows: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+    for (u, v), weight in eligible_edges(graph, limit).items():
+        rows[u].append((v, weight))
+    mate = np.full(n, -1)
+
+    def best(v: int, candidates: list[tuple[int, int]]) -> int:
+        ranked = [(weight, murmur(u ^ murmur(murmur(v ^ murmur(seed)))), u)
+                  for u, weight in candidates]
+        return max(ranked)[2] if ranked else -1
+
+    while True:
+        wish = [best(v, [(u, w) for u, w in rows[v] if mate[u] < 0]) if mate[v] < 0 else -1
+                for v in range(n)]
+        if max(wish, default=-1) < 0:
+            return mate
+        rank = [murmur(v ^ murmur(seed)) for v in range(n)]
+        offers = [v for v in range(n) if wish[v] >= 0 and rank[v] < rank[wish[v]]]
+        for v in range(n):
+            if wish[v] >= 0 and v not in offers:
+                found = best(v, [(u, w) for u, w in rows[v] if u in offers and wish[u] == v])
+                if found >= 0:
+                    mate[v], mate[found] = found, v
+
+
+@given(graph=graphs(14), limit=st.integers(0, 30), seed=st.integers(0, 2**63 - 1))
+@settings(max_examples=60)
+def test_offers_are_made_and_taken_as_said(
+    space: ExecutionSpace, graph: Graph, limit: int, seed: int
+) -> None:
+    found = oracles.host(heavy_edge_matching(space, graph.to(space), limit, seed, mutual=False))
+    assert np.array_equal(found, offered_matching(graph, limit, seed))
+
+
+def test_weights_differ_less_where_one_wish_makes_a_pair() -> None:
+    """After some levels of a mesh, and there are fewer of them."""
+    spread, sizes = [], []
+    for mutual in (True, False):
+        level = delaunay(20_000)
+        for seed in range(9):
+            level = contract(reference(), level, matched_clusters(
+                level, NO_LIMIT, seed, mutual=mutual), np.int64)
+        weights = oracles.host(level.vertex_weights)
+        spread.append(weights.std() / weights.mean())
+        sizes.append(len(weights))
+    assert spread[1] < 0.95 * spread[0]
+    assert sizes[1] < sizes[0]

@@ -71,7 +71,8 @@ def test_changes_go_to_options_at_any_depth_and_leave_the_rest() -> None:
 
 def test_the_default_preset_is_the_default_configuration() -> None:
     assert PRESETS["default"] == JetConfig()
-    assert set(PRESETS) == {"fast", "default", "ultra", "paper", "paper-ultra"}
+    assert set(PRESETS) == {"fast", "default", "ultra", "paper", "paper-ultra", "code",
+                            "code-ultra"}
     assert portpart_recipe.PRESETS["default"] == PortpartConfig()
     assert set(portpart_recipe.PRESETS) == {"fast", "default", "strong", "best"}
     assert gkway.PRESETS["default"] == GkwayConfig()

@@ -59,7 +59,8 @@ HANDED_OVER = {"delaunay-15", "memplus", "cs4", "email-Enron", "rmat-12-weighted
 
 PRESETS = {
     "jet": {"default": GRAPHS, "ultra": SMALL, "fast": LARGE, "paper": SMALL,
-            "paper-ultra": {"delaunay-12", "rmat-12", "grid-2d-weighted", "add20"}},
+            "paper-ultra": {"delaunay-12", "rmat-12", "grid-2d-weighted", "add20"}, "code": SMALL,
+            "code-ultra": {"delaunay-12", "rmat-12", "grid-2d-weighted", "add20"}},
     "gkway": {"default": GRAPHS, "strong": SMALL, "paper": SMALL},
     "gpmetis": {"default": GRAPHS, "strong": SMALL, "paper": HANDED_OVER},
     "portpart": {"default": GRAPHS, "strong": SMALL, "best": SMALL, "fast": LARGE},

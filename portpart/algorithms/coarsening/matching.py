@@ -5,13 +5,19 @@ rating; wishes that agree become pairs.  Ties are broken by a seeded hash of the
 on all edges, so the best free edge around is always taken and a few rounds leave no free edge.  The
 result does not depend on the order of arcs or of threads.
 
+Or half of the vertices, by a hash, offer themselves to those that they wish for, and each of the
+others takes the best of its offers, whomever it wishes for itself (much as Jet's released code).
+So not only the heaviest edges around are taken, and vertices differ less in weight.
+
 Ratings are the weight of an edge, or w^2 / (c(u) c(v)) (M. Holtgrewe, P. Sanders, C. Schulz, IPDPS
 2010): light vertices are matched first then, so vertices of a level weigh about the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +44,7 @@ from portpart.backends.language import (
     int32,
     int64,
     kernel,
+    lane,
     value_or,
 )
 from portpart.backends.program import Program
@@ -45,7 +52,8 @@ from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
-from portpart.primitives.best_candidate import anybody, best_candidate, keep_wish
+from portpart.primitives.best_candidate import anybody, best_candidate, keep_wish, own_hash
+from portpart.primitives.hashing import hash_of
 
 
 class Matching(Wishes, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
@@ -72,7 +80,8 @@ MATCHING_WORK = Matching, ActiveVertices, ActiveVertices
 
 
 def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
-                        label: Array | None = None, rounds: int | None = None) -> Array:
+                        label: Array | None = None, rounds: int | None = None,
+                        mutual: bool = True) -> Array:
     """Matching that prefers heavy edges: a maximal one, or that of some rounds.
 
     Parameters
@@ -87,13 +96,16 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
         Only vertices of equal label are matched.
     rounds : int, optional
         Rounds, at most; by default as many as leave no free edge.
+    mutual : bool
+        Whether both have to wish for each other.
 
     Returns
     -------
     array of int32, shape (n,)
         The partner of each vertex, or -1.
     """
-    return _matching(graph, wish_by(best_by_weight), max_weight, seed, label, rounds)
+    find = best_by_weight if mutual else best_of_its_own
+    return _matching(graph, wish_by(find), max_weight, seed, label, rounds, mutual)
 
 
 def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None = None) -> Array:
@@ -108,7 +120,8 @@ def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
                      two_hop: bool = True, max_matchmaker_degree: int = 1000,
-                     rated: bool = False, rounds: int | None = None) -> Clusters:
+                     rated: bool = False, rounds: int | None = None,
+                     mutual: bool = True) -> Clusters:
     """Pairs of a heavy-edge matching and single vertices, in the order of their smaller vertex.
 
     Parameters
@@ -128,10 +141,12 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
         Whether edges are rated instead, as by `rated_matching`.
     rounds : int, optional
         Rounds of a heavy-edge matching, at most.
+    mutual : bool
+        Whether both have to wish for each other in one.
     """
     space = graph.space
     mate = (rated_matching(graph, max_weight, seed, label) if rated
-            else heavy_edge_matching(space, graph, max_weight, seed, label, rounds))
+            else heavy_edge_matching(space, graph, max_weight, seed, label, rounds, mutual))
     if two_hop:
         two_hop_matching(space, graph, mate, max_weight, seed, max_matchmaker_degree)
         if label is not None:
@@ -147,15 +162,16 @@ def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
 
 
 def _matching(graph: Graph, wish: Kernel, max_weight: int, seed: int, label: Array | None,
-              rounds: int | None = None) -> Array:
-    """Matching by rounds of wishes, of which mutual ones become pairs."""
+              rounds: int | None = None, mutual: bool = True) -> Array:
+    """Matching by rounds of wishes, of which mutual ones, or accepted ones, become pairs."""
     n = graph.num_vertices
     sizes, mate = sizes_of(graph), graph.space.empty(n, np.int32)
     matching = Matching(seed=seed, max_weight=max_weight, label=label, mate=mate)
     team = team_for(graph.mean_degree)
+    pair = record_mutual if mutual else record_offers
     executable = graph.space.cached_executable(
-        ("matching", wish, graph.type_key, label is not None, team, rounds),
-        lambda: _record(graph, matching, wish, team, rounds),
+        ("matching", wish, graph.type_key, label is not None, team, rounds, mutual),
+        lambda: _record(graph, matching, wish, team, rounds, pair),
     )
     executable.run({"graph": graph.csr, "matching": matching, "size_0": ListSize.of(length=n)},
                    n, sizes)
@@ -163,7 +179,7 @@ def _matching(graph: Graph, wish: Kernel, max_weight: int, seed: int, label: Arr
 
 
 def _record(graph: Graph, matching: Matching, wish: Kernel, team: int,
-            rounds: int | None) -> Program:
+            rounds: int | None, pair: RecordPairs) -> Program:
     """Rounds in pairs: the second works on the list that the first has left, and back."""
     program = Program("matching")
     program.record("graph", graph.csr)
@@ -175,8 +191,7 @@ def _record(graph: Graph, matching: Matching, wish: Kernel, team: int,
         there = 1 - here
         program.launch(1, empty_list, size=sizes[there])
         program.launch(sizes[here].length, wish, active=lists[here], team=team)
-        program.launch(sizes[here].length, match_mutual_wishes, active=lists[here],
-                       next_active=lists[there], next_size=sizes[there])
+        pair(program, sizes[here].length, lists[here], lists[there], sizes[there], team)
 
     program.launch(sizes[0].length, begin_matching, active=lists[0])
     if rounds is not None:
@@ -187,6 +202,24 @@ def _record(graph: Graph, matching: Matching, wish: Kernel, team: int,
         for here in (0, 1):
             record_round(here)
     return program
+
+
+RecordPairs = Callable[[Program, Any, Any, Any, Any, int], None]
+
+
+def record_mutual(program: Program, count: Any, active: Any, next_active: Any, next_size: Any,
+                  team: int) -> None:
+    """Record that mutual wishes become pairs, and who goes on."""
+    program.launch(count, match_mutual_wishes, active=active, next_active=next_active,
+                   next_size=next_size)
+
+
+def record_offers(program: Program, count: Any, active: Any, next_active: Any, next_size: Any,
+                  team: int) -> None:
+    """Record that offers are taken, and who goes on."""
+    program.launch(count, take_offer, active=active, team=team)
+    program.launch(count, keep_single, active=active, next_active=next_active,
+                   next_size=next_size)
 
 
 @device
@@ -212,6 +245,8 @@ def may_match(v, u, own, room, graph: Csr, matching: Matching):
 
 # A weight is read sooner than a mate, a rating is worked out later.
 best_by_weight = best_candidate(head_of, anybody, edge_weight, keep_wish, int64, may_match)
+best_of_its_own = best_candidate(head_of, anybody, edge_weight, keep_wish, int64, may_match,
+                                 own_hash)
 best_by_rating = best_candidate(head_of, may_match, edge_rating, keep_wish, float64)
 
 
@@ -249,6 +284,48 @@ def match_mutual_wishes(i, active, matching: Matching, next_active, next_size: L
             matching.mate[v] = u
         else:
             next_active[atomic_next(next_size, ListSize.length)] = v
+
+
+@device
+def offers_itself(v, u, matching: Matching):
+    """Whether v offers itself to u rather than waiting for offers."""
+    return hash_of(v, matching.seed) < hash_of(u, matching.seed)
+
+
+@device
+def has_offered(v, u, own, room, graph: Csr, matching: Matching):
+    """Whether u wishes for v and offers itself.  Then u is free: it has taken no offer."""
+    return matching.wish[u] == v and offers_itself(u, v, matching)
+
+
+@device
+def keep_pair(v, best, score, matching: Matching):
+    """V and the best of its offers are a pair."""
+    if lane() == 0 and best != UNMATCHED:
+        matching.mate[v] = best
+        matching.mate[best] = v
+    return best
+
+
+best_offer = best_candidate(head_of, has_offered, edge_weight, keep_pair, int64, tie=own_hash)
+
+
+@kernel
+def take_offer(i, active, graph: Csr, matching: Matching):
+    """Pair v, if it waits for offers, with the best one."""
+    v = active[i]
+    u = matching.wish[v]
+    if u != UNMATCHED:
+        if not offers_itself(v, u, matching):
+            best_offer(v, int32(UNMATCHED), int64(0), graph.begin[v], graph.end[v], graph, matching)
+
+
+@kernel
+def keep_single(i, active, matching: Matching, next_active, next_size: ListSize):
+    """V stays active if it wished for somebody and is still unmatched; in any order."""
+    v = active[i]
+    if matching.wish[v] != UNMATCHED and matching.mate[v] == UNMATCHED:
+        next_active[atomic_next(next_size, ListSize.length)] = v
 
 
 @kernel

@@ -124,6 +124,9 @@ class MatchingOptions:
     rounds: int | None = option(
         None, "Rounds of matching on a level, at most; None: until no edge is left free.",
         min=1, max=32)
+    mutual: bool = option(
+        True, "Whether both of a pair have to wish for each other; else one of them is enough, as "
+        "in Jet's released code, and vertices differ less in weight.")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -23,8 +23,9 @@ class RefinementOptions:
     leave_by: str = option(
         "weight", 'Who leaves a block that is too heavy: "weight", vertices that lose least for '
         'what they weigh, of the boundary where those suffice; "loss", of all its vertices those '
-        "that lose least, on coarse levels hardly more than have to.",
-        choices=("weight", "loss"))
+        'that lose least, on coarse levels hardly more than have to; "code", the same but by loss '
+        "for weight, and who does not fit into a room goes last, as in Jet's released code.",
+        choices=("weight", "loss", "code"))
     slack: int = option(
         1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
 

@@ -28,8 +28,11 @@ from portpart.algorithms.refinement.label_propagation import afterburner
 from portpart.algorithms.refinement.loss_buckets import set_threshold
 from portpart.algorithms.refinement.moves import move_vertex, save_best, weighing
 from portpart.algorithms.refinement.rebalance import (
+    clear_waiting,
     leave_strongly,
     leave_weakly,
+    leave_where_it_fits,
+    place_waiting,
     rate,
     weigh_leaving,
 )
@@ -265,7 +268,12 @@ def _record_leaving(this: Recording) -> None:
         program.launch(level.leavers, weigh_leaving)
         record_scan(program, leavers.leaving, leavers.position, leavers.tile_sums, level.vertices,
                     level.tiles)
-        program.launch(level.leavers, leave_strongly(this.relief))
+        if this.relief.waits:
+            program.launch(level.blocks, clear_waiting)
+            program.launch(level.leavers, leave_where_it_fits)
+            program.launch(1, place_waiting, team=256)
+        else:
+            program.launch(level.leavers, leave_strongly(this.relief))
     with program.otherwise():
         program.launch(level.leavers, leave_weakly)
 

@@ -31,6 +31,7 @@ from portpart.backends.language import (
     kernel,
     lane,
     team_last,
+    team_max,
     team_scan,
     team_size,
     value_or,
@@ -139,9 +140,32 @@ def weigh_leaving(i, graph: Csr, run: Run):
         run.leavers.leaving[v] = value_or(graph.vertex_weights, v, 1)
 
 
+@device
+def place_at(position, run: Run):
+    """Which block's room, of those in a row, covers a position before the end of the row."""
+    low = int64(0)
+    high = run.level.destinations
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if run.blocks.room[middle] <= position:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@device
+def enter_place(v, place, run: Run):
+    """Let v move to the block of that place."""
+    run.moves.target[v] = run.blocks.destinations[place]
+    run.moves.moved_in[v] = int32(run.level.iteration)
+    run.moves.listed[atomic_next(run.level, Level.moves)] = v
+    return v
+
+
 @cache
 def leave_strongly(relief: Relief) -> Kernel:
-    """Kernel for a relief."""
+    """Kernel for a relief that lets nobody wait."""
     nearest = relief.nearest
 
     @kernel
@@ -151,21 +175,75 @@ def leave_strongly(relief: Relief) -> Kernel:
         That is where it begins, or its middle: then blocks come as near to their rooms as they can.
         """
         v = run.leavers.listed[i]
-        half = int64(0)
+        position = run.leavers.position[v]
         if nearest:
-            half = run.leavers.leaving[v] // 2
-        low = int64(0)
-        high = run.level.destinations
-        if run.leavers.leaving[v] == 0 or run.leavers.position[v] + half >= run.blocks.room[high]:
-            return
-        while high - low > 1:
-            middle = (low + high) >> 1
-            if run.blocks.room[middle] <= run.leavers.position[v] + half:
-                low = middle
-            else:
-                high = middle
-        run.moves.target[v] = run.blocks.destinations[low]
-        run.moves.moved_in[v] = int32(run.level.iteration)
-        run.moves.listed[atomic_next(run.level, Level.moves)] = v
+            position += run.leavers.leaving[v] // 2
+        end = run.blocks.room[run.level.destinations]
+        if run.leavers.leaving[v] != 0 and position < end:
+            enter_place(v, place_at(position, run), run)
 
     return leave_strongly
+
+
+@kernel
+def clear_waiting(b, run: Run):
+    """Nobody waits behind the room of a block; thresholds have done their work."""
+    run.buckets.threshold[b] = NONE
+
+
+@device
+def fits(v, place, position, run: Run):
+    """Whether at least half of v, which begins at a position in a room, lies within it."""
+    return run.leavers.leaving[v] // 2 <= run.blocks.room[place + 1] - position
+
+
+@kernel
+def leave_where_it_fits(i, run: Run):
+    """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
+
+    One vertex at most reaches beyond the end of a room.  It is kept in the place of a threshold.
+    """
+    v = run.leavers.listed[i]
+    position = run.leavers.position[v]
+    end = run.blocks.room[run.level.destinations]
+    if run.leavers.leaving[v] != 0 and position < end:
+        place = place_at(position, run)
+        if fits(v, place, position, run):
+            enter_place(v, place, run)
+        else:
+            run.buckets.threshold[place] = v
+
+
+@kernel
+def place_waiting(_, run: Run):
+    """Those that wait follow behind all others, again and again while room is left.  One team.
+
+    Those that fit leave their place, which one lane only reads and writes.
+    """
+    tail = run.leavers.position[run.level.vertices]
+    count = run.level.destinations
+    end = run.blocks.room[count]
+    waiting = int64(1)
+    while waiting != 0 and tail < end:
+        waiting = int64(0)
+        base = int64(0)
+        while base < count:
+            p = base + lane()
+            v = int64(NONE)
+            weight = int64(0)
+            if p < count:
+                v = run.buckets.threshold[p]
+            if v != NONE:
+                weight = run.leavers.leaving[v]
+            until = team_scan(weight)
+            position = tail + until - weight
+            if v != NONE and position < end:
+                place = place_at(position, run)
+                if fits(v, place, position, run):
+                    enter_place(int32(v), place, run)
+                    run.buckets.threshold[p] = NONE
+                else:
+                    waiting = int64(1)
+            tail += team_last(until)
+            base += team_size()
+        waiting = team_max(waiting)
