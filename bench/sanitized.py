@@ -138,7 +138,7 @@ def searches(space: Any, graphs: Graphs) -> Runs:
 def rare(space: Any, graphs: Graphs) -> Runs:
     """Yield runs of kernels that otherwise other options, or large graphs, call for."""
     import portpart
-    from portpart.algorithms import gkway, gpmetis
+    from portpart.algorithms import gkway, gpmetis, jet
     from portpart.options import changed
 
     far = {"coarsening.coarsest_per_block": 8, "coarsening.min_coarsest": 8}
@@ -146,7 +146,8 @@ def rare(space: Any, graphs: Graphs) -> Runs:
     presets = {"groups": changed(portpart.GkwayConfig(), far),
                "linked groups": changed(gkway.PRESETS["paper"], far),
                "pairs": changed(portpart.GpmetisConfig(handoff_vertices=48), far),
-               "rounds of pairs": changed(gpmetis.PRESETS["paper"], near)}
+               "rounds of pairs": changed(gpmetis.PRESETS["paper"], near),
+               "offered pairs": jet.PRESETS["code"]}
     for (name, graph), (label, preset) in product(graphs.items(), presets.items()):
         yield f"{label}, {name}", partial(_partition, space, graph, preset=preset)
     graph = graphs["both weights"]
