@@ -140,6 +140,7 @@ def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
         row.keys[slot] = int32(EMPTY)
         row.sums[slot] = 0
     end = int64(rated.rows.end[v])
+    label = value_or(row.label, v, 0)
     for base in range(int64(rated.rows.begin[v]), end, team_size()):
         start = int64(0)
         size = int64(0)
@@ -154,14 +155,20 @@ def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
         turns.shifts[lane()] = start - (stop - size)
         pins = team_last(stop)
         team_sync()
-        i = int64(0)
+        i = int64(-1)
+        stop = int64(0)
+        shift = int64(0)
+        count = int64(0)
         for position in range(lane(), pins, team_size()):
-            while turns.stops[i] <= position:
+            while stop <= position:
                 i += 1
-            u = rated.nets.pins[position + turns.shifts[i]]
-            if u != v:
+                stop = int64(turns.stops[i])
+                shift = turns.shifts[i]
+                count = turns.counts[i]
+            u = rated.nets.pins[position + shift]
+            if u != v and value_or(row.label, u, 0) == label:
                 slot = claim_slot_in_team(row.keys, first, last, row.cluster[u])
-                team_atomic_add(row.sums, slot, turns.counts[i])
+                team_atomic_add(row.sums, slot, count)
         team_sync()
     return last
 
