@@ -21,9 +21,17 @@ from bench.primitive_cases import CASES, touch
 from portpart import backends, metrics
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.clustering import cluster
-from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
+from portpart.algorithms.coarsening.communities import communities
+from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching, contract
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
-from portpart.algorithms.coarsening.options import ClusteringOptions, MatchingOptions
+from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
+from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.options import (
+    ClusteringOptions,
+    CommunityOptions,
+    MatchingOptions,
+    NetOptions,
+)
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.pool import grown_parts
@@ -159,6 +167,34 @@ def test_contraction(benchmark: Any, space: ExecutionSpace, name: str, way: str)
     clusters = clusters_of_matching(space, mate)
     measure(benchmark, space, lambda: contract(space, graph, clusters, way=way),
             8 * graph.num_arcs)
+
+
+@functools.lru_cache(maxsize=2)
+def netlist_in(space: ExecutionSpace) -> portpart.Hypergraph:
+    made: portpart.Hypergraph = portpart.generators.netlist(100_000, seed=1).to(space)
+    return merged_nets(made, NetOptions())
+
+
+def test_communities(benchmark: Any, space: ExecutionSpace) -> None:
+    """The labels that coarsening of hypergraphs begins with."""
+    nets = netlist_in(space)
+    measure(benchmark, space, lambda: communities(nets, 1, CommunityOptions()))
+
+
+def net_clusters(space: ExecutionSpace) -> Clusters:
+    nets = netlist_in(space)
+    return cluster(space, nets, 8, 1, ClusteringOptions(), wishing=NetWishes(NetOptions()))
+
+
+def test_net_clustering(benchmark: Any, space: ExecutionSpace) -> None:
+    """Clusters of the finest level, without labels."""
+    measure(benchmark, space, lambda: net_clusters(space))
+
+
+def test_net_contraction(benchmark: Any, space: ExecutionSpace) -> None:
+    """The hypergraph of those clusters."""
+    nets, clusters = netlist_in(space), net_clusters(space)
+    measure(benchmark, space, lambda: contract_nets(nets, clusters), 8 * nets.num_pins)
 
 
 @pytest.mark.parametrize("k", [2, 8, 64])
