@@ -15,7 +15,12 @@ from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-from portpart.algorithms.coarsening.net_ratings import MAX_PINS, wish_by_nets
+from portpart.algorithms.coarsening.net_ratings import (
+    MAX_PINS,
+    NEAR_ITSELF,
+    WINDOW,
+    wish_by_nets,
+)
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.backends.cuda.room import check_program, check_width
@@ -31,7 +36,8 @@ ALL_GROUPED = ClusteringOptions(improve_rounds=1, max_left=0.0)
 
 
 def with_hub(n: int) -> Hypergraph:
-    """Close vertices share nets, and vertex 0 is in many nets of 40 pins."""
+    """Close vertices share nets, vertex 0 is in many nets of 40 pins, some are in a large net only.
+    """
     random = np.random.default_rng(2)
     near = nets_of(circuit(n, 3, large=n // 2))
     far = [[0, *random.integers(1, n, 39).tolist()] for _ in range(40)]
@@ -39,17 +45,28 @@ def with_hub(n: int) -> Hypergraph:
                          random.integers(1, 4, n))
 
 
+def pins_seen(v: int, row: list[int], looks_near: bool, max_rated: int) -> set[int]:
+    """The pins of a net that v looks at."""
+    if not looks_near:
+        return set(row) if 2 <= len(row) <= max_rated else set()
+    size = min(len(row), WINDOW)
+    begin = max(0, min(row.index(v) - size // 2, len(row) - size))
+    return set(row[begin : begin + size])
+
+
 def scores_of(hypergraph: Hypergraph, members: np.ndarray, max_rated: int, room: Any,
               unit: int) -> list[dict[int, float]]:
     """For each vertex the ratings of the clusters around it that it may be in."""
     sums: list[dict[int, int]] = [{} for _ in members]
     weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
-    for row, weight in zip(nets_of(hypergraph), weights, strict=True):
-        if 2 <= len(row) <= max_rated:
-            for v in row:
-                for u in set(row) - {v}:
-                    c = int(members[u])
-                    sums[v][c] = sums[v].get(c, 0) + unit * weight // (len(row) - 1)
+    rows = nets_of(hypergraph)
+    looks_near = np.ones(len(members), np.bool_)
+    looks_near[[v for row in rows if 2 <= len(row) <= max_rated for v in row]] = False
+    for row, weight in zip(rows, weights, strict=True):
+        for v in row:
+            for u in pins_seen(v, row, looks_near[v], max_rated) - {v}:
+                c = int(members[u])
+                sums[v][c] = sums[v].get(c, 0) + unit * weight // (len(row) - 1)
     heavy = np.zeros(len(members), np.int64)
     np.add.at(heavy, members, weights_of(hypergraph.vertex_weights, len(members)))
     return [{c: float(total) ** 2 / max(1, int(heavy[c])) for c, total in around.items()
@@ -79,6 +96,7 @@ def test_wishes_are_the_best_of_plain_sums(space: ExecutionSpace, team: int, slo
     wish = oracles.host(clusters.wish)
     pins = oracles.host(around.records["graph"].end)
     assert pins[0] > 1024
+    assert (oracles.host(around.records["rated"].halvings) == NEAR_ITSELF).any()
     assert around.sizes.arcs > 0
     expected = scores_of(made, members, 40, 11 - masses, 2**20)
     for v in range(n):

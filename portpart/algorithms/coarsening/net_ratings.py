@@ -3,7 +3,9 @@
 A net of weight w and of |e| pins counts w / (|e| - 1) for each of the others that it joins a vertex
 with, a scaled integer, so that sums depend on no order; nets of very many pins do not count.  Like
 arcs, they are added up in a hash row, in scratch memory where that surely has room.  Vertices that
-would look at very many pins look at the nets that a hash draws for them.
+would look at very many pins look at the nets that a hash draws for them, and those that have nets
+of very many pins only at the pins next to themselves: who numbers vertices often numbers similar
+ones alike.  (Measured: nw04, whose nets have 17,700 pins on average, km1 0.86 times.)
 """
 
 from __future__ import annotations
@@ -46,6 +48,11 @@ from portpart.primitives.hashing import hash_of
 MAX_PINS = 200_000
 """A vertex looks at no more pins of others."""
 
+WINDOW = 64
+"""A vertex all of whose nets have too many pins looks at so many of each, the next to itself."""
+
+NEAR_ITSELF = -1
+
 FAR = 1024
 """Slots of the widest team; vertices that may need more have a row in main memory."""
 
@@ -63,7 +70,7 @@ class RatedNets(Record):
     unit : int
         What a net of weight one counts that joins two vertices.
     halvings : array of int8, shape (n,)
-        A vertex looks at one in 2**halvings of its nets.
+        A vertex looks at one in 2**halvings of its nets; or, at -1, at pins near itself.
     far : array of int64, shape (n + 1,)
         Where the rows of vertices in main memory begin.
     """
@@ -99,13 +106,47 @@ class NetTurns(Record):
 
 
 @device
-def rated_pins(v, net, halvings, rated: RatedNets, seed):
-    """The pins of a net that v looks at: all or none."""
-    size = int64(rated.nets.end[net]) - int64(rated.nets.begin[net])
-    drawn = hash_of((int64(v) << 32) | int64(net), seed) & ((int64(1) << int64(halvings)) - 1)
-    if size < 2 or size > rated.max_rated or drawn != 0:
+def size_of(net, nets: Nets):
+    """Number of a net's pins."""
+    return int64(nets.end[net]) - int64(nets.begin[net])
+
+
+@device
+def pins_to_see(v, net, halvings, rated: RatedNets, seed):
+    """How many pins of a net v looks at: all or none, or those near itself."""
+    size = size_of(net, rated.nets)
+    if halvings == NEAR_ITSELF:
+        size = min(size, int64(WINDOW))
+    elif size > rated.max_rated or hash_of((int64(v) << 32) | int64(net), seed) & (
+            (int64(1) << max(int64(0), int64(halvings))) - 1) != 0:
         size = int64(0)
-    return size
+    return size if size >= 2 else int64(0)
+
+
+@device
+def place_to_see(v, net, size, nets: Nets):
+    """Where the pins are that v looks at: a window around itself where it looks at a few."""
+    begin = int64(nets.begin[net])
+    low = begin
+    if size < size_of(net, nets):
+        high = int64(nets.end[net])
+        while low < high:
+            middle = (low + high) // 2
+            if nets.pins[middle] < v:
+                low = middle + 1
+            else:
+                high = middle
+        low = max(begin, min(low - size // 2, int64(nets.end[net]) - size))
+    return low
+
+
+@device
+def pins_around(v, halvings, rated: RatedNets, seed):
+    """The pins that v looks at, its own among them."""
+    total = int64(0)
+    for i in range(rated.rows.begin[v] + lane(), rated.rows.end[v], team_size()):
+        total += pins_to_see(v, rated.rows.targets[i], halvings, rated, seed)
+    return team_sum(total)
 
 
 @kernel
@@ -114,14 +155,14 @@ def count_rated_pins(v, rated: RatedNets, pins, far_slots, num_vertices, seed):
 
     Halves the nets that it looks at until these are not too many.
     """
-    total = int64(MAX_PINS + 1)
-    halvings = int64(-1)
+    halvings = int64(0)
+    total = pins_around(v, halvings, rated, seed)
+    if total == 0:
+        halvings = int64(NEAR_ITSELF)
+        total = pins_around(v, halvings, rated, seed)
     while total > MAX_PINS:
         halvings += 1
-        total = int64(0)
-        for i in range(rated.rows.begin[v] + lane(), rated.rows.end[v], team_size()):
-            total += rated_pins(v, rated.rows.targets[i], halvings, rated, seed)
-        total = team_sum(total)
+        total = pins_around(v, halvings, rated, seed)
     if lane() == 0:
         rated.halvings[v] = int8(halvings)
         pins[v] = int32(total)
@@ -146,10 +187,10 @@ def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
         size = int64(0)
         if base + lane() < end:
             net = rated.rows.targets[base + lane()]
-            start = int64(rated.nets.begin[net])
-            size = rated_pins(v, net, rated.halvings[v], rated, row.seed)
-            weight = value_or(rated.nets.weights, net, 1)
-            turns.counts[lane()] = rated.unit * weight // max(int64(1), size - 1)
+            size = pins_to_see(v, net, rated.halvings[v], rated, row.seed)
+            start = place_to_see(v, net, size, rated.nets)
+            others = max(int64(1), size_of(net, rated.nets) - 1)
+            turns.counts[lane()] = rated.unit * value_or(rated.nets.weights, net, 1) // others
         stop = team_scan(size)
         turns.stops[lane()] = int32(stop)
         turns.shifts[lane()] = start - (stop - size)
