@@ -32,7 +32,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.teams import team_for
 
-Graphs = Sequence[Graph] | Sequence[Hypergraph]
+Graphs = Sequence[Graph | Hypergraph]
 
 GAIN_BITS = 62
 """Bits of a key without its sign."""
@@ -43,13 +43,13 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray,
                      kept: int | None = None,
                      splits: tuple[np.ndarray, np.ndarray] | None = None,
                      labels: list[Array] | None = None, num_labels: int = 1) -> Array:
-    """Partitions of ``graphs[0]``, grown and refined on a hierarchy of graphs or of hypergraphs.
+    """Partitions of ``graphs[0]``, grown and refined on a hierarchy of graphs and hypergraphs.
 
-    Those of a hypergraph are made for km1, whatever the objective.
+    On a hypergraph they are made for km1, whatever the objective.
 
     Parameters
     ----------
-    graphs : sequence of Graph or of Hypergraph
+    graphs : sequence of Graph or Hypergraph
         From fine to coarse, in one space; each with fewer vertices than the one before.
     clusters : list of array
         ``clusters[i]`` maps the vertices of ``graphs[i]`` to those of ``graphs[i + 1]``.
@@ -84,7 +84,7 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray,
     attempts = Attempts.allocate(space, sizes)
     records = {"splits": Splits.on(space, rows, level_begin, goals, limits),
                "candidates": candidates, "attempts": attempts}
-    team = team_for(graphs[0].mean_degree)  # the same on all graphs: one program to compile
+    team = team_for(seen_by_vertex(graphs[0]))  # the same on all graphs: one program to compile
     words = space.asarray(np.concatenate([run.array for run in runs]))
     nothing = space.empty(0, np.int32)
     part = nothing
@@ -127,15 +127,19 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
 def _run_on(graph: Graph | Hypergraph) -> Run:
     """The words that depend on the graph only."""
     run = Run.zeros()
-    run.vertices = graph.num_vertices
-    if isinstance(graph, Graph):
-        run.degree, total = int(graph.mean_degree), graph.total_arc_weight
-    else:
-        pins_of_net = graph.num_pins / max(1, graph.num_nets)
-        run.degree, total = int(graph.mean_degree * pins_of_net), 4 * PRICE * graph.total_net_weight
+    run.vertices, run.degree = graph.num_vertices, int(seen_by_vertex(graph))
+    total = (graph.total_arc_weight if isinstance(graph, Graph) else
+             4 * PRICE * graph.total_net_weight)
     run.key_bits = max(1, (graph.num_vertices - 1).bit_length())
     run.weight_shift = max(0, total.bit_length() + run.key_bits - GAIN_BITS)
     return run
+
+
+def seen_by_vertex(graph: Graph | Hypergraph) -> float:
+    """How many arcs a vertex has, or pins of nets, in the mean."""
+    if isinstance(graph, Graph):
+        return graph.mean_degree
+    return graph.mean_degree * graph.num_pins / max(1, graph.num_nets)
 
 
 def _levels_on(graph: Graph | Hypergraph, depth: int, inherited: int, all_levels: int,

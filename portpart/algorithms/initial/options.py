@@ -34,6 +34,9 @@ class GrowingOptions:
     split_vertices: int = option(
         32, "On graphs below, blocks are bisected further while they have about this many "
         "vertices.", min=2)
+    net_levels: int = option(
+        1, "Levels, from the coarsest hypergraph on, where bisections go by nets; below that they "
+        "go by the clique graph.", min=0)
     max_net_size: int = option(
         256, "Nets of more pins do not count in bisections, of hypergraphs.", min=2)
     passes: int = option(2, "Passes of refinement over a bisection, at most.", min=0)

@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.hierarchy import BY_HASHING, AnyGraph, Level, coarsen
+from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level, coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.initial.deep_multilevel import grown_partitions
 from portpart.algorithms.initial.fixed_vertices import grown_partition, start_partition
@@ -26,7 +24,9 @@ from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraint
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
+from portpart.graphs.clique_graph import plain_graph
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
 
 MAX_GROWN = 2**17
 """Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
@@ -38,6 +38,8 @@ MAX_KEPT = 0.9
 """Coarsening below the coarsest graph ends when a level keeps a larger share of its vertices."""
 
 Splits = tuple[np.ndarray, np.ndarray]
+
+AnyLevel = Level[Graph] | Level[Hypergraph]
 
 Choose = Callable[[list[Array]], Array]
 """The best of several partitions, or one put together from them."""
@@ -68,8 +70,8 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
                 splits: Splits | None = None) -> list[Array]:
     """Partitions grown all at once, the most promising first.
 
-    Those of a hypergraph are made for km1; nets of more than ``options.max_net_size`` pins do not
-    count on the levels where they have so many.
+    Those of a hypergraph are made for km1, on the first levels by the gains of nets that are not
+    too large, and on the coarser ones by its clique graph, as the options say.
 
     Parameters
     ----------
@@ -77,32 +79,43 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
         The bisections that lead to single blocks, as `splits_of` gives them.
     """
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
-    return grown_on(levels_below(coarsest, options, seed), goals, balance, options, seed, splits)
+    levels = levels_below(plain_graph(coarsest), options, seed)
+    on_nets = (with_nets(coarsest, levels, options) if isinstance(coarsest, Hypergraph) else levels)
+    return grown_on(on_nets, goals, balance, options, seed, splits)
 
 
-def grown_on(levels: Sequence[Level[AnyGraph]], goals: np.ndarray, balance: Balance,
+def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, balance: Balance,
              options: GrowingOptions, seed: int, splits: Splits | None,
              labels: list[Array] | None = None, num_labels: int = 1) -> list[Array]:
     """Partitions grown on a hierarchy, as `grown_partitions` says, the most promising first."""
     n = levels[0].graph.num_vertices
     parts = grown_partitions(
-        [without_large_nets(level.graph, options.max_net_size) for level in levels],
-        [level.cluster for level in levels[:-1]],
+        [level.graph for level in levels], [level.cluster for level in levels[:-1]],
         goals, balance.limits, seed, options, options.refined, splits, labels, num_labels,
     )
     return [parts[start : start + n] for start in range(0, len(parts), n)]
 
 
-def without_large_nets(graph: AnyGraph, max_net_size: int) -> AnyGraph:
-    """The same graph, or hypergraph without the nets of more pins."""
-    if isinstance(graph, Graph) or graph.max_net_size <= max_net_size:
-        return graph
-    return merged_nets(graph, NetOptions(max_size=max_net_size, max_share=0))
+def with_nets(hypergraph: Hypergraph, levels: Sequence[Level[Graph]],
+              options: GrowingOptions) -> list[AnyLevel]:
+    """The same levels, the first ones hypergraphs: the clusters of their clique graphs are theirs.
+
+    The lower a level, the more nets share their pins: edges are fewer, and tell much the same.
+    """
+    nets = NetOptions(max_size=options.max_net_size, max_share=0)
+    found: list[AnyLevel] = []
+    for level in levels[: options.net_levels]:
+        if found:
+            cluster, n = found[-1].cluster, level.graph.num_vertices
+            count = hypergraph.space.full(1, n, np.int64)
+            hypergraph = contract_nets(hypergraph, Clusters(n, cluster=cluster, count=count))
+        large = hypergraph.max_net_size > options.max_net_size
+        found.append(Level(merged_nets(hypergraph, nets) if large else hypergraph, level.cluster))
+    return [*found, *levels[options.net_levels :]]
 
 
-def levels_below(graph: AnyGraph, options: GrowingOptions, seed: int,
-                 min_vertices: int | None = None,
-                 label: Array | None = None) -> list[Level[AnyGraph]]:
+def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices: int | None = None,
+                 label: Array | None = None) -> list[Level[Graph]]:
     """Coarser and coarser graphs, from `graph` down to about `min_vertices` vertices.
 
     Parameters
@@ -116,16 +129,14 @@ def levels_below(graph: AnyGraph, options: GrowingOptions, seed: int,
     if min_vertices is None:
         min_vertices = options.min_vertices
 
-    wishing, contraction = ((HEAVY_ARCS, BY_HASHING) if isinstance(graph, Graph) else
-                            (NetWishes(NetOptions()), contract_nets))
 
-    def find_clusters(fine: AnyGraph, level_seed: int, label: Array | None) -> Clusters:
+    def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         vertices = max(fine.num_vertices / options.shrink, min_vertices)
         limit = max(1, int(1.5 * total / vertices))
-        return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label, wishing)
+        return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label)
 
     return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
-                   seed=seed, label=label, contraction=contraction)
+                   seed=seed, label=label)
 
 
 def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], count: int,
