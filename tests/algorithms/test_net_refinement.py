@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.objectives.net_cost import net_objective
+from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     MAX_SMALL,
@@ -25,8 +25,11 @@ from portpart.algorithms.refinement.net_moves import (
     touch_nets_of_hubs,
     touch_nets_of_moves,
 )
+from portpart.algorithms.refinement.program import Widths
 from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Word, int32, int64
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.nets import (
     circuit,
@@ -36,7 +39,14 @@ from tests.algorithms.nets import (
     rows_of,
     weights_of,
 )
-from tests.algorithms.refining import FILTER_RATIO, Phases, balance_of, copied, refiner_at
+from tests.algorithms.refining import (
+    FILTER_RATIO,
+    Phases,
+    balance_of,
+    copied,
+    recorded,
+    refiner_at,
+)
 from tests.algorithms.spaces import reference
 
 PRICES = {"km1": lambda spread: max(0, spread - 1), "cut": lambda spread: int(spread > 1),
@@ -292,3 +302,12 @@ def test_fixed_vertices_stay(space: ExecutionSpace) -> None:
     best = copied(refiner.best)
     assert np.array_equal(best[::5], start[::5])
     assert cost(hypergraph, best, "km1") < cost(hypergraph, start, "km1")
+
+
+@pytest.mark.parametrize("counter", [int32, int64])
+@pytest.mark.parametrize("team", [8, 32])
+def test_the_program_has_room_for_the_arrays_of_all_teams(team: int, counter: Word) -> None:
+    """In the memory of a block of a GPU, with vertices of all degrees."""
+    refiner, here = refiner_at(reference(), PLAIN, random_part(PLAIN, 4), 4,
+                               objective=net_objective("soed"))
+    check_program(recorded(refiner, here, Widths(team, team, True, True, counter, MAX_FEW)))

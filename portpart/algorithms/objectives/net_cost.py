@@ -53,7 +53,7 @@ from portpart.backends.language import (
 )
 from portpart.graphs.rows import Csr
 
-CAPACITY = 128
+CAPACITY = 64
 """Blocks whose weights are counted at a time, a multiple of the bits of a word."""
 
 MAX_FEW = 256
