@@ -154,7 +154,7 @@ def test_vertices_of_very_many_pins_look_at_some_of_their_nets(space: ExecutionS
     rows = [[0, *random.choice(np.arange(1, n), 599, replace=False).tolist()] for _ in range(400)]
     found = []
     for here in (space, reference()):
-        around = NetWishes(NetOptions()).around(hypergraph_of(rows, n).to(here), 9)
+        around = NetWishes(NetOptions(1000)).around(hypergraph_of(rows, n).to(here), 9)
         pins = oracles.host(around.records["graph"].end)
         halvings = oracles.host(around.records["rated"].halvings)
         assert 0 < pins[0] <= MAX_PINS

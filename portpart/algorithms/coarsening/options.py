@@ -79,7 +79,7 @@ class NetOptions:
     """Which nets of a hypergraph take part."""
 
     max_rated: int = option(
-        1000, "Nets of more pins do not count where vertices look for clusters.", min=1)
+        200, "Nets of more pins do not count where vertices look for clusters.", min=1)
     max_size: int = option(
         50_000, "Nets of more pins, and of more than a share of the vertices, take no part in "
         "coarsening and refinement.", min=2)
