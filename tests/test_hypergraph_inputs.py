@@ -229,11 +229,33 @@ def test_the_order_of_pins_and_where_nets_are_from_do_not_matter(rows: list[list
     ([[0, 1]], {"model": "row-net"}, "model goes with a sparse matrix"),
     ([[0, 1]], {"diagonal": True}, "diagonal goes with a sparse matrix"),
     (sp.eye_array(3), {"model": "rows"}, "unknown model 'rows'"),
+    (sp.eye_array(3), {"model": np.zeros(2)}, "unknown model"),
+    (sp.eye_array(3), {"diagonal": np.zeros(2)}, "diagonal is array"),
+    (sp.eye_array(3), {"num_vertices": 3.5}, "num_vertices is 3.5"),
+    ([[0, 1], np.array(3)], {}, "net 1 is array"),
+    ([[0, 1]], {"net_weights": np.ones((1, 1))}, r"net_weights have shape \(1, 1\)"),
+    ([[0, 1]], {"vertex_weights": [1]}, "net 0 has a pin 1"),
     (sp.eye_array(3), {"num_vertices": 4}, "there are 3 vertices"),
 ])
 def test_what_cannot_be_is_refused(data: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(portpart.InputError, match=message):
         portpart.as_hypergraph(data, **options)
+
+
+@pytest.mark.parametrize(("indptr", "indices", "message"), [
+    ([0, 1, 2, 3], [0, 110, 1], "net 1 has a pin 110"),
+    ([0, 1, 2, 3], [0, -4, 1], "net 1 has a pin -4"),
+    ([0, 9, 2, 3], [0, 1, 2], r"net_offsets\[2\] = 2 is smaller"),
+    ([0, 1, 2, 99], [0, 1, 2], "is 99 but there are 3 pins"),
+])
+@pytest.mark.parametrize("options", [{}, {"diagonal": True}, {"model": "fine-grain"}])
+def test_damaged_matrices_are_refused_before_they_are_used(
+        indptr: list[int], indices: list[int], message: str, options: dict[str, Any]) -> None:
+    """SciPy does not look at arrays that are put into a matrix that exists."""
+    matrix = sp.csr_array(np.eye(3))
+    matrix.indptr, matrix.indices = np.array(indptr, np.int32), np.array(indices, np.int32)
+    with pytest.raises(portpart.InputError, match=message):
+        portpart.as_hypergraph(matrix, **options)
 
 
 def test_arrays_that_others_change_are_checked_again(space: ExecutionSpace) -> None:

@@ -6,12 +6,16 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from portpart.errors import InputError, typed_memory_errors
+from portpart.graphs.from_arrays import checked_count
 from portpart.graphs.from_nets import NetRows, checked_again, nets_hypergraph, with_weights
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.nets_of_matrices import nets_of_matrix
 from portpart.graphs.nets_of_networks import nets_of_network
 from portpart.graphs.nets_of_rows import nets_of_rows
+from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -90,6 +94,8 @@ def as_hypergraph(
     >>> portpart.as_hypergraph(([0, 3, 5], [0, 1, 2, 2, 3]), net_weights=[4, 1]).total_net_weight
     5
     """
+    if not isinstance(diagonal, (bool, np.bool_)):
+        raise InputError(f"diagonal is {shown(diagonal)}; it must be True or False")
     if isinstance(data, (str, os.PathLike)):
         from portpart.io.hypergraphs import read_hypergraph
 
@@ -123,5 +129,5 @@ def _rows_of(data: Any) -> NetRows:
 
 
 def _refuse_other_number(given: int | None, there: int) -> None:
-    if given is not None and given != there:
+    if checked_count(given) not in (None, there):
         raise InputError(f"num_vertices is {given}, but there are {there} vertices")

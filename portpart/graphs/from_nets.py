@@ -64,9 +64,8 @@ def nets_hypergraph(
     here = space or space_of(net_pins)
     offsets = index_array(here, net_offsets, "net_offsets")
     pins = index_array(here, net_pins, "net_pins")
-    check_offsets(here, offsets, len(pins), NET_WORDS)
     n = _number_of_vertices(here, pins, num_vertices, vertex_weights)
-    _check_pins(here, offsets, pins, n)
+    check_rows(here, offsets, pins, n)
     keys = _distinct_pins(here, offsets, pins)
     made = _both_ways(here, len(offsets) - 1, n, keys, len(pins) - len(keys))
     return with_weights(made, net_weights, vertex_weights)
@@ -116,7 +115,7 @@ def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
                         vertex_weights: Any) -> int:
     given = checked_count(given)
     if given is None and vertex_weights is not None:
-        given = as_array(space, vertex_weights, "vertex_weights").shape[0]
+        given = as_array(space, vertex_weights, "vertex_weights").size
     if given is None:
         given = 1 + int(pins.max()) if len(pins) else 0
     if given > MAX_VERTICES:
@@ -124,7 +123,9 @@ def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
     return given
 
 
-def _check_pins(space: ExecutionSpace, offsets: Array, pins: Array, n: int) -> None:
+def check_rows(space: ExecutionSpace, offsets: Array, pins: Array, n: int) -> None:
+    """Raise unless the rows hold all pins, and these are among `n` vertices."""
+    check_offsets(space, offsets, len(pins), NET_WORDS)
     if len(pins) == 0 or (int(pins.min()) >= 0 and int(pins.max()) < n):
         return
     place = int(((pins < 0) | (pins >= n)).argmax())
@@ -162,10 +163,11 @@ def _weights(made: Hypergraph, net_weights: Any,
     weights: dict[str, Array] = {}
     totals: dict[str, int] = {}
     if net_weights is not None:
-        values = integral(space, as_array(space, net_weights, "net_weights"), "net_weights")
+        values = as_array(space, net_weights, "net_weights")
         if values.shape != (made.num_nets,):
             raise InputError(f"net_weights have shape {tuple(values.shape)} for {made.num_nets} "
                              "nets; one weight for each net is needed")
+        values = integral(space, values, "net_weights")
         if len(values) and int(values.min()) < 0:
             net = int((values < 0).argmax())
             raise InputError(f"net {net} has weight {item_of(space, values, net)}; net weights "

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs.arrays import index_array, space_of
 from portpart.graphs.csr import tails, unpacked
-from portpart.graphs.from_nets import NetRows, pack_pair
+from portpart.graphs.from_nets import NetRows, check_rows, pack_pair
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
 
 ROW_NET, COLUMN_NET, FINE_GRAIN = MODELS = ("row-net", "column-net", "fine-grain")
 """What vertices and nets are: columns and rows, rows and columns, entries and lines."""
@@ -20,7 +23,7 @@ def checked_model(model: Any) -> str:
     """The model that an option asks for; rows are nets by default."""
     if model is None:
         return ROW_NET
-    if model not in MODELS:
+    if not isinstance(model, str) or model not in MODELS:
         raise InputError(f"unknown model {shown(model)}; known are {', '.join(MODELS)}")
     return str(model)
 
@@ -44,10 +47,17 @@ def nets_of_matrix(matrix: Any, model: str | None, diagonal: bool) -> NetRows:
     return _with_diagonal(found) if diagonal else found
 
 
+def _checked(offsets: Any, items: Any, limit: int) -> tuple[ExecutionSpace, Array, Array]:
+    """The rows of a matrix, which may be damaged, in their space."""
+    space = space_of(offsets)
+    rows = index_array(space, offsets, "rows"), index_array(space, items, "columns")
+    check_rows(space, *rows, limit)
+    return space, *rows
+
+
 def _of_entries(offsets: Any, columns: Any, num_columns: int) -> NetRows:
     """Entries are vertices; the nets are the rows, then the columns."""
-    space = space_of(offsets)
-    offsets, columns = index_array(space, offsets, "rows"), index_array(space, columns, "columns")
+    space, offsets, columns = _checked(offsets, columns, num_columns)
     m, entries = len(offsets) - 1, len(columns)
     numbers = space.asarray(np.arange(entries, dtype=np.int64))
     keys = space.empty(entries, np.int64)
@@ -66,12 +76,10 @@ def _of_entries(offsets: Any, columns: Any, num_columns: int) -> NetRows:
 
 def _with_diagonal(rows: NetRows) -> NetRows:
     """The same nets, where net i has the pin i, too."""
-    space = space_of(rows.offsets)
-    offsets, pins = index_array(space, rows.offsets, "rows"), index_array(space, rows.pins, "pins")
-    m = len(offsets) - 1
-    if m != rows.num_vertices:
-        raise InputError(f"{m} nets and {rows.num_vertices} vertices: only a square matrix has a "
-                         "diagonal")
+    m, n = len(rows.offsets) - 1, int(rows.num_vertices or 0)
+    if m != n:
+        raise InputError(f"{m} nets and {n} vertices: only a square matrix has a diagonal")
+    space, offsets, pins = _checked(rows.offsets, rows.pins, n)
     nets = tails(space, offsets, len(pins))
     lacks = space.full(m, 1, np.int64)
     lacks[nets[pins == nets]] = 0

@@ -51,7 +51,8 @@ def _rows(nets: Any) -> list[Any]:
     if found is None:
         raise InputError(f"{shown(nets)} is no hypergraph; accepted are {ACCEPTED}")
     for net, row in enumerate(found):
-        if isinstance(row, (str, bytes)) or not hasattr(row, "__len__"):
+        if isinstance(row, (str, bytes)) or not hasattr(row, "__len__") or (
+                getattr(row, "ndim", 1) != 1):
             raise InputError(f"net {net} is {shown(row)}; a sequence of its pins is needed")
     return found
 

@@ -13,7 +13,7 @@ import portpart
 from portpart import InputError, io, metrics
 from portpart.compat import pymetis
 from tests.fuzz import objects
-from tests.fuzz.judge import check_graph, check_partition, require
+from tests.fuzz.judge import check_graph, check_hypergraph, check_partition, require
 from tests.fuzz.tape import Tape, tape
 from tests.mapping import plain
 
@@ -28,7 +28,7 @@ KNOWN = set(inspect.signature(portpart.partition).parameters)
 def check(data: bytes, folder: Path) -> None:
     """Make a call as the tape says."""
     decisions = Tape(data)
-    calls = [_as_graph] * 5 + [_made] * 2 + [_partition] * 5 + [_map] * 3 + [
+    calls = [_as_graph] * 5 + [_as_hypergraph] * 4 + [_made] * 2 + [_partition] * 5 + [_map] * 3 + [
         _evaluate, _write, _part_graph]
     decisions.pick(calls)(decisions, folder)
 
@@ -56,6 +56,23 @@ def _made(decisions: Tape, folder: Path) -> None:
     else:
         count = _some(decisions, [None, 20])
         check_graph(portpart.from_edges(rows, num_vertices=count, **_building(decisions, 12)))
+
+
+def _as_hypergraph(decisions: Tape, folder: Path) -> None:
+    data: Any = decisions.pick([objects.graph, objects.nets])(decisions)
+    options: dict[str, Any] = {}
+    for name, usual in (("num_vertices", [None, 12]), ("model", ["row-net", "fine-grain"]),
+                        ("diagonal", [True, False])):
+        if decisions.chance(8):
+            options[name] = _some(decisions, usual)
+    for name in ("net_weights", "vertex_weights"):
+        if decisions.chance(8):
+            options[name] = objects.values(decisions, 5)
+    made = portpart.as_hypergraph(data, **options)
+    check_hypergraph(made, b"", folder)
+    part = np.arange(made.num_vertices) % 3
+    found = metrics.evaluate(made, part, 3)
+    require(0 <= found.cut <= found.km1 <= found.soed, "a metric")
 
 
 def _partition(decisions: Tape, folder: Path) -> None:

@@ -47,6 +47,24 @@ def values(tape: Tape, count: int) -> Any:
     return container(tape, numbers)
 
 
+def nets(tape: Tape) -> Any:
+    """Nets as lists, as offsets and pins, or names of pins, with something odd in some of them."""
+    rows: list[Any] = [[tape.below(9) for _ in range(tape.below(5))] for _ in range(5)]
+    if tape.chance(6):
+        rows[tape.below(5)] = number(tape)
+    elif rows[0] and tape.chance(6):
+        rows[0][0] = number(tape)
+    kind = tape.below(4)
+    if kind == 0:
+        return rows
+    if kind == 1 and all(isinstance(row, list) for row in rows):
+        offsets = [sum(map(len, rows[:net])) for net in range(6)]
+        return container(tape, offsets), container(tape, [pin for row in rows for pin in row])
+    if kind == 2:
+        return dict(zip("abcde", rows))
+    return tape.pick(OTHERS) if tape.chance(3) else container(tape, rows)
+
+
 def container(tape: Tape, numbers: list[Any]) -> Any:
     """A list, a tuple, an array of some type and shape ..."""
     kind = tape.below(10)
