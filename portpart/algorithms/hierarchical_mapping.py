@@ -96,8 +96,9 @@ class MultisectionConfig:
         yield from repeat(config)
 
 
-PUBLISHED = MultisectionConfig(partitioner="jet", preset="paper", rooms=(0.0,), swaps=False)
-"""As published: Jet divides each block, as a graph of its own, within the limits of equation 2."""
+PUBLISHED = MultisectionConfig(partitioner="jet", preset="code", rooms=(0.0,), swaps=False)
+"""As published: Jet, as its authors released it, divides each block, as a graph of its own, within
+the limits of equation 2."""
 
 PRESETS = {
     **{name: MultisectionConfig(preset=name) for name in ("fast", "default", "strong")},
@@ -108,7 +109,7 @@ PRESETS = {
 ULTRA = {
     "default": MultisectionConfig(preset=changed(STRONG, {
         "refinement.finest_temperatures": STRONG.refinement.temperatures, "search.cycles": 2})),
-    "paper": replace(PUBLISHED, preset="paper-ultra"),
+    "paper": replace(PUBLISHED, preset="code-ultra"),
 }
 """Beyond strong: all temperatures on the finest level, too, and one cycle more; or as published."""
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from portpart import generators
+from portpart.algorithms.hierarchical_mapping import PUBLISHED
 from portpart.algorithms.integrated_mapping import PRESETS as PRESETS_OF_IM
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
@@ -41,13 +43,19 @@ CASES += ["rgg tree hm best", "weighted tree hm best"]
 CASES += [f"{graph} tree im weak-again" for graph in GRAPHS]
 CASES += [f"{graph} tree hm paper" for graph in GRAPHS]
 CASES += ["grid deep hm paper", "rgg tree hm-ultra paper", "weighted tree hm-ultra paper"]
+CASES += [f"{graph} tree hm released" for graph in GRAPHS]
+CASES += ["rgg tree hm-ultra released", "weighted tree hm-ultra released"]
 
 PRESETS = {
     ("im", "paper"): changed(PRESETS_OF_IM["paper"], {"refinement.coarse.weak_again": False}),
     ("im", "weak-again"): "paper",
+    ("hm", "paper"): replace(PUBLISHED, preset="paper"),
+    ("hm-ultra", "paper"): replace(PUBLISHED, preset="paper-ultra"),
+    ("hm", "released"): "paper",
+    ("hm-ultra", "released"): "paper",
 }
 """What the names of cases stand for, if for no preset of that name: `paper` was recorded before
-weak rebalancings followed a strong one."""
+weak rebalancings followed a strong one, and Jet was the one that was released."""
 
 
 def digest(space: ExecutionSpace, case: str) -> str:

@@ -94,7 +94,7 @@ def within(limit: int, weight: int, k: int) -> Fraction:
     return imbalance
 
 
-@pytest.mark.parametrize(("algorithm", "preset"), [("hm", "paper"), ("hm-ultra", "paper-ultra")])
+@pytest.mark.parametrize(("algorithm", "preset"), [("hm", "code"), ("hm-ultra", "code-ultra")])
 @pytest.mark.parametrize("graph", [MESH, rmat(11, 8)], ids=["mesh", "rmat"])
 def test_every_section_is_what_jet_makes_of_its_subgraph(graph: Graph, algorithm: str,
                                                          preset: str) -> None:
@@ -124,7 +124,7 @@ def test_every_section_is_what_jet_makes_of_its_subgraph(graph: Graph, algorithm
 def test_results_name_the_partitioner_of_the_sections(algorithm: str, preset: Any,
                                                       partitioner: str) -> None:
     result = mapped(MESH, [3, 1, 2], [1, 5, 10], algorithm=algorithm, preset=preset)
-    published = "paper-ultra" if algorithm == "hm-ultra" else "paper"
+    published = "code-ultra" if algorithm == "hm-ultra" else "code"
     named = published if preset == "paper" else "default"
     assert result.stats["sections"] == [
         {"level": level, "sections": sections, "blocks": blocks, "partitioner": partitioner,
