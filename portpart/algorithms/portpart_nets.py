@@ -49,8 +49,9 @@ class HypergraphConfig:
         CommunityOptions(), "Communities, which clusters stay within; None: clusters need not.")
     nets: NetOptions = option(NetOptions(), "Nets that take part.")
     initial: InitialOptions = option(
-        InitialOptions(method="grown", growing=GrowingOptions(refined=8, candidates=8)),
-        "Partitions of the coarsest hypergraph, by its clique graph.")
+        InitialOptions(method="both", starts=8, start_blocks=512,
+                       growing=GrowingOptions(refined=4, candidates=4)),
+        "Partitions of the coarsest hypergraph; METIS's are those of its clique graph.")
     refinement: ScheduleOptions = option(
         ScheduleOptions(temperatures=(0.9, 0.6, 0.3), finest_temperatures=(0.9, 0.6, 0.3),
                         coarse=RefinementOptions(tolerance=0.999, stall_limit=8)),

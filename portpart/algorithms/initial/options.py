@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from portpart.options import check_options, described, option
 
-METHODS = ("metis", "metis-kway", "grown", "auto")
+METHODS = ("metis", "metis-kway", "grown", "auto", "both")
 
 
 @described
@@ -69,7 +69,7 @@ class InitialOptions:
     method: str = option(
         "metis", "Who makes them: METIS, on the host, by recursive bisection or by its k-way "
         'method; or growing, in the space of the graph; "auto": the latter, one candidate only '
-        "where one start is enough.", choices=METHODS)
+        'where one start is enough; "both": grown ones, and METIS by bisection.', choices=METHODS)
     starts: int = option(
         8, "How many METIS makes, at most; each is refined on the coarsest graph, and the best one "
         "is used.", min=1)
@@ -84,7 +84,7 @@ class InitialOptions:
     @property
     def grows(self) -> bool:
         """Whether they are grown, where that can be."""
-        return self.method in ("grown", "auto")
+        return self.method in ("grown", "auto", "both")
 
     @property
     def bisects(self) -> bool:
