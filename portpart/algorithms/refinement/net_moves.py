@@ -114,22 +114,38 @@ def needs_refresh(v, net, changed, state: PinState, run: Run):
 
 
 @cache
+def ties_pins(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+
+    @device
+    def ties_pins(spread):
+        """Whether a net that touches so many blocks ties a pin to any of them."""
+        below = max(int64(0), spread - 1)
+        return price(spread + 1) != price(spread) or price(spread) != price(below)
+
+    return ties_pins
+
+
+@cache
 def settle_net(price: DeviceFunction) -> DeviceFunction:
     """Device function for a price."""
+    ties = ties_pins(price)
 
     @device
     def settle_net(net, spread_before, changed, graph: NetRows, run: Run):
         """Account for what a net costs more, and mark its pins if their gains are out of date.
 
-        All lanes of a team together; only the first knows the spread before.
+        All lanes of a team together.
         """
+        team_sync()
+        spread = int64(graph.state.spread[net])
         if lane() == 0:
             graph.state.is_listed[net] = int32(0)
-            change = price(int64(graph.state.spread[net])) - price(spread_before)
+            change = price(spread) - price(spread_before)
             if change != 0:
                 change *= 2 * value_or(graph.nets.weights, net, 1)
                 atomic_add(run.moves.cost_sums, int64(net) % STRIPES, change)
-        if changed != 0:
+        if changed != 0 and (ties(spread_before) or ties(spread)):
             for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
                 u = graph.nets.pins[place]
                 if needs_refresh(u, net, changed, graph.state, run):
