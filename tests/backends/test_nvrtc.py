@@ -16,7 +16,7 @@ from portpart.backends.cuda.words import CUDA_PRELUDE, SET_CONDITION
 from portpart.backends.language.team_arrays import BLOCK, bytes_of, room_of
 from portpart.backends.language.types import type_of
 from portpart.backends.program import TEAM_WIDTHS
-from portpart.generators import grid_2d
+from portpart.generators import grid_2d, netlist
 from tests.backends import host_cuda, nvrtc
 from tests.backends.sample_kernels import SAMPLES
 
@@ -44,7 +44,7 @@ def test_the_kernel_behind_conditional_nodes_compiles(end):
 
 @pytest.fixture(scope="module")
 def seen() -> tuple[list, dict]:
-    """What partitioning a graph launches: kernels, and resident programs."""
+    """What partitioning graphs and hypergraphs launches: kernels, and resident programs."""
     nvrtc.architectures()
     if host_cuda.COMPILER is None:
         pytest.skip(host_cuda.NO_COMPILER)
@@ -56,6 +56,7 @@ def seen() -> tuple[list, dict]:
         portpart.partition(grid_2d(80, 80), 5, preset=grown, seed=1)
         portpart.partition(grid_2d(80, 80), 5, algorithm="gkway", seed=1)
         portpart.partition(grid_2d(80, 80), 5, algorithm="gpmetis", seed=1)
+        portpart.partition(netlist(1500), 5, preset="fast", seed=1)
     return list(host_cuda.seen), dict(host_cuda.residents)
 
 
