@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from portpart import metrics
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.bisection import (
     begin_level,
     shuffle,
@@ -30,8 +32,10 @@ from portpart.algorithms.initial.net_gains import NETS, PRICE, Incidence, incide
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.project_bisection import choose_for_stray, inherit_side
 from portpart.algorithms.initial.two_way import refine_sides
+from portpart.algorithms.multilevel.pool import grown_parts, levels_below, with_nets
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import device, int32, int64, kernel, lane, team_sync
+from portpart.graphs.clique_graph import clique_graph
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.algorithms.nets import circuit, hypergraph_of, nets_of, weights_of
@@ -244,3 +248,43 @@ def test_nets_that_fall_apart_are_not_cut(space: ExecutionSpace) -> None:
     part = grown(space, hypergraph_of(rows, 24), 2)[:24]
     assert len(set(part[:12])) == len(set(part[12:])) == 1
     assert part[0] != part[12]
+
+
+def test_lower_levels_are_graphs_of_the_same_clusters() -> None:
+    hypergraph = circuit(400, 6, large=300, weighted=True)
+    options = GrowingOptions(net_levels=2, max_net_size=50, min_vertices=20)
+    below = levels_below(clique_graph(hypergraph), options, 3)
+    levels = with_nets(hypergraph, below, options)
+    assert len(levels) == len(below) > 2
+    assert [isinstance(level.graph, Hypergraph) for level in levels] == [
+        depth < 2 for depth in range(len(levels))]
+    for level, like in zip(levels, below, strict=True):
+        assert level.graph.num_vertices == like.graph.num_vertices
+        assert level.graph.total_vertex_weight == like.graph.total_vertex_weight
+    assert max(map(len, nets_of(levels[0].graph))) <= 50
+    cluster = oracles.host(levels[0].cluster)
+    coarse = {tuple(sorted(set(cluster[row].tolist()))) for row in nets_of(hypergraph)}
+    found = set(map(tuple, nets_of(levels[1].graph)))
+    assert found == {row for row in coarse if 2 <= len(row) <= 50}
+
+
+def best_km1(hypergraph: Hypergraph, k: int, **options: int) -> float:
+    """The least km1 of partitions that keep their limit, in the mean of a few seeds."""
+    limit = int(1.05 * -(-hypergraph.total_vertex_weight // k))
+    found = []
+    for seed in range(4):
+        growing = GrowingOptions(refined=4, candidates=4, **options)
+        balance = Balance(k, limit, hypergraph.total_vertex_weight // k)
+        parts = map(oracles.host, grown_parts(hypergraph, balance, growing, seed))
+        found.append(min(metrics.km1(hypergraph, part) for part in parts
+                         if np.bincount(part, minlength=k).max() <= limit))
+    return float(np.mean(found))
+
+
+def test_what_counts_nets_cuts_less_than_what_counts_edges() -> None:
+    """Without nets on any level, growing knows but the clique graph."""
+    random = np.random.default_rng(9)
+    rows = [(random.integers(0, 300) + random.permutation(30)[: random.integers(2, 12)]) % 300
+            for _ in range(900)]
+    hypergraph = hypergraph_of([row.tolist() for row in rows], 300)
+    assert best_km1(hypergraph, 6, net_levels=9) < best_km1(hypergraph, 6, net_levels=0)
