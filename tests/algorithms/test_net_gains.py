@@ -288,3 +288,17 @@ def test_what_counts_nets_cuts_less_than_what_counts_edges() -> None:
             for _ in range(900)]
     hypergraph = hypergraph_of([row.tolist() for row in rows], 300)
     assert best_km1(hypergraph, 6, net_levels=9) < best_km1(hypergraph, 6, net_levels=0)
+
+
+def test_candidates_are_shared_out_among_hierarchies() -> None:
+    """Each hierarchy gives its best ones; together they are as many as without."""
+    hypergraph = circuit(300, 9)
+    balance = Balance(4, 90, 75)
+    options = GrowingOptions(refined=4, candidates=4, hierarchies=2, min_vertices=30)
+    parts = [oracles.host(part) for part in grown_parts(hypergraph, balance, options, 3)]
+    first, _ = options.shares()
+    assert (first.refined, first.candidates, first.hierarchies) == (2, 2, 1)
+    alone = [oracles.host(part) for part in grown_parts(hypergraph, balance, first, 3)]
+    assert len(parts) == 4
+    assert np.array_equal(parts[:2], alone)
+    assert not np.array_equal(parts[2:], alone)

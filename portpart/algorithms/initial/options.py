@@ -17,6 +17,9 @@ class GrowingOptions:
     refined: int = option(
         2, "This many of the best candidates are refined on the coarsest graph, and the best one "
         "is used.", min=1)
+    hierarchies: int = option(
+        1, "They grow on so many hierarchies, each with its share of the candidates: what is one "
+        "vertex in the coarsest graph is on one side in all of them.", min=1)
     shrink: float = option(
         4.5, "Clusters weigh at most what they must for this many vertices to become one, and half "
         "more.", min=1.5, max=100)
@@ -50,6 +53,14 @@ class GrowingOptions:
     def candidates_on(self, depth: int) -> int:
         """Candidates on the graph that is `depth` levels below the finest."""
         return max(self.candidates, min(self.max_candidates, self.candidates << depth))
+
+    def shares(self) -> list[GrowingOptions]:
+        """For each hierarchy, the same with its share of what is refined."""
+        count = min(self.hierarchies, self.refined, self.candidates)
+        return [replace(self, hierarchies=1, refined=self.refined // count,
+                        candidates=self.candidates // count,
+                        max_candidates=max(1, self.max_candidates // count))
+                for _ in range(count)]
 
     def of_one(self) -> GrowingOptions:
         """The same with one candidate."""

@@ -34,6 +34,9 @@ MAX_GROWN = 2**17
 CLUSTERING = ClusteringOptions()
 """How the coarsest graph is made coarser still, for its starts."""
 
+NEXT_HIERARCHY = 1000
+"""From the seed of one hierarchy to the next one's; levels count on from it."""
+
 MAX_KEPT = 0.9
 """Coarsening below the coarsest graph ends when a level keeps a larger share of its vertices."""
 
@@ -68,7 +71,7 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
 
 def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
                 splits: Splits | None = None) -> list[Array]:
-    """Partitions grown all at once, the most promising first.
+    """Partitions grown all at once on each hierarchy, the most promising of each first.
 
     Those of a hypergraph are made for km1, on the first levels by the gains of nets that are not
     too large, and on the coarser ones by its clique graph, as the options say.
@@ -79,9 +82,13 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
         The bisections that lead to single blocks, as `splits_of` gives them.
     """
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
-    levels = levels_below(plain_graph(coarsest), options, seed)
-    on_nets = (with_nets(coarsest, levels, options) if isinstance(coarsest, Hypergraph) else levels)
-    return grown_on(on_nets, goals, balance, options, seed, splits)
+    plain, parts = plain_graph(coarsest), list[Array]()
+    for each, share in enumerate(options.shares()):
+        other = (seed + each * NEXT_HIERARCHY) % 2**63
+        levels = levels_below(plain, share, other)
+        on_nets = with_nets(coarsest, levels, share) if isinstance(coarsest, Hypergraph) else levels
+        parts += grown_on(on_nets, goals, balance, share, other, splits)
+    return parts
 
 
 def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, balance: Balance,
