@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,22 @@ def test_odd_ones_are_partitioned(rows: list[list[int]], k: int) -> None:
     assert_true(hypergraph, result, k)
     assert result.feasible
     assert (result.block_weights > 0).sum() == min(4, k)
+
+
+def test_odd_things_are_counted() -> None:
+    """Empty nets, nets of one pin, repeated pins and isolated vertices."""
+    hypergraph = portpart.as_hypergraph(([0, 0, 1, 4, 7], [1, 0, 0, 1, 1, 2, 3]), num_vertices=5)
+    odd = portpart.partition(hypergraph, 2).stats["oddities"]
+    assert odd == {"empty_nets": 1, "single_pin_nets": 1, "weightless_nets": 0,
+                   "isolated_vertices": 1, "weightless_vertices": 0, "repeated_pins": 1}
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    """Whatever else a path could hold, one that ends in .hgr holds a hypergraph."""
+    hypergraph = drawn(300, 300, 2)
+    portpart.io.write_hypergraph(hypergraph, tmp_path / "x.hgr")
+    found = portpart.partition(tmp_path / "x.hgr", 3)
+    assert np.array_equal(found.part, portpart.partition(hypergraph, 3).part)
 
 
 def test_no_vertices() -> None:

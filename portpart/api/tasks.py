@@ -19,6 +19,7 @@ from portpart.graphs.arrays import as_array
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.nets_and_edges import closed_neighbourhoods, graph_of_pairs
+from portpart.graphs.oddities import oddities
 from portpart.graphs.weights import integral, total_of
 from portpart.options import shown
 
@@ -85,7 +86,7 @@ def _checked_objective(given: EitherGraph, objective: Any) -> str:
 
 
 def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Task:
-    facts = {"repeated_pins": given.repeated_pins}
+    facts = {"oddities": oddities(given)}
     if as_edges and given.max_net_size <= 2:
         graph = graph_of_pairs(given)
 
