@@ -249,7 +249,7 @@ def nets(space: Any, graphs: Graphs) -> Runs:
 def _refine(space: Any, hypergraph: Any, objective: str, k: int) -> None:
     from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.objectives.net_cost import net_objective
-    from portpart.algorithms.refinement.net_afterburner import ON_NETS
+    from portpart.algorithms.refinement.on_nets import ON_NETS
     from portpart.algorithms.refinement.options import RefinementOptions
     from portpart.algorithms.refinement.refiner import Refiner
 

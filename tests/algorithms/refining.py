@@ -13,7 +13,7 @@ from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree, More
 from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
 from portpart.algorithms.refinement.moves import move_vertex, weighing
-from portpart.algorithms.refinement.net_afterburner import rule_for
+from portpart.algorithms.refinement.on_nets import rule_for
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.program import Recording, Widths, record_refinement
 from portpart.algorithms.refinement.refiner import Refiner

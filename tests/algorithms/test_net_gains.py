@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart import metrics
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.bisection import (
     begin_level,
@@ -37,7 +36,7 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import device, int32, int64, kernel, lane, team_sync
 from portpart.graphs.clique_graph import clique_graph
 from portpart.graphs.hypergraph import Hypergraph
-from tests import oracles
+from tests import net_oracles, oracles
 from tests.algorithms.nets import circuit, hypergraph_of, nets_of, weights_of
 from tests.algorithms.spaces import launch, reference
 from tests.backends.lanes import LanesSpace
@@ -276,7 +275,7 @@ def best_km1(hypergraph: Hypergraph, k: int, **options: int) -> float:
         growing = GrowingOptions(refined=4, candidates=4, **options)
         balance = Balance(k, limit, hypergraph.total_vertex_weight // k)
         parts = map(oracles.host, grown_parts(hypergraph, balance, growing, seed))
-        found.append(min(metrics.km1(hypergraph, part) for part in parts
+        found.append(min(net_oracles.values(hypergraph, part)["km1"] for part in parts
                          if np.bincount(part, minlength=k).max() <= limit))
     return float(np.mean(found))
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.refinement import refiner
-from portpart.algorithms.refinement.net_afterburner import rule_for
+from portpart.algorithms.refinement.on_nets import rule_for
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph

@@ -7,13 +7,12 @@ from functools import cache
 import numpy as np
 
 from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.net_sets import begin_large_net, begin_net
 from portpart.algorithms.objectives.objective import Objective, Tables
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     SMALL_TEAM,
     NetRows,
-    begin_large_net,
-    begin_net,
 )
 from portpart.backends.interface import Array
 from portpart.backends.language import (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from portpart.algorithms.objectives.net_sets import store_large, store_small
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
     PRESENT_CHANGED,
@@ -15,8 +16,6 @@ from portpart.algorithms.objectives.pin_state import (
     NetWords,
     PinState,
     size_of_net,
-    store_large,
-    store_small,
 )
 from portpart.algorithms.refinement.active_sets import is_for
 from portpart.algorithms.refinement.moves import mark_dirty, weigh_vertex

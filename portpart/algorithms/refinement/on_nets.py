@@ -1,0 +1,94 @@
+"""What moves vertices of hypergraphs: Jet's label propagation, with nets in place of arcs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portpart.algorithms.objectives.net_sets import begin_large_net, begin_net
+from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.objectives.pin_state import LARGE_TEAM, SMALL_TEAM, NetRowsOf, net_sizes
+from portpart.algorithms.refinement.active_sets import keep_movable
+from portpart.algorithms.refinement.net_afterburner import (
+    announce_moves,
+    announce_moves_of_hubs,
+    burning,
+    keep_agreed_moves,
+    keep_agreed_moves_of_hubs,
+)
+from portpart.algorithms.refinement.net_moves import (
+    empty_lists,
+    settling,
+    touch_nets_of_hubs,
+    touch_nets_of_moves,
+)
+from portpart.algorithms.refinement.program import MoveRule, Recording, launch_with_hubs
+from portpart.algorithms.refinement.refiner import LABEL_PROPAGATION
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import DeviceFunction
+from portpart.graphs.hypergraph import Hypergraph
+
+
+class OnNets(MoveRule):
+    """Label propagation with the afterburner over nets; macros stay."""
+
+    holds_heavy = True
+
+    @property
+    def name(self) -> str:
+        return "label propagation on nets"
+
+    def rows(self, space: ExecutionSpace, finest: Hypergraph, num_blocks: int) -> NetRowsOf:
+        return NetRowsOf(space, net_sizes(finest, num_blocks))
+
+    def record_begin(self, this: Recording) -> None:
+        """Record how the state of all nets is found."""
+        words = _words(this)
+        this.program.launch(words.nets, begin_net, team=SMALL_TEAM, part="run.moves.part")
+        this.program.launch(words.large, begin_large_net, team=LARGE_TEAM, part="run.moves.part")
+
+    def record(self, this: Recording, more: Any) -> None:
+        """Record a round: wanted moves, what nets say of them, and who moves."""
+        program, movable, words = this.program, this.run.level.movable, _words(this)
+        with program.side_by_side():
+            program.launch(movable, keep_movable)
+            launch_with_hubs(this, movable, (announce_moves, announce_moves_of_hubs),
+                             this.widths.of_many)
+        small, large = burning(_price(this))
+        with program.side_by_side():
+            program.launch(words.small_listed, small, team=SMALL_TEAM)
+            program.launch(words.large_listed, large, team=LARGE_TEAM)
+        launch_with_hubs(this, movable, (keep_agreed_moves, keep_agreed_moves_of_hubs),
+                         this.widths.of_many)
+
+    def record_accounting(self, this: Recording) -> None:
+        """Record how weights, nets and costs change with the moves."""
+        program, words = this.program, _words(this)
+        launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_hubs),
+                         this.widths.team)
+        small, large = settling(_price(this))
+        with program.side_by_side():
+            program.launch(words.small_touched, small, team=SMALL_TEAM)
+            program.launch(words.large_touched, large, team=LARGE_TEAM)
+
+    def record_end(self, this: Recording) -> None:
+        """Record what is emptied while a partition is evaluated."""
+        this.program.launch(1, empty_lists)
+
+
+ON_NETS = OnNets()
+
+
+def rule_for(objective: Objective) -> MoveRule:
+    """Label propagation for an objective of graphs or of hypergraphs."""
+    return LABEL_PROPAGATION if objective.rules.price is None else ON_NETS
+
+
+def _words(this: Recording) -> Any:
+    """The words of the nets of the level, as slots."""
+    rows: Any = this.program.records["graph"]
+    return rows.state.words
+
+
+def _price(this: Recording) -> DeviceFunction:
+    assert this.rules.price is not None
+    return this.rules.price
