@@ -87,7 +87,7 @@ def test_models_of_matrices(model: str, diagonal: bool) -> None:
 
 def test_matrices_of_every_space(space: ExecutionSpace) -> None:
     """Fine grain and diagonals are put together where the matrix is."""
-    matrix = sp.random_array((9, 9), density=0.3, rng=np.random.default_rng(1)).tocsr()
+    matrix = sp.csr_array(sp.random(9, 9, density=0.3, random_state=1))
     for model, diagonal in (("fine-grain", False), ("column-net", True)):
         rows = nets_of_matrix(matrix, model, diagonal)
         made = portpart.as_hypergraph((rows.offsets, rows.pins), num_vertices=rows.num_vertices,
@@ -228,14 +228,14 @@ def test_the_order_of_pins_and_where_nets_are_from_do_not_matter(rows: list[list
     (np.zeros(3, int), {}, r"shape \(3,\) is no hypergraph"),
     ([[0, 1]], {"model": "row-net"}, "model goes with a sparse matrix"),
     ([[0, 1]], {"diagonal": True}, "diagonal goes with a sparse matrix"),
-    (sp.eye_array(3), {"model": "rows"}, "unknown model 'rows'"),
-    (sp.eye_array(3), {"model": np.zeros(2)}, "unknown model"),
-    (sp.eye_array(3), {"diagonal": np.zeros(2)}, "diagonal is array"),
-    (sp.eye_array(3), {"num_vertices": 3.5}, "num_vertices is 3.5"),
+    (sp.csr_array(np.eye(3)), {"model": "rows"}, "unknown model 'rows'"),
+    (sp.csr_array(np.eye(3)), {"model": np.zeros(2)}, "unknown model"),
+    (sp.csr_array(np.eye(3)), {"diagonal": np.zeros(2)}, "diagonal is array"),
+    (sp.csr_array(np.eye(3)), {"num_vertices": 3.5}, "num_vertices is 3.5"),
     ([[0, 1], np.array(3)], {}, "net 1 is array"),
     ([[0, 1]], {"net_weights": np.ones((1, 1))}, r"net_weights have shape \(1, 1\)"),
     ([[0, 1]], {"vertex_weights": [1]}, "net 0 has a pin 1"),
-    (sp.eye_array(3), {"num_vertices": 4}, "there are 3 vertices"),
+    (sp.csr_array(np.eye(3)), {"num_vertices": 4}, "there are 3 vertices"),
 ])
 def test_what_cannot_be_is_refused(data: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(portpart.InputError, match=message):

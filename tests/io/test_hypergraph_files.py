@@ -110,7 +110,7 @@ def test_max_vertices_allows_more_and_less(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["row-net", "column-net", "fine-grain"])
 def test_matrices_are_read_by_model(model: str, tmp_path: Path) -> None:
-    matrix = sp.random_array((6, 9), density=0.3, rng=np.random.default_rng(3)).tocsr()
+    matrix = sp.csr_array(sp.random(6, 9, density=0.3, random_state=3))
     scipy.io.mmwrite(tmp_path / "x.mtx", matrix)
     made = graph_io.read_hypergraph(tmp_path / "x.mtx", model=model)
     assert same(made, portpart.as_hypergraph(matrix, model=model))

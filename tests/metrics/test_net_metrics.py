@@ -77,7 +77,7 @@ def words_sent(matrix: np.ndarray, part: np.ndarray) -> int:
 
 def test_km1_of_a_matrix_is_its_communication_volume() -> None:
     random = np.random.default_rng(5)
-    matrix = sp.random_array((50, 50), density=0.06, rng=random).tocsr()
+    matrix = sp.csr_array(sp.random(50, 50, density=0.06, random_state=random))
     part = random.integers(0, 6, 50)
     volume = words_sent(matrix.toarray(), part)
     assert metrics.km1(portpart.as_hypergraph(matrix, diagonal=True), part) == volume
