@@ -27,7 +27,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
                     passes: Passes = one_pass) -> StartRule:
     """Partitions by METIS or by growing, each refined on the coarsest graph, of which the best.
 
-    Those of a hypergraph are partitions of its clique graph.
+    Those by METIS of a hypergraph are partitions of its clique graph.
     """
     balance = problem.balance
 
