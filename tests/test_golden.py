@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from portpart.algorithms.partitioners import ALGORITHMS
+from portpart.algorithms.objectives.net_cost import PRICES
+from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS, Algorithm
 from tests.conftest import cuda_space
 from tests.golden import cases
 from tests.golden.record import compared, load
@@ -34,15 +35,29 @@ def test_the_gpu_reproduces(case: cases.Case) -> None:
 
 def test_every_case_is_recorded_and_no_other() -> None:
     assert list(KNOWN["partitions"]) == [str(case) for case in CASES]
-    assert set(KNOWN["graphs"]) == set(cases.GRAPHS)
+    assert set(KNOWN["graphs"]) == set(cases.ALL)
 
 
 def test_there_are_enough_cases() -> None:
-    assert len({case.graph for case in CASES}) >= 12
-    assert {case.k for case in CASES} == {2, 8, 64, 300, 1024, 4096}
-    assert {case.algorithm for case in CASES} == set(ALGORITHMS)
-    for name, algorithm in ALGORITHMS.items():
-        assert {case.preset for case in CASES if case.algorithm == name} == set(algorithm.presets)
+    of_graphs = [case for case in CASES if case.objective is None]
+    assert len({case.graph for case in of_graphs}) >= 12
+    assert {case.k for case in of_graphs} == {2, 8, 64, 300, 1024, 4096}
+    assert_all_presets(of_graphs, ALGORITHMS)
+
+
+def test_there_are_enough_cases_of_hypergraphs() -> None:
+    """Sets of blocks of one word and of several, every objective and every preset."""
+    of_nets = [case for case in CASES if case.objective is not None]
+    assert len({case.graph for case in of_nets}) >= 5
+    assert {case.k for case in of_nets} == {2, 8, 64, 130}
+    assert {case.objective for case in of_nets} == set(PRICES)
+    assert_all_presets(of_nets, OF_NETS)
+
+
+def assert_all_presets(some: list[cases.Case], table: dict[str, Algorithm]) -> None:
+    assert {case.algorithm for case in some} == set(table)
+    for name, algorithm in table.items():
+        assert {case.preset for case in some if case.algorithm == name} == set(algorithm.presets)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

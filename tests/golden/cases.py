@@ -1,4 +1,4 @@
-"""The cases: graphs, numbers of blocks and presets; and the digests of what comes out."""
+"""The cases: graphs, hypergraphs, numbers of blocks and presets; the digests of what comes out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import numpy as np
 import portpart
 from portpart import generators
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
 from tests import data_folder, oracles
+from tests.golden import hypergraphs
 
 BLOCKS = (2, 8, 64)
 SEED = 5
@@ -50,6 +52,7 @@ GENERATED: dict[str, Callable[[], Graph]] = {
 REAL = ("3elt", "4elt", "add20", "uk", "cs4", "fe_4elt2", "memplus", "rome99", "PGPgiantcompo",
         "email-Enron")
 GRAPHS = (*GENERATED, *REAL)
+ALL = (*GRAPHS, *hypergraphs.NAMES)
 SMALL = {"delaunay-12", "rgg-12-weighted", "rmat-12", "rmat-12-weighted", "grid-2d-weighted",
          "grid-3d-small", "3elt", "add20", "uk", "rome99"}
 """Graphs that the slow presets run on; the others run the fast ones."""
@@ -76,19 +79,27 @@ PRESETS_OF_MANY = {"jet": ("default",), "gkway": ("default",), "gpmetis": ("defa
 
 @dataclass(frozen=True)
 class Case:
-    """One partition."""
+    """One partition, of a hypergraph if it has an objective."""
 
     graph: str
     k: int
     algorithm: str
     preset: str
+    objective: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.graph} k={self.k} {self.algorithm} {self.preset}"
+        named = f"{self.graph} k={self.k} {self.algorithm} {self.preset}"
+        return named if self.objective is None else f"{named} {self.objective}"
 
 
 def cases() -> Iterator[Case]:
-    """All of them, graph by graph."""
+    """All of them, graph by graph, then hypergraph by hypergraph."""
+    yield from _of_graphs()
+    for name, runs in hypergraphs.RUNS.items():
+        yield from (Case(name, *run) for run in runs)
+
+
+def _of_graphs() -> Iterator[Case]:
     for graph in GRAPHS:
         for algorithm, presets in PRESETS.items():
             for preset, graphs in presets.items():
@@ -101,16 +112,18 @@ def cases() -> Iterator[Case]:
 
 
 @functools.lru_cache(maxsize=2)
-def graph_of(name: str) -> Graph:
-    """The graph; raises pytest's Skipped if it is a real one and not here."""
+def graph_of(name: str) -> EitherGraph:
+    """The graph or hypergraph; raises pytest's Skipped if it is a real one and not here."""
+    if name in hypergraphs.NAMES:
+        return hypergraphs.hypergraph_of(name)
     if name in GENERATED:
         return GENERATED[name]()
     graph: Graph = portpart.io.read(data_folder.graph_path(name))
     return graph
 
 
-def digest_of_graph(graph: Graph) -> str:
-    """Digest of offsets, targets and weights, whatever their types."""
+def digest_of_graph(graph: EitherGraph) -> str:
+    """Digest of rows and weights, whatever their types."""
     state = hashlib.sha256()
     for name, array in graph.arrays.items():
         state.update(name.encode())
@@ -119,13 +132,13 @@ def digest_of_graph(graph: Graph) -> str:
     return state.hexdigest()
 
 
-def outcome_of(case: Case, graph: Graph, device: str) -> dict[str, Any]:
-    """Cut and digest of the partition that `device` finds."""
+def outcome_of(case: Case, graph: EitherGraph, device: str) -> dict[str, Any]:
+    """Cut, or what else is minimised, and digest of the partition that `device` finds."""
     result = portpart.partition(graph, case.k, algorithm=case.algorithm, preset=case.preset,
-                                seed=SEED, device=device)
+                                objective=case.objective, seed=SEED, device=device)
     assert result.feasible, case
-    part = oracles.host(result.part).astype("<i4")
-    return {"cut": result.cut, "part": hashlib.sha256(part.tobytes()).hexdigest()}
+    part, value = oracles.host(result.part).astype("<i4"), case.objective or "cut"
+    return {value: getattr(result, value), "part": hashlib.sha256(part.tobytes()).hexdigest()}
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """Write or check the digests: ``python -m tests.golden.record [--device cuda] [--check]``.
 
-Record on any one device, check on all others.  Graphs that cannot be had here keep their entries.
+Record on any one device, check on all others.  Graphs that cannot be had here keep their entries,
+and so do all but hypergraphs with ``--hypergraphs``.
 """
 
 from __future__ import annotations
@@ -68,11 +69,11 @@ def compared(known: dict[str, Any], case: cases.Case, device: str) -> tuple[Any,
     return recorded, outcome, reason
 
 
-def record(known: dict[str, Any], device: str) -> Counter[str]:
-    """Replace the entries of all graphs that can be had."""
+def record(known: dict[str, Any], device: str, chosen: list[cases.Case]) -> Counter[str]:
+    """Replace the entries of the chosen cases whose graphs can be had."""
     tally: Counter[str] = Counter()
     known["metis"] = cases.metis_in_use()
-    for case in cases.cases():
+    for case in chosen:
         try:
             graph = cases.graph_of(case.graph)
         except pytest.skip.Exception as missing:
@@ -83,15 +84,15 @@ def record(known: dict[str, Any], device: str) -> Counter[str]:
         known["graphs"][case.graph] = cases.digest_of_graph(graph)
         tally["unchanged" if known["partitions"].get(str(case)) == outcome else "changed"] += 1
         known["partitions"][str(case)] = outcome
-    for table, names in (("graphs", cases.GRAPHS), ("partitions", map(str, cases.cases()))):
+    for table, names in (("graphs", cases.ALL), ("partitions", map(str, cases.cases()))):
         known[table] = {name: known[table][name] for name in names if name in known[table]}
     return tally
 
 
-def check(known: dict[str, Any], device: str) -> Counter[str]:
-    """Compare all cases with their entries."""
+def check(known: dict[str, Any], device: str, chosen: list[cases.Case]) -> Counter[str]:
+    """Compare the chosen cases with their entries."""
     tally: Counter[str] = Counter()
-    for case in cases.cases():
+    for case in chosen:
         try:
             recorded, outcome, reason = compared(known, case, device)
         except pytest.skip.Exception as missing:
@@ -111,14 +112,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu", help="cpu (default), cuda or cuda:N")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument("--hypergraphs", action="store_true", help="these alone")
     arguments = parser.parse_args()
     known, start = load(), time.perf_counter()
-    tally = (check if arguments.check else record)(known, arguments.device)
+    chosen = [case for case in cases.cases() if case.objective or not arguments.hypergraphs]
+    tally = (check if arguments.check else record)(known, arguments.device, chosen)
     if not arguments.check:
         save(known)
     counts = ", ".join(f"{count} {what}" for what, count in sorted(tally.items()))
-    print(f"golden on {arguments.device}: {sum(tally.values())} cases of {len(cases.GRAPHS)} "
-          f"graphs: {counts}; {time.perf_counter() - start:.1f} s")
+    graphs = len({case.graph for case in chosen})
+    print(f"golden on {arguments.device}: {len(chosen)} cases of {graphs} graphs: {counts}; "
+          f"{time.perf_counter() - start:.1f} s")
     return int(tally["DIFFERENT"] > 0)
 
 
