@@ -69,7 +69,7 @@ def partition(
     ----------
     graph : Graph, Hypergraph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
         Anything :func:`portpart.as_graph` takes, or a hypergraph, which
-        :func:`portpart.as_hypergraph` makes; a path that ends in ``.hgr`` is one.
+        :func:`portpart.as_hypergraph` makes; a path is one by its suffix (``.hgr``, ``.nets`` ...).
     k : int
         Number of blocks, at least 1.  No block stays empty if there are as many vertices of
         positive weight, unless `target` or `fixed` make it so.

@@ -25,7 +25,8 @@ GRAPH_MODELS = ("star", "clique")
 NET_MODELS = (HYPERGRAPH, "row-net", "column-net", "fine-grain")
 """Values of --model that make a hypergraph: of a netlist, or of a matrix."""
 
-OF_NETS = ("top", "max_fanout", "max_vertices", "ports", "diagonal")
+OF_NETS_ALONE = ("ports", "diagonal", "areas")
+OF_NETS = ("top", "max_fanout", "max_vertices", *OF_NETS_ALONE)
 """Options for reading hypergraphs, besides the format and the model."""
 
 
@@ -48,6 +49,7 @@ class Reading:
     max_vertices: int | None = None
     ports: bool | None = None
     diagonal: bool | None = None
+    areas: str | None = None
 
 
 def read_graph(name: str, reading: Reading) -> Graph | Hypergraph:
@@ -61,12 +63,12 @@ def read_graph(name: str, reading: Reading) -> Graph | Hypergraph:
 
 def is_hypergraph(name: str, reading: Reading) -> bool:
     """Whether a hypergraph is meant, not a graph: by the model, else by the format."""
-    from portpart.io.hypergraphs import net_format_of_name
+    from portpart.io.hypergraphs import is_net_name
     from portpart.io.known import FORMATS
 
     if reading.model is not None:
         return reading.model in NET_MODELS
-    return (reading.file_format or net_format_of_name(name)) not in {None, *FORMATS}
+    return reading.file_format not in FORMATS if reading.file_format else is_net_name(name)
 
 
 def read_hypergraph(name: str, reading: Reading) -> Hypergraph:
@@ -95,7 +97,7 @@ def read_graph_and_names(
     if is_hypergraph(name, reading):
         made = read_hypergraph(name, reading)
         if made.names is None:
-            raise click.UsageError(f"{name} does not name its vertices; netlists do")
+            raise click.UsageError(f"{name} does not name its vertices; netlists and circuits do")
         return made, made.names
     graph, names = io.read_named(name, reading.file_format, **_options(reading))
     return graph, names.tolist()
@@ -120,11 +122,11 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
 
 def _options(reading: Reading) -> dict[str, Any]:
     """Options for `portpart.io.read`."""
-    for option in ("ports", "diagonal"):
+    for option in OF_NETS_ALONE:
         if getattr(reading, option):
             raise click.UsageError(f"--{option} is for hypergraphs: --model says which")
     return {name: value for name, value in vars(reading).items()
-            if name not in ("file_format", "ports", "diagonal")}
+            if name not in ("file_format", *OF_NETS_ALONE)}
 
 
 def write_graph(graph: Graph | Hypergraph, name: str, file_format: str | None = None) -> None:

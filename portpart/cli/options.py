@@ -114,7 +114,8 @@ _READING = (
                  help="Edge list: the first line holds titles, or an edge; default: if it shows."),
     click.option("--format", "file_format", metavar="NAME",
                  help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
-                      "verilog, blif, aiger, metis-mesh, hmetis); default: by content and name."),
+                      "verilog, blif, aiger, metis-mesh, hmetis, patoh, ispd98, bookshelf); "
+                      "default: by content and name."),
     click.option("--top", metavar="MODULE",
                  help="Verilog, BLIF: module to take; default: the one that no other contains."),
     click.option("--model", type=click.Choice([*files.GRAPH_MODELS, *files.NET_MODELS]),
@@ -126,6 +127,8 @@ _READING = (
                  help="Netlist as hypergraph: ports are vertices too, of weight 0."),
     click.option("--diagonal", is_flag=True, default=None,
                  help="Matrix as hypergraph: net i has the pin i, whether it is stored or not."),
+    click.option("--areas", metavar="FILE",
+                 help="ISPD98, Bookshelf: the .are or .nodes file, by which vertices are weighed."),
     click.option("--mesh", type=click.Choice(["dual", "nodal"]),
                  help="METIS mesh: vertices are the elements (dual, the default) or the nodes."),
     click.option("--common-nodes", type=click.IntRange(min=1),

@@ -21,16 +21,12 @@ if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
 
 
-SUFFIX = ".hgr"
-"""Of files that hold hypergraphs and nothing else."""
-
-
 def is_hypergraph(data: Any) -> bool:
     """Whether `data` is a hypergraph or a file whose name says so, whatever a call is about."""
     if isinstance(data, (str, os.PathLike)):
-        from portpart.io.text.packed import bare_name
+        from portpart.io.hypergraphs import is_net_name
 
-        return bare_name(os.fspath(data)).lower().endswith(SUFFIX)
+        return is_net_name(os.fspath(data))
     return isinstance(data, Hypergraph)
 
 

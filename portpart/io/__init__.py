@@ -1,6 +1,5 @@
-"""Graphs, hypergraphs and partitions in files, packed or not: METIS, hMETIS, Matrix Market, edge
-lists, DIMACS, npz, and netlists in gate-level Verilog,
-BLIF and AIGER.
+"""Graphs, hypergraphs and partitions in files, packed or not: METIS, Matrix Market, edge lists,
+DIMACS, npz; hMETIS, PaToH, ISPD98, Bookshelf; and netlists in gate-level Verilog, BLIF and AIGER.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hypergraphs of files: hMETIS, matrices by a model, netlists."""
+"""Hypergraphs of files: hMETIS, PaToH, circuits, matrices by a model, netlists."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.io.formats import hmetis, matrix_nets
+from portpart.io.formats import bookshelf, hmetis, ispd98, matrix_nets, patoh
+from portpart.io.known import FORMATS
 from portpart.io.netlist.netlist import Netlist, distinct
 from portpart.io.netlists import netlist_of
 from portpart.io.reading import checked_limit
-from portpart.io.sniff import MATRIX_MARKET_BEGINS, netlist_format
+from portpart.io.sniff import BOOKSHELF_BEGINS, MATRIX_MARKET_BEGINS, netlist_format
 from portpart.io.text.files import PathLike, Source, read_source
 from portpart.io.text.foreign import refuse_foreign
 from portpart.io.text.packed import bare_name
@@ -43,6 +44,7 @@ def read_hypergraph(
     top: str | None = None,
     ports: bool = False,
     max_fanout: int | None = None,
+    areas: PathLike | None = None,
     max_vertices: int | None = None,
     space: ExecutionSpace | None = None,
 ) -> Hypergraph:
@@ -53,9 +55,10 @@ def read_hypergraph(
     path : str or PathLike
         Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the hypergraph in it.
         ``-`` reads standard input.
-    format : {"hmetis", "matrix-market", "verilog", "blif", "aiger"}, optional
-        Default: what the content shows, else what the suffix says (``.hgr``, ``.mtx``, ``.v``,
-        ``.blif``, ``.aig``, ``.aag``), else hMETIS.
+    format : {"hmetis", "patoh", "ispd98", "bookshelf", "matrix-market", "verilog", "blif", \
+              "aiger"}, optional
+        Default: what the content shows, else what the suffix says (``.hgr``, ``.u``, ``.net``,
+        ``.netD``, ``.nets``, ``.mtx``, ``.v``, ``.blif``, ``.aig``, ``.aag``), else hMETIS.
     model, diagonal
         Matrix Market: as in :func:`portpart.as_hypergraph`.
     top : str, optional
@@ -66,6 +69,10 @@ def read_hypergraph(
     max_fanout : int, optional
         Netlists: nets that join more than ``max_fanout + 1`` vertices (clock, reset) lose their
         pins.
+    areas : str or PathLike, optional
+        ISPD98: the ``.are`` file, Bookshelf: the ``.nodes`` file, by which vertices are weighed;
+        default: each weighs 1.  The order of Bookshelf's vertices is that of this file, else that
+        in which nets have them.
     max_vertices : int, optional
         Refuse hypergraphs of more vertices; default: of more than 2^22 and 16 for each byte of
         text.  Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
@@ -75,7 +82,7 @@ def read_hypergraph(
     Returns
     -------
     Hypergraph
-        Of a netlist with the ``names`` of its vertices.
+        Of a netlist or a circuit with the ``names`` of its vertices.
 
     Raises
     ------
@@ -86,10 +93,10 @@ def read_hypergraph(
 
     Notes
     -----
-    Numbers are read by compiled code in parallel, O(bytes); netlists in Python.
+    Numbers are read by compiled code in parallel, O(bytes); netlists and circuits in Python.
     """
     given = {"model": model, "diagonal": diagonal, "top": top, "ports": ports,
-             "max_fanout": max_fanout}
+             "max_fanout": max_fanout, "areas": areas}
     if format is not None and format not in NET_FORMATS:
         raise InputError(f"unknown format of hypergraphs {shown(format)}; known are "
                          f"{', '.join(NET_FORMATS)}")
@@ -107,11 +114,18 @@ def net_format_of_name(name: str) -> str | None:
     return next((key for key, entry in NET_FORMATS.items() if suffix in entry.suffixes), None)
 
 
+def is_net_name(name: str) -> bool:
+    """Whether a file name's suffix stands for hypergraphs and nothing else."""
+    return net_format_of_name(name) not in (None, *FORMATS)
+
+
 def _recognised(source: Source) -> str:
     """Format of a file by its content, else by its name."""
     data, hint = source.data, net_format_of_name(source.name)
     if MATRIX_MARKET_BEGINS.match(data):
         return "matrix-market"
+    if BOOKSHELF_BEGINS.match(data):
+        return "bookshelf"
     netlist = netlist_format(data)
     if netlist in ("blif", "aiger"):
         return netlist
@@ -155,6 +169,9 @@ def hypergraph_of_netlist(netlist: Netlist, ports: bool = False,
 
 NET_FORMATS = {
     "hmetis": NetFormat(hmetis.parse, (".hgr", ".hmetis"), ()),
+    "patoh": NetFormat(patoh.parse, (".u", ".patoh"), ()),
+    "ispd98": NetFormat(ispd98.parse, (".net", ".netd"), ("areas",)),
+    "bookshelf": NetFormat(bookshelf.parse, (".nets",), ("areas",)),
     "matrix-market": NetFormat(matrix_nets.parse, (".mtx", ".mm"), ("model", "diagonal")),
     "verilog": NetFormat(partial(_netlist, "verilog"), (".v", ".vg"),
                          ("top", "ports", "max_fanout")),

@@ -23,6 +23,7 @@ TABLE_SYNTAX = LineSyntax(comments=b"#%")
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 MATRIX_MARKET_BEGINS = re.compile(rb"%%matrixmarket\b", re.IGNORECASE)
+BOOKSHELF_BEGINS = re.compile(rb"\s*UCLA\s+nets\b")
 VERILOG_BEGINS = re.compile(rb"\s*(//|/\*|\(\*|`[a-z]|(macro)?module\b)")
 BLIF_BEGINS = re.compile(rb"(\s*#[^\n]*\n)*\s*\.(model|inputs)\b")
 AIGER_BEGINS = re.compile(rb"a[ai]g \d+ \d+ \d+ \d+ \d+")

@@ -194,6 +194,47 @@ def hmetis() -> list[bytes]:
 
 
 @cache
+def patoh() -> list[bytes]:
+    """The same kinds of nets with cells counted from 0 and from 1."""
+    found = []
+    for number, scheme in enumerate((0, 1, 2, 3)):
+        chance = random.Random(number)
+        base = number % 2
+        nets = [chance.sample(range(base, 9 + base), chance.randrange(1, 7)) for _ in range(6)]
+        lines = ["% made here", f"{base} 9 6 {sum(map(len, nets))} {scheme}"]
+        for net in nets:
+            lines.append(" ".join(map(str, ([chance.randrange(9)] if scheme & 2 else []) + net)))
+        found.append(_text([*lines, " ".join(["2"] * 5), "3 1 0 4"] if scheme & 1 else lines))
+    return [*found, b"0 3 2 3\n0 1\n2\n", b"1 4 0 0\n"]
+
+
+@cache
+def ispd98() -> list[bytes]:
+    return [b"0\n6\n2\n5\n2\na0 s 1\na2 l\np1 l\na1 s\na0 l\np2 l\n",
+            b"0\n3\n2\n4\n3\na0 s I\na3 l O\na2 s B\n", b"0\n0\n0\n3\n1\n"]
+
+
+@cache
+def bookshelf() -> list[bytes]:
+    return [b"UCLA nets 1.0\n# made here\nNumNets : 2\nNumPins : 5\nNetDegree : 3 n0\n"
+            b"  a I : 0 1\n  b O\n  p B : -0.5 0\nNetDegree : 2\n  b I\n  c O\n",
+            b"UCLA nets 1.0\n\nNumNets : 1\nNumPins : 2\nNetDegree : 2 x\n\to1 I\n\to1 O\n",
+            b"UCLA nets 1.0\nNumNets : 0\nNumPins : 0\n"]
+
+
+@cache
+def module_areas() -> list[bytes]:
+    return [b"a0 4\na2 7\na1 1\np1 0\np2 0\n"]
+
+
+@cache
+def nodes() -> list[bytes]:
+    return [b"UCLA nodes 1.0\nNumNodes : 4\nNumTerminals : 1\n a 1 2\n b 3 4\n c 5 6 # wide\n"
+            b" p 1 1 terminal\n",
+            b"UCLA nodes 1.0\nNumNodes : 5\na 1 2\nq 0 0\nb 2.0 2\nc 5 6\np 1 1\n"]
+
+
+@cache
 def matrix_nets() -> list[bytes]:
     """Matrices that are no square."""
     head = "%%MatrixMarket matrix coordinate {} general"

@@ -33,6 +33,7 @@ from tests.fuzz.judge import (
 )
 from tests.fuzz.mutations import OF_BYTES, OF_TEXT, mutated
 
+NETLISTS: list[dict[str, Any]] = [{}, {"ports": True}, {"max_fanout": 1}]
 NAMES = ["a", "b", "c", "d", "e", "f f"]
 
 
@@ -144,12 +145,24 @@ def read_nets(suffix: str, data: bytes, folder: Path) -> None:
     given: list[dict[str, Any]] = {
         ".mtx": [{"model": model, "diagonal": diagonal} for model in
                  ("row-net", "column-net", "fine-grain") for diagonal in (False, True)],
-        ".hgr": [{}]}.get(suffix, [{}, {"ports": True}, {"max_fanout": 1}])
-    check_hypergraph(graph_io.read_hypergraph(path, **given[kind % len(given)]), data, folder)
-    if suffix not in (".mtx", ".hgr"):
+        ".v": NETLISTS, ".blif": NETLISTS, ".aig": NETLISTS}.get(suffix, [{}])
+    made = graph_io.read_hypergraph(path, **given[kind % len(given)])
+    check_hypergraph(made, data, folder)
+    require(made.names is None or len(set(made.names)) == made.num_vertices, "names")
+    if suffix in (".v", ".blif", ".aig"):
         netlist = graph_io.read_netlist(path)
         check_graph(netlist.graph())
         require(len(set(netlist.gate_names)) == netlist.num_gates, "a name twice")
+
+
+def read_areas(suffix: str, nets: bytes, data: bytes, folder: Path) -> None:
+    """Weights of a circuit, of the lines that are given to its reader beside the nets."""
+    areas, path = folder / "areas", folder / f"case{suffix}"
+    areas.write_bytes(data)
+    path.write_bytes(nets)
+    made = graph_io.read_hypergraph(path, areas=areas)
+    check_hypergraph(made, data, folder)
+    require(made.vertex_weights is not None, "weights")
 
 
 def aiger(random: Random) -> bytes:
@@ -309,6 +322,13 @@ TARGETS: dict[str, Target] = {
     "verilog": Target(partial(_text, samples.verilog), read_verilog, 1.5),
     "hmetis": Target(partial(_text, samples.hmetis), read_hmetis, 2),
     "hypergraph": Target(partial(_text, samples.hmetis), partial(read_nets, ".hgr")),
+    "patoh": Target(partial(_text, samples.patoh), partial(read_nets, ".u")),
+    "ispd98": Target(partial(_text, samples.ispd98), partial(read_nets, ".netD")),
+    "bookshelf": Target(partial(_text, samples.bookshelf), partial(read_nets, ".nets")),
+    "ispd98-areas": Target(partial(_text, samples.module_areas), partial(
+        read_areas, ".net", samples.ispd98()[0]), 0.5),
+    "bookshelf-nodes": Target(partial(_text, samples.nodes), partial(
+        read_areas, ".nets", samples.bookshelf()[0]), 0.5),
     "matrix-nets": Target(partial(_text, samples.matrix_nets), partial(read_nets, ".mtx")),
     "blif": Target(partial(_text, samples.blif), partial(read_nets, ".blif"), 1.5),
     "aiger": Target(aiger, partial(read_nets, ".aig"), 1.5),

@@ -15,15 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
-from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.io.formats.net_rows import NetLines, Rows, hypergraph_of, nets_of, rows_of
 from portpart.io.text.files import Source
 from portpart.io.text.render import rendered_rows
-from portpart.io.text.tokens import Lines, LineSyntax, read_lines
-
-SYNTAX = LineSyntax(comments=b"%")
-WITH_BLANK = LineSyntax(comments=b"%", keep_blank=True)
 
 FLAGS = (0, 1, 10, 11)
 
@@ -43,31 +38,6 @@ class Header:
         return self.num_nets + self.vertex_weights * self.num_vertices
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The lines of numbers of a file, the header first, and how they are found again.
-
-    Attributes
-    ----------
-    num_skipped : int
-        Blank lines above the header.
-    """
-
-    source: Source
-    syntax: LineSyntax
-    lines: Lines
-    num_skipped: int = 0
-
-    def numbers(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and numbers of some rows."""
-        starts = self.lines.starts[begin : end + 1]
-        return starts - starts[0], self.lines.values[starts[0] : starts[-1]]
-
-    def line_of(self, row: int) -> int:
-        """Number of the line that holds a row."""
-        return self.source.line_of_row(self.syntax, 0, self.num_skipped + row)
-
-
 def parse(source: Source) -> Hypergraph:
     """The hypergraph of a file.
 
@@ -76,25 +46,16 @@ def parse(source: Source) -> Hypergraph:
     GraphFormatError
         Naming file, line and column of the first deviation from the format.
     """
-    rows = _rows(source, SYNTAX)
+    rows = rows_of(source)
     header = _header(rows)
-    if len(rows.lines.starts) - 2 < header.num_rows:
-        rows = _rows(source, WITH_BLANK)
+    if len(rows) < header.num_rows:
+        rows = rows_of(source, blank=True)
     _check_line_count(rows, header)
-    m = header.num_nets
-    offsets, pins = rows.numbers(1, 1 + m)
-    net_weights = vertex_weights = None
-    if header.net_weights:
-        offsets, pins, net_weights = _weights_and_pins(rows, offsets, pins)
-    _check_pins(rows, header, offsets, pins)
-    if header.vertex_weights:
-        vertex_weights = _vertex_weights(rows, header)
-    pins = pins - 1
+    n = header.num_vertices
+    offsets, pins, net_weights = nets_of(rows, NetLines(header.num_nets, n, 1, header.net_weights))
+    vertex_weights = _vertex_weights(rows, header) if header.vertex_weights else None
     del rows  # as large as the text; the hypergraph is made without it
-    try:
-        return nets_hypergraph(offsets, pins, header.num_vertices, net_weights, vertex_weights)
-    except InputError as problem:
-        raise GraphFormatError(f"{source.name}: {problem}") from problem
+    return hypergraph_of(source, offsets, pins, n, net_weights, vertex_weights)
 
 
 def text(hypergraph: Hypergraph) -> Iterator[Any]:
@@ -111,20 +72,8 @@ def text(hypergraph: Hypergraph) -> Iterator[Any]:
         yield rendered_rows(h.vertex_weights, np.arange(h.num_vertices + 1))
 
 
-def _rows(source: Source, syntax: LineSyntax) -> Rows:
-    lines = read_lines(source.data, syntax)
-    if lines.bad_byte is not None:
-        source.refuse_word(lines.bad_byte)
-    if not syntax.keep_blank:
-        return Rows(source, syntax, lines)
-    first = int((np.diff(lines.starts) > 0).argmax())
-    return Rows(source, syntax, Lines(lines.values, lines.starts[first:], None), first)
-
-
 def _header(rows: Rows) -> Header:
-    source = rows.source
-    first = rows.numbers(0, 1)[1].tolist() if len(rows.lines.starts) > 1 else []
-    line = rows.line_of(0)
+    source, first, line = rows.source, rows.header(), rows.line_of(0)
     if not 2 <= len(first) <= 3 or min(first) < 0:
         source.refuse(line, "an hMETIS file begins with 'nets vertices [fmt]': the numbers of nets "
                             "and of vertices")
@@ -137,45 +86,12 @@ def _header(rows: Rows) -> Header:
 
 
 def _check_line_count(rows: Rows, header: Header) -> None:
-    source, starts = rows.source, rows.lines.starts
-    found, m, n = len(starts) - 2, header.num_nets, header.num_vertices
+    found, m, n = len(rows), header.num_nets, header.num_vertices
     if found < header.num_rows:
-        what = (f"{found} of {m} nets" if found < m else
-                f"the weights of {found - m} of {n} vertices")
-        source.refuse(source.data.count(b"\n") + 1, f"the file ends after {what}")
-    if starts[header.num_rows + 1] < len(rows.lines.values):
-        row = int(np.searchsorted(starts, starts[header.num_rows + 1], side="right")) - 1
-        last = f"weight of {n} vertices" if header.vertex_weights else f"of {m} nets"
-        source.refuse(rows.line_of(row), f"numbers after the last {last}")
-
-
-def _weights_and_pins(rows: Rows, starts: np.ndarray,
-                      values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Offsets and pins of the nets, and the weights before them."""
-    empty = starts[1:] == starts[:-1]
-    if empty.any():
-        net = int(empty.argmax())
-        rows.source.refuse(rows.line_of(1 + net), f"net {net + 1} has no weight; a weight and its "
-                                                  "pins are expected")
-    weights = values[starts[:-1]]
-    if len(weights) and int(weights.min()) < 0:
-        net = int((weights < 0).argmax())
-        rows.source.refuse_at(rows.line_of(1 + net), 0, f"net {net + 1} has weight {weights[net]}; "
-                                                        "net weights must be >= 0")
-    is_pin = np.ones(len(values), bool)
-    is_pin[starts[:-1]] = False
-    return starts - np.arange(len(starts)), values[is_pin], weights
-
-
-def _check_pins(rows: Rows, header: Header, offsets: np.ndarray, pins: np.ndarray) -> None:
-    n = header.num_vertices
-    if len(pins) == 0 or (int(pins.min()) >= 1 and int(pins.max()) <= n):
-        return
-    place = int(((pins < 1) | (pins > n)).argmax())
-    net = int(np.searchsorted(offsets, place, side="right")) - 1
-    word = place - int(offsets[net]) + header.net_weights
-    rows.source.refuse_at(rows.line_of(1 + net), word, f"pin {pins[place]} of net {net + 1} is no "
-                                                       f"vertex; vertices are 1 ... {n}")
+        rows.refuse_end(f"{found} of {m} nets" if found < m else
+                        f"the weights of {found - m} of {n} vertices")
+    rows.refuse_after(header.num_rows,
+                      f"weight of {n} vertices" if header.vertex_weights else f"of {m} nets")
 
 
 def _vertex_weights(rows: Rows, header: Header) -> np.ndarray:

@@ -12,6 +12,7 @@ from portpart.io.text.packed import bare_name
 NETWORKX = "read it with networkx and pass the graph to portpart.partition"
 UNPACK = "unpack it first"
 SCIPY = "load it in Python and pass the SciPy matrix to portpart.partition"
+NETS = "portpart.io.read_hypergraph reads it"
 EDGES = "write it as an edge list (.txt), METIS graph (.graph) or .npz"
 
 FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
@@ -35,6 +36,9 @@ FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
         (rb"\s*(creator\b.*\n\s*)?graph\s*\[", "a GML file", NETWORKX),
         (rb"\s*\*vertices\b", "a Pajek file", NETWORKX),
         (rb"\s*[\[{]", "a JSON file", NETWORKX),
+        (rb"\s*UCLA\s+nets\b", "a hypergraph (Bookshelf)", NETS),
+        (rb"\s*(UCLA\s|RowBasedPlacement\s*:)", "a Bookshelf file without nets",
+         "portpart.io.read_hypergraph reads the .nets file, and takes the .nodes file as areas="),
         (rb"\s*MeshVersionFormatted", "a Medit mesh", "read it with meshio and pass that to "
                                                       "portpart.as_mesh"),
         (rb"\$MeshFormat", "a Gmsh mesh", "read it with meshio and pass that to portpart.as_mesh"),
@@ -43,14 +47,19 @@ FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
 """Beginning of the content, what it is, what to do."""
 
 SUFFIXES = {
-    ".hgr": ("a hypergraph (hMETIS)", "portpart.io.read_hypergraph reads it"),
-    ".hmetis": ("a hypergraph (hMETIS)", "portpart.io.read_hypergraph reads it"),
+    ".hgr": ("a hypergraph (hMETIS)", NETS),
+    ".hmetis": ("a hypergraph (hMETIS)", NETS),
+    ".u": ("a hypergraph (PaToH)", NETS),
+    ".patoh": ("a hypergraph (PaToH)", NETS),
+    ".netd": ("a hypergraph (ISPD98)", NETS),
+    ".nets": ("a hypergraph (Bookshelf)", NETS),
     ".mat": ("a MATLAB file", "scipy.io.loadmat reads it; pass the matrix to portpart.partition"),
     ".gml": ("a GML file", NETWORKX),
     ".graphml": ("a GraphML file", NETWORKX),
     ".gexf": ("a GEXF file", NETWORKX),
     ".dot": ("a DOT file", NETWORKX),
-    ".net": ("a Pajek file", NETWORKX),
+    ".net": ("a Pajek file or a hypergraph (ISPD98)",
+             f"networkx reads the one, {NETS.replace('reads it', 'the other')}"),
     ".json": ("a JSON file", NETWORKX),
     ".parquet": ("a Parquet file", "read it with pandas and pass the two columns"),
 }
