@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from portpart.algorithms.jet import JetConfig
     from portpart.algorithms.mappers import PartitionedConfig
     from portpart.algorithms.portpart import PortpartConfig
+    from portpart.algorithms.portpart_nets import HypergraphConfig
     from portpart.api.listing import list_algorithms
     from portpart.api.map_processes import map_processes
     from portpart.api.memory import memory_estimate
@@ -53,6 +54,7 @@ __all__ = [
     "Graph",
     "GraphFormatError",
     "Hypergraph",
+    "HypergraphConfig",
     "InputError",
     "IntegratedConfig",
     "JetConfig",
@@ -91,6 +93,7 @@ _HOMES = {
     "IntegratedConfig": "portpart.algorithms.integrated_mapping",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",
+    "HypergraphConfig": "portpart.algorithms.portpart_nets",
     "MappingResult": "portpart.api.results",
     "MultisectionConfig": "portpart.algorithms.hierarchical_mapping",
     "PartitionedConfig": "portpart.algorithms.mappers",

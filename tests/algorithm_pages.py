@@ -22,7 +22,7 @@ from portpart.algorithms.catalogue import (
 )
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import MAPPERS
-from portpart.algorithms.partitioners import ALGORITHMS
+from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS, Algorithm
 from portpart.api.listing import DEFAULTS
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "algorithms"
@@ -42,15 +42,24 @@ SECTIONS = ("When to choose it", "How it works", "Parameters", "Presets",
 GREEK = {"gamma": "γ", "phi": "φ", "lambda": "λ", "sigma": "σ"}  # noqa: RUF001
 NOT_MEASURED = "-"
 
+PARTITIONERS: list[Algorithm] = [*ALGORITHMS.values(), *OF_NETS.values()]
+
+
+def page_of(algorithm: Entry) -> Path:
+    """The page of a partitioner; one that takes graphs, too, has another for hypergraphs."""
+    also_of_graphs = algorithm.takes == "hypergraphs" and algorithm.name in ALGORITHMS
+    return FOLDER / f"{algorithm.name}{'-hypergraphs' * also_of_graphs}.md"
+
 
 def pages() -> Iterator[tuple[Path, str]]:
     """Every page with the text that it is to have."""
     measured = _measured(OVERVIEW.read_text())
     yield OVERVIEW, _filled(OVERVIEW, {
-        "algorithms": lambda: algorithms(ALGORITHMS), "presets": lambda: presets(measured),
-        "parameters": shared_parameters})
-    for algorithm in ALGORITHMS.values():
-        page = FOLDER / f"{algorithm.name}.md"
+        "algorithms": lambda: algorithms(ALGORITHMS),
+        "algorithms of hypergraphs": lambda: algorithms(OF_NETS),
+        "presets": lambda: presets(measured), "parameters": shared_parameters})
+    for algorithm in PARTITIONERS:
+        page = page_of(algorithm)
         yield page, _filled(page, {
             "parameters": lambda each=algorithm: parameters(each),
             "presets": lambda each=algorithm: presets_of(each)})
@@ -71,7 +80,7 @@ def algorithms(table: Mapping[str, Entry]) -> str:
 def _linked(algorithm: Entry) -> str:
     """The name, with a link to the page of the algorithm if it has one of its own."""
     name = f"`{algorithm.name}`"
-    return f"[{name}]({algorithm.name}.md)" if algorithm.name in ALGORITHMS else name
+    return f"[{name}]({page_of(algorithm).name})" if algorithm.task == "partition" else name
 
 
 def presets(measured: dict[tuple[str, str], list[str]]) -> str:

@@ -9,11 +9,12 @@ import pytest
 
 from portpart.algorithms.partitioners import ALGORITHMS, Algorithm
 from tests.algorithm_pages import (
-    FOLDER,
     NOT_MEASURED,
     OVERVIEW,
+    PARTITIONERS,
     SECTIONS,
     STARTS,
+    page_of,
     pages,
 )
 
@@ -24,16 +25,16 @@ def test_tables_are_those_of_the_code(page: Path, text: str) -> None:
     assert page.read_text() == text, "run python -m tests.algorithm_pages"
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=lambda each: each.name)
+@pytest.mark.parametrize("algorithm", PARTITIONERS, ids=lambda each: each.title)
 def test_every_page_has_the_same_sections(algorithm: Algorithm) -> None:
-    text = (FOLDER / f"{algorithm.name}.md").read_text()
+    text = page_of(algorithm).read_text()
     assert text.startswith(f"# {algorithm.title}\n")
     assert tuple(re.findall("^## (.*)", text, re.M)) == SECTIONS
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=lambda each: each.name)
+@pytest.mark.parametrize("algorithm", PARTITIONERS, ids=lambda each: each.title)
 def test_every_parameter_has_a_row(algorithm: Algorithm) -> None:
-    pages = [OVERVIEW, FOLDER / f"{algorithm.name}.md"]
+    pages = [OVERVIEW, page_of(algorithm)]
     rows = [line.split(" | ")[0] for page in pages for line in page.read_text().splitlines()]
     listed = {name for row in rows if row.startswith("| `") for name in re.findall("`(.+?)`", row)}
     starts = set(re.findall(r"^\| (`.+?) \|", STARTS.read_text(), re.M))

@@ -16,14 +16,15 @@ from portpart.algorithms.catalogue import (
     written,
 )
 from portpart.algorithms.mappers import MAPPERS, mapper_of
-from portpart.algorithms.partitioners import ALGORITHMS, DEFAULT, lookup
+from portpart.algorithms.partitioners import ALGORITHMS, DEFAULT, OF_NETS, lookup
 from portpart.api.listing import DEFAULTS, list_algorithms
 from portpart.cli import main
 from portpart.errors import InputError
 from portpart.options import option
 
 EVERYTHING = list_algorithms()
-PRESETS = [(algorithm, preset) for algorithm in EVERYTHING.values()
+ENTRIES = [*EVERYTHING.values(), *list_algorithms(hypergraphs=True).values()]
+PRESETS = [(algorithm, preset) for algorithm in ENTRIES
            for preset in algorithm.presets]
 
 
@@ -70,7 +71,7 @@ def test_long_tuples_are_written_by_their_ends() -> None:
     assert written((0.5,)) == "(0.5,)"
 
 
-@pytest.mark.parametrize("algorithm", EVERYTHING.values(), ids=lambda each: each.name)
+@pytest.mark.parametrize("algorithm", ENTRIES, ids=lambda each: each.title)
 def test_every_algorithm_says_what_it_is(algorithm: Entry) -> None:
     assert algorithm.purpose.endswith(".")
     assert algorithm.source
@@ -82,14 +83,17 @@ def test_every_algorithm_says_what_it_is(algorithm: Entry) -> None:
 
 
 @pytest.mark.parametrize(("algorithm", "preset"), PRESETS, ids=lambda each: getattr(
-    each, "name", each))  # fmt: skip
+    each, "title", each))  # fmt: skip
 def test_every_parameter_of_a_preset_has_a_meaning(algorithm: Entry, preset: str) -> None:
     assert all(each.meaning for each in algorithm.parameters(preset))
     config = algorithm.presets[preset]
     if algorithm.task == "map":
         assert mapper_of(algorithm.name, preset) == (algorithm, config)
     else:
-        assert lookup(algorithm.name, preset) == (ALGORITHMS[algorithm.name].partition, config)
+        of_nets = algorithm.takes == "hypergraphs"
+        table = OF_NETS if of_nets else ALGORITHMS
+        assert lookup(algorithm.name, preset, of_nets=of_nets) == (
+            table[algorithm.name].partition, config)
 
 
 def test_unknown_names_are_refused() -> None:
@@ -100,20 +104,32 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_the_list_is_a_copy() -> None:
-    portpart.list_algorithms().clear()
+    for hypergraphs in (False, True):
+        portpart.list_algorithms(hypergraphs).clear()
+        assert DEFAULTS[0] in portpart.list_algorithms(hypergraphs)
     assert set(DEFAULTS) < set(portpart.list_algorithms())
 
 
 def test_no_partitioner_has_the_name_of_a_mapper() -> None:
     assert len(EVERYTHING) == len(ALGORITHMS) + len(MAPPERS)
+    assert not set(OF_NETS) & set(MAPPERS)
+
+
+def test_the_list_says_what_is_for_hypergraphs() -> None:
+    assert {(each.name, each.takes) for each in ENTRIES} == {
+        *((name, "hypergraphs") for name in OF_NETS), *((name, "graphs") for name in EVERYTHING)}
 
 
 def test_the_command_lists_all_presets(capsys: pytest.CaptureFixture) -> None:
     assert main(["algorithms"]) == 0
     printed = capsys.readouterr().out
-    for name, algorithm in EVERYTHING.items():
-        assert f"\n{name}" in "\n" + printed
+    for algorithm in ENTRIES:
+        assert f"\n{algorithm.name}" in "\n" + printed
         assert all(f"\n  {preset}" in printed for preset in algorithm.presets)
+    assert main(["algorithms", "--hypergraphs"]) == 0
+    printed = capsys.readouterr().out
+    assert "configuration: portpart.HypergraphConfig" in printed
+    assert "of graphs" not in printed
 
 
 def test_the_command_tells_the_parameters_of_an_algorithm(capsys: pytest.CaptureFixture) -> None:
@@ -123,15 +139,19 @@ def test_the_command_tells_the_parameters_of_an_algorithm(capsys: pytest.Capture
     ultra = "ultra: (0.85, 0.8, ... 0.05)"
     assert f"(0.75,) ({ultra}, paper-{ultra}, code-{ultra}) [c]" in printed
     assert all(each.name in printed for each in ALGORITHMS["jet"].parameters())
+    for flags, table in (((), ALGORITHMS), (("--hypergraphs",), OF_NETS)):
+        assert main(["algorithms", "portpart", *flags]) == 0
+        printed = capsys.readouterr().out
+        assert f"configuration: portpart.{table['portpart'].kind.__name__}\n" in printed
 
 
 def test_json_holds_everything(capsys: pytest.CaptureFixture) -> None:
     assert main(["algorithms", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["algorithms"]
     assert [(each["task"], each["name"]) for each in listed if each["is_default"]] == [
-        ("partition", DEFAULT), ("map", "hm")]  # fmt: skip
-    assert {each["name"]: list(each["presets"]) for each in listed} == {
-        name: list(algorithm.presets) for name, algorithm in EVERYTHING.items()}
+        ("partition", DEFAULT), ("map", "hm"), ("partition", DEFAULT)]  # fmt: skip
+    assert [(each["name"], each["takes"], list(each["presets"])) for each in listed] == [
+        (each.name, each.takes, list(each.presets)) for each in ENTRIES]
     assert main(["algorithms", "jet", "--json"]) == 0
     jet = json.loads(capsys.readouterr().out)
     assert jet["presets"]["fast"] == {
@@ -151,6 +171,7 @@ def test_help_names_algorithms_and_presets(capsys: pytest.CaptureFixture) -> Non
     assert main(["partition", "--help"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert all(name in printed for name in ALGORITHMS)
+    assert f"Hypergraphs: {'; '.join(OF_NETS)}." in printed
     assert "fast, default, ultra, paper, paper-ultra, code, code-ultra (jet)" in printed
     assert "hm-ultra" not in printed
 

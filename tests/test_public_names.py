@@ -14,6 +14,7 @@ PUBLIC = {
     "Graph",
     "GraphFormatError",
     "Hypergraph",
+    "HypergraphConfig",
     "InputError",
     "IntegratedConfig",
     "JetConfig",

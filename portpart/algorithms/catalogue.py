@@ -52,6 +52,8 @@ class Entry:
         What the source calls a parameter.
     task : str
         ``"partition"`` or ``"map"``: the command that takes it.
+    takes : str
+        ``"graphs"`` or ``"hypergraphs"``: what the presets are for.
     """
 
     task: ClassVar[str]
@@ -62,6 +64,7 @@ class Entry:
     source: str
     presets: Mapping[str, Any]
     symbols: Mapping[str, str] = field(default_factory=dict)
+    takes: str = "graphs"
 
     @property
     def kind(self) -> type:

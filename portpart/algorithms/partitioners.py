@@ -81,10 +81,10 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
 )}  # fmt: skip
 
 
-OF_NETS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
+OF_NETS: dict[str, Algorithm] = {each.name: replace(each, takes="hypergraphs") for each in (
     Algorithm(
-        "portpart", "portpart",
-        "Communities, clusters, starts by a clique graph, and Jet refinement on nets.",
+        "portpart", "portpart for hypergraphs",
+        "Communities, clusters, starts that are grown and by METIS, and Jet refinement on nets.",
         "The library's own, after Heuer, Schlag (2017), Gottesbueren et al. (2024) and Maas, "
         "Gottesbueren, Seemaier (2025)",
         portpart_nets.PRESETS,

@@ -10,15 +10,21 @@ DEFAULTS = (presets.DEFAULT, mappers.DEFAULT)
 """What partitions and what maps if nothing else is asked for."""
 
 
-def list_algorithms() -> dict[str, Entry]:
+def list_algorithms(hypergraphs: bool = False) -> dict[str, Entry]:
     """The algorithms that :func:`portpart.partition` and :func:`portpart.map_processes` know.
+
+    Parameters
+    ----------
+    hypergraphs : bool
+        Those that partition hypergraphs, instead of those of graphs.  What is in both lists has
+        another configuration, and other presets, for each.
 
     Returns
     -------
     dict of str to Entry
-        By name.  Each has ``task``, ``"partition"`` or ``"map"``, ``title``, ``purpose``,
-        ``source``, ``presets``, and the methods ``parameters`` and ``difference``, which take the
-        name of a preset.
+        By name.  Each has ``task``, ``"partition"`` or ``"map"``, ``takes``, ``"graphs"`` or
+        ``"hypergraphs"``, ``title``, ``purpose``, ``source``, ``presets``, and the methods
+        ``parameters`` and ``difference``, which take the name of a preset.
 
     Examples
     --------
@@ -33,5 +39,9 @@ def list_algorithms() -> dict[str, Entry]:
     ('refinement.temperatures', (0.75,))
     >>> [name for name, algorithm in algorithms.items() if algorithm.task == "map"]
     ['hm', 'hm-ultra', 'im', 'two-phase', 'identity']
+    >>> "portpart" in portpart.list_algorithms(hypergraphs=True)
+    True
     """
+    if hypergraphs:
+        return dict(presets.OF_NETS)
     return {**presets.ALGORITHMS, **mappers.MAPPERS}

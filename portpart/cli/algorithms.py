@@ -19,25 +19,31 @@ WIDTH = 96
 
 @click.command("algorithms")
 @click.argument("name", required=False)
+@click.option("--hypergraphs", is_flag=True, help="Only those that partition hypergraphs.")
 @options.json_option
-def command(name: str | None, as_json: bool) -> None:
+def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
     """List the algorithms and their presets; with NAME the parameters of each preset."""
     from portpart.algorithms.catalogue import by_name
     from portpart.api.listing import list_algorithms
 
-    table = list_algorithms()
+    of_nets = list_algorithms(hypergraphs=True)
+    tables = (of_nets,) if hypergraphs else (list_algorithms(), of_nets)
     if name is not None:
-        chosen = by_name(table, name)
+        chosen = by_name({key: each for table in reversed(tables) for key, each in table.items()},
+                         name)
         if as_json:
             print_json(_as_object(chosen) | {"parameters": _parameters_by_preset(chosen)})
         else:
             _show((*_about(chosen), "", *_table_of_parameters(chosen)))
     elif as_json:
-        print_json({"algorithms": [_as_object(each) for each in table.values()]})
+        print_json({"algorithms": [_as_object(each) for table in tables
+                                   for each in table.values()]})
     else:
-        for each in table.values():
-            _show((*_about(each), ""))
-        click.echo("portpart algorithms NAME lists the parameters of each preset.")
+        for table in tables:
+            for each in table.values():
+                _show((*_about(each), ""))
+        click.echo("portpart algorithms NAME lists the parameters of each preset, of hypergraphs "
+                   "with --hypergraphs.")
 
 
 def _as_object(algorithm: Entry) -> dict[str, Any]:
@@ -45,7 +51,8 @@ def _as_object(algorithm: Entry) -> dict[str, Any]:
     from portpart.api.listing import DEFAULTS
 
     return {
-        "name": algorithm.name, "task": algorithm.task, "title": algorithm.title,
+        "name": algorithm.name, "task": algorithm.task, "takes": algorithm.takes,
+        "title": algorithm.title,
         "purpose": algorithm.purpose, "source": algorithm.source,
         "is_default": algorithm.name in DEFAULTS,
         "presets": {preset: algorithm.difference(preset) for preset in algorithm.presets},
@@ -64,7 +71,7 @@ def _about(algorithm: Entry) -> Iterator[str]:
 
     mark = " (the default)" if algorithm.name in DEFAULTS else ""
     yield f"{algorithm.name}{mark}"
-    yield f"  for portpart {algorithm.task}"
+    yield f"  for portpart {algorithm.task}, of {algorithm.takes}"
     yield from _wrapped(algorithm.purpose, "  ")
     yield from _wrapped(algorithm.source, "  source: ")
     yield f"  configuration: portpart.{algorithm.kind.__name__}"

@@ -75,15 +75,18 @@ def algorithms(task: str) -> str:
 
     names = (f"{name}, the default" if name in DEFAULTS else name
              for name, each in list_algorithms().items() if each.task == task)  # fmt: skip
-    return "; ".join(names) + ". See portpart algorithms."
+    of_nets = f" Hypergraphs: {'; '.join(list_algorithms(True))}." if task == "partition" else ""
+    return "; ".join(names) + f".{of_nets} See portpart algorithms."
 
 
 def presets(task: str) -> str:
     """Return the names of the presets of each algorithm for a task."""
     from portpart.api.listing import list_algorithms
 
+    table = list_algorithms()
+    of_nets = {name: each for name, each in list_algorithms(True).items() if name not in table}
     return "; ".join(f"{', '.join(each.presets)} ({name})"
-                     for name, each in list_algorithms().items()
+                     for name, each in (table | of_nets).items()
                      if each.task == task) + "."  # fmt: skip
 
 
