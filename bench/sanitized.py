@@ -240,25 +240,35 @@ def nets(space: Any, graphs: Graphs) -> Runs:
         hypergraph = portpart.as_hypergraph((graph.offsets, graph.targets),
                                             vertex_weights=graph.vertex_weights).to(space)
         yield f"nets, {name}", partial(_coarsen_nets, hypergraph)
+        yield f"groups of nets, {name}", partial(_group_nets, hypergraph)
         yield f"starts of nets, {name}", partial(_grow_on_nets, hypergraph)
         for objective, k in product(("km1", "cut", "soed"), (3, 70)):
-            yield f"refined nets, {name}, {objective}, {k}", partial(
-                _refine, space, hypergraph, objective, k)
+            for sequences in (False, True):
+                yield f"refined nets, {name}, {objective}, {k}, {sequences}", partial(
+                    _refine, space, hypergraph, objective, k, sequences)
 
 
-def _refine(space: Any, hypergraph: Any, objective: str, k: int) -> None:
+def _refine(space: Any, hypergraph: Any, objective: str, k: int, sequences: bool) -> None:
     from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.objectives.net_cost import net_objective
-    from portpart.algorithms.refinement.on_nets import ON_NETS
+    from portpart.algorithms.refinement.best_sequence import Sequences
+    from portpart.algorithms.refinement.on_nets import OnNets
     from portpart.algorithms.refinement.options import RefinementOptions
     from portpart.algorithms.refinement.refiner import Refiner
 
     n, mean = hypergraph.num_vertices, hypergraph.total_vertex_weight // k
     start = (np.random.default_rng(5).random(n) ** 2 * k).astype(np.int32)
     refiner = Refiner(space, hypergraph, Balance(k, mean + mean // 9 + 1, mean),
-                      RefinementOptions(), 7, objective=net_objective(objective), rule=ON_NETS)
+                      RefinementOptions(), 7, objective=net_objective(objective),
+                      rule=Sequences() if sequences else OnNets())
     refiner.start(hypergraph, space.asarray(start))
     assert refiner.refine(hypergraph, 0.75)["iterations"] > 1
+
+
+def _group_nets(hypergraph: Any) -> None:
+    from portpart.algorithms.coarsening.net_grouping import group_by_nets
+
+    group_by_nets(hypergraph, hypergraph.total_vertex_weight, 4, 1, 1000)
 
 
 def _grow_on_nets(hypergraph: Any) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from portpart.algorithms.gkway import GkwayConfig
     from portpart.algorithms.gpmetis import GpmetisConfig
     from portpart.algorithms.hierarchical_mapping import MultisectionConfig
+    from portpart.algorithms.hyperg import HypergConfig
     from portpart.algorithms.integrated_mapping import IntegratedConfig
     from portpart.algorithms.jet import JetConfig
     from portpart.algorithms.mappers import PartitionedConfig
@@ -53,6 +54,7 @@ __all__ = [
     "GpmetisConfig",
     "Graph",
     "GraphFormatError",
+    "HypergConfig",
     "Hypergraph",
     "HypergraphConfig",
     "InputError",
@@ -90,6 +92,7 @@ _HOMES = {
     "GpmetisConfig": "portpart.algorithms.gpmetis",
     "Graph": "portpart.graphs.graph",
     "Hypergraph": "portpart.graphs.hypergraph",
+    "HypergConfig": "portpart.algorithms.hyperg",
     "IntegratedConfig": "portpart.algorithms.integrated_mapping",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",

@@ -22,6 +22,7 @@ from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
+from portpart.algorithms.coarsening.net_grouping import group_by_nets
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,
@@ -41,6 +42,7 @@ from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement import active_sets, refiner, state
+from portpart.algorithms.refinement.best_sequence import Sequences
 from portpart.api.bounds import bounds_for
 from portpart.api.map_processes import mapped_by
 from portpart.api.partition import _finished
@@ -126,6 +128,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "portpart", "inheriting", inheriting): 3,
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
+        Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
         Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
@@ -137,7 +140,8 @@ def cases() -> dict[Case, int]:
 @functools.cache
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
-    others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown}
+    others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown,
+              "sequences": _refined, "groups of nets": _grouped}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
@@ -196,6 +200,12 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
                            for array in level.graph.arrays.values()])
 
 
+def _grouped(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """The groups of a hypergraph."""
+    hypergraph = HYPERGRAPHS[case.graph]().to(space)
+    return oracles.host(group_by_nets(hypergraph, 30, 3, 1, 20).cluster)
+
+
 def _grown(space: ExecutionSpace, case: Case) -> np.ndarray:
     """Partitions that are grown on coarser hypergraphs first."""
     hypergraph = HYPERGRAPHS[case.graph]().to(space)
@@ -207,7 +217,9 @@ def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
     """Blocks of a hypergraph, from a start that is not balanced."""
     hypergraph = HYPERGRAPHS[case.graph]()
     start = (np.random.default_rng(1).random(hypergraph.num_vertices) ** 2 * 3).astype(np.int32)
-    refiner, here = refiner_at(space, hypergraph, start, 3, objective=net_objective("km1"))
+    rule = Sequences() if case.algorithm == "sequences" else None
+    refiner, here = refiner_at(space, hypergraph, start, 3, objective=net_objective("km1"),
+                               rule=rule)
     outcome = refiner.refine(here, 0.75)
     return np.append(oracles.host(refiner.best), outcome["cut"])
 

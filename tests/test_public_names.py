@@ -14,6 +14,7 @@ PUBLIC = {
     "Graph",
     "GraphFormatError",
     "Hypergraph",
+    "HypergConfig",
     "HypergraphConfig",
     "InputError",
     "IntegratedConfig",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from portpart.algorithms import gkway, gpmetis, jet, portpart, portpart_nets
+from portpart.algorithms import gkway, gpmetis, hyperg, jet, portpart, portpart_nets
 from portpart.algorithms.catalogue import Entry, chosen
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
@@ -90,6 +90,16 @@ OF_NETS: dict[str, Algorithm] = {each.name: replace(each, takes="hypergraphs") f
         portpart_nets.PRESETS,
         {"refinement.temperatures": "c", "refinement.finest_temperatures": "c"},
         recipe=portpart_nets.portpart_nets,
+    ),
+    Algorithm(
+        "hyperg", "HyperG",
+        "Balanced groups, and sequences of moves of which the best part is made; for circuits.",
+        "W. L. Lee, D.-L. Lin, C.-H. Chiu, U. Schlichtmann, T.-W. Huang: HyperG: Multilevel "
+        "GPU-Accelerated k-way Hypergraph Partitioner, ASP-DAC 2025; W. L. Lee: dissertation, "
+        "University of Wisconsin-Madison (2025), chapter 2",
+        hyperg.PRESETS,
+        {"grouping.group_size": "s"},
+        recipe=hyperg.hyperg,
     ),
 )}  # fmt: skip
 """Those of hypergraphs."""

@@ -8,14 +8,10 @@ carry it over to nets; combinations and cycles as for graphs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
-from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.net_contraction import contract_nets
+from portpart.algorithms.coarsening.net_contraction import contract_in_walk
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,
@@ -29,9 +25,9 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe
+from portpart.algorithms.refinement.net_turns import ORDERS
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import Array
-from portpart.graphs.hypergraph import Hypergraph
 from portpart.options import changed, check_options, described, option
 
 
@@ -56,6 +52,9 @@ class HypergraphConfig:
         ScheduleOptions(temperatures=(0.9, 0.6, 0.3), finest_temperatures=(0.9, 0.6, 0.3),
                         coarse=RefinementOptions(tolerance=0.999, stall_limit=8)),
         "Passes over the levels.")
+    order: str = option(
+        "id", "In what order nets think of the moves of their pins as made: of vertices, or the "
+        "largest gain first.", choices=ORDERS)
     search: SearchOptions = option(SearchOptions(), "A search by several walks.")
 
     def __post_init__(self) -> None:
@@ -85,7 +84,7 @@ def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
         cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                      config.clustering, NetWishes(config.nets)),
         start_from_pool(problem, config.initial, passes),
-        jet_refiner(problem, config.refinement), passes, config.search,
+        jet_refiner(problem, config.refinement, config.order), passes, config.search,
         contraction=contract_in_walk, label=label_of(problem, config))
 
 
@@ -94,9 +93,3 @@ def label_of(problem: Problem, config: HypergraphConfig) -> Array | None:
     if config.communities is None or problem.constraints.initial is not None:
         return None
     return communities(problem.graph, problem.seed, config.communities)
-
-
-def contract_in_walk(graph: Hypergraph, clusters: Clusters,
-                     weight_type: np.dtype[Any]) -> Hypergraph:
-    """The hypergraph of clusters, whose nets have what type they need."""
-    return contract_nets(graph, clusters)

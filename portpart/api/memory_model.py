@@ -22,9 +22,9 @@ from portpart.algorithms.coarsening.grouping import GROUPING_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
-from portpart.algorithms.refinement.best_prefix import Trial
 from portpart.algorithms.refinement.outcomes import ROOM, WORDS
 from portpart.algorithms.refinement.state import PIECES, SIZE, Sizes
+from portpart.algorithms.refinement.trial import Trial
 from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS

@@ -15,7 +15,12 @@ from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
 from portpart.algorithms.refinement.moves import move_vertex, weighing
 from portpart.algorithms.refinement.on_nets import rule_for
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.program import Recording, Widths, record_refinement
+from portpart.algorithms.refinement.program import (
+    MoveRule,
+    Recording,
+    Widths,
+    record_refinement,
+)
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import Level, Run, Sizes, sub_buckets_for
 from portpart.backends.interface import Array, ExecutionSpace
@@ -38,11 +43,12 @@ def sizes_of(graph: Graph, k: int) -> Sizes:
 
 
 def refiner_at(space: ExecutionSpace, graph: Any, part: Any, k: int, imbalance: str = "0.03",
-               objective: Objective = CUT, **options: Any) -> tuple[Refiner, Any]:
+               objective: Objective = CUT, rule: MoveRule | None = None,
+               **options: Any) -> tuple[Refiner, Any]:
     """A refiner that starts from `part`, and the graph in the refiner's space."""
     here = graph.to(space)
     refiner = Refiner(space, here, balance_of(graph, k, imbalance), RefinementOptions(**options), 7,
-                      objective=objective, rule=rule_for(objective))
+                      objective=objective, rule=rule or rule_for(objective))
     refiner.start(here, space.asarray(part, np.int32))
     return refiner, here
 

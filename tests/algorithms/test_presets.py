@@ -16,10 +16,12 @@ from portpart.algorithms.coarsening.options import (
     CoarseningOptions,
     GroupingOptions,
     MatchingOptions,
+    NetGroupingOptions,
 )
 from portpart.algorithms.gkway import GkwayConfig
 from portpart.algorithms.gpmetis import GpmetisConfig
 from portpart.algorithms.hierarchical_mapping import MultisectionConfig
+from portpart.algorithms.hyperg import HypergConfig
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.integrated_mapping import IntegratedConfig
 from portpart.algorithms.jet import PRESETS, JetConfig
@@ -30,6 +32,7 @@ from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement.options import (
     IndependentOptions,
     RefinementOptions,
+    SequenceOptions,
     TwoDirectionOptions,
 )
 from portpart.errors import InputError
@@ -40,7 +43,8 @@ from tests import checked
 KINDS = [JetConfig, PortpartConfig, GkwayConfig, GpmetisConfig, IntegratedConfig,
          MultisectionConfig, PartitionedConfig, CoarseningOptions, ClusteringOptions,
          MatchingOptions, GroupingOptions, InitialOptions, GrowingOptions, ScheduleOptions,
-         SearchOptions, RefinementOptions, IndependentOptions, TwoDirectionOptions]
+         SearchOptions, RefinementOptions, IndependentOptions, TwoDirectionOptions, HypergConfig,
+         NetGroupingOptions, SequenceOptions]
 
 
 @pytest.mark.parametrize("kind", KINDS)

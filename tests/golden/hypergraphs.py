@@ -60,15 +60,17 @@ RUNS: dict[str, list[Run]] = {
     "netlist-1500": [*((k, "portpart", preset, "km1") for k in (2, 8)
                        for preset in ("fast", "default", "strong", "best")),
                      (64, "portpart", "fast", "km1"), (130, "portpart", "default", "km1"),
-                     (8, "portpart", "default", "cut"), (8, "portpart", "default", "soed")],
+                     (8, "portpart", "default", "cut"), (8, "portpart", "default", "soed"),
+                     (2, "hyperg", "paper", "cut"), (8, "hyperg", "default", "cut")],
     "netlist-1200-macros": [(2, "portpart", "default", "km1"), (8, "portpart", "strong", "cut"),
-                            (64, "portpart", "fast", "soed")],
+                            (64, "portpart", "fast", "soed"), (2, "hyperg", "default", "km1")],
     "matrix-1500": [(2, "portpart", "fast", "soed"), (8, "portpart", "default", "km1"),
-                    (130, "portpart", "fast", "cut")],
+                    (130, "portpart", "fast", "cut"), (8, "hyperg", "paper", "soed"),
+                    (130, "hyperg", "default", "km1")],
     "gates-2000": [(2, "portpart", "strong", "cut"), (8, "portpart", "fast", "km1"),
                    (64, "portpart", "default", "km1")],
     "tv80": [(2, "portpart", "default", "cut"), (8, "portpart", "default", "km1"),
-             (64, "portpart", "fast", "km1")],
+             (64, "portpart", "fast", "km1"), (2, "hyperg", "default", "cut")],
 }
 
 

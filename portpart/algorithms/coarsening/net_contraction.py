@@ -71,6 +71,12 @@ def merged_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
     return contract_nets(hypergraph, everyone, max_net_size=options.largest(n))
 
 
+def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,
+                     weight_type: np.dtype[Any]) -> Hypergraph:
+    """The hypergraph of clusters, whose nets have weights of what type they need."""
+    return contract_nets(hypergraph, clusters)
+
+
 def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
                   weight_type: np.dtype[Any] | None = None,
                   max_net_size: int | None = None) -> Hypergraph:

@@ -1,11 +1,12 @@
 """What cluster a vertex of a hypergraph wishes for: its nets are added up by the clusters on them.
 
-A net of weight w and of |e| pins counts w / (|e| - 1) for each of the others that it joins a vertex
-with, a scaled integer, so that sums depend on no order; nets of very many pins do not count.  Like
-arcs, they are added up in a hash row, in scratch memory where that surely has room.  Vertices that
-would look at very many pins look at the nets that a hash draws for them, and those that have nets
-of very many pins only at the pins next to themselves: who numbers vertices often numbers similar
-ones alike.  (Measured: nw04, whose nets have 17,700 pins on average, km1 0.86 times.)
+A net of weight w and of |e| pins counts w / (|e| - 1), or w / |e|, for each of the others that it
+joins a vertex with, a scaled integer, so that sums depend on no order; nets of very many pins do
+not count.  Like arcs, they are added up in a hash row, in scratch memory where that surely has
+room.  Vertices that would look at very many pins look at the nets that a hash draws for them, and
+those that have nets of very many pins only at the pins next to themselves: who numbers vertices
+often numbers similar ones alike.  (Measured: nw04, whose nets have 17,700 pins on average, km1 0.86
+times.)
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from portpart.algorithms.coarsening.cluster_ratings import (
 from portpart.algorithms.coarsening.wishes import room_beside
 from portpart.backends.interface import Array
 from portpart.backends.language import (
+    DeviceFunction,
     Kernel,
     Record,
     device,
@@ -68,7 +70,9 @@ class RatedNets(Record):
     max_rated : int
         Nets of more pins do not count.
     unit : int
-        What a net of weight one counts that joins two vertices.
+        What a net of weight one counts, divided by its pins
+    without : int
+        less so many: 1 if a vertex does not count as a pin for itself, else 0.
     halvings : array of int8, shape (n,)
         A vertex looks at one in 2**halvings of its nets; or, at -1, at pins near itself.
     far : array of int64, shape (n + 1,)
@@ -79,6 +83,7 @@ class RatedNets(Record):
     nets: Nets
     max_rated: int
     unit: int
+    without: int
     halvings: Array
     far: Array
 
@@ -189,8 +194,8 @@ def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
             net = rated.rows.targets[base + lane()]
             size = pins_to_see(v, net, rated.halvings[v], rated, row.seed)
             start = place_to_see(v, net, size, rated.nets)
-            others = max(int64(1), size_of(net, rated.nets) - 1)
-            turns.counts[lane()] = rated.unit * value_or(rated.nets.weights, net, 1) // others
+            shares = max(int64(1), size_of(net, rated.nets) - rated.without)
+            turns.counts[lane()] = rated.unit * value_or(rated.nets.weights, net, 1) // shares
         stop = team_scan(size)
         turns.stops[lane()] = int32(stop)
         turns.shifts[lane()] = start - (stop - size)
@@ -232,11 +237,19 @@ def rate_slot(slot, c, v, graph: Csr, row: NetRow):
     return rating(row.sums[slot], row.cluster_weight[c])
 
 
-best_of_row = best_candidate(cluster_at, may_be_at, rate_slot, keep_wish, float64)
+@device
+def sum_at(slot, c, v, graph: Csr, row: NetRow):
+    """The same, whatever the cluster weighs."""
+    return row.sums[slot]
+
+
+BY_WEIGHT = best_candidate(cluster_at, may_be_at, rate_slot, keep_wish, float64)
+BY_SUM = best_candidate(cluster_at, may_be_at, sum_at, keep_wish, int64)
+"""The best cluster of a hash row: sums are compared with the weights of clusters, or not."""
 
 
 @cache
-def wish_by_nets(slots: int, team: int) -> Kernel:
+def wish_by_nets(slots: int, team: int, best_of_row: DeviceFunction = BY_WEIGHT) -> Kernel:
     """Kernel for teams of at most `team` lanes with `slots` slots of scratch memory."""
 
     @kernel

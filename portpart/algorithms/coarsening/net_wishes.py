@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,17 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     empty_lists,
     list_leftovers,
 )
-from portpart.algorithms.coarsening.net_ratings import RatedNets, count_rated_pins, wish_by_nets
+from portpart.algorithms.coarsening.net_ratings import (
+    BY_WEIGHT,
+    RatedNets,
+    count_rated_pins,
+    wish_by_nets,
+)
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices
 from portpart.backends.declared import work
+from portpart.backends.language import DeviceFunction, Kernel
+from portpart.backends.program import Element
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
@@ -45,12 +53,15 @@ class NetWishes:
 
     options: NetOptions
 
-    def around(self, hypergraph: Hypergraph, seed: int) -> Surroundings:
-        """Nets, and the pins that each vertex looks at; waits to learn how many are in far rows."""
+    def around(self, hypergraph: Hypergraph, seed: int, without: int = 1) -> Surroundings:
+        """Nets, and the pins that each vertex looks at; waits to learn how many are in far rows.
+
+        Weights of nets are divided by their pins `without` so many.
+        """
         space, n = hypergraph.space, hypergraph.num_vertices
         unit = min(MAX_UNIT, max(1, MAX_SUM // max(1, hypergraph.total_net_weight)))
         pins, far_slots = space.empty(n, np.int32), space.empty(n, np.int32)
-        rated = RatedNets(hypergraph.csr, hypergraph.nets, self.options.max_rated, unit,
+        rated = RatedNets(hypergraph.csr, hypergraph.nets, self.options.max_rated, unit, without,
                           space.empty(n, np.int8), None)
         team = team_for(2 * hypergraph.mean_degree)
         space.parallel_for(n, count_rated_pins, rated, pins, far_slots, n, seed, team=team)
@@ -72,14 +83,20 @@ class NetWishes:
     def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
         """Every vertex on the list gets a team that suits the pins that it looks at."""
         listed, lengths = recording.lists[here], recording.lengths[here]
-        slots = SLOTS[np.dtype(np.int64).itemsize]
-        ranges = [(lengths.active, listed.active, 256, -1, NO_DEGREE)]
-        if not recording.one_lane:
-            ranges = [(lengths.wide, listed.wide, 256, MAX_ROW, NO_DEGREE),
-                      (lengths.active, listed.active, 32, -1, MAX_ROW)]
         with recording.program.side_by_side():
-            for count, vertices, team, above, max_degree in ranges:
-                recording.launch(count, wish_by_nets(slots[team], team), here, team,
-                                 listed=vertices, above=above, max_degree=max_degree,
-                                 clusters=clusters, work=WORK)
+            for count, kernel, team, given in launches(listed, lengths, recording.one_lane):
+                recording.launch(count, kernel, here, team, clusters=clusters, **given)
             recording.launch(1, empty_lists, 1 - here)
+
+
+def launches(listed: Any, lengths: Any, one_lane: bool,
+             best: DeviceFunction = BY_WEIGHT) -> list[tuple[Element, Kernel, int, dict[str, Any]]]:
+    """Over whom, which kernel with how many lanes, and its arguments, for all on the lists."""
+    slots = SLOTS[np.dtype(np.int64).itemsize]
+    ranges = [(lengths.active, listed.active, 256, -1, NO_DEGREE)]
+    if not one_lane:
+        ranges = [(lengths.wide, listed.wide, 256, MAX_ROW, NO_DEGREE),
+                  (lengths.active, listed.active, 32, -1, MAX_ROW)]
+    return [(count, wish_by_nets(slots[team], team, best), team,
+             {"listed": vertices, "above": above, "max_degree": max_degree, "work": WORK})
+            for count, vertices, team, above, max_degree in ranges]

@@ -134,6 +134,23 @@ class MatchingOptions:
 
 @described
 @dataclass(frozen=True)
+class NetGroupingOptions:
+    """Merging by balanced groups."""
+
+    group_size: int = option(4, "Most vertices that become one.", min=2)
+    max_rated: int = option(
+        1000, "Nets of more pins do not count where vertices select others.", min=1)
+    max_coarse_weight: float | None = option(
+        4, "A vertex and the one that it selects weigh at most this many times the mean vertex of "
+        "a hypergraph at which coarsening may end, and a quarter of a block; None: the latter.",
+        above=1, below=float("inf"))
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@described
+@dataclass(frozen=True)
 class GroupingOptions:
     """Merging by union-find groups."""
 

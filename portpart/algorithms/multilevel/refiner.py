@@ -34,9 +34,10 @@ class Refiner(Protocol):
         """Refine the current partition of `graph` in place; fixed vertices stay."""
 
 
-def jet_refiner(problem: Problem, options: ScheduleOptions) -> Callable[[int], Refiner]:
-    """Makes, for a seed, what refines as Jet does."""
+def jet_refiner(problem: Problem, options: ScheduleOptions,
+                order: str = "id") -> Callable[[int], Refiner]:
+    """Makes, for a seed, what refines as Jet does; nets think of moves in an order."""
     return lambda seed: refiner.Refiner(
         problem.space, problem.graph, problem.balance, options.coarse, seed,
         options.of_finest(problem.graph), objective=problem.objective,
-        rule=rule_for(problem.objective))
+        rule=rule_for(problem.objective, order))

@@ -42,13 +42,14 @@ ALONE_CHANGED, PRESENT_CHANGED = 1, 2
 class NetSizes:
     """Sizes of the largest hypergraph that is refined; coarser ones have no more large nets.
 
-    `large` is at least their number, and one.
+    `large` is at least their number, and one; `lined_up` are pins, where large nets sort theirs.
     """
 
     vertices: int
     nets: int
     large: int
     blocks: int
+    lined_up: int = 0
 
     @property
     def words(self) -> int:
@@ -106,7 +107,10 @@ class PinState(WorkRecord):
         Whether a net is on a list.
     small_list, large_list : array of int32
     after : array of int64, shape (n,)
-        What the move of a vertex gains after those of smaller ids.
+        What the move of a vertex gains after those before it.
+    line : array of int32
+        Pins of large nets in the order of their moves, where that is not the one they are stored
+        in.
     words : NetWords
     """
 
@@ -121,6 +125,7 @@ class PinState(WorkRecord):
     small_list: Array = work(np.int32, _of_nets)
     large_list: Array = work(np.int32, _of_large)
     after: Array = work(np.int64, lambda size: size.vertices)
+    line: Array = work(np.int32, lambda size: size.lined_up)
 
 
 class NetRows(Csr):
@@ -136,11 +141,12 @@ class NetRows(Csr):
     state: PinState
 
 
-def net_sizes(graph: Hypergraph, num_blocks: int) -> NetSizes:
+def net_sizes(graph: Hypergraph, num_blocks: int, lines_up: bool = False) -> NetSizes:
     """The sizes of a hypergraph.  Synchronises, to count its large nets."""
     pins = graph.net_offsets[1:] - graph.net_offsets[:-1]
     large = 1 + int((pins > MAX_SMALL).sum())
-    return NetSizes(graph.num_vertices, graph.num_nets, large, num_blocks)
+    lined_up = graph.num_pins if lines_up and large > 1 else 0
+    return NetSizes(graph.num_vertices, graph.num_nets, large, num_blocks, lined_up)
 
 
 class NetRowsOf:

@@ -13,18 +13,20 @@ takes its best ones.  One block that is full does not hold up the others then.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
 
-import numpy as np
-
-from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Blocks, Level, Run, Sizes
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.algorithms.refinement.state import Blocks, Level, Run
+from portpart.algorithms.refinement.trial import (
+    Sequence,
+    Trial,
+    bits_of,
+    fill_key,
+    order_by_gain_next,
+    record_order,
+)
 from portpart.backends.language import (
     Kernel,
-    Words,
     atomic_add,
     atomic_next,
     device,
@@ -42,72 +44,10 @@ from portpart.backends.language import (
 )
 from portpart.backends.program import Program
 from portpart.graphs.rows import Csr
-from portpart.primitives.recorded_sort import SortArrays, SortSlots, record_sort, sort_arrays
 
 WIDEST = 256
 NEVER = -2
 LOW_HALF = 2**32 - 1
-
-
-
-class Sequence(Words):
-    """What a sequence of moves comes to."""
-
-    too_heavy: Any  # whether all moves together are too many
-    top_gain: Any
-    ordering: Any  # whether they are being sorted,
-    by_gain: Any  # and by what: the gain, or the vertex
-    kept: Any  # length of the prefix
-    made: Any  # moves that are made
-
-
-class Trial(More):
-    """Legal moves, and a sequence of them that is tried out.
-
-    Attributes
-    ----------
-    legal : array of int32, shape (n,)
-        Where a vertex may move; -1 if nowhere.
-    gain : array of int64, shape (n,)
-    keys, other_keys : array of int64, shape (n,)
-        What moves are sorted by; then their weights and their blocks.
-    other_list : array of int32, shape (n,)
-    weight_sums : array of int64
-        What all moves together add to the block weights, in several copies.
-    block_weight : array of int64, shape (k,)
-    sequence : Sequence
-    zero_gain : int
-        Whether moves without gain are legal that even out the weights of two blocks.
-    fill_rooms : int
-        Whether moves behind the prefix are made where their blocks have room.
-    limits : array of int64, shape (k,)
-        What blocks may weigh, where `Blocks.limits` changes from round to round.
-    """
-
-    keys: Array
-    gain: Array
-    other_list: Array
-    sequence: Sequence
-    sorting: SortArrays
-    zero_gain: int
-    fill_rooms: int
-    limits: Array
-    legal: Array = work(np.int32, lambda size: size.vertices)
-    other_keys: Array = work(np.int64, lambda size: size.vertices)
-    weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes, zeros=True)
-    block_weight: Array = work(np.int64, lambda size: size.blocks)
-    buffer_begin: Array = work(np.int64, lambda size: size.blocks)
-
-
-def trial_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
-              fill_rooms: bool) -> Trial:
-    """Allocate what a run needs; what only rebalancing uses is free while moves are made."""
-    return Trial.allocate(
-        space, sizes, keys=run.leavers.position, gain=run.leavers.leaving,
-        other_list=run.leavers.listed,
-        sequence=Sequence(space.zeros(len(Sequence.indices), np.int64)),
-        sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
-        fill_rooms=int(fill_rooms), limits=run.blocks.limits)
 
 
 def record_prefix(this: Recording, trial: Trial) -> None:
@@ -116,43 +56,25 @@ def record_prefix(this: Recording, trial: Trial) -> None:
     When this part starts, the list holds ``level.moves`` moves in any order, each marked with
     the iteration in ``moved_in``, and ``trial.weight_sums`` what they add to the blocks.
     """
-    program, run = this.program, this.run
-    level, sequence = run.level, trial.sequence
+    program, run, sequence = this.program, this.run, trial.sequence
     program.launch(1, try_all, team=WIDEST)
     with program.if_nonzero(sequence.too_heavy):
         record_order(program, run, trial, fill_key, order_by_gain_next)
-        program.launch(level.moves, lay_out_move)
-        program.launch(1, walk_moves, team=WIDEST)
-        program.launch(level.blocks, reset_trial)
-        program.launch(sequence.kept, try_move)
-        program.launch(1, fill_up_rooms, team=WIDEST)
-        program.launch(level.moves, list_move)
-        program.launch(1, shorten_list)
+        record_cut(program, run, trial, by_sum=False)
 
 
-def record_order(program: Program, run: Run, trial: Trial, fill: Kernel,
-                 order_next: Kernel) -> None:
-    """Record how the list of moves is sorted by one key after the other, the last one decides.
+def record_cut(program: Program, run: Run, trial: Trial, by_sum: bool) -> None:
+    """Record how sorted moves are cut down to a prefix, and what is made behind it.
 
-    Parameters
-    ----------
-    fill, order_next : Kernel
-        Fills in the keys; says by what to sort next, if there is more, and how many bits that has.
+    The prefix is the longest balanced one or, `by_sum`, of these the one that gains most.
     """
-    with program.while_loop(trial.sequence.ordering):
-        program.launch(run.level.moves, fill)
-        record_sort(program, trial.sorting, SortSlots(trial.keys, run.moves.listed,
-                                                      trial.other_keys, trial.other_list))
-        program.launch(1, order_next)
-
-
-@device
-def bits_of(value):
-    """Bits of a number that is not negative."""
-    bits = int64(0)
-    while bits < 63 and (value >> bits) != 0:
-        bits += 1
-    return bits
+    program.launch(run.level.moves, lay_out_move)
+    program.launch(1, walk_moves(by_sum), team=WIDEST)
+    program.launch(run.level.blocks, reset_trial)
+    program.launch(trial.sequence.kept, try_move)
+    program.launch(1, fill_up_rooms(by_sum), team=WIDEST)
+    program.launch(run.level.moves, list_move)
+    program.launch(1, shorten_list)
 
 
 @kernel
@@ -174,24 +96,6 @@ def try_all(_, run: Run, trial: Trial):
         trial.sequence.by_gain = 0
         trial.sorting.words.keys = run.level.moves
         trial.sorting.words.bits = bits_of(run.level.vertices)
-
-
-@kernel
-def fill_key(i, run: Run, trial: Trial):
-    """Key of a move: its vertex, or how much less it gains than the best one."""
-    v = run.moves.listed[i]
-    key = int64(v)
-    if trial.sequence.by_gain != 0:
-        key = trial.sequence.top_gain - trial.gain[v]
-    trial.keys[i] = key
-
-
-@kernel
-def order_by_gain_next(_, trial: Trial):
-    """After the vertices come the gains, and then the order is found."""
-    trial.sequence.ordering = 1 - trial.sequence.by_gain
-    trial.sequence.by_gain = 1
-    trial.sorting.words.bits = bits_of(trial.sequence.top_gain)
 
 
 @device
@@ -228,32 +132,53 @@ def change_by_move(i, first, blocks: Blocks, trial: Trial, level: Level):
     return change - exceeds(reached, there, blocks, level)
 
 
-@kernel
-def walk_moves(_, run: Run, trial: Trial):
-    """Find the longest prefix of moves after which no block is too heavy.  One team."""
-    moves = run.level.moves
-    heavy = int64(0)
-    kept = int64(0)
-    base = int64(0)
-    while base < moves:
-        i = base + lane()
-        change = int64(0)
-        if i < moves:
-            change = change_by_move(i, base, run.blocks, trial, run.level)
-        until = heavy + team_scan(change)
-        if until == 0:
-            kept = max(kept, min(i + 1, moves))
-        heavy = team_last(until)
-        team_sync()
-        if i < moves:
-            team_atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
-            team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
-        team_sync()
-        base += team_size()
-    kept = team_max(kept)
-    if lane() == 0:
-        trial.sequence.kept = kept
-        trial.sequence.made = kept
+@cache
+def walk_moves(by_sum: bool) -> Kernel:
+    """Kernel for the longest prefix, or for the one that gains most."""
+
+    @kernel
+    def walk_moves(_, run: Run, trial: Trial):
+        """Find the best prefix of moves after which no block is too heavy.  One team.
+
+        Of those that gain most it is the longest; without any gain there is none.
+        """
+        moves = run.level.moves
+        heavy = int64(0)
+        gained = int64(0)
+        most = int64(0)
+        kept = int64(0)
+        base = int64(0)
+        while base < moves:
+            i = base + lane()
+            change = int64(0)
+            gain = int64(0)
+            if i < moves:
+                change = change_by_move(i, base, run.blocks, trial, run.level)
+                if by_sum:
+                    gain = trial.gain[trial.other_list[i]]
+            until = heavy + team_scan(change)
+            if by_sum:
+                gain = gained + team_scan(gain)
+                gained = team_last(gain)
+            if until == 0 and gain >= most:
+                kept = min(i + 1, moves)
+                most = gain
+            heavy = team_last(until)
+            team_sync()
+            if i < moves:
+                team_atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
+                team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+            team_sync()
+            base += team_size()
+        if by_sum:
+            top = team_max(most)
+            kept = kept if most == top and top > 0 else int64(0)
+        kept = team_max(kept)
+        if lane() == 0:
+            trial.sequence.kept = kept
+            trial.sequence.made = kept
+
+    return walk_moves
 
 
 @kernel
@@ -279,25 +204,35 @@ def weight_offered(i, first, trial: Trial):
     return total
 
 
-@kernel
-def fill_up_rooms(_, run: Run, trial: Trial):
-    """Drop moves behind the prefix, but for those for which their block has room.  One team.
+@cache
+def fill_up_rooms(by_sum: bool) -> Kernel:
+    """Kernel for moves that all gain, or for those whose gains depend on others'."""
 
-    There is room if the block can take all that is offered to it up to this move, leave who may.
-    """
-    base = trial.sequence.kept
-    while base < run.level.moves:
-        i = base + lane()
-        if i < run.level.moves:
-            there = trial.other_keys[i] & LOW_HALF
-            weight = trial.block_weight[there] + weight_offered(i, base, trial)
-            if trial.fill_rooms == 0 or exceeds(weight, there, run.blocks, run.level) != 0:
-                run.moves.moved_in[trial.other_list[i]] = int32(NEVER)
-        team_sync()
-        if i < run.level.moves:
-            team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
-        team_sync()
-        base += team_size()
+    @kernel
+    def fill_up_rooms(_, run: Run, trial: Trial):
+        """Drop moves behind the prefix, but for those for which their block has room.  One team.
+
+        There is room if the block can take all that is offered to it up to this move, leave who
+        may.
+        """
+        base = trial.sequence.kept
+        while base < run.level.moves:
+            i = base + lane()
+            if i < run.level.moves:
+                there = trial.other_keys[i] & LOW_HALF
+                weight = trial.block_weight[there] + weight_offered(i, base, trial)
+                drops = trial.fill_rooms == 0
+                if by_sum:
+                    drops = drops or trial.gain[trial.other_list[i]] <= 0
+                if drops or exceeds(weight, there, run.blocks, run.level) != 0:
+                    run.moves.moved_in[trial.other_list[i]] = int32(NEVER)
+            team_sync()
+            if i < run.level.moves:
+                team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+            team_sync()
+            base += team_size()
+
+    return fill_up_rooms
 
 
 @kernel

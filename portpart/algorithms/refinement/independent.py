@@ -14,9 +14,9 @@ from functools import cache
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.active_sets import IS_MOVABLE, keep_if_movable, movable_vertex
-from portpart.algorithms.refinement.best_prefix import Sequence, Trial
 from portpart.algorithms.refinement.candidate import best_candidate
 from portpart.algorithms.refinement.state import ActiveSets, Blocks, Level, Moves, Run
+from portpart.algorithms.refinement.trial import Sequence, Trial
 from portpart.backends.language import (
     DeviceFunction,
     atomic_add,

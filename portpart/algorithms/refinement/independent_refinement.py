@@ -14,7 +14,7 @@ from typing import Any
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.best_prefix import Trial, record_prefix, trial_for
+from portpart.algorithms.refinement.best_prefix import record_prefix
 from portpart.algorithms.refinement.by_degree import UNRATED
 from portpart.algorithms.refinement.held_limits import (
     record_held,
@@ -32,6 +32,7 @@ from portpart.algorithms.refinement.options import IndependentOptions, Refinemen
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.algorithms.refinement.trial import Trial, trial_for
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 

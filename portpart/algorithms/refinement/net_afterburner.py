@@ -1,9 +1,9 @@
 """Jet's label propagation on nets: the afterburner asks each net what the wanted moves do to it.
 
-The moves of a net's pins are thought of as made one after the other, in the order of their ids.
-Each pin is told what the net costs less by its move; a vertex moves if all its nets together do not
-cost more.  That is what Jet asks of an edge, with ids in place of gains: all nets agree on the
-order, and none has to be sorted.
+The moves of a net's pins are thought of as made one after the other.  Each pin is told what the
+net costs less by its move; a vertex moves if all its nets together do not cost more.  That is what
+Jet asks of an edge.  The order is that of ids: all nets agree on it, and none has to be sorted.  Or
+it is that of gains, the largest first, and of ids where gains are equal.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     MAX_SMALL,
     NetRows,
-    NetWords,
     size_of_net,
 )
-from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
-from portpart.algorithms.refinement.label_propagation import commit_move, wants_to_move
-from portpart.algorithms.refinement.net_moves import list_net
+from portpart.algorithms.refinement.net_turns import Turns
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
     atomic_add,
     device,
+    int8,
     int32,
     int64,
     kernel,
@@ -38,55 +36,6 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
-from portpart.graphs.rows import degree_of
-
-# the nets that wanted moves may change --------------------------------------------------------
-
-
-@device
-def announce(v, graph: NetRows, run: Run):
-    """List the nets of v, which wants to move.  All lanes of a team together; order-free.
-
-    A net with counters costs the same after any of these moves if none of its blocks may lose all
-    its pins and none gets its first one: then it need not be asked.
-    """
-    here = run.moves.part[v]
-    there = run.cache.best_target[v]
-    if lane() == 0:
-        graph.state.after[v] = 0
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        net = graph.targets[place]
-        asked = graph.state.row[net] < 0
-        if not asked:
-            first = int64(graph.state.row[net]) * graph.state.words.blocks
-            leaving = atomic_add(graph.state.leaving, first + here, 1) + 1
-            asked = leaving >= graph.state.counts[first + here]
-            if graph.state.counts[first + there] == 0:
-                asked = True
-        if asked:
-            list_net(net, NetWords.small_listed, NetWords.large_listed, graph.state)
-    return v
-
-
-@kernel
-def announce_moves(i, graph: NetRows, run: Run, one_lane):
-    """List the nets of movable vertex i if it wants to move, unless it is a hub."""
-    if is_for(one_lane, run.level.movable, run.level):
-        v = movable_vertex(i, run.active, run.level)
-        is_hub = degree_of(v, graph) > run.level.hub_degree
-        if not is_hub and wants_to_move(v, run.moves, run.cache, run.level):
-            announce(v, graph, run)
-
-
-@kernel
-def announce_moves_of_hubs(i, graph: NetRows, run: Run):
-    """List the nets of a hub that wants to move."""
-    v = run.active.hubs[i]
-    if wants_to_move(v, run.moves, run.cache, run.level):
-        announce(v, graph, run)
-
-
-# what each net says ---------------------------------------------------------------------------
 
 
 @cache
@@ -146,44 +95,61 @@ def shift_counters(v, first, by, graph: NetRows, run: Run):
     return v
 
 
-@device
-def gather_movers(base, net, movers, graph: NetRows, run: Run):
-    """Put the pins that want to move, of the next pins from place `base`, into a list.
+@cache
+def gather_movers(wants: DeviceFunction, in_line: DeviceFunction) -> DeviceFunction:
+    """Device function for those who want to move, and where they stand."""
 
-    In the order of their ids; all lanes of a team together.  Returns how many they are.
+    @device
+    def gather_movers(base, end, movers, graph: NetRows, run: Run):
+        """Put those that want to move, of the next ones in line from place `base`, into a list.
+
+        All lanes of a team together.  Returns how many they are.
+        """
+        place = base + lane()
+        joins = int64(0)
+        v = int32(-1)
+        if place < end:
+            v = in_line(place, graph)
+            joins = int64(wants(v, run.moves, run.cache, run.level))
+        until = team_scan(joins)
+        if joins != 0:
+            movers[until - 1] = v
+        team_sync()
+        return team_last(until)
+
+    return gather_movers
+
+
+def burning(price: DeviceFunction, wants: DeviceFunction, turns: Turns) -> tuple[Kernel, Kernel]:
+    """The kernels for nets without counters, and for those with them.
+
+    For a price, those who want to move, and in what order.
     """
-    place = base + lane()
-    wants = int64(0)
-    v = int32(-1)
-    if place < graph.nets.end[net]:
-        v = graph.nets.pins[place]
-        wants = int64(wants_to_move(v, run.moves, run.cache, run.level))
-    until = team_scan(wants)
-    if wants != 0:
-        movers[until - 1] = v
-    team_sync()
-    return team_last(until)
+    return burn_small_nets(price, wants, turns), burn_large_nets(price, wants, turns)
 
 
 @cache
-def burning(price: DeviceFunction) -> tuple[Kernel, Kernel]:
-    """The kernels for a price: for nets without counters, and for those with them."""
-    tell = tell_gain(price)
+def burn_small_nets(price: DeviceFunction, wants: DeviceFunction, turns: Turns) -> Kernel:
+    """The kernel for nets without counters."""
+    tell, turn_of = tell_gain(price), turns.turn_of
 
     @kernel
     def burn_small_net(i, graph: NetRows, run: Run):
         """Tell the pins of net i that want to move what it gains by each."""
         before = team_array(int32, MAX_SMALL)
         after = team_array(int32, MAX_SMALL)
+        number = team_array(int8, MAX_SMALL)
         net = graph.state.small_list[i]
         begin = int64(graph.nets.begin[net])
         size = size_of_net(net, graph.nets)
         for j in range(lane(), size, team_size()):
+            turn = turn_of(j, begin, size, graph, run)
             v = graph.nets.pins[begin + j]
-            before[j] = run.moves.part[v]
-            after[j] = before[j]
-            if wants_to_move(v, run.moves, run.cache, run.level):
-                after[j] = run.cache.best_target[v]
+            number[turn] = int8(j)
+            before[turn] = run.moves.part[v]
+            after[turn] = before[turn]
+            if wants(v, run.moves, run.cache, run.level):
+                after[turn] = run.cache.best_target[v]
         team_sync()
         spread = int64(graph.state.spread[net])
         for base in range(0, size, team_size()):
@@ -196,20 +162,31 @@ def burning(price: DeviceFunction) -> tuple[Kernel, Kernel]:
                 step = step_in_net(j, size, before, after)
             until = team_scan(step)
             if moves:
-                tell(graph.nets.pins[begin + j], net, spread + until - step, step, graph)
+                v = graph.nets.pins[begin + int64(number[j])]
+                tell(v, net, spread + until - step, step, graph)
             spread += team_last(until)
         if lane() == 0:
             graph.state.is_listed[net] = int32(0)
 
+    return burn_small_net
+
+
+@cache
+def burn_large_nets(price: DeviceFunction, wants: DeviceFunction, turns: Turns) -> Kernel:
+    """The kernel for nets with counters."""
+    tell, line_up = tell_gain(price), turns.line_up
+    gather = gather_movers(wants, turns.in_line)
+
     @kernel
     def burn_large_net(i, graph: NetRows, run: Run):
-        """The same for a net with counters, which go along and come back."""
+        """Tell the pins of net i the same; its counters go along and come back."""
         movers = team_array(int32, LARGE_TEAM)
         net = graph.state.large_list[i]
         first = int64(graph.state.row[net]) * graph.state.words.blocks
         spread = int64(graph.state.spread[net])
-        for base in range(graph.nets.begin[net], graph.nets.end[net], team_size()):
-            count = gather_movers(base, net, movers, graph, run)
+        end = line_up(net, graph, run)
+        for base in range(int64(graph.nets.begin[net]), end, team_size()):
+            count = gather(base, end, movers, graph, run)
             step = int64(0)
             if lane() < count:
                 step = step_in_group(lane(), movers, first, graph, run)
@@ -221,43 +198,9 @@ def burning(price: DeviceFunction) -> tuple[Kernel, Kernel]:
             team_sync()
         for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
             v = graph.nets.pins[place]
-            if wants_to_move(v, run.moves, run.cache, run.level):
+            if wants(v, run.moves, run.cache, run.level):
                 shift_counters(v, first, -1, graph, run)
         if lane() == 0:
             graph.state.is_listed[net] = int32(0)
 
-    return burn_small_net, burn_large_net
-
-
-# who moves ------------------------------------------------------------------------------------
-
-
-@device
-def move_if_nets_agree(v, graph: NetRows, run: Run):
-    """Move v if its nets do not cost more by that.  All lanes of a team together."""
-    here = run.moves.part[v]
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        row = graph.state.row[graph.targets[place]]
-        if row >= 0:
-            graph.state.leaving[int64(row) * graph.state.words.blocks + here] = int32(0)
-    if lane() == 0 and graph.state.after[v] >= 0:
-        commit_move(v, run.cache.best_target[v], run.moves, run.level)
-    return v
-
-
-@kernel
-def keep_agreed_moves(i, graph: NetRows, run: Run, one_lane):
-    """Move vertex i of the list if it wants to and its nets agree, unless it is a hub."""
-    if is_for(one_lane, run.level.movable, run.level):
-        v = movable_vertex(i, run.active, run.level)
-        is_hub = degree_of(v, graph) > run.level.hub_degree
-        if not is_hub and wants_to_move(v, run.moves, run.cache, run.level):
-            move_if_nets_agree(v, graph, run)
-
-
-@kernel
-def keep_agreed_moves_of_hubs(i, graph: NetRows, run: Run):
-    """Move a hub that wants to and whose nets agree."""
-    v = run.active.hubs[i]
-    if wants_to_move(v, run.moves, run.cache, run.level):
-        move_if_nets_agree(v, graph, run)
+    return burn_large_net

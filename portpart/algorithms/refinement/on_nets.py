@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from portpart.algorithms.objectives.net_sets import begin_large_net, begin_net
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import LARGE_TEAM, SMALL_TEAM, NetRowsOf, net_sizes
 from portpart.algorithms.refinement.active_sets import keep_movable
-from portpart.algorithms.refinement.net_afterburner import (
-    announce_moves,
-    announce_moves_of_hubs,
-    burning,
-    keep_agreed_moves,
-    keep_agreed_moves_of_hubs,
-)
+from portpart.algorithms.refinement.label_propagation import wants_to_move
+from portpart.algorithms.refinement.net_afterburner import burning
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
     settling,
     touch_nets_of_hubs,
     touch_nets_of_moves,
 )
+from portpart.algorithms.refinement.net_turns import Turns, turns_by
+from portpart.algorithms.refinement.net_wants import announcing, keeping, lose_nothing
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_with_hubs
 from portpart.algorithms.refinement.refiner import LABEL_PROPAGATION
 from portpart.backends.interface import ExecutionSpace
@@ -28,17 +26,35 @@ from portpart.backends.language import DeviceFunction
 from portpart.graphs.hypergraph import Hypergraph
 
 
+@dataclass(frozen=True)
 class OnNets(MoveRule):
-    """Label propagation with the afterburner over nets; macros stay."""
+    """Label propagation with the afterburner over nets.
 
-    holds_heavy = True
+    Attributes
+    ----------
+    order : str
+        In what order the afterburner thinks of moves as made: one of `net_turns.ORDERS`.
+    holds_heavy : bool
+        Macros stay.
+    """
+
+    order: str = "id"
+    holds_heavy: bool = True
+
+    wants: ClassVar[DeviceFunction] = wants_to_move
+    agree: ClassVar[DeviceFunction] = lose_nothing
 
     @property
     def name(self) -> str:
-        return "label propagation on nets"
+        return f"label propagation on nets, {self.order}"
+
+    @property
+    def turns(self) -> Turns:
+        """The order, of the moves that vertices want."""
+        return turns_by(self.order, self.wants)
 
     def rows(self, space: ExecutionSpace, finest: Hypergraph, num_blocks: int) -> NetRowsOf:
-        return NetRowsOf(space, net_sizes(finest, num_blocks))
+        return NetRowsOf(space, net_sizes(finest, num_blocks, self.turns.sorts))
 
     def record_begin(self, this: Recording) -> None:
         """Record how the state of all nets is found."""
@@ -51,14 +67,12 @@ class OnNets(MoveRule):
         program, movable, words = this.program, this.run.level.movable, _words(this)
         with program.side_by_side():
             program.launch(movable, keep_movable)
-            launch_with_hubs(this, movable, (announce_moves, announce_moves_of_hubs),
-                             this.widths.of_many)
-        small, large = burning(_price(this))
+            launch_with_hubs(this, movable, announcing(self.wants), this.widths.of_many)
+        small, large = burning(_price(this), self.wants, self.turns)
         with program.side_by_side():
             program.launch(words.small_listed, small, team=SMALL_TEAM)
             program.launch(words.large_listed, large, team=LARGE_TEAM)
-        launch_with_hubs(this, movable, (keep_agreed_moves, keep_agreed_moves_of_hubs),
-                         this.widths.of_many)
+        launch_with_hubs(this, movable, keeping(self.wants, self.agree), this.widths.of_many)
 
     def record_accounting(self, this: Recording) -> None:
         """Record how weights, nets and costs change with the moves."""
@@ -75,12 +89,9 @@ class OnNets(MoveRule):
         this.program.launch(1, empty_lists)
 
 
-ON_NETS = OnNets()
-
-
-def rule_for(objective: Objective) -> MoveRule:
+def rule_for(objective: Objective, order: str = "id") -> MoveRule:
     """Label propagation for an objective of graphs or of hypergraphs."""
-    return LABEL_PROPAGATION if objective.rules.price is None else ON_NETS
+    return LABEL_PROPAGATION if objective.rules.price is None else OnNets(order)
 
 
 def _words(this: Recording) -> Any:

@@ -88,3 +88,31 @@ class TwoDirectionOptions:
         """The same for rounds that are told apart by nothing."""
         return IndependentOptions(self.zero_gain, False, self.tolerance, self.stall_limit,
                                   2 * self.pass_limit, self.rebalance, self.slack)
+
+
+@described
+@dataclass(frozen=True)
+class SequenceOptions:
+    """Refinement of a level by sequences of moves."""
+
+    fill_rooms: bool = option(
+        True, "Whether moves behind the best prefix are made that gain and whose blocks have room.")
+    tolerance: float = option(
+        0.9999, "What is minimised must fall below this share of the best to count as progress.  "
+        "The paper's is 1: rounds go on while sequences gain.", above=0, max=1)
+    stall_limit: int = option(3, "Rounds without progress after which a level ends.", min=1)
+    round_limit: int = option(2**31, "Rounds after which a level ends in any case.", min=1)
+    rebalance: bool = option(
+        True, "Whether blocks that are too heavy are brought within their limits on every level, "
+        "as in Jet; else they only get no heavier.")
+    hold_heavy: bool = option(True, "Whether vertices that are heavy for a block stay.")
+    slack: int = option(
+        1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def shared(self) -> RefinementOptions:
+        """What all refinement has."""
+        return RefinementOptions(tolerance=self.tolerance, stall_limit=self.stall_limit,
+                                 iteration_limit=self.round_limit, slack=self.slack)

@@ -16,16 +16,13 @@ from __future__ import annotations
 from portpart.algorithms.refinement.best_prefix import (
     NEVER,
     WIDEST,
-    Sequence,
-    Trial,
-    bits_of,
     exceeds,
-    record_order,
     shorten_list,
     try_all,
 )
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Level, Run
+from portpart.algorithms.refinement.trial import Sequence, Trial, bits_of, record_order
 from portpart.backends.language import (
     atomic_add,
     atomic_max,

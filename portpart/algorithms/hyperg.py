@@ -1,0 +1,92 @@
+"""HyperG: multilevel GPU-accelerated k-way hypergraph partitioner.
+
+W. L. Lee, D.-L. Lin, C.-H. Chiu, U. Schlichtmann, T.-W. Huang, ASP-DAC 2025; and chapter 2 of
+W. L. Lee's dissertation, University of Wisconsin-Madison, 2025.
+Balanced groups, a start on the coarsest hypergraph, sequences of moves on every level.  The preset
+"paper" is the method as published, but for the start, which is the library's own where the paper
+calls Mt-KaHyPar; by default blocks are filled up and rebalanced, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.hierarchy import ClusterRule
+from portpart.algorithms.coarsening.net_contraction import contract_in_walk
+from portpart.algorithms.coarsening.net_grouping import group_by_nets
+from portpart.algorithms.coarsening.options import CoarseningOptions, NetGroupingOptions
+from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
+from portpart.algorithms.multilevel.options import SearchOptions
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.starting import start_from_pool
+from portpart.algorithms.multilevel.walk import Recipe
+from portpart.algorithms.refinement.best_sequence import sequence_refiner
+from portpart.algorithms.refinement.options import SequenceOptions
+from portpart.backends.interface import Array
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.options import MAX_BLOCKS, changed, check_options, described, option
+
+
+@described
+@dataclass(frozen=True)
+class HypergConfig:
+    """Parameters of the HyperG partitioner."""
+
+    coarsening: CoarseningOptions = option(
+        CoarseningOptions(coarsest_per_block=160, min_coarsest=0, max_coarsest=20480,
+                          max_kept=0.95), "Where coarsening ends.")
+    grouping: NetGroupingOptions = option(NetGroupingOptions(), "Merging by groups.")
+    initial: InitialOptions = option(
+        InitialOptions(method="both", starts=8, start_blocks=512,
+                       growing=GrowingOptions(refined=4, candidates=4)),
+        "Partitions of the coarsest hypergraph; METIS's are those of its clique graph.")
+    refinement: SequenceOptions = option(SequenceOptions(), "Refinement of a level.")
+    search: SearchOptions = option(SearchOptions(), "A search by several walks.")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+PRESETS = {
+    "default": HypergConfig(),
+    "paper": changed(HypergConfig(), {
+        "coarsening.max_coarsest": MAX_BLOCKS,
+        "coarsening.drop_below": 0,
+        "grouping.max_coarse_weight": None,
+        "refinement.fill_rooms": False,
+        "refinement.tolerance": 1,
+        "refinement.stall_limit": 1,
+        "refinement.rebalance": False,
+        "refinement.hold_heavy": False,
+        "refinement.slack": 0,
+    }),
+}
+
+
+def hyperg(problem: Problem, config: HypergConfig) -> Recipe:
+    """Coarsen by balanced groups, start, refine upwards."""
+    return Recipe(
+        config.coarsening, grouping_rule(problem, config),
+        start_from_pool(problem, config.initial),
+        lambda seed: sequence_refiner(problem.space, problem.graph, problem.balance,
+                                      config.refinement, seed, problem.objective),
+        search=config.search, contraction=contract_in_walk)
+
+
+def grouping_rule(problem: Problem, config: HypergConfig) -> ClusterRule:
+    """Groups of bounded size."""
+    options, limit = config.grouping, weight_limit(problem, config)
+
+    def find_groups(fine: Hypergraph, level_seed: int, label: Array | None) -> Clusters:
+        return group_by_nets(fine, limit, options.group_size, level_seed, options.max_rated, label)
+
+    return find_groups
+
+
+def weight_limit(problem: Problem, config: HypergConfig) -> int:
+    """Most that a vertex and whom it selects may weigh together: a quarter of a block or less."""
+    total, share = problem.graph.total_vertex_weight, config.grouping.max_coarse_weight
+    coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
+    limit = problem.balance.cluster_limit(coarsest)
+    return limit if share is None else min(limit, max(1, int(share * total / coarsest)))

@@ -1,0 +1,124 @@
+"""HyperG's sequences of moves (dissertation 2.3, algorithms 8 and 9), of vertices of hypergraphs.
+
+Every vertex that gains by a move to another block of its nets is a candidate.  They are put in
+order, the largest gain first, of equal ones the smaller id, and each is told what it gains once all
+before it have moved: the afterburner over nets, in the order of gains.  Of the prefixes of the
+sequence after which every block keeps its limit the one that gains most is made, the longest of
+these; without any gain, none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.objectives.pin_state import NetRows
+from portpart.algorithms.refinement.best_prefix import WIDEST, record_cut
+from portpart.algorithms.refinement.held_limits import record_held, record_lifted, with_own_limits
+from portpart.algorithms.refinement.net_wants import agree_to_all
+from portpart.algorithms.refinement.on_nets import OnNets
+from portpart.algorithms.refinement.options import SequenceOptions
+from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.refiner import Refiner
+from portpart.algorithms.refinement.state import GainCache, Level, Moves, Run, Sizes
+from portpart.algorithms.refinement.trial import (
+    Trial,
+    bits_of,
+    fill_key,
+    order_by_gain_next,
+    record_order,
+    trial_for,
+)
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import (
+    DeviceFunction,
+    device,
+    int64,
+    kernel,
+    lane,
+    team_max,
+    team_size,
+)
+from portpart.graphs.hypergraph import Hypergraph
+
+
+@device
+def would_gain(v, moves: Moves, cache: GainCache, level: Level):
+    """Whether v gains by moving to its best target."""
+    result = cache.best_target[v] >= 0
+    if result:
+        result = cache.gain[v] > 0
+    return result
+
+
+@dataclass(frozen=True)
+class Sequences(OnNets):
+    """Sequences of moves as a move rule."""
+
+    order: str = "gain"
+    options: SequenceOptions = field(default_factory=SequenceOptions)
+
+    loses = False
+    wants: ClassVar[DeviceFunction] = would_gain
+    agree: ClassVar[DeviceFunction] = agree_to_all
+
+    @property
+    def name(self) -> str:
+        return f"sequences on nets, {self.options.rebalance}"
+
+    def work_on(self, space: ExecutionSpace, run: Run) -> Run:
+        return run if self.options.rebalance else with_own_limits(space, run)
+
+    def more(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> Trial:
+        return trial_for(space, sizes, run, False, self.options.fill_rooms)
+
+    def record_begin(self, this: Recording) -> None:
+        super().record_begin(this)
+        if not self.options.rebalance:
+            record_lifted(this)
+
+    def record(self, this: Recording, more: Any) -> None:
+        """Record a round: candidates, what they gain one after the other, and the best prefix."""
+        program, level = this.program, this.run.level
+        if not self.options.rebalance:
+            record_held(this)
+        super().record(this, more)
+        program.launch(1, begin_order, team=WIDEST)
+        record_order(program, this.run, more, fill_key, order_by_gain_next)
+        program.launch(level.moves, take_later_gain)
+        record_cut(program, this.run, more, by_sum=True)
+
+
+def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance,
+                     options: SequenceOptions, seed: int, objective: Objective) -> Refiner:
+    """HyperG's refinement of a hierarchy; see `Refiner`."""
+    return Refiner(space, finest, balance, options.shared(), seed, objective=objective,
+                   rule=Sequences(holds_heavy=options.hold_heavy, options=options))
+
+
+@kernel
+def begin_order(_, run: Run, trial: Trial):
+    """The moves are to be sorted by vertex, then by the gains that were found first.  One team."""
+    top = int64(0)
+    for i in range(lane(), run.level.moves, team_size()):
+        v = run.moves.listed[i]
+        trial.gain[v] = run.cache.gain[v]
+        top = max(top, run.cache.gain[v])
+    top = team_max(top)
+    for b in range(lane(), run.level.blocks, team_size()):
+        trial.block_weight[b] = run.blocks.weight[b]
+    if lane() == 0:
+        trial.sequence.top_gain = top
+        trial.sequence.ordering = 1
+        trial.sequence.by_gain = 0
+        trial.sorting.words.keys = run.level.moves
+        trial.sorting.words.bits = bits_of(run.level.vertices)
+
+
+@kernel
+def take_later_gain(i, graph: NetRows, run: Run, trial: Trial):
+    """What a move gains after those before it takes the place of what it was sorted by."""
+    v = run.moves.listed[i]
+    trial.gain[v] = graph.state.after[v]

@@ -1,0 +1,169 @@
+"""In what order the wanted moves of a net's pins are thought of as made.
+
+In that of ids, as pins are stored; or in that of gains, the largest first, of equal ones the
+smaller id.  Pins of a net without counters are put in their places by counting who goes before
+each; those of a net with counters are gathered and sorted.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from portpart.algorithms.objectives.pin_state import NetRows
+from portpart.algorithms.refinement.state import GainCache, Run
+from portpart.backends.language import (
+    DeviceFunction,
+    device,
+    int32,
+    int64,
+    lane,
+    team_last,
+    team_scan,
+    team_size,
+    team_sync,
+)
+
+
+class Turns(NamedTuple):
+    """An order of moves, as device functions.
+
+    Attributes
+    ----------
+    turn_of : DeviceFunction
+        ``turn_of(j, begin, size, graph, run)``: the turn of pin j of a net without counters.
+    line_up : DeviceFunction
+        ``line_up(net, graph, run)``: makes the line of a net with counters, from where its pins
+        begin, and tells where it ends.  All lanes of a team together.
+    in_line : DeviceFunction
+        ``in_line(place, graph)``: who stands there.
+    sorts : bool
+        Whether lines are others than the pins.
+    """
+
+    turn_of: DeviceFunction
+    line_up: DeviceFunction
+    in_line: DeviceFunction
+    sorts: bool = False
+
+
+ORDERS = ("id", "gain")
+"""What they are called in options."""
+
+
+@cache
+def turns_by(order: str, wants: DeviceFunction) -> Turns:
+    """One of `ORDERS`, of the moves of those who want to move."""
+    if order == "id":
+        return Turns(turn_by_id, all_pins, pin_at)
+    return Turns(turn_by_gain(wants), line_up_by_gain(wants), mover_at, sorts=True)
+
+
+@device
+def turn_by_id(j, begin, size, graph: NetRows, run: Run):
+    """Pins are stored in this order."""
+    return j
+
+
+@device
+def all_pins(net, graph: NetRows, run: Run):
+    """All pins of a net are in line."""
+    return int64(graph.nets.end[net])
+
+
+@device
+def pin_at(place, graph: NetRows):
+    """The pin there."""
+    return graph.nets.pins[place]
+
+
+@device
+def mover_at(place, graph: NetRows):
+    """Who has been put there."""
+    return graph.state.line[place]
+
+
+@device
+def goes_before(u, v, cache: GainCache):
+    """Whether the move of u gains more than that of v, or as much and its id is smaller."""
+    first = u < v
+    if cache.gain[u] != cache.gain[v]:
+        first = cache.gain[u] > cache.gain[v]
+    return first
+
+
+@cache
+def turn_by_gain(wants: DeviceFunction) -> DeviceFunction:
+    """Device function for those who want to move."""
+
+    @device
+    def turn_by_gain(j, begin, size, graph: NetRows, run: Run):
+        """How many pins go before pin j: those that want to move go before the others."""
+        v = graph.nets.pins[begin + j]
+        v_wants = wants(v, run.moves, run.cache, run.level)
+        turn = int64(0)
+        for other in range(size):
+            u = graph.nets.pins[begin + other]
+            u_wants = wants(u, run.moves, run.cache, run.level)
+            first = u_wants
+            if u_wants == v_wants:
+                first = other < j
+                if v_wants:
+                    first = goes_before(u, v, run.cache)
+            turn += int64(first)
+        return turn
+
+    return turn_by_gain
+
+
+@cache
+def line_up_by_gain(wants: DeviceFunction) -> DeviceFunction:
+    """Device function for those who want to move."""
+
+    @device
+    def line_up_by_gain(net, graph: NetRows, run: Run):
+        """Gather the pins of a net that want to move, and sort them."""
+        begin = int64(graph.nets.begin[net])
+        end = int64(graph.nets.end[net])
+        count = int64(0)
+        for base in range(begin, end, team_size()):
+            place = base + lane()
+            joins = int64(0)
+            v = int32(-1)
+            if place < end:
+                v = graph.nets.pins[place]
+                joins = int64(wants(v, run.moves, run.cache, run.level))
+            until = team_scan(joins)
+            if joins != 0:
+                graph.state.line[begin + count + until - 1] = v
+            count += team_last(until)
+        team_sync()
+        sort_line(begin, count, graph.state.line, run.cache)
+        return begin + count
+
+    return line_up_by_gain
+
+
+@device
+def sort_line(begin, count, line, cache: GainCache):
+    """Sort the vertices from a place on by their gains: Batcher's merges of odd and even ones.
+
+    All lanes of a team together.
+    """
+    width = int64(1)
+    while width < count:
+        stride = width
+        while stride >= 1:
+            start = stride % width
+            for i in range(start + lane(), count - stride, team_size()):
+                is_left = (i - start) // stride % 2 == 0
+                if is_left and i // (2 * width) == (i + stride) // (2 * width):
+                    u = line[begin + i]
+                    v = line[begin + i + stride]
+                    if goes_before(v, u, cache):
+                        line[begin + i] = v
+                        line[begin + i + stride] = u
+            team_sync()
+            stride //= 2
+        width *= 2
+    return count

@@ -1,0 +1,118 @@
+"""A sequence of moves that is tried out: what is kept of it, and how it is sorted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.refinement.by_degree import More
+from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Kernel, Words, device, int64, kernel
+from portpart.backends.program import Program
+from portpart.primitives.recorded_sort import SortArrays, SortSlots, record_sort, sort_arrays
+
+
+class Sequence(Words):
+    """What a sequence of moves comes to."""
+
+    too_heavy: Any  # whether all moves together are too many
+    top_gain: Any
+    ordering: Any  # whether they are being sorted,
+    by_gain: Any  # and by what: the gain, or the vertex
+    kept: Any  # length of the prefix
+    made: Any  # moves that are made
+
+
+class Trial(More):
+    """Legal moves, and a sequence of them that is tried out.
+
+    Attributes
+    ----------
+    legal : array of int32, shape (n,)
+        Where a vertex may move; -1 if nowhere.
+    gain : array of int64, shape (n,)
+    keys, other_keys : array of int64, shape (n,)
+        What moves are sorted by; then their weights and their blocks.
+    other_list : array of int32, shape (n,)
+    weight_sums : array of int64
+        What all moves together add to the block weights, in several copies.
+    block_weight : array of int64, shape (k,)
+    sequence : Sequence
+    zero_gain : int
+        Whether moves without gain are legal that even out the weights of two blocks.
+    fill_rooms : int
+        Whether moves behind the prefix are made where their blocks have room.
+    limits : array of int64, shape (k,)
+        What blocks may weigh, where `Blocks.limits` changes from round to round.
+    """
+
+    keys: Array
+    gain: Array
+    other_list: Array
+    sequence: Sequence
+    sorting: SortArrays
+    zero_gain: int
+    fill_rooms: int
+    limits: Array
+    legal: Array = work(np.int32, lambda size: size.vertices)
+    other_keys: Array = work(np.int64, lambda size: size.vertices)
+    weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes, zeros=True)
+    block_weight: Array = work(np.int64, lambda size: size.blocks)
+    buffer_begin: Array = work(np.int64, lambda size: size.blocks)
+
+
+def trial_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
+              fill_rooms: bool) -> Trial:
+    """Allocate what a run needs; what only rebalancing uses is free while moves are made."""
+    return Trial.allocate(
+        space, sizes, keys=run.leavers.position, gain=run.leavers.leaving,
+        other_list=run.leavers.listed,
+        sequence=Sequence(space.zeros(len(Sequence.indices), np.int64)),
+        sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
+        fill_rooms=int(fill_rooms), limits=run.blocks.limits)
+
+
+def record_order(program: Program, run: Run, trial: Trial, fill: Kernel,
+                 order_next: Kernel) -> None:
+    """Record how the list of moves is sorted by one key after the other, the last one decides.
+
+    Parameters
+    ----------
+    fill, order_next : Kernel
+        Fills in the keys; says by what to sort next, if there is more, and how many bits that has.
+    """
+    with program.while_loop(trial.sequence.ordering):
+        program.launch(run.level.moves, fill)
+        record_sort(program, trial.sorting, SortSlots(trial.keys, run.moves.listed,
+                                                      trial.other_keys, trial.other_list))
+        program.launch(1, order_next)
+
+
+@device
+def bits_of(value):
+    """Bits of a number that is not negative."""
+    bits = int64(0)
+    while bits < 63 and (value >> bits) != 0:
+        bits += 1
+    return bits
+
+
+@kernel
+def fill_key(i, run: Run, trial: Trial):
+    """Key of a move: its vertex, or how much less it gains than the best one."""
+    v = run.moves.listed[i]
+    key = int64(v)
+    if trial.sequence.by_gain != 0:
+        key = trial.sequence.top_gain - trial.gain[v]
+    trial.keys[i] = key
+
+
+@kernel
+def order_by_gain_next(_, trial: Trial):
+    """After the vertices come the gains, and then the order is found."""
+    trial.sequence.ordering = 1 - trial.sequence.by_gain
+    trial.sequence.by_gain = 1
+    trial.sorting.words.bits = bits_of(trial.sequence.top_gain)

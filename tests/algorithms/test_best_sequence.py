@@ -1,0 +1,198 @@
+"""HyperG's sequences of moves: gains, order and prefix are those of plain loops over nets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portpart.algorithms.objectives.net_cost import net_objective
+from portpart.algorithms.refinement.best_prefix import WIDEST, lay_out_move, walk_moves
+from portpart.algorithms.refinement.best_sequence import Sequences, sequence_refiner
+from portpart.algorithms.refinement.options import SequenceOptions
+from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.interface import ExecutionSpace
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.rows import Csr
+from tests.algorithms.nets import circuit, hypergraphs, nets_of, weights_of
+from tests.algorithms.refining import balance_of, copied, refiner_at
+from tests.algorithms.spaces import launch, reference
+from tests.algorithms.test_best_prefix import Moves, put
+from tests.algorithms.test_net_refinement import (
+    PRICES,
+    agreed,
+    assert_outcome_is_true,
+    cost,
+    random_part,
+)
+from tests.backends.lanes import LanesSpace
+
+AS_PUBLISHED = SequenceOptions(fill_rooms=False, tolerance=1, stall_limit=1, rebalance=False,
+                               hold_heavy=False, slack=0)
+
+
+def refined(space: ExecutionSpace, hypergraph: Hypergraph, start: np.ndarray, k: int, name: str,
+            imbalance: str = "0.03",
+            options: SequenceOptions = AS_PUBLISHED) -> tuple[Refiner, Any]:
+    """A refiner that has refined `start`, and what it says of that."""
+    here = hypergraph.to(space)
+    refiner = sequence_refiner(space, here, balance_of(hypergraph, k, imbalance), options, 7,
+                               net_objective(name))
+    refiner.start(here, space.asarray(start, np.int32))
+    return refiner, dict(refiner.refine(here))
+
+
+def best_gains(hypergraph: Hypergraph, part: np.ndarray, name: str) -> list[int]:
+    """The most that each vertex gains by moving to a block of its nets; 0 where nothing gains."""
+    nets, weights = nets_of(hypergraph), weights_of(hypergraph.net_weights, hypergraph.num_nets)
+    around: list[list[int]] = [[] for _ in part]
+    for net, pins in enumerate(nets):
+        for v in pins:
+            around[v].append(net)
+
+    def price(v: int) -> int:
+        return sum(weights[net] * PRICES[name](len({int(part[u]) for u in nets[net]}))
+                   for net in around[v])
+
+    found = []
+    for v, own in enumerate(part.tolist()):
+        before, gains = price(v), [0]
+        for block in {int(part[u]) for net in around[v] for u in nets[net]}:
+            part[v] = block
+            gains.append(before - price(v))
+        part[v] = own
+        found.append(max(gains))
+    return found
+
+
+def best_length(order: list[int], gains: dict[int, int], source: Any, target: Any, masses: Any,
+                blocks: np.ndarray, limits: np.ndarray) -> int:
+    """Of the prefixes after which blocks keep their limits, the longest of those gaining most."""
+    blocks, total, found = blocks.copy(), 0, (0, 0)
+    for length, v in enumerate(order, 1):
+        blocks[source[v]] -= masses[v]
+        blocks[target[v]] += masses[v]
+        total += gains[v]
+        if (blocks <= limits).all():
+            found = max(found, (total, length))
+    return found[1] if found[0] > 0 else 0
+
+
+@pytest.mark.parametrize(("k", "imbalance"), [(2, "0.03"), (2, "1"), (70, "0.3")])
+def test_a_round_makes_the_best_prefix(space: ExecutionSpace, k: int, imbalance: str) -> None:
+    """Of moves in the order of their gains, each as large as it is after those before it."""
+    hypergraph, name = circuit(260, 4, large=240, weighted=k > 2), "cut"
+    start = random_part(hypergraph, k)
+    one_round = SequenceOptions(fill_rooms=False, rebalance=False, hold_heavy=False, slack=0,
+                                round_limit=1)
+    refiner, _ = refined(space, hypergraph, start, k, name, imbalance, one_round)
+    gain, target = copied(refiner.run.cache.gain), copied(refiner.run.cache.best_target)
+    wishes = {v: int(target[v]) for v in range(260) if target[v] >= 0 and gain[v] > 0}
+    expected = best_gains(hypergraph, start.copy(), name)
+    assert {v: int(gain[v]) for v in wishes} == {v: g for v, g in enumerate(expected) if g > 0}
+    order = sorted(wishes, key=lambda v: (-expected[v], v))
+    later = agreed(hypergraph, start, wishes, name, order)
+    after = copied(refiner.rows(hypergraph.to(space)).state.after)
+    assert {v: int(after[v]) for v in order} == later
+    masses = np.array(weights_of(hypergraph.vertex_weights, 260))
+    blocks = np.bincount(start, masses, k).astype(np.int64)
+    limits = np.maximum(balance_of(hypergraph, k, imbalance).limits, blocks)
+    length = best_length(order, later, start, wishes, masses, blocks, limits)
+    assert 0 < length < len(order)
+    moved = start.copy()
+    moved[order[:length]] = [wishes[v] for v in order[:length]]
+    assert np.array_equal(copied(refiner.run.moves.part)[:260], moved)
+
+
+def kept_of(space: ExecutionSpace, moves: Moves, gains: np.ndarray) -> int:
+    """Length of the prefix that a walk finds."""
+    order, run = moves.in_order(), moves.run(space)
+    trial = moves.trial(space, run, False)
+    put(space, run.moves.listed, np.array(order, np.int32))
+    put(space, trial.gain, gains)
+    put(space, trial.block_weight, moves.blocks)
+    graph = Csr(None, None, None, None, space.asarray(moves.weights.copy()))
+    records = {"graph": graph, "run": run, "trial": trial}
+    launch(space, len(order), lay_out_move, records)
+    launch(space, 1, walk_moves(True), records, team=WIDEST)
+    return int(trial.replaced(sequence=type(trial.sequence)(
+        copied(trial.sequence.array))).sequence.kept)
+
+
+def expected_of(moves: Moves, gains: np.ndarray) -> int:
+    order = moves.in_order()
+    return best_length(order, {v: int(gains[v]) for v in order}, moves.part, moves.wish,
+                       moves.weights, moves.blocks, moves.limits)
+
+
+@pytest.mark.parametrize("room", [0, 20, 400])
+@pytest.mark.parametrize("k", [2, 9])
+def test_the_walk_finds_the_prefix_of_the_most_gain(space: ExecutionSpace, k: int,
+                                                    room: int) -> None:
+    """Gains of either sign, and many prefixes that gain as much."""
+    for seed in range(3):
+        moves = Moves(5000, k, 3000, seed, room, 7)
+        gains = np.random.default_rng(seed).integers(-2, 3, 5000)
+        assert kept_of(space, moves, gains) == expected_of(moves, gains)
+
+
+@given(n=st.integers(2, 30), k=st.integers(2, 4), seed=st.integers(0, 10**6),
+       room=st.integers(0, 12), shift=st.integers(-3, 1), lanes=st.integers(1, 3))
+@settings(max_examples=40)
+def test_few_moves(n: int, k: int, seed: int, room: int, shift: int, lanes: int) -> None:
+    """Often nothing gains."""
+    moves = Moves(n, k, n, seed, room, 5)
+    gains = np.random.default_rng(seed).integers(-2, 3, n) + shift
+    assert kept_of(LanesSpace(lanes), moves, gains) == expected_of(moves, gains)
+
+
+@pytest.mark.parametrize("k", [2, 9])
+def test_every_space_finds_the_same_partition(space: ExecutionSpace, k: int) -> None:
+    """As published, from a balanced start; with all that is ours, from any start."""
+    hypergraph, name = circuit(2000, 6, large=700), "cut"
+    skewed = (np.random.default_rng(1).random(2000) ** 3 * k).astype(np.int32)
+    for start, options in ((random_part(hypergraph, k), AS_PUBLISHED),
+                           (skewed, SequenceOptions())):
+        found = []
+        for each in (space, reference()):
+            refiner, outcome = refined(each, hypergraph, start, k, name, options=options)
+            found.append((outcome, copied(refiner.best).tolist()))
+        assert found[0] == found[1]
+        assert_outcome_is_true(hypergraph, k, name, outcome, copied(refiner.best))
+        assert outcome["overload"] <= 0
+        assert outcome["cut"] < 0.9 * cost(hypergraph, start, name)
+
+
+@given(hypergraph=hypergraphs(12), k=st.integers(2, 4), name=st.sampled_from(sorted(PRICES)),
+       data=st.data())
+@settings(max_examples=60)
+def test_no_block_gets_heavier_than_it_may_or_was(hypergraph: Hypergraph, k: int, name: str,
+                                                  data: st.DataObject) -> None:
+    """And what is minimised gets no larger: every objective, weights of zero, huge weights."""
+    n = hypergraph.num_vertices
+    start = np.array(data.draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)), np.int32)
+    refiner, _ = refined(reference(), hypergraph, start, k, name, "0.5")
+    part = copied(refiner.best)[:n]
+    masses = weights_of(hypergraph.vertex_weights, n)
+    before, after = ([sum(m for m, b in zip(masses, blocks) if b == block) for block in range(k)]
+                     for blocks in (start, part))
+    limit = balance_of(hypergraph, k, "0.5").max_block_weight
+    assert all(now <= max(limit, then) for now, then in zip(after, before))
+    assert cost(hypergraph, part, name) <= cost(hypergraph, start, name)
+
+
+def test_a_line_of_any_length_is_sorted() -> None:
+    """Large nets of which all pins want to move: as many as two, three, ... times the lanes."""
+    for count in (65, 100, 128, 200):
+        hypergraph = circuit(count, count, large=count)
+        start = random_part(hypergraph, 2)
+        parts = []
+        for space in (reference(), LanesSpace(3)):
+            refiner, _ = refiner_at(space, hypergraph, start, 2, "1", net_objective("km1"),
+                                    Sequences(options=AS_PUBLISHED), iteration_limit=1)
+            refiner.refine(hypergraph.to(space))
+            parts.append(copied(refiner.run.moves.part).tolist())
+        assert parts[0] == parts[1]
