@@ -16,11 +16,12 @@ from portpart.algorithms.objectives.distances import distances_on
 from portpart.api.map_processes import mapped_by
 from portpart.backends.cpu.space import CpuSpace
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.topology import Topology
 from portpart.metrics.balance import block_weight_limit
 
 
-def bytes_of_arrays(host: Graph, k: int, preset: Any, algorithm: str = "jet") -> int:
+def bytes_of_arrays(host: Graph | Hypergraph, k: int, preset: Any, algorithm: str = "jet") -> int:
     """Return the most bytes that the graph and all arrays of one partition take at once."""
     space = CountingSpace()
     graph = copied(host, space)

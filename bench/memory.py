@@ -2,6 +2,7 @@
 
     python -m bench.memory --graphs 'delaunay_2^1[57],grid_1000x1000'
     python -m bench.memory --device cuda --graphs delaunay:22,rgg:22,rmat:20,grid:2048,cube:590
+    python -m bench.memory --graphs netlist:17,circuit.hgr --algorithms portpart/default
 
 real: the most bytes that the graph and all arrays of the library take at once; on a GPU what CuPy's
 pool has given out.  estimate: by `memory_estimate` with the graph itself as ``like``; the last
@@ -9,12 +10,14 @@ columns tell how many times the real bytes it is, and so is the estimate from si
 
 Besides names of instances, ``delaunay:22`` stands for a graph of 2^22 vertices, so do ``rgg`` and
 ``rmat``; ``grid:2048`` and ``cube:590`` for grids of that many vertices along an edge, the latter
-made on the device, with 64-bit offsets.
+made on the device, with 64-bit offsets.  ``netlist:17`` is a hypergraph, and so is a path that ends
+in ``.hgr`` or ``.hgr.xz``; their arcs are pins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,7 +30,7 @@ from bench.report import table
 from bench.scale import cube
 from portpart import generators
 from portpart.algorithms.mappers import MAPPERS
-from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.topology import Topology
 
 MIB = 2**20
@@ -36,6 +39,7 @@ MADE = {
     "rgg": lambda size: generators.random_geometric(2**size),
     "rmat": generators.rmat,
     "grid": generators.grid_2d,
+    "netlist": lambda size: generators.netlist(2**size),
 }
 ALGORITHMS = ("portpart/fast,portpart/default,portpart/strong,jet/default,gkway/default,"
               "gpmetis/default,im/default,hm/default,hm-ultra/default,two-phase/default")
@@ -59,12 +63,14 @@ def main(graphs: str, ks: str, machine: str, algorithms: str, device: str) -> No
     print(table(head, body))
 
 
-def graphs_called(names: list[str], device: str) -> Iterator[tuple[str, Graph]]:
+def graphs_called(names: list[str], device: str) -> Iterator[tuple[str, EitherGraph]]:
     """Yield graphs by name, in the memory of the device."""
     space = portpart.space(device)
     for name in names:
         family, _, size = name.partition(":")
-        if size:
+        if ".hgr" in name:
+            yield Path(name).name, portpart.io.read_hypergraph(name).to(space)
+        elif size:
             yield name, (cube(space, int(size)) if family == "cube"
                          else MADE[family](int(size)).to(space))
         else:
@@ -72,18 +78,18 @@ def graphs_called(names: list[str], device: str) -> Iterator[tuple[str, Graph]]:
                 yield instance.name, instance.make().portable.to(space)
 
 
-def row(name: str, graph: Graph, named: str, target: int | Topology) -> list[str]:
+def row(name: str, graph: EitherGraph, named: str, target: int | Topology) -> list[str]:
     """Measure one call."""
     algorithm, _, preset = named.partition("/")
     real = real_bytes(graph, target, algorithm, preset)
     estimate, alone = (estimated(graph, target, algorithm, preset, like) for like in (graph, None))
     k = target.num_elements if isinstance(target, Topology) else target
-    return [name, f"{graph.num_vertices:,}", f"{graph.num_arcs:,}", named, str(k),
+    return [name, f"{graph.num_vertices:,}", f"{graph.num_entries:,}", named, str(k),
             f"{real / MIB:.1f}", f"{estimate / MIB:.1f}", f"{estimate / real:.2f}",
             f"{alone / real:.2f}"]
 
 
-def real_bytes(graph: Graph, target: int | Topology, algorithm: str, preset: Any) -> int:
+def real_bytes(graph: EitherGraph, target: int | Topology, algorithm: str, preset: Any) -> int:
     """Return the most bytes in use at once, those of the graph among them."""
     if graph.space.kind != "cuda":
         count = bytes_of_mapping if isinstance(target, Topology) else bytes_of_arrays
@@ -96,9 +102,15 @@ def real_bytes(graph: Graph, target: int | Topology, algorithm: str, preset: Any
     return graph_bytes(graph) + peak[0]
 
 
-def estimated(graph: Graph, target: int | Topology, algorithm: str, preset: Any,
-              like: Graph | None = None) -> int:
+def estimated(graph: EitherGraph, target: int | Topology, algorithm: str, preset: Any,
+              like: EitherGraph | None = None) -> int:
     """Return the peak that the library announces."""
+    if isinstance(graph, Hypergraph):
+        return portpart.memory_estimate(
+            graph.num_vertices, None, target, algorithm=algorithm, preset=preset,
+            vertex_weights=graph.vertex_weights is not None,
+            edge_weights=graph.net_weights is not None, num_nets=graph.num_nets,
+            num_pins=graph.num_pins, like=like).peak
     return portpart.memory_estimate(
         graph.num_vertices, graph.num_arcs, target, algorithm=algorithm, preset=preset,
         vertex_weights=graph.vertex_weights is not None, edge_weights=graph.weights is not None,

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from portpart import metrics
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import lookup
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+
+AnyGraph = TypeVar("AnyGraph", Graph, Hypergraph)
 
 
-def copied(host: Graph, space: ExecutionSpace) -> Graph:
-    """Return the graph in memory that `space` has allocated."""
+def copied(host: AnyGraph, space: ExecutionSpace) -> AnyGraph:
+    """Return the graph or hypergraph in memory that `space` has allocated."""
     arrays = [None if array is None else space.copy(space.asarray(array))
               for array in host.arrays.values()]
-    return Graph(*arrays, space)
+    return type(host)(*arrays, space)
 
 
-def run(graph: Graph, k: int, algorithm: str, preset: Any, seed: int, trace: Trace) -> Array:
+def run(graph: EitherGraph, k: int, algorithm: str, preset: Any, seed: int, trace: Trace) -> Array:
     """Partition as `portpart.partition` does, but for what it does before and afterwards."""
+    of_nets = isinstance(graph, Hypergraph)
     total = graph.total_vertex_weight
     limit = min(metrics.block_weight_limit(total, k), total)
-    recipe, config = lookup(algorithm, preset)
-    return recipe(Problem(graph, Balance(k, limit, total // k), seed, trace), config)
+    recipe, config = lookup(algorithm, preset, of_nets=of_nets)
+    return recipe(Problem(graph, Balance(k, limit, total // k), seed, trace,
+                          objective=net_objective("km1") if of_nets else CUT), config)

@@ -8,16 +8,20 @@ from portpart.algorithms.partitioners import find
 from portpart.api.mapping_memory import mapping_estimate
 from portpart.api.memory_levels import levels_for
 from portpart.api.memory_model import OF_WORD, MemoryEstimate, level_size, size_of
+from portpart.api.memory_net_levels import net_estimate
+from portpart.api.memory_nets import net_level_size
 from portpart.api.memory_search import Search
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+from portpart.graphs.nets_and_edges import closed_neighbourhoods
 from portpart.graphs.topology import Topology
 
 
 def memory_estimate(
-    num_vertices: int,
-    num_arcs: int,
-    k: int | Topology,
+    num_vertices: int | None = None,
+    num_arcs: int | None = None,
+    k: int | Topology = 2,
     *,
     algorithm: str | None = None,
     preset: Any = "default",
@@ -26,20 +30,23 @@ def memory_estimate(
     offset_bytes: int | None = None,
     weight_bytes: int = 4,
     arc_shrink: float | None = None,
-    like: Graph | None = None,
+    like: EitherGraph | None = None,
+    num_nets: int | None = None,
+    num_pins: int | None = None,
+    objective: str | None = None,
 ) -> MemoryEstimate:
     """Memory that a partition or a mapping takes on its device, the graph included.
 
     Parameters
     ----------
-    num_vertices, num_arcs : int
-        Sizes of the graph; an undirected edge has two arcs.
-    k : int or Topology
+    num_vertices, num_arcs : int, optional
+        Sizes of the graph, by default those of `like`; an undirected edge has two arcs.
+    k : int or Topology, default 2
         Number of blocks, or the machine to map to.
     algorithm, preset : optional
         As for :func:`portpart.partition`, with a machine as for :func:`portpart.map_processes`.
     vertex_weights, edge_weights : bool, default False
-        Whether the graph has them.
+        Whether the graph has them; nets of a hypergraph count as edges.
     offset_bytes : int, optional
         Bytes of an offset: 4 for less than 2^31 arcs, else 8, by default.
     weight_bytes : int, default 4
@@ -48,10 +55,14 @@ def memory_estimate(
         Share of the arcs that a level keeps.  The default is for graphs of skewed degrees: 0.7 for
         ``"portpart"`` and mappings, 0.82 for ``"gkway"``, 0.86 for others.  Meshes and roads keep
         0.33 to 0.5, 0.5 to 0.6 and 0.46 to 0.67.
-    like : Graph, optional
+    like : Graph or Hypergraph, optional
         The graph itself, or a smaller one of its kind: it is coarsened where it lies, and the
         levels are taken to shrink as its do.  Goes before `arc_shrink`, and a graph of the same
         size before what is said of weights and bytes.
+    num_nets, num_pins : int, optional
+        Sizes of a hypergraph, in place of `num_arcs`.
+    objective : str, optional
+        As for :func:`portpart.partition`.
 
     Returns
     -------
@@ -61,7 +72,7 @@ def memory_estimate(
     Raises
     ------
     InputError
-        If a size is negative, k below 1, a share not between 0 and 1, or a name unknown.
+        If a size is missing or negative, k below 1, a share not between 0 and 1, or a name unknown.
 
     Examples
     --------
@@ -72,25 +83,55 @@ def memory_estimate(
     >>> machine = portpart.Topology("4:8:6", "1:10:100")
     >>> portpart.memory_estimate(2**20, 6 * 2**20, machine, arc_shrink=0.5).peak // 2**20
     266
+    >>> netlist = portpart.generators.netlist(1000)
+    >>> portpart.memory_estimate(like=netlist, k=8).graph
+    43120
     """
-    if like is not None and (like.num_vertices, like.num_arcs) == (num_vertices, num_arcs):
+    if objective == "volume":
+        num_nets, num_pins, like = _of_neighbourhoods(num_vertices, num_arcs, like)
+    if isinstance(like, Hypergraph) or num_nets is not None:
+        if isinstance(k, Topology) or isinstance(like, Graph):
+            raise InputError("nets are given with a machine, or with a graph that has none")
+        n, m, p = (_size(name, value, like) for name, value in (
+            ("num_vertices", num_vertices), ("num_nets", num_nets), ("num_pins", num_pins)))
+        _check(arc_shrink, num_vertices=n, num_nets=m, num_pins=p, k=k)
+        nets = net_level_size(n, m, p, weight_bytes, OF_WORD * vertex_weights,
+                              weight_bytes * edge_weights)
+        return net_estimate(nets, k, algorithm, preset, like)
+    n, arcs = (_size(name, value, like) for name, value in (
+        ("num_vertices", num_vertices), ("num_arcs", num_arcs)))
+    if like is not None and (like.num_vertices, like.num_arcs) == (n, arcs):
         graph = size_of(like)
     else:
-        graph = level_size(num_vertices, num_arcs, weight_bytes, OF_WORD * vertex_weights,
+        graph = level_size(n, arcs, weight_bytes, OF_WORD * vertex_weights,
                            weight_bytes * edge_weights, offset_bytes)
     if isinstance(k, Topology):
-        _check(num_vertices, num_arcs, 1, arc_shrink)
+        _check(arc_shrink, num_vertices=n, num_arcs=arcs)
         return mapping_estimate(graph, k, algorithm, preset, arc_shrink, like)
-    _check(num_vertices, num_arcs, k, arc_shrink)
+    _check(arc_shrink, num_vertices=n, num_arcs=arcs, k=k)
     found, config = find(algorithm, preset)
     search = Search(found.name, config, k)
     return search.estimate(levels_for(graph, search, arc_shrink, like))
 
 
-def _check(num_vertices: int, num_arcs: int, k: int, arc_shrink: float | None) -> None:
-    for name, value, least in (
-        ("num_vertices", num_vertices, 0), ("num_arcs", num_arcs, 0), ("k", k, 1)
-    ):  # fmt: skip
+def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,
+                       like: EitherGraph | None) -> tuple[int, int, Hypergraph | None]:
+    """Nets and pins of the neighbourhoods of a graph, and those of one like it."""
+    n, arcs = _size("num_vertices", num_vertices, like), _size("num_arcs", num_arcs, like)
+    return n, n + arcs, closed_neighbourhoods(like) if isinstance(like, Graph) else None
+
+
+def _size(name: str, value: int | None, like: EitherGraph | None) -> int:
+    """A size that is given, or else that of `like`."""
+    found = getattr(like, name, None) if value is None else value
+    if found is None:
+        raise InputError(f"{name} is missing; without it, give what has such as `like`")
+    return int(found)
+
+
+def _check(arc_shrink: float | None, **sizes: Any) -> None:
+    for name, value in sizes.items():
+        least = int(name == "k")
         if value < least:
             raise InputError(f"{name} is {value}; it must be at least {least}")
     if arc_shrink is not None and not 0 < arc_shrink < 1:

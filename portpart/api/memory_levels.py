@@ -63,9 +63,9 @@ def _enlarged(finest: LevelSize, search: Search, walk: list[Pair]) -> Levels:
     n, arcs = scaled[-1]
     model, most = search.model, search.coarsening.coarsest_vertices(search.num_blocks)
     if n > most:
-        scaled += _shrinking(n, arcs, most, model.vertices, model.arcs)
+        scaled += shrinking(n, arcs, most, model.vertices, model.arcs)
     coarsest = most if search.sections else min(most, int(ABOVE_END * scaled[-1][0]))
-    return _levels(finest, search, scaled, _start_by_shares(scaled, search, coarsest))
+    return _levels(finest, search, scaled, start_by_shares(scaled, search, coarsest))
 
 
 def _measured(graph: Graph, search: Search) -> Iterator[tuple[list[Pair], list[Pair]]]:
@@ -131,12 +131,12 @@ def _by_shares(finest: LevelSize, search: Search, arc_shrink: float | None) -> L
     model = search.model
     n, arcs = finest.num_vertices, finest.num_arcs
     arcs_kept = model.arcs if arc_shrink is None else arc_shrink
-    walk = [(n, arcs), *_shrinking(n, arcs, _end(search), model.vertices, arcs_kept)]
+    walk = [(n, arcs), *shrinking(n, arcs, _end(search), model.vertices, arcs_kept)]
     most = search.coarsening.coarsest_vertices(search.num_blocks)
-    return _levels(finest, search, walk, _start_by_shares(walk, search, most))
+    return _levels(finest, search, walk, start_by_shares(walk, search, most))
 
 
-def _shrinking(n: int, arcs: int, end: int, vertices_kept: float,
+def shrinking(n: int, arcs: int, end: int, vertices_kept: float,
                arcs_kept: float) -> Iterator[Pair]:
     """Vertices and arcs of the levels below one.
 
@@ -150,7 +150,7 @@ def _shrinking(n: int, arcs: int, end: int, vertices_kept: float,
         yield n, arcs
 
 
-def _start_by_shares(walk: list[Pair], search: Search, most: int) -> list[Pair]:
+def start_by_shares(walk: list[Pair], search: Search, most: int) -> list[Pair]:
     """Levels that starts grow on; the coarsest graph has as many vertices as it may have."""
     n = min(walk[0][0], most)
     arcs = next((arcs for vertices, arcs in walk if vertices <= most), walk[-1][1])
@@ -158,7 +158,7 @@ def _start_by_shares(walk: list[Pair], search: Search, most: int) -> list[Pair]:
     if growing is None:
         return [(n, arcs)]
     least = min(n, int(growing.min_vertices * ABOVE_END))
-    below = _shrinking(n, arcs, growing.min_vertices, model.vertices, model.arcs)
+    below = shrinking(n, arcs, growing.min_vertices, model.vertices, model.arcs)
     return [(n, arcs), *((max(vertices, least), few) for vertices, few in below)]
 
 

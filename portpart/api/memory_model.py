@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -72,6 +73,9 @@ class LevelSize:
         return Clusters.num_bytes(self.fine)
 
 
+AnySize = TypeVar("AnySize", bound=LevelSize)
+
+
 def level_size(n: int, arcs: int, weight_bytes: int, vertex_weight: int = OF_WORD,
                edge_weight: int | None = None, offset: int | None = None) -> LevelSize:
     """A graph whose weights take so many bytes each; a coarse graph has weights of both kinds."""
@@ -115,14 +119,33 @@ class MemoryModel:
 
     def coarsening_bytes(self, levels: Sequence[LevelSize]) -> int:
         """Most bytes beside the finest graph while the levels are made."""
-        held, peak = 0, 0
-        for depth, level in enumerate(levels):
-            # the last one may be found to be too small or too large, and is given back
-            coarse = levels[min(depth + 1, len(levels) - 1)].own_bytes
-            peak = max(peak, held + self.clusters(level.fine),
-                       held + level.clusters_bytes + contraction_bytes(level.fine, coarse))
-            held += level.clusters_bytes + coarse
-        return peak
+        return making_bytes(levels, lambda level: self.clusters(level.fine),
+                            lambda level, coarse: contraction_bytes(level.fine, coarse.own_bytes))
+
+    def refining_bytes(self, finest: LevelSize, num_blocks: int) -> int:
+        """Bytes of what refinement keeps for a finest graph."""
+        return self.refinement(Sizes(finest.num_vertices, finest.num_arcs, num_blocks))
+
+
+def making_bytes(levels: Sequence[AnySize], clusters: Callable[[AnySize], int],
+                 contraction: Callable[[AnySize, AnySize], int]) -> int:
+    """Most bytes beside the finest level while the others are made.
+
+    Parameters
+    ----------
+    clusters : callable
+        Bytes for finding clusters of a level, these included.
+    contraction : callable
+        Bytes for contracting a level to a coarser one, this included.
+    """
+    held, peak = 0, 0
+    for depth, level in enumerate(levels):
+        # the last one may be found to be too small or too large, and is given back
+        coarse = levels[min(depth + 1, len(levels) - 1)]
+        peak = max(peak, held + clusters(level),
+                   held + level.clusters_bytes + contraction(level, coarse))
+        held += level.clusters_bytes + coarse.own_bytes
+    return peak
 
 
 def contraction_bytes(fine: FineSizes, coarse: int) -> int:
@@ -130,7 +153,7 @@ def contraction_bytes(fine: FineSizes, coarse: int) -> int:
     return max(bytes_of(CONTRACTION_WORK, fine), bytes_outliving(CONTRACTION_WORK, fine) + coarse)
 
 
-def hierarchy_bytes(levels: Sequence[LevelSize]) -> int:
+def hierarchy_bytes(levels: Sequence[AnySize]) -> int:
     """Bytes of all graphs but the finest, and of the maps between them."""
     return sum(level.own_bytes for level in levels[1:]) + sum(
         level.clusters_bytes for level in levels[:-1])

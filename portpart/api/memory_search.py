@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from portpart.algorithms.coarsening.options import CoarseningOptions
 from portpart.algorithms.initial.bisection_state import Candidates, Splits
@@ -15,7 +15,6 @@ from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.initial.order_by_section import ordering_bytes
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.pool import MAX_GROWN
-from portpart.algorithms.refinement.state import Sizes
 from portpart.api.memory_model import (
     MODELS,
     OF_VERTEX,
@@ -26,6 +25,9 @@ from portpart.api.memory_model import (
     hierarchy_bytes,
 )
 from portpart.backends.work import bytes_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 MIN_SECTIONS = 2
 """One section is the whole graph, and has no label."""
@@ -108,7 +110,7 @@ class Search:
         one = initial.method == "auto" and initial.num_starts(self.num_blocks) == 1
         return initial.growing.of_one() if one else initial.growing
 
-    def reduced(self, share: float) -> Search:
+    def reduced(self, share: float) -> Self:
         """The same for a graph that is smaller by so much, with blocks of as many vertices."""
         end = max(1, int(share * self.coarsening.coarsest_vertices(self.num_blocks)))
         dense = self.coarsening.coarsest_dense_vertices(self.num_blocks)
@@ -133,7 +135,7 @@ class Search:
             whole = finest.own_bytes + OF_VERTEX * finest.num_vertices
             return MemoryEstimate(finest.own_bytes, 0, whole, whole)
         labels = self._label_bytes(levels.walk)
-        coarsening = kept + 2 * labels + self.model.coarsening_bytes(levels.walk)
+        coarsening = kept + 2 * labels + self._coarsening_bytes(levels.walk)
         refinement = kept + labels + self._refining_bytes(levels.walk) + self._start_bytes(levels)
         return MemoryEstimate(
             graph=finest.own_bytes,
@@ -142,10 +144,13 @@ class Search:
             refinement=finest.own_bytes + int(MARGIN * refinement),
         )
 
+    def _coarsening_bytes(self, walk: Sequence[LevelSize]) -> int:
+        """Most bytes beside the finest graph until the coarsest is made."""
+        return self.model.coarsening_bytes(walk)
+
     def _refining_bytes(self, walk: Sequence[LevelSize]) -> int:
         """Bytes of the coarser graphs and of refinement."""
-        sizes = Sizes(walk[0].num_vertices, walk[0].num_arcs, self.num_blocks)
-        return hierarchy_bytes(walk) + self.model.refinement(sizes)
+        return hierarchy_bytes(walk) + self.model.refining_bytes(walk[0], self.num_blocks)
 
     def _kept_bytes(self, walk: Sequence[LevelSize]) -> int:
         """Bytes of the partitions that are kept beside the walk.

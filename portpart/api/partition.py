@@ -194,7 +194,7 @@ def partition(
         run, config = lookup(algorithm, preset, starts, k)
     working, space = task.graph, given.space
     number_of_blocks(k, working.num_vertices)
-    check_room(space, k)
+    check_room(space, k, working)
     constraints = constraints_of(working, k, fixed, initial, deadline)
     bounds = bounds_for(working, k, imbalance, target, constraints.fixed, min_weight)
     trace = Trace(space, working, progress)

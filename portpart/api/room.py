@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.objectives.pin_state import PinState, net_sizes
 from portpart.algorithms.refinement.state import Sizes
 from portpart.api.memory_model import readable, refining_bytes
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import OutOfMemory
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 
 ASKED_FROM = 2**28
 """Less than so many bytes are taken without asking what is free."""
 
 
-def check_room(space: ExecutionSpace, k: int) -> None:
-    """Raise if the arrays that every call has for k blocks exceed all memory."""
-    needed = refining_bytes(Sizes(0, 0, k))
+def check_room(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) -> None:
+    """Raise if the arrays that every call has for k blocks, or those of nets, exceed all memory."""
+    needed, who = refining_bytes(Sizes(0, 0, k)), "whatever the graph,"
+    if isinstance(graph, Hypergraph):
+        needed += PinState.num_bytes(net_sizes(graph, k))
+        who = f"for {graph.num_nets:,} nets,"
     if needed <= ASKED_FROM:
         return
     free = space.free_bytes()
     if free is not None and needed > free:
-        raise OutOfMemory(f"{k} blocks take {readable(needed)}, whatever the graph, and "
+        raise OutOfMemory(f"{k} blocks take {readable(needed)}, {who} and "
                           f"{space.name} has {readable(free)}")

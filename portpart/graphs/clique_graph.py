@@ -81,10 +81,21 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
                  {"vertex": hypergraph.total_vertex_weight})
 
 
+def num_pairs(hypergraph: Hypergraph) -> int:
+    """How many arcs the clique graph is made of, before those of several nets add up."""
+    sizes, limit = _sizes(hypergraph), _max_clique(hypergraph)
+    small, large = sizes[sizes <= limit], sizes[sizes > limit]
+    steps = np.ceil(np.log2(np.maximum(large, 2))).astype(np.int64) - 1
+    return int((small * (small - 1)).sum() + (2 * steps * large).sum())
+
+
+def _sizes(hypergraph: Hypergraph) -> np.ndarray:
+    return np.diff(hypergraph.space.to_host(hypergraph.net_offsets)).astype(np.int64)
+
+
 def _max_clique(hypergraph: Hypergraph) -> int:
     """Most pins of a net that becomes a clique."""
-    sizes = np.diff(hypergraph.space.to_host(hypergraph.net_offsets)).astype(np.int64)
-    limit = MAX_CLIQUE
+    sizes, limit = _sizes(hypergraph), MAX_CLIQUE
     while limit > 4 and (sizes * (sizes - 1))[sizes <= limit].sum() > MAX_ARCS:
         limit //= 2
     return limit

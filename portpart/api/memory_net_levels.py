@@ -1,0 +1,160 @@
+"""How large the levels of a search are on a hypergraph: by shares, or as those of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.hierarchy import Level
+from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.multilevel.pool import levels_below
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import levels_of
+from portpart.algorithms.objectives.net_cost import net_objective
+from portpart.algorithms.partitioners import OF_NETS, find
+from portpart.api.memory_levels import OTHER_SEED, start_by_shares
+from portpart.api.memory_model import OF_WORD, LevelSize, MemoryEstimate, level_size
+from portpart.api.memory_nets import (
+    NETS_KEPT,
+    NetLevelSize,
+    NetSearch,
+    net_level_size,
+    size_of_nets,
+)
+from portpart.api.memory_search import Levels
+from portpart.backends.interface import Array
+from portpart.graphs.clique_graph import MAX_ARCS, num_pairs, plain_graph
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.metrics.balance import block_weight_limit
+
+PAIRS_OF_PIN, PAIRS_KEPT = 8, 0.6
+"""Arcs that the clique graph is made of for a pin of the coarsest hypergraph, and the share of
+them that differ, where no hypergraph tells."""
+
+
+@dataclass(frozen=True)
+class NetCounts:
+    """Vertices, nets and pins of a level, and slots of its hash rows in main memory."""
+
+    vertices: int
+    nets: int
+    pins: int
+    slots: int = 0
+
+    def scaled(self, fine: NetCounts, coarse: NetCounts) -> NetCounts:
+        """The next level, if it keeps what `coarse` keeps of `fine`."""
+        values = (-(-own * after // max(1, before)) for own, before, after in zip(
+            self.counts, fine.counts, coarse.counts, strict=True))
+        vertices, nets, pins = values
+        return NetCounts(vertices, nets, pins, coarse.slots * pins // max(1, coarse.pins))
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Vertices, nets and pins."""
+        return self.vertices, self.nets, self.pins
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Levels of a hypergraph, arcs that its clique graph is made of, and levels of that one."""
+
+    levels: list[NetCounts]
+    pairs: int
+    below: list[LevelSize]
+
+
+def net_estimate(given: NetLevelSize, k: int, algorithm: str | None, preset: Any,
+                 like: Hypergraph | None) -> MemoryEstimate:
+    """Memory that a partition of a hypergraph takes, of the sizes given or, if it is, like one."""
+    if like is not None and (like.num_vertices, like.num_nets, like.num_pins) == (
+            given.num_vertices, given.num_nets, given.num_arcs):
+        given = size_of_nets(like)
+    found, config = find(algorithm, preset, OF_NETS)
+    search = NetSearch(found.name, config, k)
+    return search.estimate(net_levels_for(given, search, like))
+
+
+def net_levels_for(finest: NetLevelSize, search: NetSearch,
+                   like: Hypergraph | None) -> list[Levels]:
+    """The levels that a search has on a hypergraph.
+
+    Parameters
+    ----------
+    like : Hypergraph, optional
+        It is coarsened, and levels shrink as its do.
+    """
+    if like is None or search.num_blocks == 1:
+        return [_by_shares(finest, search)]
+    share = min(1.0, like.num_vertices / max(1, finest.num_vertices))
+    wanted = search if share == 1 else search.reduced(share)
+    return [_levels(finest, found, share) for found in _measured(like, wanted)]
+
+
+def _measured(like: Hypergraph, search: NetSearch) -> Iterator[Measured]:
+    """Coarsen a hypergraph by two seeds; or, where walks improve a partition, inside of one."""
+    total, k = like.total_vertex_weight, search.num_blocks
+    balance = Balance(k, min(block_weight_limit(total, k), total), total // k)
+    problem = Problem(like, balance, 0, Trace(like.space, like, None),
+                      objective=net_objective("km1"))
+    recipe = replace(OF_NETS[search.algorithm].recipe(problem, search.config),
+                     coarsening=search.coarsening)
+    walks: list[tuple[int, Array | None]] = [(0, recipe.label), (OTHER_SEED, recipe.label)]
+    if not search.search.is_one_walk:
+        algorithm, config = find(search.algorithm, "fast", OF_NETS)
+        walks[1] = OTHER_SEED, algorithm.partition(problem, config)
+    for seed, label in walks:
+        yield _sizes(levels_of(problem, recipe, seed, label), search)
+
+
+def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> Measured:
+    coarsest, growing = levels[-1].graph, search.growing
+    wishes = NetWishes(search.config.nets)
+    counts = [NetCounts(level.graph.num_vertices, level.graph.num_nets, level.graph.num_pins,
+                        0 if level.cluster is None
+                        else wishes.around(level.graph, 0).sizes.arcs) for level in levels]
+    clique = plain_graph(coarsest)
+    graphs = [clique] if growing is None else [
+        level.graph for level in levels_below(clique, growing, 0)]
+    below = [level_size(each.num_vertices, each.num_arcs, OF_WORD) for each in graphs]
+    return Measured(counts, num_pairs(coarsest), below)
+
+
+def _levels(finest: NetLevelSize, found: Measured, share: float) -> Levels:
+    """Levels that shrink as those of a hypergraph that is smaller by so much."""
+    now = NetCounts(finest.num_vertices, finest.num_nets, finest.num_arcs)
+    counts = [replace(now, slots=int(found.levels[0].slots / share))]
+    for fine, coarse in pairwise(found.levels):
+        counts.append(counts[-1].scaled(fine, coarse))
+    below = [level_size(int(each.num_vertices / share), int(each.num_arcs / share), OF_WORD)
+             for each in found.below]
+    return Levels(_walk(finest, counts, int(found.pairs / share)), below)
+
+
+def _walk(finest: NetLevelSize, counts: Sequence[NetCounts], pairs: int) -> list[LevelSize]:
+    """Levels of these counts, the first of which is there."""
+    coarse = [net_level_size(*each.counts, finest.weight_bytes, slots=each.slots)
+              for each in counts[1:]]
+    walk = [replace(finest, slots=counts[0].slots), *coarse]
+    walk[-1] = replace(walk[-1], pairs=min(pairs, MAX_ARCS))
+    return list(walk)
+
+
+def _by_shares(finest: NetLevelSize, search: NetSearch) -> Levels:
+    """One level more than the shares give: the first levels of some keep more than that."""
+    model, end = search.model, search.coarsening.coarsest_vertices(search.num_blocks)
+    n, m, p = finest.num_vertices, finest.num_nets, finest.num_arcs
+    counts, last = [NetCounts(n, m, p)], n <= end
+    while not last:
+        last = n <= end
+        n, m, p = int(model.vertices * n), int(NETS_KEPT * m), int(model.arcs * p)
+        counts.append(NetCounts(n, m, p))
+    coarsest = next((each for each in counts if each.vertices <= end), counts[-1])
+    pairs = min(MAX_ARCS, PAIRS_OF_PIN * coarsest.pins)
+    arcs = min(int(PAIRS_KEPT * pairs), end * end)
+    start = [(min(finest.num_vertices, end), arcs)]
+    below = [level_size(*each, OF_WORD) for each in start_by_shares(start, search, end)]
+    return Levels(_walk(finest, counts, pairs), below)

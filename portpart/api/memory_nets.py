@@ -1,0 +1,195 @@
+"""How much memory a search among partitions of a hypergraph takes, from what its pieces declare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
+from portpart.algorithms.coarsening.cluster_rounds import VertexList
+from portpart.algorithms.coarsening.merged_nets import CoarseNets
+from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
+from portpart.algorithms.objectives import pin_state
+from portpart.algorithms.objectives.pin_state import MAX_SMALL, PinState
+from portpart.algorithms.refinement.state import Sizes
+from portpart.api.memory_model import (
+    OF_VERTEX,
+    OF_WORD,
+    LevelSize,
+    MemoryModel,
+    clustering_bytes,
+    contraction_bytes,
+    level_size,
+    making_bytes,
+    offset_bytes,
+    refining_bytes,
+)
+from portpart.api.memory_search import MIN_SECTIONS, Levels, Search
+from portpart.backends.work import bytes_of
+from portpart.graphs.hypergraph import Hypergraph
+
+LARGE_SHARE = 0.1
+"""Share of the pins that nets with counters of their own have, unless a hypergraph tells more."""
+
+COMMUNITIES_KEPT = 0.7
+"""Share of its vertices and arcs that the first level of communities keeps, at most."""
+
+OF_WISHES = 21
+"""Bytes of a vertex for what it looks at when it wishes for a cluster (`net_wishes.py`)."""
+
+OF_PAIR, OF_PAIRED_PIN = 56, 20
+"""Bytes of an arc and of a pin while the clique graph is made: the arc, its weight, its key, and
+what that is sorted and added up with."""
+
+
+@dataclass(frozen=True)
+class NetLevelSize(LevelSize):
+    """A hypergraph of a hierarchy; its arcs are its pins.
+
+    Attributes
+    ----------
+    num_nets : int
+    large : int
+        Nets that have counters in refinement, at most.
+    slots : int
+        Slots of hash rows in main memory where its vertices look for clusters.
+    pairs : int
+        Arcs that its clique graph is made of.
+    """
+
+    num_nets: int = 0
+    large: int = 0
+    slots: int = 0
+    pairs: int = 0
+
+    @property
+    def fine(self) -> FineSizes:
+        """What clustering works on."""
+        n = self.num_vertices
+        return FineSizes(n, self.slots, n, np.dtype(np.int64), np.dtype(f"i{self.offset_bytes}"))
+
+    @property
+    def nets(self) -> NetSizes:
+        """What contraction works on."""
+        return NetSizes(self.num_vertices, self.num_nets, self.num_arcs)
+
+    @property
+    def incidence(self) -> LevelSize:
+        """The graph of vertices and nets."""
+        return level_size(self.num_vertices + self.num_nets, 2 * self.num_arcs, OF_WORD)
+
+
+def net_level_size(n: int, m: int, p: int, weight_bytes: int, vertex_weight: int = OF_WORD,
+                   net_weight: int | None = None, **more: Any) -> NetLevelSize:
+    """A hypergraph whose weights take so many bytes; a coarse one has weights of both kinds."""
+    offset = offset_bytes(p)
+    own = (offset * (n + m + 2) + 2 * OF_VERTEX * p + vertex_weight * n
+           + (weight_bytes if net_weight is None else net_weight) * m)
+    more.setdefault("large", 1 + min(m, int(LARGE_SHARE * p) // (MAX_SMALL + 1)))
+    return NetLevelSize(n, p, own, weight_bytes, offset, num_nets=m, **more)
+
+
+def size_of_nets(hypergraph: Hypergraph, slots: int = 0, pairs: int = 0) -> NetLevelSize:
+    """A hypergraph that there is."""
+    own = sum(array.nbytes for array in hypergraph.arrays.values() if array is not None)
+    return NetLevelSize(
+        hypergraph.num_vertices, hypergraph.num_pins, own, hypergraph.weight_sum_dtype.itemsize,
+        hypergraph.net_offsets.dtype.itemsize, num_nets=hypergraph.num_nets,
+        large=pin_state.net_sizes(hypergraph, 1).large, slots=slots, pairs=pairs)
+
+
+def contraction_of_nets(level: NetLevelSize, coarse: NetLevelSize) -> int:
+    """Bytes of a contraction: work arrays, offsets of pins and nets, the result and its keys."""
+    p, m = level.num_arcs, level.num_nets
+    offsets = OF_WORD * (p + 1) + (OF_VERTEX + OF_WORD) * (m + 1)
+    turned = OF_WORD * coarse.num_arcs
+    return CoarseNets.num_bytes(level.nets) + offsets + turned + coarse.own_bytes
+
+
+def clustering_of_nets(level: NetLevelSize) -> int:
+    """Bytes of clusters by common nets, and of what finding them works on."""
+    fine = level.fine
+    lists = bytes_of((VertexList, VertexList), FineSizes(level.num_vertices))
+    wide = 2 * OF_VERTEX * level.num_vertices
+    given = bytes_of((VertexList, VertexList), fine)
+    return (level.clusters_bytes + bytes_of(CLUSTERING_WORK, fine) - given + lists + wide
+            + OF_WISHES * level.num_vertices)
+
+
+def communities_bytes(level: NetLevelSize) -> int:
+    """Bytes of communities while they are found, on the finest graph of vertices and nets."""
+    graph = level.incidence
+    coarse = level_size(int(COMMUNITIES_KEPT * graph.num_vertices),
+                        int(COMMUNITIES_KEPT * graph.num_arcs), OF_WORD)
+    return graph.own_bytes + OF_VERTEX * graph.num_vertices + max(
+        clustering_bytes(graph.fine),
+        graph.clusters_bytes + contraction_bytes(graph.fine, coarse.own_bytes))
+
+
+class NetModel(MemoryModel):
+    """The same for hypergraphs."""
+
+    def coarsening_bytes(self, levels: Sequence[LevelSize]) -> int:
+        """Most bytes beside the finest hypergraph while the levels are made."""
+        nets = [level for level in levels if isinstance(level, NetLevelSize)]
+        return making_bytes(nets, clustering_of_nets, contraction_of_nets)
+
+    def refining_bytes(self, finest: LevelSize, num_blocks: int) -> int:
+        """Bytes of what refinement keeps, the state of the nets included."""
+        assert isinstance(finest, NetLevelSize)
+        sizes = pin_state.NetSizes(finest.num_vertices, finest.num_nets, finest.large, num_blocks)
+        return (refining_bytes(Sizes(finest.num_vertices, finest.num_arcs, num_blocks))
+                + PinState.num_bytes(sizes))
+
+
+NETS = NetModel(0.4, 0.65, clustering_bytes, refining_bytes)
+NETS_KEPT = 0.72
+"""Shares that a level keeps of the vertices, pins and nets of the one before: so large that their
+sums over all levels are above those of 33 real hypergraphs."""
+
+
+@dataclass(frozen=True)
+class NetSearch(Search):
+    """A search among partitions of a hypergraph; starts are those of a clique graph."""
+
+    @property
+    def num_labels(self) -> int:
+        """Labels that walks keep to: those of a partition, or communities."""
+        found = super().num_labels
+        return found if self.config.communities is None else max(MIN_SECTIONS, found)
+
+    @property
+    def model(self) -> MemoryModel:
+        """What the pieces declare."""
+        return NETS
+
+    def _kept_bytes(self, walk: Sequence[LevelSize]) -> int:
+        """Bytes of partitions, and of the communities of vertices and nets."""
+        assert isinstance(walk[0], NetLevelSize)
+        return super()._kept_bytes(walk) + self._communities(walk[0])
+
+    def _communities(self, finest: NetLevelSize) -> int:
+        """Bytes of the communities."""
+        if self.config.communities is None:
+            return 0
+        return OF_VERTEX * finest.incidence.num_vertices
+
+    def _coarsening_bytes(self, walk: Sequence[LevelSize]) -> int:
+        """Bytes of the levels, or of the communities while they are made before these."""
+        levels = super()._coarsening_bytes(walk)
+        if self.config.communities is None:
+            return levels
+        assert isinstance(walk[0], NetLevelSize)
+        return max(levels, communities_bytes(walk[0]) - self._communities(walk[0]))
+
+    def _start_bytes(self, levels: Levels) -> int:
+        """Bytes of the clique graph while it is made, or of it and the starts."""
+        coarsest, clique = levels.walk[-1], levels.start[0]
+        assert isinstance(coarsest, NetLevelSize)
+        made = OF_PAIR * coarsest.pairs + OF_PAIRED_PIN * coarsest.num_arcs
+        by_metis = self.config.initial.num_starts(self.num_blocks) + 1
+        return max(made, clique.own_bytes + super()._start_bytes(levels)
+                   + OF_VERTEX * by_metis * clique.num_vertices)

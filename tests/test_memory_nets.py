@@ -1,0 +1,138 @@
+"""The estimate of memory of hypergraphs against the bytes of the arrays that a run really makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portpart
+from bench.counting_space import CountingSpace, bytes_of_arrays
+from bench.recipes import copied
+from portpart import generators
+from portpart.algorithms.coarsening.communities import communities
+from portpart.algorithms.coarsening.options import CommunityOptions
+from portpart.api.memory_nets import communities_bytes, size_of_nets
+from portpart.errors import InputError, OutOfMemory
+from portpart.graphs.clique_graph import num_pairs
+from portpart.graphs.hypergraph import Hypergraph
+from tests import data_folder
+from tests.golden.hypergraphs import of_matrix, with_macros
+
+HYPERGRAPHS: dict[str, Callable[[], Hypergraph]] = {
+    "netlist": lambda: generators.netlist(12_000), "macros": with_macros, "matrix": of_matrix}
+
+CASES = [("netlist", "default", 2), ("netlist", "default", 64), ("netlist", "best", 2),
+         ("macros", "strong", 8), ("macros", "fast", 130), ("matrix", "fast", 200)]
+
+CLOSE = 1.3
+"""So many times the bytes in use are at most estimated."""
+
+
+def peak_of(hypergraph: Hypergraph, k: int, **options: Any) -> int:
+    """Bytes that are estimated from the sizes of a hypergraph and what else is told."""
+    return portpart.memory_estimate(
+        hypergraph.num_vertices, None, k, num_nets=hypergraph.num_nets,
+        num_pins=hypergraph.num_pins, vertex_weights=hypergraph.vertex_weights is not None,
+        edge_weights=hypergraph.net_weights is not None, **options).peak
+
+
+def assert_close(hypergraph: Hypergraph, preset: str, k: int, like: Hypergraph) -> None:
+    used = bytes_of_arrays(hypergraph, k, preset, "portpart")
+    assert used <= peak_of(hypergraph, k, like=like, preset=preset) <= CLOSE * used
+
+
+@pytest.mark.parametrize(("name", "preset", "k"), CASES)
+def test_estimates_are_upper_bounds_and_close(name: str, preset: str, k: int) -> None:
+    """With weights and without, of few and of many blocks, by each preset."""
+    hypergraph = HYPERGRAPHS[name]()
+    assert_close(hypergraph, preset, k, hypergraph)
+
+
+@pytest.mark.parametrize(("name", "k"), [("ibm01", 64), ("greenbea", 2), ("NDC-substances", 8)])
+def test_estimates_of_real_hypergraphs_are_close(name: str, k: int) -> None:
+    """A circuit, a matrix of large nets, and a network whose levels hardly shrink."""
+    hypergraph = portpart.io.read_hypergraph(data_folder.hypergraph_path(name))
+    assert_close(hypergraph, "default", k, hypergraph)
+
+
+def test_a_smaller_hypergraph_of_the_kind_tells_how_levels_shrink() -> None:
+    assert_close(generators.netlist(24_000), "default", 8, generators.netlist(8000))
+
+
+def test_sizes_alone_are_enough_for_a_netlist() -> None:
+    hypergraph = generators.netlist(12_000)
+    used = bytes_of_arrays(hypergraph, 8, "default", "portpart")
+    assert used <= peak_of(hypergraph, 8) <= 2.5 * used
+
+
+def test_communities_take_what_is_declared() -> None:
+    """But for rounding, and for how much smaller their first level is."""
+    space = CountingSpace(1)
+    hypergraph = copied(generators.netlist(12_000), space)
+    before = space.peak = space.live
+    communities(hypergraph, 1, CommunityOptions())
+    used = space.peak - before
+    assert used <= communities_bytes(size_of_nets(hypergraph)) <= 1.05 * used
+
+
+def test_the_input_is_in_the_estimate() -> None:
+    """Offsets, pins both ways, and weights."""
+    hypergraph = with_macros()
+    own = sum(array.nbytes for array in hypergraph.arrays.values() if array is not None)
+    assert portpart.memory_estimate(k=4, like=hypergraph).graph == own
+    told = portpart.memory_estimate(1000, None, 4, num_nets=500, num_pins=9000,
+                                    vertex_weights=True)
+    assert told.graph == 4 * 1502 + 2 * 4 * 9000 + 8 * 1000
+
+
+def test_many_blocks_take_sets_of_many_words() -> None:
+    """Two words for each 64 blocks and each net."""
+    def refinement(k: int) -> int:
+        return portpart.memory_estimate(10**6, None, k, num_nets=10**6, num_pins=4 * 10**6,
+                                        like=None).refinement
+
+    assert refinement(4096) - refinement(2048) >= 16 * 10**6 * 32
+
+
+def test_volume_is_of_neighbourhoods() -> None:
+    """A net for each vertex, whose pins are itself and its neighbours."""
+    grid = generators.grid_2d(40, 40)
+    n, pins = 1600, 1600 + grid.num_arcs
+    estimate = portpart.memory_estimate(k=4, like=grid, objective="volume")
+    assert estimate.graph == 2 * 4 * (n + 1) + 2 * 4 * pins
+    alone = portpart.memory_estimate(n, grid.num_arcs, 4, objective="volume")
+    assert alone == portpart.memory_estimate(n, None, 4, num_nets=n, num_pins=pins)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({"num_vertices": 5, "num_nets": 3}, "num_pins is missing"),
+    ({"num_vertices": 5}, "num_arcs is missing"),
+    ({"num_vertices": 5, "num_nets": -3, "num_pins": 1}, "num_nets is -3"),
+    ({"like": generators.netlist(50), "k": 0}, "k is 0"),
+    ({"like": generators.netlist(50), "k": portpart.Topology("2:2", "1:10")}, "with a machine"),
+])
+def test_bad_sizes_are_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        portpart.memory_estimate(**given)
+
+
+def test_more_blocks_than_there_is_room_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any work: the sets of blocks of the nets alone take more."""
+    hypergraph = generators.netlist(70_000)
+    monkeypatch.setattr(type(hypergraph.space), "free_bytes", lambda space: 2**30)
+    with pytest.raises(OutOfMemory, match=r"65536 blocks take .* for 70,000 nets, .* 1.00 GiB"):
+        portpart.partition(hypergraph, 2**16)
+
+
+def test_arcs_of_the_clique_graph_are_counted() -> None:
+    """As plain loops count them: all pairs, or steps of 1, 2, 4 ... both ways."""
+    sizes = [0, 1, 2, 5, 256, 257, 512, 513, 700]
+    pins = np.concatenate([np.arange(size) for size in sizes])
+    hypergraph = portpart.as_hypergraph((np.cumsum([0, *sizes]), pins))
+    around = [size - 1 if size <= 256 else 2 * sum(2 ** (i + 1) < size for i in range(32))
+              for size in sizes]
+    expected = sum(size * max(0, each) for size, each in zip(sizes, around, strict=True))
+    assert num_pairs(hypergraph) == expected
