@@ -283,6 +283,7 @@ def _grow_on_nets(hypergraph: Any) -> None:
 def _coarsen_nets(hypergraph: Any) -> None:
     from portpart.algorithms.coarsening.cluster_size import cluster_rule
     from portpart.algorithms.coarsening.communities import communities
+    from portpart.algorithms.coarsening.fewer_nets import fewer_nets
     from portpart.algorithms.coarsening.hierarchy import coarsen
     from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
     from portpart.algorithms.coarsening.net_wishes import NetWishes
@@ -292,7 +293,7 @@ def _coarsen_nets(hypergraph: Any) -> None:
         NetOptions,
     )
 
-    finest = merged_nets(hypergraph, NetOptions())
+    finest = merged_nets(fewer_nets(hypergraph, NetOptions()), NetOptions())
     rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(),
                         NetWishes(NetOptions()))
     coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets,

@@ -20,6 +20,7 @@ import portpart.primitives
 from portpart import Topology, generators
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
+from portpart.algorithms.coarsening.fewer_nets import fewer_nets
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_grouping import group_by_nets
@@ -192,7 +193,8 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
 
 def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
     """All rows of the coarser hypergraphs."""
-    finest = merged_nets(HYPERGRAPHS[case.graph]().to(space), NetOptions())
+    finest = fewer_nets(HYPERGRAPHS[case.graph]().to(space), NetOptions())
+    finest = merged_nets(finest, NetOptions())
     rule = cluster_rule(finest, 20, finest.total_vertex_weight, IMPROVED, NetWishes(NetOptions(40)))
     levels = coarsen(space, finest, rule, stop_at=20, max_kept=0.9, contraction=contract_nets,
                      label=communities(finest, 1, CommunityOptions()))

@@ -27,14 +27,19 @@ class Algorithm(Entry):
     ----------
     recipe : callable
         The parts of the walk through a problem, by a configuration.
+    prepared : callable, optional
+        The problem that is walked through in place of one, where that is easier.
     """
 
     task: ClassVar[str] = "partition"
 
     recipe: Callable[[Problem, Any], Recipe] = field(repr=False)
+    prepared: Callable[[Problem, Any], Problem] | None = field(default=None, repr=False)
 
     def partition(self, problem: Problem, config: Any) -> Array:
         """The blocks of a graph: an array of int32, shape (n,), in its space."""
+        if self.prepared is not None:
+            problem = self.prepared(problem, config)
         return partition_multilevel(problem, self.recipe(problem, config))
 
 
@@ -89,7 +94,7 @@ OF_NETS: dict[str, Algorithm] = {each.name: replace(each, takes="hypergraphs") f
         "Gottesbueren, Seemaier (2025)",
         portpart_nets.PRESETS,
         {"refinement.temperatures": "c", "refinement.finest_temperatures": "c"},
-        recipe=portpart_nets.portpart_nets,
+        recipe=portpart_nets.portpart_nets, prepared=portpart_nets.with_fewer_nets,
     ),
     Algorithm(
         "hyperg", "HyperG",

@@ -7,10 +7,11 @@ carry it over to nets; combinations and cycles as for graphs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
+from portpart.algorithms.coarsening.fewer_nets import fewer_nets
 from portpart.algorithms.coarsening.net_contraction import contract_in_walk
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import (
@@ -73,6 +74,18 @@ PRESETS = {
     "strong": STRONG,
     "best": changed(STRONG, {"search.runs": 3, "search.cycles": 2}),
 }
+
+
+def with_fewer_nets(problem: Problem, config: HypergraphConfig) -> Problem:
+    """The same problem without nets that are huge, and without repeated ones where there are many.
+
+    Values of results are those of all nets.
+    """
+    fewer = fewer_nets(problem.graph, config.nets)
+    if fewer is problem.graph:
+        return problem
+    problem.trace.left_out(problem.graph, fewer)
+    return replace(problem, graph=fewer)
 
 
 def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:

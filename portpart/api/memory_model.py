@@ -8,7 +8,7 @@ follow from the sizes of the levels, which `memory_levels.py` finds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -220,6 +220,11 @@ class MemoryEstimate:
     def peak(self) -> int:
         """Most bytes in use at once."""
         return max(self.coarsening, self.refinement, self.swaps)
+
+    def beside(self, size: int) -> MemoryEstimate:
+        """The same with so many bytes that are in use all the time."""
+        return replace(self, graph=self.graph + size, coarsening=self.coarsening + size,
+                       refinement=self.refinement + size)
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<22} {readable(size):>10}" for name, size in self._rows() if size)

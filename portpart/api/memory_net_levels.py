@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.fewer_nets import fewer_nets
 from portpart.algorithms.coarsening.hierarchy import Level
-from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.multilevel.pool import levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
@@ -19,7 +19,6 @@ from portpart.algorithms.partitioners import OF_NETS, find
 from portpart.api.memory_levels import OTHER_SEED, start_by_shares
 from portpart.api.memory_model import OF_WORD, LevelSize, MemoryEstimate, level_size
 from portpart.api.memory_nets import (
-    NETS_KEPT,
     NetLevelSize,
     NetSearch,
     net_level_size,
@@ -70,12 +69,14 @@ class Measured:
 def net_estimate(given: NetLevelSize, k: int, algorithm: str | None, preset: Any,
                  like: Hypergraph | None) -> MemoryEstimate:
     """Memory that a partition of a hypergraph takes, of the sizes given or, if it is, like one."""
-    if like is not None and (like.num_vertices, like.num_nets, like.num_pins) == (
-            given.num_vertices, given.num_nets, given.num_arcs):
-        given = size_of_nets(like)
     found, config = find(algorithm, preset, OF_NETS)
     search = NetSearch(found.name, config, k)
-    return search.estimate(net_levels_for(given, search, like))
+    if like is None or (like.num_vertices, like.num_nets, like.num_pins) != (
+            given.num_vertices, given.num_nets, given.num_arcs):
+        return search.estimate(net_levels_for(given, search, like))
+    fewer = fewer_nets(like, config.nets) if search.spares_nets else like
+    estimate = search.estimate(net_levels_for(size_of_nets(fewer), search, fewer))
+    return estimate if fewer is like else estimate.beside(size_of_nets(like).own_bytes)
 
 
 def net_levels_for(finest: NetLevelSize, search: NetSearch,
@@ -104,7 +105,7 @@ def _measured(like: Hypergraph, search: NetSearch) -> Iterator[Measured]:
                      coarsening=search.coarsening)
     walks: list[tuple[int, Array | None]] = [(0, recipe.label), (OTHER_SEED, recipe.label)]
     if not search.search.is_one_walk:
-        algorithm, config = find(search.algorithm, "fast", OF_NETS)
+        algorithm, config = find("portpart", "fast", OF_NETS)
         walks[1] = OTHER_SEED, algorithm.partition(problem, config)
     for seed, label in walks:
         yield _sizes(levels_of(problem, recipe, seed, label), search)
@@ -112,7 +113,7 @@ def _measured(like: Hypergraph, search: NetSearch) -> Iterator[Measured]:
 
 def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> Measured:
     coarsest, growing = levels[-1].graph, search.growing
-    wishes = NetWishes(search.config.nets)
+    wishes = search.wishes
     counts = [NetCounts(level.graph.num_vertices, level.graph.num_nets, level.graph.num_pins,
                         0 if level.cluster is None
                         else wishes.around(level.graph, 0).sizes.arcs) for level in levels]
@@ -150,7 +151,7 @@ def _by_shares(finest: NetLevelSize, search: NetSearch) -> Levels:
     counts, last = [NetCounts(n, m, p)], n <= end
     while not last:
         last = n <= end
-        n, m, p = int(model.vertices * n), int(NETS_KEPT * m), int(model.arcs * p)
+        n, m, p = int(model.vertices * n), int(model.nets * m), int(model.arcs * p)
         counts.append(NetCounts(n, m, p))
     coarsest = next((each for each in counts if each.vertices <= end), counts[-1])
     pairs = min(MAX_ARCS, PAIRS_OF_PIN * coarsest.pins)

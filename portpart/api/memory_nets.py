@@ -11,10 +11,11 @@ import numpy as np
 from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
 from portpart.algorithms.coarsening.cluster_rounds import VertexList
 from portpart.algorithms.coarsening.merged_nets import CoarseNets
+from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
 from portpart.algorithms.objectives import pin_state
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, PinState
-from portpart.algorithms.refinement.state import Sizes
 from portpart.api.memory_model import (
     OF_VERTEX,
     OF_WORD,
@@ -22,6 +23,7 @@ from portpart.api.memory_model import (
     MemoryModel,
     clustering_bytes,
     contraction_bytes,
+    legal_moves_bytes,
     level_size,
     making_bytes,
     offset_bytes,
@@ -129,8 +131,20 @@ def communities_bytes(level: NetLevelSize) -> int:
         graph.clusters_bytes + contraction_bytes(graph.fine, coarse.own_bytes))
 
 
+@dataclass(frozen=True)
 class NetModel(MemoryModel):
-    """The same for hypergraphs."""
+    """The same for hypergraphs.
+
+    Attributes
+    ----------
+    nets : float
+        Share that a level keeps of the nets, too.
+    lines_up : bool
+        Whether large nets sort their pins.
+    """
+
+    nets: float = 0.72
+    lines_up: bool = False
 
     def coarsening_bytes(self, levels: Sequence[LevelSize]) -> int:
         """Most bytes beside the finest hypergraph while the levels are made."""
@@ -140,15 +154,17 @@ class NetModel(MemoryModel):
     def refining_bytes(self, finest: LevelSize, num_blocks: int) -> int:
         """Bytes of what refinement keeps, the state of the nets included."""
         assert isinstance(finest, NetLevelSize)
-        sizes = pin_state.NetSizes(finest.num_vertices, finest.num_nets, finest.large, num_blocks)
-        return (refining_bytes(Sizes(finest.num_vertices, finest.num_arcs, num_blocks))
-                + PinState.num_bytes(sizes))
+        sizes = pin_state.NetSizes(finest.num_vertices, finest.num_nets, finest.large, num_blocks,
+                                   finest.num_arcs if self.lines_up else 0)
+        return super().refining_bytes(finest, num_blocks) + PinState.num_bytes(sizes)
 
 
-NETS = NetModel(0.4, 0.65, clustering_bytes, refining_bytes)
-NETS_KEPT = 0.72
-"""Shares that a level keeps of the vertices, pins and nets of the one before: so large that their
-sums over all levels are above those of 33 real hypergraphs."""
+NET_MODELS = {
+    "portpart": NetModel(0.4, 0.65, clustering_bytes, refining_bytes),
+    "hyperg": NetModel(0.5, 0.7, clustering_bytes, legal_moves_bytes, 0.75, lines_up=True),
+}
+"""Their shares are so large that the sums over all levels are above those of 33 real hypergraphs;
+groups are made with less than clusters."""
 
 
 @dataclass(frozen=True)
@@ -159,12 +175,29 @@ class NetSearch(Search):
     def num_labels(self) -> int:
         """Labels that walks keep to: those of a partition, or communities."""
         found = super().num_labels
-        return found if self.config.communities is None else max(MIN_SECTIONS, found)
+        return max(MIN_SECTIONS, found) if self.has_communities else found
 
     @property
-    def model(self) -> MemoryModel:
+    def has_communities(self) -> bool:
+        """Whether walks from scratch keep to communities."""
+        return getattr(self.config, "communities", None) is not None
+
+    @property
+    def spares_nets(self) -> bool:
+        """Whether it begins with what may be a smaller hypergraph."""
+        return hasattr(self.config, "nets")
+
+    @property
+    def wishes(self) -> NetWishes:
+        """What nets vertices look at."""
+        grouping = getattr(self.config, "grouping", None)
+        return NetWishes(self.config.nets if grouping is None
+                         else NetOptions(max_rated=grouping.max_rated))
+
+    @property
+    def model(self) -> NetModel:
         """What the pieces declare."""
-        return NETS
+        return NET_MODELS[self.algorithm]
 
     def _kept_bytes(self, walk: Sequence[LevelSize]) -> int:
         """Bytes of partitions, and of the communities of vertices and nets."""
@@ -173,14 +206,14 @@ class NetSearch(Search):
 
     def _communities(self, finest: NetLevelSize) -> int:
         """Bytes of the communities."""
-        if self.config.communities is None:
+        if not self.has_communities:
             return 0
         return OF_VERTEX * finest.incidence.num_vertices
 
     def _coarsening_bytes(self, walk: Sequence[LevelSize]) -> int:
         """Bytes of the levels, or of the communities while they are made before these."""
         levels = super()._coarsening_bytes(walk)
-        if self.config.communities is None:
+        if not self.has_communities:
             return levels
         assert isinstance(walk[0], NetLevelSize)
         return max(levels, communities_bytes(walk[0]) - self._communities(walk[0]))

@@ -48,7 +48,8 @@ class PartitionResult:
         ``launches``, ``synchronizations`` and ``seconds``; ``cuts``, that of the best partition
         after each walk through the levels (the phase ``search`` holds all walks but the first);
         ``repaired``, vertices that a last step has moved for the sake of the bounds alone, since
-        refinement ended beyond them: seldom any.
+        refinement ended beyond them: seldom any; ``left_out``, nets of a hypergraph, and pins,
+        that the search did without.
 
         A program counts as one launch, however many kernels it runs; a CUDA space whose
         ``program_mode`` is ``"walk"`` counts each kernel, and each test of a flag as a

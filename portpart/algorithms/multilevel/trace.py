@@ -62,6 +62,7 @@ class Trace:
         self.cuts: list[int] = []
         self.num_repaired = 0
         self.sections: list[dict[str, Any]] = []
+        self.spared: dict[str, int] = {}
         self._launches = space.counters.launches
         self._synchronizations = space.counters.synchronizations
         self._phase = ""
@@ -82,6 +83,7 @@ class Trace:
             "cuts": self.cuts,
             "repaired": self.num_repaired,
             **({"sections": self.sections} if self.sections else {}),
+            **({"left_out": self.spared} if self.spared else {}),
             "launches": counters.launches - self._launches,
             "synchronizations": counters.synchronizations - self._synchronizations,
         }
@@ -102,6 +104,11 @@ class Trace:
         yield
         self._charge()
         self._works.append(_Work(self.seconds, name, begin, self._mark))
+
+    def left_out(self, given: Hypergraph, kept: Hypergraph) -> None:
+        """Nets of what is given are left out: huge ones, and those that say nothing more."""
+        self.spared = {"nets": given.num_nets - kept.num_nets,
+                       "pins": given.num_pins - kept.num_pins}
 
     def coarse_level(self, graph: EitherGraph) -> None:
         """A coarser graph has been made."""
