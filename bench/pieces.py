@@ -25,6 +25,7 @@ from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching, contract
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
+from portpart.algorithms.coarsening.net_grouping import group_by_nets
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,
@@ -37,13 +38,15 @@ from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.pool import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.total import cut_of
-from portpart.algorithms.partitioners import find
+from portpart.algorithms.partitioners import OF_NETS, find
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable
 from portpart.graphs.graph import Graph
+from portpart.graphs.structure import Structure
 
 TINY_STEPS = 1000
 
@@ -133,7 +136,7 @@ def graph_in(space: ExecutionSpace, name: str) -> Graph:
     return graph
 
 
-def balance_of(graph: Graph, k: int) -> Balance:
+def balance_of(graph: Structure, k: int) -> Balance:
     total = graph.total_vertex_weight
     return Balance(k, metrics.block_weight_limit(total, k), total // k)
 
@@ -191,6 +194,12 @@ def test_net_clustering(benchmark: Any, space: ExecutionSpace) -> None:
     measure(benchmark, space, lambda: net_clusters(space))
 
 
+def test_net_grouping(benchmark: Any, space: ExecutionSpace) -> None:
+    """Groups of the finest level, of any weight."""
+    nets = netlist_in(space)
+    measure(benchmark, space, lambda: group_by_nets(nets, nets.total_vertex_weight, 4, 1, 1000))
+
+
 def test_net_contraction(benchmark: Any, space: ExecutionSpace) -> None:
     """The hypergraph of those clusters."""
     nets, clusters = netlist_in(space), net_clusters(space)
@@ -227,6 +236,24 @@ def test_refinement_of_a_level(
         refiner.start(graph, start)
         outcome = refiner.refine(graph, recipe.passes(0, graph)[0], None)
         benchmark.extra_info["iterations"] = outcome["iterations"]
+
+    measure(benchmark, space, work)
+
+
+@pytest.mark.parametrize("algorithm", ["portpart", "hyperg"])
+@pytest.mark.parametrize("k", [8, 64])
+def test_refinement_on_nets(benchmark: Any, space: ExecutionSpace, k: int, algorithm: str) -> None:
+    """Refine a netlist from blocks of consecutive vertices."""
+    nets, (found, config) = netlist_in(space), find(algorithm, "default", OF_NETS)
+    start = space.asarray((np.arange(nets.num_vertices) * k // nets.num_vertices).astype(np.int32))
+    problem = Problem(nets, balance_of(nets, k), 1, Trace(space, nets, None),
+                      objective=net_objective("km1"))
+    recipe = found.recipe(problem, config)
+    refiner = recipe.refiner(1)
+
+    def work() -> None:
+        refiner.start(nets, start)
+        refiner.refine(nets, recipe.passes(0, nets)[0], None)
 
     measure(benchmark, space, work)
 

@@ -34,7 +34,7 @@ class HypergConfig:
     """Parameters of the HyperG partitioner."""
 
     coarsening: CoarseningOptions = option(
-        CoarseningOptions(coarsest_per_block=160, min_coarsest=0, max_coarsest=20480,
+        CoarseningOptions(coarsest_per_block=160, min_coarsest=1024, max_coarsest=20480,
                           max_kept=0.95), "Where coarsening ends.")
     grouping: NetGroupingOptions = option(NetGroupingOptions(), "Merging by groups.")
     initial: InitialOptions = option(
@@ -51,6 +51,7 @@ class HypergConfig:
 PRESETS = {
     "default": HypergConfig(),
     "paper": changed(HypergConfig(), {
+        "coarsening.min_coarsest": 0,
         "coarsening.max_coarsest": MAX_BLOCKS,
         "coarsening.drop_below": 0,
         "grouping.max_coarse_weight": None,

@@ -9,16 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.objectives.net_cost import net_objective
+from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
 from portpart.algorithms.refinement.best_prefix import WIDEST, lay_out_move, walk_moves
 from portpart.algorithms.refinement.best_sequence import Sequences, sequence_refiner
 from portpart.algorithms.refinement.options import SequenceOptions
+from portpart.algorithms.refinement.program import Widths
 from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import int64
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
 from tests.algorithms.nets import circuit, hypergraphs, nets_of, weights_of
-from tests.algorithms.refining import balance_of, copied, refiner_at
+from tests.algorithms.refining import balance_of, copied, recorded, refiner_at
 from tests.algorithms.spaces import launch, reference
 from tests.algorithms.test_best_prefix import Moves, put
 from tests.algorithms.test_net_refinement import (
@@ -196,3 +199,12 @@ def test_a_line_of_any_length_is_sorted() -> None:
             refiner.refine(hypergraph.to(space))
             parts.append(copied(refiner.run.moves.part).tolist())
         assert parts[0] == parts[1]
+
+
+@pytest.mark.parametrize("team", [8, 32])
+def test_the_program_has_room_for_the_arrays_of_all_teams(team: int) -> None:
+    """In the memory of a block of a GPU, with vertices of all degrees."""
+    hypergraph = circuit(300, 1, large=250)
+    refiner, here = refiner_at(reference(), hypergraph, random_part(hypergraph, 4), 4,
+                               objective=net_objective("soed"), rule=Sequences())
+    check_program(recorded(refiner, here, Widths(team, team, True, True, int64, MAX_FEW)))

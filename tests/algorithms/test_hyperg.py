@@ -108,7 +108,7 @@ def test_groups_weigh_no_more_than_the_preset_says() -> None:
                       objective=net_objective("cut"))
     assert weight_limit(problem, PRESETS["paper"]) == 1545 // 4
     share = changed(HypergConfig(), {"grouping.max_coarse_weight": 3})
-    assert weight_limit(problem, share) == 3 * 3000 // 320
+    assert weight_limit(problem, share) == 3 * 3000 // 1024
 
 
 def test_graphs_have_other_algorithms() -> None:

@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.coarsening.net_grouping import MAX_ROUNDS, group_by_nets
+from portpart.algorithms.coarsening import net_grouping
+from portpart.algorithms.coarsening.net_grouping import MAX_ROUNDS, NetGroups, group_by_nets
+from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.options import NetOptions
+from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
@@ -131,3 +135,14 @@ def test_sizes_and_labels_hold_on_any_hypergraph(hypergraph: Hypergraph, limit: 
     assert counts.max() <= size
     assert np.unique(np.stack([found, label]), axis=1).shape[1] == len(counts)
     assert (counts[found[masses > limit]] == 1).all()
+
+
+def test_scratch_rows_of_a_program_fit_a_block() -> None:
+    """Of every width, in one program."""
+    around = NetWishes(NetOptions()).around(circuit(50, 1), 1)
+    groups = NetGroups(seed=1, max_weight=9, label=None, total=None, cluster=np.zeros(50, np.int32))
+    records = net_grouping._records(reference(), 50, around, groups)
+    program = net_grouping._record(records, around.sizes, one_lane=False)
+    check_program(program)
+    for step in program.launches():
+        check_width(step.kernel, step.team)

@@ -57,6 +57,7 @@ def seen() -> tuple[list, dict]:
         portpart.partition(grid_2d(80, 80), 5, algorithm="gkway", seed=1)
         portpart.partition(grid_2d(80, 80), 5, algorithm="gpmetis", seed=1)
         portpart.partition(netlist(1500), 5, preset="fast", seed=1)
+        portpart.partition(netlist(1500), 5, algorithm="hyperg", seed=1)
     return list(host_cuda.seen), dict(host_cuda.residents)
 
 

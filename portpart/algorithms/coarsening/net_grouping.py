@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening.cluster_program import Surroundings
 from portpart.algorithms.coarsening.cluster_ratings import Clustering, HashRows
 from portpart.algorithms.coarsening.cluster_rounds import ListLengths, VertexList, append
 from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
@@ -26,7 +27,7 @@ from portpart.algorithms.coarsening.net_wishes import NetWishes, launches
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import of_vertices
 from portpart.backends.declared import work
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Words, atomic_max, int32, int64, kernel, value_or
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
@@ -104,20 +105,26 @@ def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed
     space, n = hypergraph.space, hypergraph.num_vertices
     around = NetWishes(NetOptions(max_rated)).around(hypergraph, seed, without=0)
     clusters = Clusters.allocate(space, around.sizes, max_count=n)
-    words = SortWords.of(keys=n, bits=n.bit_length() + ROUND_BITS)
-    sorting = sort_arrays(space, n).replaced(words=SortWords(space.asarray(np.array(words.array))))
-    records = {
-        **around.records, "listed": around.scratch["list_0"], "rows": HashRows(),
-        "numbering": Numbering(), "sorting": sorting,
-        "groups": NetGroups(seed=seed, max_weight=max_weight, label=label, total=None,
-                            cluster=clusters.cluster, group_size=group_size),
-        "sizes": GroupSizes.of(vertices=n, tiles=tiles_of(n)),
-    }
+    groups = NetGroups(seed=seed, max_weight=max_weight, label=label, total=None,
+                       cluster=clusters.cluster, group_size=group_size)
+    records = _records(space, n, around, groups)
     executable = space.cached_executable(
         ("groups of nets", hypergraph.type_key, label is not None),
         lambda: _record(records, around.sizes, space.widest_team == 1))
     executable.run({**records, "count": clusters.count}, n, around.sizes)
     return clusters
+
+
+def _records(space: ExecutionSpace, n: int, around: Surroundings,
+             groups: NetGroups) -> dict[str, Any]:
+    """What grouping works on."""
+    words = SortWords.of(keys=n, bits=n.bit_length() + ROUND_BITS)
+    sorting = sort_arrays(space, n).replaced(words=SortWords(space.asarray(np.array(words.array))))
+    return {
+        **around.records, "listed": around.scratch["list_0"], "rows": HashRows(),
+        "numbering": Numbering(), "sorting": sorting, "groups": groups,
+        "sizes": GroupSizes.of(vertices=n, tiles=tiles_of(n)),
+    }
 
 
 def _record(records: dict[str, Any], sizes_like: Any, one_lane: bool) -> Program:

@@ -141,7 +141,7 @@ class NetGroupingOptions:
     max_rated: int = option(
         1000, "Nets of more pins do not count where vertices select others.", min=1)
     max_coarse_weight: float | None = option(
-        4, "A vertex and the one that it selects weigh at most this many times the mean vertex of "
+        8, "A vertex and the one that it selects weigh at most this many times the mean vertex of "
         "a hypergraph at which coarsening may end, and a quarter of a block; None: the latter.",
         above=1, below=float("inf"))
 
