@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import portpart
+from portpart.algorithms.multilevel.constraints import UNCONSTRAINED
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.net_cost import net_objective
@@ -74,12 +77,35 @@ def test_every_space_finds_the_same(name: str) -> None:
         assert np.array_equal(space.to_host(run(hypergraph.to(space), k)), expected)
 
 
-def run(hypergraph: Hypergraph, k: int) -> Any:
-    """The blocks that the default finds, on the hypergraph's own space."""
+@pytest.mark.parametrize("name", [
+    "cpu-1", "cpu-3", "host-cuda", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_every_space_finds_the_same_many_blocks(name: str) -> None:
+    """Nets list their blocks, or have sets of up to 64 words; from blocks that are drawn."""
+    space = portpart.space("cpu", threads=3) if name == "cpu-3" else SPACES[name]()
+    for n, k in ((1500, 130), (1500, 1000), (4200, 4096)):
+        hypergraph, part, expected = of_many(n, k)
+        assert np.array_equal(space.to_host(run(hypergraph.to(space), k, part)), expected)
+
+
+@functools.cache
+def of_many(n: int, k: int) -> tuple[Hypergraph, np.ndarray, np.ndarray]:
+    """A hypergraph, drawn blocks, and those that two threads make of them, which are better."""
+    hypergraph = drawn(n, 2 * n, k)
+    part = np.random.default_rng(k).permutation(n).astype(np.int32) % k
+    found = run(hypergraph.to(portpart.space("cpu", threads=2)), k, part)
+    before, after = (net_oracles.values(hypergraph, each)["km1"] for each in (part, found))
+    assert after < 0.9 * before
+    return hypergraph, part, found
+
+
+def run(hypergraph: Hypergraph, k: int, part: np.ndarray | None = None) -> Any:
+    """The blocks that the default finds, maybe from some, on the hypergraph's own space."""
+    space = hypergraph.space
     balance = bounds_for(hypergraph, k, 0.03, None, None, 0).balance
-    trace = Trace(hypergraph.space, hypergraph, None)
+    trace = Trace(space, hypergraph, None)
     partition, config = lookup(None, "default", None, k, of_nets=True)
-    return partition(Problem(hypergraph, balance, 0, trace, objective=net_objective("km1")), config)
+    wanted = UNCONSTRAINED if part is None else replace(UNCONSTRAINED, initial=space.asarray(part))
+    return partition(Problem(hypergraph, balance, 0, trace, wanted, net_objective("km1")), config)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -154,8 +154,9 @@ class NetModel(MemoryModel):
     def refining_bytes(self, finest: LevelSize, num_blocks: int) -> int:
         """Bytes of what refinement keeps, the state of the nets included."""
         assert isinstance(finest, NetLevelSize)
-        sizes = pin_state.NetSizes(finest.num_vertices, finest.num_nets, finest.large, num_blocks,
-                                   finest.num_arcs if self.lines_up else 0)
+        pins = finest.num_arcs
+        sizes = pin_state.NetSizes(finest.num_vertices, finest.num_nets, pins, finest.large,
+                                   num_blocks, pins if self.lines_up else 0)
         return super().refining_bytes(finest, num_blocks) + PinState.num_bytes(sizes)
 
 

@@ -4,20 +4,20 @@ A price says what a net of weight 1 costs that touches so many blocks.  A vertex
 its nets are already: take it out of a net, which then touches λ blocks; in each of these the net
 costs price(λ), elsewhere price(λ + 1).  So the ties of a vertex to the blocks of the other pins
 weigh price(λ + 1) - price(λ) times the net's weight, and the value of a block is the weight of the
-ties to it, as it is for the cut of a graph.
+ties to it (`net_ties.py`), as it is for the cut of a graph.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.cut import (
     COUNTING_TEAM,
     mean_of_admitted,
     one_distance,
     weight_itself,
 )
+from portpart.algorithms.objectives.net_ties import counted_ties, tie_of
 from portpart.algorithms.objectives.objective import (
     Found,
     Objective,
@@ -26,35 +26,16 @@ from portpart.algorithms.objectives.objective import (
     Tables,
     Valuation,
 )
-from portpart.algorithms.objectives.pin_state import (
-    BITS,
-    WORD_SHIFT,
-    NetRows,
-    bit_of,
-    is_alone,
-    is_present,
-    place_of_word,
-    spread_of,
-    spread_without,
-)
+from portpart.algorithms.objectives.pin_state import NetRows, is_alone, is_present, spread_of
 from portpart.backends.language import (
     DeviceFunction,
-    ctz,
     device,
-    int32,
     int64,
     lane,
-    team_atomic_add,
     team_size,
     team_sum,
-    team_sync,
-    uint64,
     value_or,
 )
-from portpart.graphs.rows import Csr
-
-CAPACITY = 64
-"""Blocks whose weights are counted at a time, a multiple of the bits of a word."""
 
 MAX_FEW = 256
 """Most nets of a vertex that a few lanes count."""
@@ -83,78 +64,6 @@ def soed_price(spread):
 
 PRICES = {"km1": km1_price, "cut": cut_price, "soed": soed_price}
 """What a net of weight 1 costs, from the number of blocks that it touches."""
-
-
-@cache
-def tie_of(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-
-    @device
-    def tie_of(net, here, graph: NetRows):
-        """What a pin in block `here` ties to each block of the net's other pins."""
-        others = spread_without(net, here, graph.state)
-        step = price(others + 1) - price(others)
-        if step != 0:
-            step *= value_or(graph.nets.weights, net, 1)
-        return step
-
-    return tie_of
-
-
-@device
-def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
-    """Add a tie to each of the blocks first ... end-1 that has other pins than one `here`."""
-    alone = is_alone(net, here, graph.state)
-    for base in range(first, end, BITS):
-        blocks = graph.state.sets[place_of_word(net, base, graph.state)]
-        if alone and here >> WORD_SHIFT == base >> WORD_SHIFT:
-            blocks ^= bit_of(here)
-        while blocks != 0:
-            team_atomic_add(ties.weights, base - first + ctz(blocks), tie)
-            blocks &= blocks - uint64(1)
-    return tie
-
-
-@cache
-def count_ties(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-    tie_of_pin = tie_of(price)
-
-    @device
-    def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks):
-        """Add up what ties v to CAPACITY blocks from `first`."""
-        end = min(num_blocks, first + CAPACITY)
-        for place in range(lane(), end - first, team_size()):
-            ties.weights[place] = 0
-        team_sync()
-        here = int64(part[v])
-        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            net = graph.targets[place]
-            tie = tie_of_pin(net, here, graph)
-            if tie != 0:
-                add_tie(net, here, tie, first, end, graph, ties)
-        team_sync()
-        return end
-
-    return count_ties
-
-
-@device
-def number_of_blocks(v, first, end, graph: Csr, ties: Ties):
-    """One candidate a block."""
-    return end - first
-
-
-@device
-def block_counted(j, v, first, end, graph: Csr, part, ties: Ties):
-    """Block number j of these."""
-    return int32(first + j)
-
-
-@device
-def weight_counted(j, count, v, block, first, end, graph: Csr, ties: Ties):
-    """What ties v to it."""
-    return int64(ties.weights[j])
 
 
 @device
@@ -189,8 +98,8 @@ def note_losses(price: DeviceFunction) -> DeviceFunction:
         if block >= 0:
             for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
                 net = graph.targets[place]
-                if not is_present(net, block, graph.state):
-                    if not is_alone(net, here, graph.state):
+                if not is_present(net, block, graph):
+                    if not is_alone(net, here, graph):
                         loss += tie_of_pin(net, here, graph)
         loss = team_sum(loss)
         if lane() == 0:
@@ -209,8 +118,7 @@ def max_of_few(shape: Shape) -> int:
 def net_objective(name: str) -> Objective:
     """One of `PRICES` as an objective."""
     price = PRICES[name]
-    counted = Valuation(Connectivity(count_ties(price), number_of_blocks, block_counted,
-                                     weight_counted, weights=CAPACITY), weight_itself)
+    counted = Valuation(counted_ties(price), weight_itself)
     rules = Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted, counted,
                   COUNTING_TEAM, crosses=is_split, note=note_losses(price), price=price)
     return Objective(rules, Tables(max_distance=1), max_of_few, wide_degree=32, lone_lanes=False)

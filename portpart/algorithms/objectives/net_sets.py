@@ -7,11 +7,13 @@ from portpart.algorithms.objectives.pin_state import (
     BITS,
     MAX_SMALL,
     PRESENT_CHANGED,
-    WORD_SHIFT,
+    TOUCHED,
     NetRows,
     NetWords,
     PinState,
     bit_of,
+    listed_as,
+    place_of_word,
     size_of_net,
 )
 from portpart.backends.language import (
@@ -24,18 +26,22 @@ from portpart.backends.language import (
     popcount,
     team_array,
     team_atomic_add,
+    team_last,
     team_max,
+    team_scan,
     team_size,
     team_sum,
     team_sync,
     uint64,
 )
 
+NONE = -1
+
 
 @device
 def store_word(net, word, once, alone, state: PinState):
     """Set a word of both sets of a net; returns what changes."""
-    place = 2 * (int64(net) * state.words.width + word)
+    place = place_of_word(net, word * BITS, state)
     changed = int64(0)
     if state.sets[place + 1] != alone:
         changed = int64(ALONE_CHANGED)
@@ -47,28 +53,97 @@ def store_word(net, word, once, alone, state: PinState):
 
 
 @device
-def store_small(net, size, blocks, state: PinState):
-    """Set the sets of a net from the blocks of its pins, in scratch memory.
+def store_small(net, size, blocks, graph: NetRows):
+    """Set what a net touches from the blocks of its pins, in scratch memory.
 
     All lanes of a team together; returns what changes.
     """
     changed = int64(0)
-    spread = int64(0)
-    for word in range(lane(), state.words.width, team_size()):
+    if graph.state.words.width == 1:
+        changed = store_one_word(net, size, blocks, graph.state)
+    else:
+        changed = store_list(net, size, blocks, graph)
+    return changed
+
+
+@device
+def store_one_word(net, size, blocks, state: PinState):
+    """The same, where a word has all blocks."""
+    changed = int64(0)
+    if lane() == 0:
         once = uint64(0)
         twice = uint64(0)
         for j in range(size):
-            if int64(blocks[j]) >> WORD_SHIFT == word:
-                bit = bit_of(blocks[j])
-                twice |= once & bit
-                once |= bit
-        changed = max(changed, store_word(net, word, once, once & ~twice, state))
-        spread += popcount(once)
-    spread = team_sum(spread)
-    changed = team_max(changed)
-    if lane() == 0:
-        state.spread[net] = int32(spread)
+            bit = bit_of(blocks[j])
+            twice |= once & bit
+            once |= bit
+        changed = store_word(net, 0, once, once & ~twice, state)
+        state.spread[net] = int32(popcount(once))
+    return team_max(changed)
+
+
+@device
+def entry_for(j, size, blocks):
+    """What a net lists of the block of its pin j, if that is the first one there; else -1."""
+    count = int64(0)
+    entry = int64(blocks[j]) << 1
+    for other in range(size):
+        if blocks[other] == blocks[j]:
+            count += 1
+            if other < j:
+                entry = int64(NONE)
+    if entry >= 0 and count == 1:
+        entry += 1
+    return entry
+
+
+@device
+def change_by(entry, net, graph: NetRows):
+    """What changes for a net whose list gets this entry."""
+    before = listed_as(net, entry >> 1, graph)
+    changed = int64(0)
+    if before == 0:
+        changed = int64(PRESENT_CHANGED)
+    elif before != TOUCHED + (entry & 1):
+        changed = int64(ALONE_CHANGED)
     return changed
+
+
+@device
+def store_list(net, size, blocks, graph: NetRows):
+    """The same, where the net lists the blocks that it touches."""
+    changed = int64(0)
+    spread = int64(0)
+    for j in range(lane(), size, team_size()):
+        entry = entry_for(j, size, blocks)
+        if entry >= 0:
+            spread += 1
+            changed = max(changed, change_by(entry, net, graph))
+    spread = team_sum(spread)
+    if spread != graph.state.spread[net]:
+        changed = int64(PRESENT_CHANGED)
+    changed = team_max(changed)
+    team_sync()
+    if changed != 0:
+        write_list(net, size, blocks, graph)
+        if lane() == 0:
+            graph.state.spread[net] = int32(spread)
+    return changed
+
+
+@device
+def write_list(net, size, blocks, graph: NetRows):
+    """Write what a net lists; all lanes of a team together."""
+    place = int64(graph.nets.begin[net])
+    for base in range(0, size, team_size()):
+        entry = int64(NONE)
+        if base + lane() < size:
+            entry = entry_for(base + lane(), size, blocks)
+        until = team_scan(int64(entry >= 0))
+        if entry >= 0:
+            graph.state.touched[place + until - 1] = int32(entry)
+        place += team_last(until)
+    return place
 
 
 @device
@@ -104,11 +179,13 @@ def begin_net(net, graph: NetRows, part):
     if size <= MAX_SMALL:
         for j in range(lane(), size, team_size()):
             blocks[j] = part[graph.nets.pins[begin + j]]
+    if lane() == 0:
+        graph.state.spread[net] = int32(0)
     team_sync()
     if size <= MAX_SMALL:
-        store_small(net, size, blocks, graph.state)
+        store_small(net, size, blocks, graph)
     if lane() == 0:
-        graph.state.row[net] = int32(-1)
+        graph.state.row[net] = int32(NONE)
         if size > MAX_SMALL:
             row = atomic_next(graph.state.words, NetWords.large)
             graph.state.row[net] = int32(row)

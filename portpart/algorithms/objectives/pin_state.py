@@ -1,8 +1,9 @@
 """In which blocks the pins of each net are, as kernels that refine a hypergraph know it.
 
 Of a net two sets of blocks matter: those that it touches, and those that have one of its pins
-alone.  Both are words of 64 bits.  A net of many pins also has a row of counters, its pins in each
-block, so that a move of one of them takes no look at the others.
+alone.  Both are words of 64 bits where one of them has all blocks.  Of more blocks nets of few pins
+list those that they touch instead: there are seldom more than two.  A net of many pins also has a
+row of counters, its pins in each block, so that a move of one of them takes no look at the others.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ ALONE_CHANGED, PRESENT_CHANGED = 1, 2
 """What changes of a net: the blocks with one of its pins only, or those that it touches, too."""
 
 
+TOUCHED, ALONE = 1, 2
+"""What a net lists of a block: that it touches it, or that one of its pins is alone there."""
+
+
 @dataclass(frozen=True)
 class NetSizes:
     """Sizes of the largest hypergraph that is refined; coarser ones have no more large nets.
@@ -47,6 +52,7 @@ class NetSizes:
 
     vertices: int
     nets: int
+    pins: int
     large: int
     blocks: int
     lined_up: int = 0
@@ -54,7 +60,13 @@ class NetSizes:
     @property
     def words(self) -> int:
         """Words of all sets of a kind."""
-        return self.nets * words_for(self.blocks)
+        width = words_for(self.blocks)
+        return self.nets if width == 1 else self.large * width
+
+    @property
+    def listed(self) -> int:
+        """Blocks that nets list, where sets have more than a word."""
+        return 0 if words_for(self.blocks) == 1 else self.pins
 
 
 def words_for(num_blocks: int) -> int:
@@ -94,7 +106,10 @@ class PinState(WorkRecord):
     ----------
     sets : array of uint64
         Sets of blocks, word by word side by side: those that a net touches, and those with one of
-        its pins alone.
+        its pins alone.  Sets of one word are those of all nets, longer ones have a row.
+    touched : array of int32
+        Else the blocks that a net touches, in the places of its pins: twice the number, and one
+        more if the pin there is alone.
     spread : array of int32, shape (m,)
         Number of blocks that a net touches.
     row : array of int32, shape (m,)
@@ -116,6 +131,7 @@ class PinState(WorkRecord):
 
     words: NetWords
     sets: Array = work(np.uint64, lambda size: 2 * size.words)
+    touched: Array = work(np.int32, lambda size: size.listed)
     spread: Array = work(np.int32, _of_nets)
     row: Array = work(np.int32, _of_nets)
     large: Array = work(np.int32, _of_large)
@@ -146,7 +162,8 @@ def net_sizes(graph: Hypergraph, num_blocks: int, lines_up: bool = False) -> Net
     pins = graph.net_offsets[1:] - graph.net_offsets[:-1]
     large = 1 + int((pins > MAX_SMALL).sum())
     lined_up = graph.num_pins if lines_up and large > 1 else 0
-    return NetSizes(graph.num_vertices, graph.num_nets, large, num_blocks, lined_up)
+    return NetSizes(graph.num_vertices, graph.num_nets, graph.num_pins, large, num_blocks,
+                    lined_up)
 
 
 class NetRowsOf:
@@ -192,21 +209,55 @@ def bit_of(block):
 
 
 @device
+def has_words(net, state: PinState):
+    """Whether a net has sets of words; else it lists the blocks that it touches."""
+    result = state.words.width == 1
+    if not result:
+        result = state.row[net] >= 0
+    return result
+
+
+@device
 def place_of_word(net, block, state: PinState):
     """Where the word of a block stands in the set of blocks that a net touches."""
-    return 2 * (int64(net) * state.words.width + (int64(block) >> WORD_SHIFT))
+    first = int64(net)
+    if state.words.width != 1:
+        first = int64(state.row[net]) * state.words.width
+    return 2 * (first + (int64(block) >> WORD_SHIFT))
 
 
 @device
-def is_present(net, block, state: PinState):
+def listed_as(net, block, graph: NetRows):
+    """What a net lists of a block: `TOUCHED`, `ALONE`, or 0 if nothing."""
+    found = int64(0)
+    begin = int64(graph.nets.begin[net])
+    for place in range(begin, begin + graph.state.spread[net]):
+        entry = int64(graph.state.touched[place])
+        if entry >> 1 == block:
+            found = TOUCHED + (entry & 1)
+    return found
+
+
+@device
+def is_present(net, block, graph: NetRows):
     """Whether a net touches a block."""
-    return state.sets[place_of_word(net, block, state)] & bit_of(block) != 0
+    result = False
+    if has_words(net, graph.state):
+        result = graph.state.sets[place_of_word(net, block, graph.state)] & bit_of(block) != 0
+    else:
+        result = listed_as(net, block, graph) != 0
+    return result
 
 
 @device
-def is_alone(net, block, state: PinState):
+def is_alone(net, block, graph: NetRows):
     """Whether a net has one pin in a block."""
-    return state.sets[place_of_word(net, block, state) + 1] & bit_of(block) != 0
+    result = False
+    if has_words(net, graph.state):
+        result = graph.state.sets[place_of_word(net, block, graph.state) + 1] & bit_of(block) != 0
+    else:
+        result = listed_as(net, block, graph) == ALONE
+    return result
 
 
 @device
@@ -221,6 +272,6 @@ def spread_of(net, state: PinState):
 
 
 @device
-def spread_without(net, here, state: PinState):
+def spread_without(net, here, graph: NetRows):
     """Number of blocks that a net touches without one of its pins in block `here`."""
-    return spread_of(net, state) - int64(is_alone(net, here, state))
+    return spread_of(net, graph.state) - int64(is_alone(net, here, graph))

@@ -170,7 +170,7 @@ def settling(price: DeviceFunction) -> tuple[Kernel, Kernel]:
             blocks[j] = block_after(graph.nets.pins[begin + j], run.moves, run.level)
         spread = int64(graph.state.spread[net])
         team_sync()
-        changed = store_small(net, size, blocks, graph.state)
+        changed = store_small(net, size, blocks, graph)
         settle(net, spread, changed, graph, run)
 
     @kernel

@@ -1,0 +1,213 @@
+"""What ties a vertex to the blocks of the other pins of its nets.
+
+The blocks of a word are counted at a time, and words of which no net of the vertex touches a block
+are passed over.  A net that touches more blocks than a word has ties the vertex to nearly all of
+them: it weighs where other nets lead, but makes no block a candidate, unless there are no others.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.objectives.connectivity import Connectivity, Ties
+from portpart.algorithms.objectives.pin_state import (
+    BITS,
+    WORD_SHIFT,
+    NetRows,
+    bit_of,
+    has_words,
+    is_alone,
+    place_of_word,
+    spread_of,
+    spread_without,
+)
+from portpart.backends.language import (
+    DeviceFunction,
+    ctz,
+    device,
+    int32,
+    int64,
+    lane,
+    team_atomic_add,
+    team_min,
+    team_size,
+    team_sync,
+    uint64,
+    value_or,
+)
+from portpart.graphs.rows import Csr
+
+CAPACITY = BITS
+"""Blocks whose weights are counted at a time: those of a word."""
+
+BASE, WIDEST, NOTES = 0, 1, 2
+"""What `Ties.blocks` notes: the first block that is counted, and how many blocks a net may touch
+that makes them candidates; and how much that is."""
+
+
+@cache
+def tie_of(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+
+    @device
+    def tie_of(net, here, graph: NetRows):
+        """What a pin in block `here` ties to each block of the net's other pins."""
+        others = spread_without(net, here, graph)
+        step = price(others + 1) - price(others)
+        if step != 0:
+            step *= value_or(graph.nets.weights, net, 1)
+        return step
+
+    return tie_of
+
+
+@device
+def blocks_in_word(net, here, base, graph: NetRows):
+    """The blocks from `base` on that a net with words has other pins in than one `here`."""
+    blocks = graph.state.sets[place_of_word(net, base, graph.state)]
+    if here >> WORD_SHIFT == base >> WORD_SHIFT and is_alone(net, here, graph):
+        blocks ^= bit_of(here)
+    return blocks
+
+
+@device
+def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
+    """Add a tie to each of the blocks first ... end-1 that has other pins than one `here`."""
+    if has_words(net, graph.state):
+        blocks = blocks_in_word(net, here, first, graph)
+        while blocks != 0:
+            team_atomic_add(ties.weights, ctz(blocks), tie)
+            blocks &= blocks - uint64(1)
+    else:
+        begin = int64(graph.nets.begin[net])
+        for place in range(begin, begin + graph.state.spread[net]):
+            entry = int64(graph.state.touched[place])
+            block = entry >> 1
+            if block >= first and block < end and entry != 2 * here + 1:
+                team_atomic_add(ties.weights, block - first, tie)
+    return tie
+
+
+@device
+def add_wide_tie(net, here, tie, first, graph: NetRows, ties: Ties):
+    """The same for a net of many blocks: to those that others tie to, and to `here`."""
+    blocks = blocks_in_word(net, here, first, graph)
+    while blocks != 0:
+        place = ctz(blocks)
+        if ties.weights[place] != 0 or first + place == here:
+            team_atomic_add(ties.weights, place, tie)
+        blocks &= blocks - uint64(1)
+    return tie
+
+
+@device
+def first_touched(net, first, end, graph: NetRows):
+    """The first word of blocks first ... end-1 that a net touches, or `end`."""
+    found = int64(end)
+    if has_words(net, graph.state):
+        for base in range(first, end, BITS):
+            if graph.state.sets[place_of_word(net, base, graph.state)] != 0:
+                found = int64(base)
+                break
+    else:
+        begin = int64(graph.nets.begin[net])
+        for place in range(begin, begin + graph.state.spread[net]):
+            block = int64(graph.state.touched[place]) >> 1
+            if block >= first:
+                found = min(found, (block >> WORD_SHIFT) << WORD_SHIFT)
+    return found
+
+
+@cache
+def note_words(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+    tie_of_pin = tie_of(price)
+
+    @device
+    def note_words(v, first, here, graph: NetRows, ties: Ties, num_blocks):
+        """Note the next word of blocks, from `first` on, and how many a net may touch.
+
+        With a single word it is that one.  All lanes of a team together.
+        """
+        found = int64(first)
+        widest = int64(BITS)
+        if graph.state.words.width != 1:
+            narrowest = int64(num_blocks)
+            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+                spread = spread_of(graph.targets[place], graph.state)
+                if spread < narrowest and tie_of_pin(graph.targets[place], here, graph) != 0:
+                    narrowest = spread
+            widest = max(widest, team_min(narrowest))
+            found = int64(num_blocks)
+            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+                net = graph.targets[place]
+                if spread_of(net, graph.state) <= widest:
+                    found = first_touched(net, first, found, graph)
+            found = team_min(found)
+        if lane() == 0:
+            ties.blocks[BASE] = int32(found)
+            ties.blocks[WIDEST] = int32(widest)
+        return found
+
+    return note_words
+
+
+@cache
+def count_ties(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+    tie_of_pin, note = tie_of(price), note_words(price)
+
+    @device
+    def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks):
+        """Add up what ties v to the next CAPACITY blocks that its nets touch, from `first` on."""
+        here = int64(part[v])
+        base = note(v, first, here, graph, ties, num_blocks)
+        end = min(num_blocks, base + CAPACITY)
+        for place in range(lane(), end - base, team_size()):
+            ties.weights[place] = 0
+        team_sync()
+        widest = int64(ties.blocks[WIDEST])
+        wide = int64(0)
+        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            net = graph.targets[place]
+            if spread_of(net, graph.state) > widest:
+                wide += 1
+            else:
+                tie = tie_of_pin(net, here, graph)
+                if tie != 0:
+                    add_tie(net, here, tie, base, end, graph, ties)
+        team_sync()
+        if wide != 0 and base < end:
+            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+                net = graph.targets[place]
+                if spread_of(net, graph.state) > widest:
+                    add_wide_tie(net, here, tie_of_pin(net, here, graph), base, graph, ties)
+        team_sync()
+        return end
+
+    return count_ties
+
+
+@device
+def number_of_blocks(v, first, end, graph: Csr, ties: Ties):
+    """One candidate a block."""
+    return end - int64(ties.blocks[BASE])
+
+
+@device
+def block_counted(j, v, first, end, graph: Csr, part, ties: Ties):
+    """Block number j of these."""
+    return int32(ties.blocks[BASE] + j)
+
+
+@device
+def weight_counted(j, count, v, block, first, end, graph: Csr, ties: Ties):
+    """What ties v to it."""
+    return int64(ties.weights[j])
+
+
+@cache
+def counted_ties(price: DeviceFunction) -> Connectivity:
+    """The blocks that a vertex is tied to, word by word, for a price."""
+    return Connectivity(count_ties(price), number_of_blocks, block_counted, weight_counted,
+                        NOTES, CAPACITY)
