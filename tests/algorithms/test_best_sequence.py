@@ -87,7 +87,7 @@ def best_length(order: list[int], gains: dict[int, int], source: Any, target: An
 @pytest.mark.parametrize(("k", "imbalance"), [(2, "0.03"), (2, "1"), (70, "0.3")])
 def test_a_round_makes_the_best_prefix(space: ExecutionSpace, k: int, imbalance: str) -> None:
     """Of moves in the order of their gains, each as large as it is after those before it."""
-    hypergraph, name = circuit(260, 4, large=240, weighted=k > 2), "cut"
+    hypergraph, name = circuit(260, 4, large=240, weighted=True), "cut"
     start = random_part(hypergraph, k)
     one_round = SequenceOptions(fill_rooms=False, rebalance=False, hold_heavy=False, slack=0,
                                 round_limit=1)
@@ -155,7 +155,7 @@ def test_few_moves(n: int, k: int, seed: int, room: int, shift: int, lanes: int)
 @pytest.mark.parametrize("k", [2, 9])
 def test_every_space_finds_the_same_partition(space: ExecutionSpace, k: int) -> None:
     """As published, from a balanced start; with all that is ours, from any start."""
-    hypergraph, name = circuit(2000, 6, large=700), "cut"
+    hypergraph, name = circuit(2000, 6, large=700, weighted=True), "cut"
     skewed = (np.random.default_rng(1).random(2000) ** 3 * k).astype(np.int32)
     for start, options in ((random_part(hypergraph, k), AS_PUBLISHED),
                            (skewed, SequenceOptions())):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import portpart
+from bench.counting_space import bytes_of_arrays
 from portpart import HypergConfig
 from portpart.algorithms.hyperg import PRESETS, weight_limit
 from portpart.algorithms.multilevel.problem import Problem
@@ -98,6 +99,14 @@ def test_small_ones_are_often_best() -> None:
         assert found >= expected
         hits += found == expected
     assert hits >= 14
+
+
+def test_memory_is_estimated_from_above() -> None:
+    """As closely as for other recipes."""
+    hypergraph = portpart.generators.netlist(6000)
+    used = bytes_of_arrays(hypergraph, 8, "default", "hyperg")
+    estimated = portpart.memory_estimate(k=8, like=hypergraph, algorithm="hyperg").peak
+    assert used <= estimated <= 1.3 * used
 
 
 def test_groups_weigh_no_more_than_the_preset_says() -> None:

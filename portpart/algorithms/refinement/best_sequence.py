@@ -24,6 +24,7 @@ from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import GainCache, Level, Moves, Run, Sizes
 from portpart.algorithms.refinement.trial import (
+    Sequence,
     Trial,
     bits_of,
     fill_key,
@@ -34,11 +35,10 @@ from portpart.algorithms.refinement.trial import (
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     DeviceFunction,
+    atomic_max,
     device,
-    int64,
     kernel,
     lane,
-    team_max,
     team_size,
 )
 from portpart.graphs.hypergraph import Hypergraph
@@ -86,6 +86,7 @@ class Sequences(OnNets):
             record_held(this)
         super().record(this, more)
         program.launch(1, begin_order, team=WIDEST)
+        program.launch(level.moves, take_first_gain)
         record_order(program, this.run, more, fill_key, order_by_gain_next)
         program.launch(level.moves, take_later_gain)
         record_cut(program, this.run, more, by_sum=True)
@@ -100,21 +101,23 @@ def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance
 
 @kernel
 def begin_order(_, run: Run, trial: Trial):
-    """The moves are to be sorted by vertex, then by the gains that were found first.  One team."""
-    top = int64(0)
-    for i in range(lane(), run.level.moves, team_size()):
-        v = run.moves.listed[i]
-        trial.gain[v] = run.cache.gain[v]
-        top = max(top, run.cache.gain[v])
-    top = team_max(top)
+    """The moves are to be sorted by vertex, then by gain; nothing has moved.  One team."""
     for b in range(lane(), run.level.blocks, team_size()):
         trial.block_weight[b] = run.blocks.weight[b]
     if lane() == 0:
-        trial.sequence.top_gain = top
+        trial.sequence.top_gain = 0
         trial.sequence.ordering = 1
         trial.sequence.by_gain = 0
         trial.sorting.words.keys = run.level.moves
         trial.sorting.words.bits = bits_of(run.level.vertices)
+
+
+@kernel
+def take_first_gain(i, run: Run, trial: Trial):
+    """A move is sorted by what it gains alone; atomic, order-free."""
+    v = run.moves.listed[i]
+    trial.gain[v] = run.cache.gain[v]
+    atomic_max(trial.sequence, Sequence.top_gain, run.cache.gain[v])
 
 
 @kernel
