@@ -35,7 +35,7 @@ from portpart.algorithms.coarsening.options import (
 )
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.multilevel.pool import grown_parts
+from portpart.algorithms.multilevel.grown import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.net_cost import net_objective

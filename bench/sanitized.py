@@ -274,7 +274,7 @@ def _group_nets(hypergraph: Any) -> None:
 def _grow_on_nets(hypergraph: Any) -> None:
     from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.initial.options import GrowingOptions
-    from portpart.algorithms.multilevel.pool import grown_parts
+    from portpart.algorithms.multilevel.grown import grown_parts
 
     mean = hypergraph.total_vertex_weight // 6
     grown_parts(hypergraph, Balance(6, mean + mean // 9 + 1, mean), GrowingOptions(), 3)

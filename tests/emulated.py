@@ -33,8 +33,8 @@ from portpart.algorithms.coarsening.options import (
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
+from portpart.algorithms.multilevel.grown import grown_parts
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
-from portpart.algorithms.multilevel.pool import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives import communication, cut, net_cost
@@ -52,7 +52,7 @@ from portpart.backends.language import Kernel
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles
-from tests.algorithms.nets import circuit, with_weights
+from tests.algorithms.nets import circuit, hypergraph_of, with_weights
 from tests.algorithms.refining import balance_of, refiner_at
 from tests.algorithms.spaces import reference
 from tests.backends.lanes import LanesSpace
@@ -198,8 +198,11 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
     rule = cluster_rule(finest, 20, finest.total_vertex_weight, IMPROVED, NetWishes(NetOptions(40)))
     levels = coarsen(space, finest, rule, stop_at=20, max_kept=0.9, contraction=contract_nets,
                      label=communities(finest, 1, CommunityOptions()))
-    return np.concatenate([oracles.host(array) for level in levels
-                           for array in level.graph.arrays.values()])
+    wide = fewer_nets(hypergraph_of([list(range(v, v + 6)) for v in (0, 1, 0)], 7).to(space),
+                      NetOptions())
+    graphs = [*(level.graph for level in levels), wide]
+    return np.concatenate([oracles.host(array) for graph in graphs
+                           for array in graph.arrays.values() if array is not None])
 
 
 def _grouped(space: ExecutionSpace, case: Case) -> np.ndarray:

@@ -27,7 +27,7 @@ HYPERGRAPHS: dict[str, Callable[[], Hypergraph]] = {
 CASES = [("netlist", "default", 2), ("netlist", "default", 64), ("netlist", "best", 2),
          ("macros", "strong", 8), ("macros", "fast", 130), ("matrix", "fast", 200)]
 
-CLOSE = 1.3
+CLOSE = 1.7
 """So many times the bytes in use are at most estimated."""
 
 

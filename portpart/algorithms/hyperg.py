@@ -16,7 +16,7 @@ from portpart.algorithms.coarsening.hierarchy import ClusterRule
 from portpart.algorithms.coarsening.net_contraction import contract_in_walk
 from portpart.algorithms.coarsening.net_grouping import group_by_nets
 from portpart.algorithms.coarsening.options import CoarseningOptions, NetGroupingOptions
-from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
+from portpart.algorithms.initial.options import GROWING_ON_NETS, InitialOptions
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.starting import start_from_pool
@@ -38,9 +38,8 @@ class HypergConfig:
                           max_kept=0.95), "Where coarsening ends.")
     grouping: NetGroupingOptions = option(NetGroupingOptions(), "Merging by groups.")
     initial: InitialOptions = option(
-        InitialOptions(method="both", starts=8, start_blocks=512,
-                       growing=GrowingOptions(refined=4, candidates=4)),
-        "Partitions of the coarsest hypergraph; METIS's are those of its clique graph.")
+        InitialOptions(method="grown", start_blocks=512, growing=GROWING_ON_NETS),
+        "Partitions of the coarsest hypergraph.")
     refinement: SequenceOptions = option(SequenceOptions(), "Refinement of a level.")
     search: SearchOptions = option(SearchOptions(), "A search by several walks.")
 

@@ -20,7 +20,7 @@ from portpart.algorithms.coarsening.options import (
     CommunityOptions,
     NetOptions,
 )
-from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
+from portpart.algorithms.initial.options import GROWING_ON_NETS, InitialOptions
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import jet_refiner
@@ -38,7 +38,7 @@ class HypergraphConfig:
     """Parameters of the library's own partitioner of hypergraphs."""
 
     coarsening: CoarseningOptions = option(
-        CoarseningOptions(coarsest_per_block=48, min_coarsest=768, max_coarsest=12288,
+        CoarseningOptions(coarsest_per_block=160, min_coarsest=768, max_coarsest=16384,
                           max_kept=0.9), "Where coarsening ends.")
     clustering: ClusteringOptions = option(
         ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
@@ -46,9 +46,8 @@ class HypergraphConfig:
         CommunityOptions(), "Communities, which clusters stay within; None: clusters need not.")
     nets: NetOptions = option(NetOptions(), "Nets that take part.")
     initial: InitialOptions = option(
-        InitialOptions(method="both", starts=8, start_blocks=512,
-                       growing=GrowingOptions(refined=4, candidates=4)),
-        "Partitions of the coarsest hypergraph; METIS's are those of its clique graph.")
+        InitialOptions(method="grown", start_blocks=512, growing=GROWING_ON_NETS),
+        "Partitions of the coarsest hypergraph.")
     refinement: ScheduleOptions = option(
         ScheduleOptions(temperatures=(0.9, 0.6, 0.3), finest_temperatures=(0.9, 0.6, 0.3),
                         coarse=RefinementOptions(tolerance=0.999, stall_limit=8)),
@@ -62,11 +61,12 @@ class HypergraphConfig:
         check_options(self)
 
 
-STRONG = changed(HypergraphConfig(), {"search.cycles": 1})
+STRONG = changed(HypergraphConfig(), {
+    "initial.growing.refined": 4, "refinement.coarse.stall_limit": 16, "search.cycles": 1})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {
-        "initial.growing": GrowingOptions(refined=2, candidates=2),
+        "initial.growing.hierarchies": 4, "initial.growing.candidates": 4,
         "refinement.temperatures": (0.6,),
         "refinement.finest_temperatures": (0.6,),
     }),

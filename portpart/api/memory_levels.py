@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.hierarchy import Level, end_for
-from portpart.algorithms.multilevel.pool import levels_below
+from portpart.algorithms.multilevel.grown import levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import levels_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.primitives.recorded_sort import SortArrays
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 OF_VERTEX = np.dtype(np.int32).itemsize
 """Bytes of a block, a cluster or a label of a vertex."""
@@ -71,6 +74,12 @@ class LevelSize:
     def clusters_bytes(self) -> int:
         """Bytes of the map to a coarser graph."""
         return Clusters.num_bytes(self.fine)
+
+    def times(self, count: int) -> Self:
+        """The size of so many copies."""
+        counts = ("num_vertices", "num_arcs", "own_bytes", "num_nets", "large")
+        return replace(self, **{name: count * value for name, value in vars(self).items()
+                                if name in counts})
 
 
 AnySize = TypeVar("AnySize", bound=LevelSize)

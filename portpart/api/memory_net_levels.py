@@ -10,7 +10,7 @@ from typing import Any
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.fewer_nets import fewer_nets
 from portpart.algorithms.coarsening.hierarchy import Level
-from portpart.algorithms.multilevel.pool import levels_below
+from portpart.algorithms.multilevel.grown import levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import levels_of
@@ -59,11 +59,12 @@ class NetCounts:
 
 @dataclass(frozen=True)
 class Measured:
-    """Levels of a hypergraph, arcs that its clique graph is made of, and levels of that one."""
+    """Levels of a hypergraph, arcs of its clique graph, levels of that, and if nets are large."""
 
     levels: list[NetCounts]
     pairs: int
     below: list[LevelSize]
+    merges: bool
 
 
 def net_estimate(given: NetLevelSize, k: int, algorithm: str | None, preset: Any,
@@ -121,7 +122,8 @@ def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> Measured:
     graphs = [clique] if growing is None else [
         level.graph for level in levels_below(clique, growing, 0)]
     below = [level_size(each.num_vertices, each.num_arcs, OF_WORD) for each in graphs]
-    return Measured(counts, num_pairs(coarsest), below)
+    merges = growing is not None and coarsest.max_net_size > growing.max_net_size
+    return Measured(counts, num_pairs(coarsest), below, merges)
 
 
 def _levels(finest: NetLevelSize, found: Measured, share: float) -> Levels:
@@ -132,15 +134,16 @@ def _levels(finest: NetLevelSize, found: Measured, share: float) -> Levels:
         counts.append(counts[-1].scaled(fine, coarse))
     below = [level_size(int(each.num_vertices / share), int(each.num_arcs / share), OF_WORD)
              for each in found.below]
-    return Levels(_walk(finest, counts, int(found.pairs / share)), below)
+    return Levels(_walk(finest, counts, int(found.pairs / share), found.merges), below)
 
 
-def _walk(finest: NetLevelSize, counts: Sequence[NetCounts], pairs: int) -> list[LevelSize]:
+def _walk(finest: NetLevelSize, counts: Sequence[NetCounts], pairs: int,
+          merges: bool = True) -> list[LevelSize]:
     """Levels of these counts, the first of which is there."""
     coarse = [net_level_size(*each.counts, finest.weight_bytes, slots=each.slots)
               for each in counts[1:]]
     walk = [replace(finest, slots=counts[0].slots), *coarse]
-    walk[-1] = replace(walk[-1], pairs=min(pairs, MAX_ARCS))
+    walk[-1] = replace(walk[-1], pairs=min(pairs, MAX_ARCS), merges=merges)
     return list(walk)
 
 

@@ -23,6 +23,7 @@ from portpart.api.memory_model import (
     MemoryModel,
     clustering_bytes,
     contraction_bytes,
+    hierarchy_bytes,
     legal_moves_bytes,
     level_size,
     making_bytes,
@@ -60,12 +61,15 @@ class NetLevelSize(LevelSize):
         Slots of hash rows in main memory where its vertices look for clusters.
     pairs : int
         Arcs that its clique graph is made of.
+    merges : bool
+        Whether it may have nets too large for bisections, so that starts go by the others.
     """
 
     num_nets: int = 0
     large: int = 0
     slots: int = 0
     pairs: int = 0
+    merges: bool = True
 
     @property
     def fine(self) -> FineSizes:
@@ -224,6 +228,10 @@ class NetSearch(Search):
         coarsest, clique = levels.walk[-1], levels.start[0]
         assert isinstance(coarsest, NetLevelSize)
         made = OF_PAIR * coarsest.pairs + OF_PAIRED_PIN * coarsest.num_arcs
-        by_metis = self.config.initial.num_starts(self.num_blocks) + 1
-        return max(made, clique.own_bytes + super()._start_bytes(levels)
-                   + OF_VERTEX * by_metis * clique.num_vertices)
+        copies = self.copies(clique)
+        wide, below = coarsest.times(copies), [level.times(copies) for level in levels.start]
+        merging = below[0].own_bytes + hierarchy_bytes(below)
+        if wide.merges:
+            merging += contraction_of_nets(wide, wide)
+        return max(made, clique.own_bytes + wide.own_bytes
+                   + max(merging, super()._start_bytes(levels)))

@@ -13,8 +13,8 @@ from portpart.algorithms.initial.deep_multilevel import start_sizes
 from portpart.algorithms.initial.fm_gains import Attempts
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.initial.order_by_section import ordering_bytes
+from portpart.algorithms.multilevel.grown import MAX_GROWN, max_copies
 from portpart.algorithms.multilevel.options import SearchOptions
-from portpart.algorithms.multilevel.pool import MAX_GROWN
 from portpart.api.memory_model import (
     MODELS,
     OF_VERTEX,
@@ -182,17 +182,30 @@ class Search:
         n, growing = levels[0].num_vertices, self.growing
         if growing is None or n > MAX_GROWN:
             return OF_VERTEX * n * (self.config.initial.num_starts(self.num_blocks) + 1)
-        return max(MODELS["portpart"].coarsening_bytes(levels),
-                   self._growing_bytes(levels, growing), 2 * OF_VERTEX * n * growing.refined)
+        copies = self.copies(levels[0])
+        wide = levels if copies == 1 else [level.times(copies) for level in levels]
+        kept = OF_VERTEX * n * (growing.num_hierarchies(self.num_blocks)
+                                * growing.share(self.num_blocks).refined)
+        own = 0 if copies == 1 else wide[0].own_bytes
+        return own + kept + max(MODELS["portpart"].coarsening_bytes(wide),
+                                self._growing_bytes(wide, growing, copies), kept)
 
-    def _growing_bytes(self, levels: Sequence[LevelSize], growing: GrowingOptions) -> int:
+    def copies(self, coarsest: LevelSize) -> int:
+        """How many copies of the coarsest graph starts grow on at once."""
+        if self.growing is None:
+            return 1
+        return min(self.growing.num_hierarchies(self.num_blocks), max_copies(coarsest.num_arcs))
+
+    def _growing_bytes(self, levels: Sequence[LevelSize], growing: GrowingOptions,
+                       copies: int) -> int:
         """Bytes of what starts grow on, and of those of two levels."""
-        k, vertices = self.num_blocks, [level.num_vertices for level in levels]
+        k, vertices = copies * self.num_blocks, [level.num_vertices for level in levels]
+        labelled, growing = self.labelled or copies > 1, growing.share(self.num_blocks)
         sizes = start_sizes(vertices, k, growing)
         kept = [growing.refined, *(growing.candidates_on(depth) for depth in range(len(levels)))]
         handed = [count * n for count, n in zip(kept, [*vertices, 0], strict=True)]
-        labels = sum(vertices[1:]) if self.labelled else 0
+        labels = sum(vertices[copies == 1 :]) if labelled else 0
         return (hierarchy_bytes(levels) + bytes_of((Candidates, Attempts), sizes)
                 + OF_VERTEX * (labels + max(a + b for a, b in pairwise(handed)))
                 + OF_WORD * len(Splits.field_names) * (k + 1)
-                + (ordering_bytes(sizes) if self.labelled else 0))
+                + (ordering_bytes(sizes) if labelled else 0))

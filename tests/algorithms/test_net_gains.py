@@ -31,7 +31,7 @@ from portpart.algorithms.initial.net_gains import NETS, PRICE, Incidence, incide
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.project_bisection import choose_for_stray, inherit_side
 from portpart.algorithms.initial.two_way import refine_sides
-from portpart.algorithms.multilevel.pool import grown_parts, levels_below, with_nets
+from portpart.algorithms.multilevel.grown import grown_parts, levels_below, with_nets
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import device, int32, int64, kernel, lane, team_sync
 from portpart.graphs.clique_graph import clique_graph
@@ -287,17 +287,3 @@ def test_what_counts_nets_cuts_less_than_what_counts_edges() -> None:
             for _ in range(900)]
     hypergraph = hypergraph_of([row.tolist() for row in rows], 300)
     assert best_km1(hypergraph, 6, net_levels=9) < best_km1(hypergraph, 6, net_levels=0)
-
-
-def test_candidates_are_shared_out_among_hierarchies() -> None:
-    """Each hierarchy gives its best ones; together they are as many as without."""
-    hypergraph = circuit(300, 9)
-    balance = Balance(4, 90, 75)
-    options = GrowingOptions(refined=4, candidates=4, hierarchies=2, min_vertices=30)
-    parts = [oracles.host(part) for part in grown_parts(hypergraph, balance, options, 3)]
-    first, _ = options.shares()
-    assert (first.refined, first.candidates, first.hierarchies) == (2, 2, 1)
-    alone = [oracles.host(part) for part in grown_parts(hypergraph, balance, first, 3)]
-    assert len(parts) == 4
-    assert np.array_equal(parts[:2], alone)
-    assert not np.array_equal(parts[2:], alone)

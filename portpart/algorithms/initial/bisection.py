@@ -7,6 +7,8 @@ several times, and the best attempt is taken.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
@@ -65,6 +67,15 @@ def splits_of(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         begins.append(len(rows))
         level = halves
     return np.array(rows, np.int64).reshape(-1, 4), np.array(begins, np.int64)
+
+
+def splits_side_by_side(splits: tuple[np.ndarray, np.ndarray], count: int,
+                        num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same bisections for each of several ranges of blocks, level by level."""
+    rows, level_begin = splits
+    shifts = np.arange(count)[:, None, None] * np.array([num_blocks, num_blocks, num_blocks, 0])
+    levels = [(shifts + rows[first:last]).reshape(-1, 4) for first, last in pairwise(level_begin)]
+    return np.concatenate([np.empty((0, 4), np.int64), *levels]), level_begin * count
 
 
 def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: int,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from portpart.options import check_options, described, option
 
-METHODS = ("metis", "metis-kway", "grown", "auto", "both")
+METHODS = ("metis", "metis-kway", "grown", "auto")
 
 
 @described
@@ -19,7 +19,10 @@ class GrowingOptions:
         "is used.", min=1)
     hierarchies: int = option(
         1, "They grow on so many hierarchies, each with its share of the candidates: what is one "
-        "vertex in the coarsest graph is on one side in all of them.", min=1)
+        "vertex in a hierarchy's coarsest graph is on one side in all of its candidates.", min=1)
+    max_blocks: int = option(
+        512, "And on no more than have this many blocks together, but for one: the more blocks, "
+        "the less they differ.", min=0)
     shrink: float = option(
         4.5, "Clusters weigh at most what they must for this many vertices to become one, and half "
         "more.", min=1.5, max=100)
@@ -54,13 +57,18 @@ class GrowingOptions:
         """Candidates on the graph that is `depth` levels below the finest."""
         return max(self.candidates, min(self.max_candidates, self.candidates << depth))
 
-    def shares(self) -> list[GrowingOptions]:
-        """For each hierarchy, the same with its share of what is refined."""
-        count = min(self.hierarchies, self.refined, self.candidates)
-        return [replace(self, hierarchies=1, refined=self.refined // count,
-                        candidates=self.candidates // count,
-                        max_candidates=max(1, self.max_candidates // count))
-                for _ in range(count)]
+    def num_hierarchies(self, num_blocks: int) -> int:
+        """On how many they grow."""
+        return max(1, min(self.hierarchies, self.candidates, self.max_blocks // num_blocks))
+
+    def share(self, num_blocks: int) -> GrowingOptions:
+        """What of this each hierarchy has, whose candidates all count where there are several."""
+        if self.num_hierarchies(num_blocks) == 1:
+            return self
+        count = min(self.hierarchies, self.candidates)
+        mine = self.candidates // count
+        return replace(self, hierarchies=1, refined=mine, candidates=mine,
+                       max_candidates=max(1, self.max_candidates // count))
 
     def of_one(self) -> GrowingOptions:
         """The same with one candidate."""
@@ -72,6 +80,11 @@ class GrowingOptions:
                        max_candidates=max(starts, self.max_candidates))
 
 
+GROWING_ON_NETS = GrowingOptions(hierarchies=16, candidates=16, refined=2, shrink=3.0,
+                                 min_vertices=32)
+"""For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
+
+
 @described
 @dataclass(frozen=True)
 class InitialOptions:
@@ -80,7 +93,7 @@ class InitialOptions:
     method: str = option(
         "metis", "Who makes them: METIS, on the host, by recursive bisection or by its k-way "
         'method; or growing, in the space of the graph; "auto": the latter, one candidate only '
-        'where one start is enough; "both": grown ones, and METIS by bisection.', choices=METHODS)
+        'where one start is enough.', choices=METHODS)
     starts: int = option(
         8, "How many METIS makes, at most; each is refined on the coarsest graph, and the best one "
         "is used.", min=1)
@@ -95,7 +108,7 @@ class InitialOptions:
     @property
     def grows(self) -> bool:
         """Whether they are grown, where that can be."""
-        return self.method in ("grown", "auto", "both")
+        return self.method in ("grown", "auto")
 
     @property
     def bisects(self) -> bool:

@@ -13,7 +13,7 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import net_rows
 from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.rows import Csr
 
 
@@ -49,11 +49,14 @@ class Problem(Generic[AnyGraph]):
     @property
     def rows(self) -> Csr:
         """The rows of the vertices, with the state of nets where these cost something."""
-        if isinstance(self.graph, Hypergraph):
-            return net_rows(self.graph, self.num_blocks)
-        return self.graph.csr
+        return rows_of(self.graph, self.num_blocks)
 
     @property
     def num_blocks(self) -> int:
         """Number of blocks."""
         return self.balance.num_blocks
+
+
+def rows_of(graph: EitherGraph, num_blocks: int) -> Csr:
+    """The rows of the vertices, with the state of nets, yet to be found, where there are nets."""
+    return net_rows(graph, num_blocks) if isinstance(graph, Hypergraph) else graph.csr

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import with_heavy_apart
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.pool import (
-    MAX_GROWN,
-    grown_parts,
-    metis_parts,
-    start_from_best,
-)
+from portpart.algorithms.multilevel.grown import MAX_GROWN, grown_parts
+from portpart.algorithms.multilevel.pool import metis_parts, most_promising, start_from_best
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
@@ -36,27 +32,36 @@ def start_from_pool(problem: Problem, options: InitialOptions,
             refiner.start(level.graph, wanted.initial)
             return 0
         coarsest = level.graph
-        parts, count = _parts(coarsest, problem, options, wanted, seed)
+        made = _grown if _can_grow(coarsest, options, wanted) else _by_metis
+        parts, count = made(coarsest, balance, options, wanted, seed)
         parts = (well_placed(coarsest, part, balance, problem.objective, seed, wanted.fixed)
                  for part in parts)
         if problem.objective.rules.price is not None:
             parts = (with_heavy_apart(coarsest, part, balance, wanted.fixed) for part in parts)
+        if made is _grown:
+            parts = most_promising(problem, coarsest, list(parts), count)
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)
 
     return start
 
 
-def _parts(coarsest: AnyGraph, problem: Problem, options: InitialOptions, wanted: Constraints,
+def _can_grow(coarsest: AnyGraph, options: InitialOptions, wanted: Constraints) -> bool:
+    """Whether partitions are grown."""
+    return options.grows and wanted.fixed is None and coarsest.num_vertices <= MAX_GROWN
+
+
+def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
            seed: int) -> tuple[Iterable[Array], int]:
-    """The partitions that start, and how many: grown ones first."""
-    count = options.num_starts(problem.num_blocks)
-    grown: list[Array] = []
-    if options.grows and wanted.fixed is None and coarsest.num_vertices <= MAX_GROWN:
-        one = options.method == "auto" and count == 1
-        growing = options.growing.of_one() if one else options.growing
-        grown = grown_parts(coarsest, problem.balance, growing, seed)
-        if options.method != "both":
-            return grown, len(grown)
-    made = metis_parts(plain_graph(coarsest), problem.balance, range(seed, seed + count),
-                       wanted.fixed, options.bisects)
-    return chain(grown, made), len(grown) + count
+    """Partitions that are grown, and how many of them are refined."""
+    one = options.method == "auto" and options.num_starts(balance.num_blocks) == 1
+    growing = options.growing.of_one() if one else options.growing
+    parts = grown_parts(coarsest, balance, growing, seed)
+    return parts, min(growing.refined, len(parts))
+
+
+def _by_metis(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
+              seed: int) -> tuple[Iterable[Array], int]:
+    """Partitions by METIS, one after the other, and how many of them are refined."""
+    count = options.num_starts(balance.num_blocks)
+    return metis_parts(plain_graph(coarsest), balance, range(seed, seed + count), wanted.fixed,
+                       options.bisects), count

@@ -193,6 +193,12 @@ def begin_net(net, graph: NetRows, part):
 
 
 @kernel
+def forget_large_nets(_, graph: NetRows):
+    """Take back all rows of counters."""
+    graph.state.words.large = 0
+
+
+@kernel
 def begin_large_net(i, graph: NetRows, part):
     """Count the pins of net i of those with counters, if there is one, in every block."""
     if i < graph.state.words.large:

@@ -7,7 +7,11 @@ from functools import cache
 import numpy as np
 
 from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.objectives.net_sets import begin_large_net, begin_net
+from portpart.algorithms.objectives.net_sets import (
+    begin_large_net,
+    begin_net,
+    forget_large_nets,
+)
 from portpart.algorithms.objectives.objective import Objective, Tables
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
@@ -63,6 +67,7 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr) ->
         return sums
     assert isinstance(rows, NetRows)
     num_nets = len(rows.nets.begin)
+    space.parallel_for(1, forget_large_nets, rows)
     space.parallel_for(num_nets, begin_net, rows, part, team=SMALL_TEAM)
     space.parallel_for(len(rows.state.large), begin_large_net, rows, part, team=LARGE_TEAM)
     space.parallel_for(num_nets, add_net_costs(price), rows, sums)

@@ -17,8 +17,8 @@ from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.grown import grown_on, levels_below
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
-from portpart.algorithms.multilevel.pool import grown_on, levels_below
 from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.search import Partition
 from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multilevel
@@ -118,5 +118,5 @@ def _grown(coarsest: Level, sections: Sections, balance: Balance, options: Growi
     levels = levels_below(coarsest.graph, options, seed, min_vertices, coarsest.label)
     labels = None if sections.count == 1 else [_first_blocks(level, sections, wanted)
                                                     for level in levels]
-    return grown_on(levels, np.maximum(balance.limits, 1), balance, options, seed,
+    return grown_on(levels, np.maximum(balance.limits, 1), balance.limits, options, seed,
                     splits_of_ranges(sections.count, sections.width), labels, sections.count)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import pairwise
 
 import numpy as np
 
-from portpart.algorithms.initial.bisection import splits_of
+from portpart.algorithms.initial.bisection import splits_of, splits_side_by_side
 from portpart.graphs.topology import Topology
 
 
@@ -42,8 +41,4 @@ def splits_along(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 
 def splits_of_ranges(num_ranges: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     """The bisections that divide each of several ranges of `width` blocks, side by side."""
-    rows, level_begin = splits_of(width)
-    begins = level_begin * num_ranges
-    shifts = np.arange(num_ranges)[:, None, None] * np.array([width, width, width, 0])
-    levels = [(shifts + rows[first:last]).reshape(-1, 4) for first, last in pairwise(level_begin)]
-    return np.concatenate([np.empty((0, 4), np.int64), *levels]), begins
+    return splits_side_by_side(splits_of(width), num_ranges, width)

@@ -1,0 +1,145 @@
+"""Partitions that are grown all at once in the space of the graph, below the coarsest one.
+
+They grow on hierarchies that go on below the coarsest graph.  Several hierarchies are one: that of
+several copies of the graph, side by side, in which each copy has its clusters and its blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.clustering import cluster
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level, coarsen
+from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
+from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
+from portpart.algorithms.initial.bisection import splits_of, splits_side_by_side
+from portpart.algorithms.initial.deep_multilevel import grown_partitions
+from portpart.algorithms.initial.options import GrowingOptions
+from portpart.backends.interface import Array
+from portpart.graphs.clique_graph import plain_graph
+from portpart.graphs.copies import copies_of, repeated
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
+
+MAX_GROWN = 2**17
+"""Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
+
+CLUSTERING = ClusteringOptions()
+"""How the coarsest graph is made coarser still, for its starts."""
+
+MAX_COPIED = 2**24
+"""Copies have no more arcs together, or there is one."""
+
+MAX_KEPT = 0.9
+"""Coarsening below the coarsest graph ends when a level keeps a larger share of its vertices."""
+
+Splits = tuple[np.ndarray, np.ndarray]
+
+AnyLevel = Level[Graph] | Level[Hypergraph]
+
+
+def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
+                splits: Splits | None = None) -> list[Array]:
+    """Partitions grown all at once on each hierarchy.
+
+    On one hierarchy the most promising ones, best first; on several all of them.
+
+    Those of a hypergraph are made for km1, on the first levels by the gains of nets that are not
+    too large, and on the coarser ones by its clique graph, as the options say.
+
+    Parameters
+    ----------
+    splits : tuple of numpy.ndarray, optional
+        The bisections that lead to single blocks, as `splits_of` gives them.
+    """
+    goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
+    splits = splits_of(balance.num_blocks) if splits is None else splits
+    plain, parts = plain_graph(coarsest), list[Array]()
+    wanted, share = (options.num_hierarchies(balance.num_blocks),
+                     options.share(balance.num_blocks))
+    copies = max_copies(plain.num_arcs)
+    for begin in range(0, wanted, copies):
+        count = min(copies, wanted - begin)
+        parts += _grown_on_copies(coarsest, plain, count, goals, balance, share,
+                                  (seed + begin) % 2**63, splits)
+    return parts
+
+
+def max_copies(num_arcs: int) -> int:
+    """How many copies of a graph of so many arcs may be one graph."""
+    return max(1, MAX_COPIED // max(1, num_arcs))
+
+
+def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.ndarray,
+                     balance: Balance, options: GrowingOptions, seed: int,
+                     splits: Splits) -> list[Array]:
+    """Partitions on a hierarchy of so many copies: those of one copy after the other."""
+    space, n, k = coarsest.space, coarsest.num_vertices, balance.num_blocks
+    label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
+    levels = levels_below(copies_of(plain, count), options, seed, count * options.min_vertices,
+                          label)
+    labels = None if label is None else [level.label for level in levels]
+    on_nets = (with_nets(copies_of(coarsest, count), levels, options)
+               if isinstance(coarsest, Hypergraph) else levels)
+    found = grown_on(on_nets, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
+                     splits_side_by_side(splits, count, k), labels, count)
+    return [part[copy * n : (copy + 1) * n] - copy * k for part in found for copy in range(count)]
+
+
+def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
+             options: GrowingOptions, seed: int, splits: Splits | None,
+             labels: list[Array] | None = None, num_labels: int = 1) -> list[Array]:
+    """Partitions grown on a hierarchy, as `grown_partitions` says, the most promising first."""
+    n = levels[0].graph.num_vertices
+    parts = grown_partitions(
+        [level.graph for level in levels], [level.cluster for level in levels[:-1]],
+        goals, limits, seed, options, options.refined, splits, labels, num_labels,
+    )
+    return [parts[start : start + n] for start in range(0, len(parts), n)]
+
+
+def with_nets(hypergraph: Hypergraph, levels: Sequence[Level[Graph]],
+              options: GrowingOptions) -> list[AnyLevel]:
+    """The same levels, the first ones hypergraphs: the clusters of their clique graphs are theirs.
+
+    The lower a level, the more nets share their pins: edges are fewer, and tell much the same.
+    """
+    nets = NetOptions(max_size=options.max_net_size, max_share=0)
+    found: list[AnyLevel] = []
+    for level in levels[: options.net_levels]:
+        if found:
+            cluster, n = found[-1].cluster, level.graph.num_vertices
+            count = hypergraph.space.full(1, n, np.int64)
+            hypergraph = contract_nets(hypergraph, Clusters(n, cluster=cluster, count=count))
+        large = hypergraph.max_net_size > options.max_net_size
+        found.append(Level(merged_nets(hypergraph, nets) if large else hypergraph, level.cluster))
+    return [*found, *levels[options.net_levels :]]
+
+
+def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices: int | None = None,
+                 label: Array | None = None) -> list[Level[Graph]]:
+    """Coarser and coarser graphs, from `graph` down to about `min_vertices` vertices.
+
+    Parameters
+    ----------
+    min_vertices : int, optional
+        By default as the options say.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label become one.
+    """
+    total = graph.total_vertex_weight
+    if min_vertices is None:
+        min_vertices = options.min_vertices
+
+
+    def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+        vertices = max(fine.num_vertices / options.shrink, min_vertices)
+        limit = max(1, int(1.5 * total / vertices))
+        return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label)
+
+    return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
+                   seed=seed, label=label)
