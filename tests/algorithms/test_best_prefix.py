@@ -49,15 +49,23 @@ class Moves:
         self.limits = self.blocks + random.integers(0, room + 1, k)
 
     def in_order(self) -> list[int]:
-        return sorted(self.buffer.tolist(), key=lambda v: (-self.gain[v], v))
+        gain = self.gain.tolist()
+        return sorted(self.buffer.tolist(), key=lambda v: (-gain[v], v))
 
     def longest(self) -> int:
         """Length of the longest balanced prefix."""
-        blocks, longest = self.blocks.copy(), 0
+        blocks, limits, weights = self.blocks.tolist(), self.limits.tolist(), self.weights.tolist()
+        part, wish = self.part.tolist(), self.wish.tolist()
+        too_heavy: set[int] = set()
+        longest = 0
         for length, v in enumerate(self.in_order(), 1):
-            blocks[self.part[v]] -= self.weights[v]
-            blocks[self.wish[v]] += self.weights[v]
-            if (blocks <= self.limits).all():
+            for block, change in ((part[v], -weights[v]), (wish[v], weights[v])):
+                blocks[block] += change
+                if blocks[block] > limits[block]:
+                    too_heavy.add(block)
+                else:
+                    too_heavy.discard(block)
+            if not too_heavy:
                 longest = length
         return longest
 
@@ -92,9 +100,9 @@ class Moves:
         """What the moves come to together."""
         trial = trial_for(space, Sizes(self.n, 0, self.k), run, False, fill_rooms)
         sums = np.zeros((self.stripes, self.k), np.int64)
-        for v in self.buffer:
-            sums[v % self.stripes, self.part[v]] -= self.weights[v]
-            sums[v % self.stripes, self.wish[v]] += self.weights[v]
+        stripe, weights = self.buffer % self.stripes, self.weights[self.buffer]
+        np.subtract.at(sums, (stripe, self.part[self.buffer]), weights)
+        np.add.at(sums, (stripe, self.wish[self.buffer]), weights)
         put(space, trial.gain, self.gain)
         trial.sequence.top_gain = self.gain[self.buffer].max(initial=0)
         return trial.replaced(weight_sums=space.asarray(sums.ravel()))

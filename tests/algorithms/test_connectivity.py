@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,7 @@ from tests.graphs import random_graph, raw_graph
 HUGE = 2**40
 
 
+@functools.cache
 def counting(connectivity: Connectivity, counter: Word, most: int) -> Kernel:
     """A kernel that adds what is told of vertices with at most so many arcs to sums."""
     bring, number, block_of, weight_of = connectivity.functions

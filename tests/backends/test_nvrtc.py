@@ -61,16 +61,17 @@ def seen() -> tuple[list, dict]:
     return list(host_cuda.seen), dict(host_cuda.residents)
 
 
-@pytest.mark.parametrize("end", ENDS, ids=IDS)
-def test_the_kernels_of_a_partition_compile(seen, end):
+@pytest.mark.parametrize(("end", "widths"), [(0, {32, 256}), (-1, set())], ids=IDS)
+def test_the_kernels_of_a_partition_compile(seen, end, widths):
+    """As wide as they are launched, and for one of the architectures at other widths."""
     translations = [
         translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
         for kernel, tags, team in seen[0]
-        for width in ({team, 32, 256} if kernel.uses_team_words else {team})
+        for width in ({team, *widths} if kernel.uses_team_words else {team})
         if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
     ]
     assert len(translations) > 40
-    nvrtc.ptx(module_text(translations), nvrtc.architectures()[end])
+    nvrtc.ptx(module_text(translations), nvrtc.architectures()[end], quick=True)
 
 
 @pytest.mark.parametrize("end", ENDS, ids=IDS)

@@ -37,19 +37,24 @@ def seen() -> tuple[list, dict]:
     return list(host_cuda.seen), dict(host_cuda.residents)
 
 
-@pytest.mark.parametrize("end", [0, -1], ids=["oldest", "newest"])
-def test_kernels_and_programs_compile(seen: tuple[list, dict], end: int) -> None:
-    launches, residents = seen
-    architecture = nvrtc.architectures()[end]
+@pytest.mark.parametrize(("end", "widths"), [(0, {32, 256}), (-1, set())],
+                         ids=["oldest", "newest"])
+def test_kernels_compile(seen: tuple[list, dict], end: int, widths: set[int]) -> None:
+    """As wide as they are launched, and for one of the architectures at other widths."""
     translations = [
         translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
-        for kernel, tags, team in launches
-        for width in ({team, 32, 256} if kernel.uses_team_words else {team})
+        for kernel, tags, team in seen[0]
+        for width in ({team, *widths} if kernel.uses_team_words else {team})
         if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
     ]
     assert any(translation.symbol.startswith("propose_swap") for translation in translations)
-    nvrtc.ptx(module_text(translations), architecture, quick=True)
+    nvrtc.ptx(module_text(translations), nvrtc.architectures()[end], quick=True)
+
+
+def test_programs_compile(seen: tuple[list, dict]) -> None:
+    """For one architecture; tests/backends/test_nvrtc.py has programs on both."""
+    residents = seen[1]
     assert len(residents) >= 8
     for symbol, text in residents.items():
-        ptx = nvrtc.ptx(CUDA_PRELUDE + text, architecture, quick=True)
+        ptx = nvrtc.ptx(CUDA_PRELUDE + text, nvrtc.architectures()[0], quick=True)
         assert f".entry {symbol}(" in ptx

@@ -37,7 +37,7 @@ def assert_induced(space: ExecutionSpace, graph: Graph, label: np.ndarray, wante
     number = np.full(len(label), -1)
     number[inside] = np.arange(len(inside))
     masses = np.array(oracles.vertex_weights(graph), np.int64)
-    assert oracles.arcs(found) == [
+    assert list(oracles.arcs(found)) == [
         (number[u], number[v], weight) for u, v, weight in oracles.arcs(graph)
         if label[u] == wanted and label[v] == wanted]
     assert oracles.vertex_weights(found) == masses[inside].tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,16 @@ def host(array: Any) -> np.ndarray:
     return array.get() if hasattr(array, "get") else np.asarray(array)
 
 
-def arcs(graph: Graph) -> list[tuple[int, int, int]]:
+@lru_cache(maxsize=8)
+def arcs(graph: Graph) -> tuple[tuple[int, int, int], ...]:
     """All arcs (u, v, weight) in order of storage."""
     offsets, targets = host(graph.offsets).tolist(), host(graph.targets).tolist()
     weights = [1] * len(targets) if graph.weights is None else host(graph.weights).tolist()
-    return [
+    return tuple(
         (u, targets[i], weights[i])
         for u in range(len(offsets) - 1)
         for i in range(offsets[u], offsets[u + 1])
-    ]
+    )
 
 
 def vertex_weights(graph: Graph) -> list[int]:

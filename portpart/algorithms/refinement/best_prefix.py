@@ -151,14 +151,15 @@ def walk_moves(by_sum: bool) -> Kernel:
         while base < moves:
             i = base + lane()
             change = int64(0)
-            gain = int64(0)
+            gain = gained
             if i < moves:
                 change = change_by_move(i, base, run.blocks, trial, run.level)
-                if by_sum:
-                    gain = trial.gain[trial.other_list[i]]
             until = heavy + team_scan(change)
             if by_sum:
-                gain = gained + team_scan(gain)
+                own = int64(0)
+                if i < moves:
+                    own = trial.gain[trial.other_list[i]]
+                gain += team_scan(own)
                 gained = team_last(gain)
             if until == 0 and gain >= most:
                 kept = min(i + 1, moves)
