@@ -46,7 +46,7 @@ class HypergraphConfig:
         CommunityOptions(), "Communities, which clusters stay within; None: clusters need not.")
     nets: NetOptions = option(NetOptions(), "Nets that take part.")
     initial: InitialOptions = option(
-        InitialOptions(method="grown", start_blocks=512, growing=GROWING_ON_NETS),
+        InitialOptions(method="auto", start_blocks=512, growing=GROWING_ON_NETS),
         "Partitions of the coarsest hypergraph.")
     refinement: ScheduleOptions = option(
         ScheduleOptions(temperatures=(0.9, 0.6, 0.3), finest_temperatures=(0.9, 0.6, 0.3),

@@ -132,12 +132,15 @@ def note_words(price: DeviceFunction) -> DeviceFunction:
         found = int64(first)
         widest = int64(BITS)
         if graph.state.words.width != 1:
-            narrowest = int64(num_blocks)
-            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-                spread = spread_of(graph.targets[place], graph.state)
-                if spread < narrowest and tie_of_pin(graph.targets[place], here, graph) != 0:
-                    narrowest = spread
-            widest = max(widest, team_min(narrowest))
+            if first == 0:
+                narrowest = int64(num_blocks)
+                for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+                    spread = spread_of(graph.targets[place], graph.state)
+                    if spread < narrowest and tie_of_pin(graph.targets[place], here, graph) != 0:
+                        narrowest = spread
+                widest = max(widest, team_min(narrowest))
+            else:
+                widest = int64(ties.blocks[WIDEST])
             found = int64(num_blocks)
             for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
                 net = graph.targets[place]
