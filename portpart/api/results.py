@@ -49,7 +49,8 @@ class PartitionResult:
         after each walk through the levels (the phase ``search`` holds all walks but the first);
         ``repaired``, vertices that a last step has moved for the sake of the bounds alone, since
         refinement ended beyond them: seldom any; ``left_out``, nets of a hypergraph, and pins,
-        that the search did without.
+        that the search did without; ``starts``, how many initial partitions of the coarsest graph
+        were refined in the first walk, by who made them: ``grown`` or ``metis``.
 
         A program counts as one launch, however many kernels it runs; a CUDA space whose
         ``program_mode`` is ``"walk"`` counts each kernel, and each test of a flag as a

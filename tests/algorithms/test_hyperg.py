@@ -101,6 +101,15 @@ def test_small_ones_are_often_best() -> None:
     assert hits >= 14
 
 
+def test_statistics_tell_who_started() -> None:
+    """Not Mt-KaHyPar, which the paper calls."""
+    result = partitioned(drawn(3000, 4000, 1), 2, preset="paper")
+    assert result.stats["starts"] == {"grown": 2}
+    graph = portpart.generators.delaunay(2000)
+    result = portpart.partition(graph, 2, algorithm="jet", starts=3)
+    assert result.stats["starts"] == {"metis": 3}
+
+
 def test_memory_is_estimated_from_above() -> None:
     """As closely as for other recipes."""
     hypergraph = portpart.generators.netlist(6000)

@@ -34,6 +34,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
         coarsest = level.graph
         made = _grown if _can_grow(coarsest, options, wanted) else _by_metis
         parts, count = made(coarsest, balance, options, wanted, seed)
+        problem.trace.started("grown" if made is _grown else "metis", count)
         parts = (well_placed(coarsest, part, balance, problem.objective, seed, wanted.fixed)
                  for part in parts)
         if problem.objective.rules.price is not None:

@@ -63,6 +63,7 @@ class Trace:
         self.num_repaired = 0
         self.sections: list[dict[str, Any]] = []
         self.spared: dict[str, int] = {}
+        self.starts: dict[str, int] = {}
         self._launches = space.counters.launches
         self._synchronizations = space.counters.synchronizations
         self._phase = ""
@@ -84,6 +85,7 @@ class Trace:
             "repaired": self.num_repaired,
             **({"sections": self.sections} if self.sections else {}),
             **({"left_out": self.spared} if self.spared else {}),
+            **({"starts": self.starts} if self.starts else {}),
             "launches": counters.launches - self._launches,
             "synchronizations": counters.synchronizations - self._synchronizations,
         }
@@ -109,6 +111,10 @@ class Trace:
         """Nets of what is given are left out: huge ones, and those that say nothing more."""
         self.spared = {"nets": given.num_nets - kept.num_nets,
                        "pins": given.num_pins - kept.num_pins}
+
+    def started(self, by: str, count: int) -> None:
+        """So many initial partitions are refined, grown ones or METIS's."""
+        self.starts = self.starts or {by: count}
 
     def coarse_level(self, graph: EitherGraph) -> None:
         """A coarser graph has been made."""
