@@ -112,9 +112,9 @@ def test_statistics_tell_who_started() -> None:
 
 def test_memory_is_estimated_from_above() -> None:
     """As closely as for other recipes."""
-    hypergraph = portpart.generators.netlist(6000)
-    used = bytes_of_arrays(hypergraph, 8, "default", "hyperg")
-    estimated = portpart.memory_estimate(k=8, like=hypergraph, algorithm="hyperg").peak
+    hypergraph = portpart.generators.netlist(20_000)
+    used = bytes_of_arrays(hypergraph, 2, "default", "hyperg")
+    estimated = portpart.memory_estimate(k=2, like=hypergraph, algorithm="hyperg").peak
     assert used <= estimated <= 1.3 * used
 
 
