@@ -13,7 +13,7 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.packing import packed_within
-from portpart.algorithms.refinement.heavy_vertices import has_heavy, heavy_weights
+from portpart.algorithms.refinement.heavy_vertices import heavy_weights
 from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.primitives.histogram import histogram
@@ -53,8 +53,6 @@ def with_heavy_apart(graph: EitherGraph, part: Array, balance: Balance,
 
     What others weigh is left to refinement, in which heavy vertices stay.
     """
-    if not has_heavy(graph, balance):
-        return part
     space = graph.space
     weights = space.to_host(heavy_weights(graph, balance.limits))
     moved = space.to_host(part).copy()

@@ -81,7 +81,7 @@ class GrowingOptions:
 
 
 GROWING_ON_NETS = GrowingOptions(hierarchies=16, candidates=16, refined=2, shrink=3.0,
-                                 min_vertices=32)
+                                 min_vertices=32, stall_limit=10)
 """For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
 
 

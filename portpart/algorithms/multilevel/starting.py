@@ -15,6 +15,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
 from portpart.algorithms.placement.traffic import well_placed
+from portpart.algorithms.refinement.heavy_vertices import has_heavy
 from portpart.backends.interface import Array
 from portpart.graphs.clique_graph import plain_graph
 
@@ -37,7 +38,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
         problem.trace.started("grown" if made is _grown else "metis", count)
         parts = (well_placed(coarsest, part, balance, problem.objective, seed, wanted.fixed)
                  for part in parts)
-        if problem.objective.rules.price is not None:
+        if problem.objective.rules.price is not None and has_heavy(coarsest, balance):
             parts = (with_heavy_apart(coarsest, part, balance, wanted.fixed) for part in parts)
         if made is _grown:
             parts = most_promising(problem, coarsest, list(parts), count)
