@@ -1,8 +1,10 @@
-"""The demo of ``make demo`` runs on a small mesh and on a file."""
+"""The demo of ``make demo`` runs on a small mesh and on a file, and the other examples run."""
 
 from __future__ import annotations
 
 import os
+import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +55,52 @@ def test_demo_says_in_one_line_what_is_wrong(arguments: list[str], message: str)
     (line,) = outcome.stderr.splitlines()
     assert line.startswith("demo: ")
     assert message in line
+
+
+def shown_by(example: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+             *arguments: str) -> str:
+    """What an example of hypergraphs prints; it counts itself what it shows, and fails else."""
+    monkeypatch.setattr(sys, "argv", [example, *arguments])
+    runpy.run_path(str(ROOT / "examples" / example), run_name="__main__")
+    return capsys.readouterr().out
+
+
+def numbers_after(name: str, text: str) -> list[int]:
+    line = next(line for line in text.splitlines() if line.startswith(name))
+    return [int(word.replace(",", "")) for word in re.findall(r"\d[\d,]*", line[len(name):])]
+
+
+def test_columns_of_a_matrix_to_processes(monkeypatch: pytest.MonkeyPatch,
+                                          capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown_by("spmv.py", monkeypatch, capsys, "--size", "20", "-k", "4")
+    words, work = numbers_after("by portpart", text)
+    assert words < numbers_after("in turn", text)[0] / 4
+    entries = numbers_after("matrix of 400 x 400 with", text)[0]
+    assert entries / 4 <= work <= 1.03 * (entries // 4 + 1)
+    assert numbers_after("km1 of the first", text) == [words]
+
+
+def test_gates_of_a_circuit_to_chips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                     capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown_by("circuit.py", monkeypatch, capsys, "--bits", "12", "-k", "3",
+                    "--folder", str(tmp_path))
+    rows = [line.split() for line in (tmp_path / "multiplier.part").read_text().splitlines()]
+    assert len(rows) == 12 * 12 + 11 * 12
+    chips = [chip for _, chip in rows]
+    assert [chips.count(chip) for chip in "012"] == [
+        numbers_after(f"chip {chip}: ", text)[0] for chip in range(3)]
+    (place,) = [chip for name, chip in rows if name == "adder_r6_c6"]
+    assert f"gate adder_r6_c6 is on chip {place}\n" in text
+
+
+def test_clauses_of_a_formula_to_solvers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                         capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown_by("sat.py", monkeypatch, capsys, "--variables", "240", "-k", "3",
+                    "--folder", str(tmp_path))
+    assert "960 clauses of 240 variables, 2,880 occurrences" in text
+    shared, copies = numbers_after("as divided", text)
+    others = numbers_after("in the order of the file", text)
+    assert shared <= copies < others[1] / 2
 
 
 def test_the_picture_of_the_readme_is_drawn(tmp_path: Path) -> None:
