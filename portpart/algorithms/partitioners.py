@@ -89,7 +89,7 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
 OF_NETS: dict[str, Algorithm] = {each.name: replace(each, takes="hypergraphs") for each in (
     Algorithm(
         "portpart", "portpart for hypergraphs",
-        "Communities, clusters, starts that are grown and by METIS, and Jet refinement on nets.",
+        "Communities, clusters, starts that are grown, and Jet refinement on nets.",
         "The library's own, after Heuer, Schlag (2017), Gottesbueren et al. (2024) and Maas, "
         "Gottesbueren, Seemaier (2025)",
         portpart_nets.PRESETS,
