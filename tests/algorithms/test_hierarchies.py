@@ -21,7 +21,7 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.copies import copies_of
 from portpart.graphs.hypergraph import Hypergraph
 from tests import net_oracles, oracles
-from tests.algorithms.nets import circuit
+from tests.algorithms.nets import circuit, hypergraph_of
 from tests.algorithms.spaces import reference
 from tests.graphs import random_graph
 
@@ -121,6 +121,18 @@ def test_those_of_least_cost_are_refined(space: ExecutionSpace, name: str) -> No
     wanted = np.argsort(values, kind="stable")[:3]
     assert [oracles.host(part).tolist() for part in found] == [parts[i].tolist() for i in wanted]
     assert most_promising(problem, hypergraph, given, 6) is given
+
+
+def test_overload_costs_with_huge_weights_too() -> None:
+    """Its price, beyond 64 bits here, keeps its sign: all in one block is not the best."""
+    space, n = reference(), 64
+    nets = [[(v + i) % n for i in range(32)] for v in range(n)]
+    hypergraph = hypergraph_of(nets, n, net_weights=[2**54] * n).to(space)
+    problem = Problem(hypergraph, Balance(2, 33, 32), 1, Trace(space, hypergraph, None),
+                      objective=net_objective("km1"))
+    halves = (np.arange(n) * 2 // n).astype(np.int32)
+    parts = [np.zeros(n, np.int32), halves, (np.arange(n) % 2).astype(np.int32)]
+    assert most_promising(problem, hypergraph, parts, 1)[0] is halves
 
 
 def test_a_copy_is_in_the_space_of_the_graph() -> None:

@@ -101,9 +101,11 @@ def most_promising(problem: Problem, graph: EitherGraph, parts: list[Array],
         words[begin + STRIPES : begin + STRIPES + k] = histogram(space, part, k,
                                                                  graph.vertex_weights)
     found = space.to_host(words).reshape(len(parts), -1)
-    costs = found[:, :STRIPES].sum(1) // 2
-    above = np.maximum(found[:, STRIPES:] - problem.balance.limits, 0).max(1)
-    best = np.argsort(costs + _price_of_overload(graph) * above, kind="stable")[:count]
+    above = np.maximum(found[:, STRIPES:] - problem.balance.limits, 0).max(1).tolist()
+    costs, price = found[:, :STRIPES].sum(1).tolist(), _price_of_overload(graph)
+    # in Python's integers: with huge weights the products are beyond 64 bits
+    ranks = [cost // 2 + price * over for cost, over in zip(costs, above, strict=True)]
+    best = sorted(range(len(parts)), key=ranks.__getitem__)[:count]
     return [parts[each] for each in best]
 
 
