@@ -52,29 +52,6 @@ def announce(v, graph: NetRows, run: Run):
     return v
 
 
-@cache
-def announcing(wants: DeviceFunction) -> tuple[Kernel, Kernel]:
-    """The kernels for those who want to move: for vertices that are no hubs, and for hubs."""
-
-    @kernel
-    def announce_moves(i, graph: NetRows, run: Run, one_lane):
-        """List the nets of movable vertex i if it wants to move, unless it is a hub."""
-        if is_for(one_lane, run.level.movable, run.level):
-            v = movable_vertex(i, run.active, run.level)
-            is_hub = degree_of(v, graph) > run.level.hub_degree
-            if not is_hub and wants(v, run.moves, run.cache, run.level):
-                announce(v, graph, run)
-
-    @kernel
-    def announce_moves_of_hubs(i, graph: NetRows, run: Run):
-        """List the nets of a hub that wants to move."""
-        v = run.active.hubs[i]
-        if wants(v, run.moves, run.cache, run.level):
-            announce(v, graph, run)
-
-    return announce_moves, announce_moves_of_hubs
-
-
 @device
 def agree_to_all(v, graph: NetRows):
     """Every wanted move is kept, for others to choose from."""
@@ -107,24 +84,26 @@ def move_if_nets_agree(agree: DeviceFunction) -> DeviceFunction:
 
 
 @cache
-def keeping(wants: DeviceFunction, agree: DeviceFunction) -> tuple[Kernel, Kernel]:
-    """The kernels for those who want to move: for vertices that are no hubs, and for hubs."""
-    move = move_if_nets_agree(agree)
+def of_wanting(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kernel]:
+    """The kernels that act for those who want to move: for vertices that are no hubs, and for hubs.
+
+    What is done is `announce`, or `move_if_nets_agree` to something.
+    """
 
     @kernel
-    def keep_agreed_moves(i, graph: NetRows, run: Run, one_lane):
-        """Move vertex i of the list if it wants to and its nets agree, unless it is a hub."""
+    def act_for_movable(i, graph: NetRows, run: Run, one_lane):
+        """Act for movable vertex i if it wants to move, unless it is a hub."""
         if is_for(one_lane, run.level.movable, run.level):
             v = movable_vertex(i, run.active, run.level)
             is_hub = degree_of(v, graph) > run.level.hub_degree
             if not is_hub and wants(v, run.moves, run.cache, run.level):
-                move(v, graph, run)
+                act(v, graph, run)
 
     @kernel
-    def keep_agreed_moves_of_hubs(i, graph: NetRows, run: Run):
-        """Move a hub that wants to and whose nets agree."""
+    def act_for_hubs(i, graph: NetRows, run: Run):
+        """Act for a hub that wants to move."""
         v = run.active.hubs[i]
         if wants(v, run.moves, run.cache, run.level):
-            move(v, graph, run)
+            act(v, graph, run)
 
-    return keep_agreed_moves, keep_agreed_moves_of_hubs
+    return act_for_movable, act_for_hubs

@@ -18,7 +18,12 @@ from portpart.algorithms.refinement.net_moves import (
     touch_nets_of_moves,
 )
 from portpart.algorithms.refinement.net_turns import Turns, turns_by
-from portpart.algorithms.refinement.net_wants import announcing, keeping, lose_nothing
+from portpart.algorithms.refinement.net_wants import (
+    announce,
+    lose_nothing,
+    move_if_nets_agree,
+    of_wanting,
+)
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_with_hubs
 from portpart.algorithms.refinement.refiner import LABEL_PROPAGATION
 from portpart.backends.interface import ExecutionSpace
@@ -67,12 +72,13 @@ class OnNets(MoveRule):
         program, movable, words = this.program, this.run.level.movable, _words(this)
         with program.side_by_side():
             program.launch(movable, keep_movable)
-            launch_with_hubs(this, movable, announcing(self.wants), this.widths.of_many)
+            launch_with_hubs(this, movable, of_wanting(self.wants, announce), this.widths.of_many)
         small, large = burning(_price(this), self.wants, self.turns)
         with program.side_by_side():
             program.launch(words.small_listed, small, team=SMALL_TEAM)
             program.launch(words.large_listed, large, team=LARGE_TEAM)
-        launch_with_hubs(this, movable, keeping(self.wants, self.agree), this.widths.of_many)
+        launch_with_hubs(this, movable, of_wanting(self.wants, move_if_nets_agree(self.agree)),
+                         this.widths.of_many)
 
     def record_accounting(self, this: Recording) -> None:
         """Record how weights, nets and costs change with the moves."""
