@@ -297,7 +297,7 @@ def _coarsen_nets(hypergraph: Any) -> None:
     rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(),
                         NetWishes(NetOptions()))
     coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets,
-            label=communities(finest, 1, CommunityOptions()))
+            labels=(communities(finest, 1, CommunityOptions(max_net_size=9)),))
 
 
 def primitives(space: Any, graphs: Graphs) -> Runs:

@@ -197,7 +197,7 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
     finest = merged_nets(finest, NetOptions())
     rule = cluster_rule(finest, 20, finest.total_vertex_weight, IMPROVED, NetWishes(NetOptions(40)))
     levels = coarsen(space, finest, rule, stop_at=20, max_kept=0.9, contraction=contract_nets,
-                     label=communities(finest, 1, CommunityOptions()))
+                     labels=(communities(finest, 1, CommunityOptions(max_net_size=9)),))
     wide = fewer_nets(hypergraph_of([list(range(v, v + 6)) for v in (0, 1, 0)], 7).to(space),
                       NetOptions())
     graphs = [*(level.graph for level in levels), wide]

@@ -277,3 +277,15 @@ def test_arrays_that_others_change_are_checked_again(space: ExecutionSpace) -> N
             portpart.as_hypergraph(loose)
         arrays[name][place] = before
     assert checked_again(loose).total_net_weight == 12
+
+
+def test_a_wrong_pin_far_inside_of_a_long_net_is_found(space: ExecutionSpace) -> None:
+    """Whatever share of the pins one net has."""
+    made = portpart.as_hypergraph([range(9000), [0, 1]])
+    arrays = {name: None if a is None else space.asarray(np.array(a))
+              for name, a in made.arrays.items()}
+    loose = Hypergraph(**arrays, space=space)
+    assert checked_again(loose).num_pins == 9002
+    arrays["net_pins"][8500] = 3
+    with pytest.raises(portpart.InputError, match="row 0 of net rows is not ascending"):
+        portpart.as_hypergraph(loose)

@@ -69,11 +69,11 @@ def test_sizes_alone_are_enough_for_a_netlist() -> None:
 
 
 def test_communities_take_what_is_declared() -> None:
-    """But for rounding, and for how much smaller their first level is."""
+    """But for rounding, and for how much smaller their first level is, where all nets count."""
     space = CountingSpace(1)
     hypergraph = copied(generators.netlist(12_000), space)
     before = space.peak = space.live
-    communities(hypergraph, 1, CommunityOptions())
+    communities(hypergraph, 1, CommunityOptions(max_net_size=12_000))
     used = space.peak - before
     assert used <= communities_bytes(size_of_nets(hypergraph)) <= 1.05 * used
 

@@ -98,10 +98,10 @@ def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
                      config.clustering, NetWishes(config.nets)),
         start_from_pool(problem, config.initial, passes),
         jet_refiner(problem, config.refinement, config.order), passes, config.search,
-        contraction=contract_in_walk, label=label_of(problem, config))
+        contraction=contract_in_walk, communities=communities_of(problem, config))
 
 
-def label_of(problem: Problem, config: HypergraphConfig) -> Array | None:
+def communities_of(problem: Problem, config: HypergraphConfig) -> Array | None:
     """The communities, if these count."""
     if config.communities is None or problem.constraints.initial is not None:
         return None

@@ -104,7 +104,7 @@ def _measured(like: Hypergraph, search: NetSearch) -> Iterator[Measured]:
                       objective=net_objective("km1"))
     recipe = replace(OF_NETS[search.algorithm].recipe(problem, search.config),
                      coarsening=search.coarsening)
-    walks: list[tuple[int, Array | None]] = [(0, recipe.label), (OTHER_SEED, recipe.label)]
+    walks: list[tuple[int, Array | None]] = [(0, None), (OTHER_SEED, None)]
     if not search.search.is_one_walk:
         algorithm, config = find("portpart", "fast", OF_NETS)
         walks[1] = OTHER_SEED, algorithm.partition(problem, config)

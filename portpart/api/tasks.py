@@ -11,8 +11,7 @@ import numpy as np
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_cost import PRICES, net_objective
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.objectives.pin_state import net_rows
-from portpart.algorithms.objectives.total import cut_of, total_cost
+from portpart.algorithms.objectives.total import cut_of, net_values
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array
@@ -97,19 +96,16 @@ def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Task
         return Task(graph, CUT, of_edges, facts)
 
     def of_nets(part: Array) -> dict[str, int]:
-        cut, km1 = (total_cost(given, part, net_objective(each), net_rows(given, k))
-                    for each in ("cut", "km1"))
-        return {"cut": cut, "km1": km1, "soed": cut + km1}
+        return net_values(given, part, k, PRICES)
 
     return Task(given, net_objective(name), of_nets, facts)
 
 
 def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> Task:
     nets = closed_neighbourhoods(given, _checked_sizes(given, vertex_sizes))
-    objective = net_objective("km1")
-    return Task(nets, objective, lambda part: {
-        "cut": cut_of(given, part), "volume": total_cost(nets, part, objective, net_rows(nets, k))},
-        _facts_of_graph(given))
+    price = {"volume": PRICES["km1"]}
+    return Task(nets, net_objective("km1"), lambda part: {
+        "cut": cut_of(given, part), **net_values(nets, part, k, price)}, _facts_of_graph(given))
 
 
 def _checked_sizes(graph: Graph, sizes: Any) -> Array | None:

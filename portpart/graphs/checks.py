@@ -29,7 +29,7 @@ from portpart.graphs.weights import NOT_NEGATIVE, exact_total
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
 
-ARCS_PER_ITEM = 4096
+ENTRIES_PER_ITEM = 4096
 """Arcs that one work item (one team) surveys, whatever the degrees are."""
 
 BAD_TARGET, NEGATIVE_WEIGHT = 0, 1
@@ -91,7 +91,7 @@ def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array
         Naming the first arc whose target is out of range or whose weight is negative.
     """
     n, num_arcs = len(offsets) - 1, len(targets)
-    items = -(-num_arcs // ARCS_PER_ITEM)
+    items = -(-num_arcs // ENTRIES_PER_ITEM)
     first = space.full(2, num_arcs, np.int64)
     sums = space.zeros(items * NUM_SUMS, np.int64)
     space.parallel_for(
@@ -225,12 +225,12 @@ def inspect_offset(u, offsets, num_vertices, found):
 
 @kernel
 def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, first, sums):
-    """Survey ARCS_PER_ITEM arcs: first[] gets the smallest bad arcs, sums[] this item's sums.
+    """Survey ENTRIES_PER_ITEM arcs: first[] gets the smallest bad arcs, sums[] this item's sums.
 
     The item is a range of arcs, not a vertex, so that no degree is too high for one team.
     """
-    begin = item * ARCS_PER_ITEM
-    end = min(begin + ARCS_PER_ITEM, num_arcs)
+    begin = item * ENTRIES_PER_ITEM
+    end = min(begin + ENTRIES_PER_ITEM, num_arcs)
     u = tail_of(min(begin + lane(), end - 1), offsets, num_vertices)
     loops = int64(0)
     difference = uint64(0)

@@ -26,7 +26,7 @@ from portpart.graphs.arrays import (
     owned,
     space_of,
 )
-from portpart.graphs.checks import Words, check_offsets, mixed
+from portpart.graphs.checks import ENTRIES_PER_ITEM, Words, check_offsets, mixed, tail_of
 from portpart.graphs.csr import first_of_run, narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count
 from portpart.graphs.graph import read_only
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 NET_WORDS = Words("net_offsets", "pins", "pins", "a hypergraph of n nets")
 VERTEX_WORDS = Words("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
 
-TEAM = 32
+TEAM = 256
 
 
 class NetRows(NamedTuple):
@@ -101,9 +101,10 @@ def _survey(space: ExecutionSpace, offsets: Array, items: Array, limit: int, wor
     """A hash of all pins, which both directions share; raises if a row is not as it must be."""
     check_offsets(space, offsets, len(items), words)
     rows = len(offsets) - 1
-    first, sums = space.full(1, rows, np.int64), space.zeros(rows, np.int64)
-    space.parallel_for(rows, survey_row, offsets, items, limit, words is VERTEX_WORDS, first, sums,
-                       team=TEAM)
+    count = -(-len(items) // ENTRIES_PER_ITEM)
+    first, sums = space.full(1, rows, np.int64), space.zeros(count, np.int64)
+    space.parallel_for(count, survey_pins, offsets, items, rows, len(items), limit,
+                       words is VERTEX_WORDS, first, sums, team=TEAM)
     row = int(space.to_host(first)[0])
     if row < rows:
         raise InputError(f"row {row} of {words.offsets.partition('_')[0]} rows is not ascending "
@@ -199,20 +200,26 @@ def turn_pair(i, keys, turned):
 
 
 @kernel
-def survey_row(row, offsets, items, limit, turned, first, sums):
-    """sums[row] = the hash of the pins of a row; first[0] gets the first bad row by atomic_min.
+def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, first, sums):
+    """Survey ENTRIES_PER_ITEM pins, whatever rows they are of: one may have nearly all.
 
-    The hash is that of pairs (net, vertex), wherever the row is one of vertices, too.
+    sums[item] = the hash of the pairs (net, vertex), wherever the rows are those of vertices, too;
+    first[0] gets the first bad row by atomic_min.
     """
+    begin = item * ENTRIES_PER_ITEM
+    end = min(begin + ENTRIES_PER_ITEM, num_items)
+    row = tail_of(min(begin + lane(), end - 1), offsets, num_rows)
     total = uint64(0)
-    for i in range(offsets[row] + lane(), offsets[row + 1], team_size()):
-        item = int64(items[i])
-        bad = item < 0 or item >= limit
+    for i in range(begin + lane(), end, team_size()):
+        while offsets[row + 1] <= i:
+            row += 1
+        found = int64(items[i])
+        bad = found < 0 or found >= limit
         if i > offsets[row]:
             bad = bad or items[i - 1] >= items[i]
         if bad:
             atomic_min(first, 0, row)
-        total += mixed(item, row, 1) if turned else mixed(row, item, 1)
+        total += mixed(found, row, 1) if turned else mixed(row, found, 1)
     total = team_sum(total)
     if lane() == 0:
-        sums[row] = int64(total)
+        sums[item] = int64(total)

@@ -82,7 +82,7 @@ def test_labels_stay_apart_on_every_level(space: ExecutionSpace) -> None:
         return clusters_of_matching(space, heavy_edge_matching(space, fine, 100, seed, labels))
 
     levels = coarsen(space, MESH.to(space), rule, stop_at=1000, max_kept=0.99, seed=1,
-                     label=space.asarray(label))
+                     labels=(space.asarray(label),))
     assert len(levels) > 2
     cluster = np.arange(2000)
     for level in levels[:-1]:

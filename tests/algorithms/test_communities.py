@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
-from portpart.algorithms.coarsening import communities as finding
 from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
     Clustering,
@@ -39,7 +38,7 @@ from tests.algorithms.spaces import NO_LIMIT, launch, reference
 from tests.backends.lanes import LanesSpace
 from tests.graphs import random_graph
 
-OPTIONS = CommunityOptions()
+OPTIONS = CommunityOptions(improve_rounds=2)
 
 
 def planted(blocks: int, size: int, seed: int) -> Hypergraph:
@@ -74,7 +73,7 @@ def modularity(graph: Graph, label: np.ndarray) -> tuple[float, float]:
 def test_modularity_is_about_that_of_the_louvain_method(seed: int) -> None:
     """On graphs of pins, where there are communities and where there are hardly any."""
     for hypergraph in (planted(6, 20, seed), circuit(300, seed)):
-        graph = incidence_graph(hypergraph)
+        graph = incidence_graph(hypergraph, weighting_of(hypergraph))
         found, known = modularity(graph, clusters_by_modularity(graph, seed, OPTIONS))
         assert found > 0.9 * known
 
@@ -96,7 +95,8 @@ def test_components_are_never_mixed_and_isolated_vertices_are_one_community(
     hypergraph = hypergraph_of(rows, 100)
     label = oracles.host(communities(hypergraph.to(space), 5, OPTIONS))
     assert np.array_equal(label, communities(hypergraph, 5, OPTIONS))
-    _, component = connected_components(incidence_graph(hypergraph).to_scipy())
+    graph = incidence_graph(hypergraph, weighting_of(hypergraph))
+    _, component = connected_components(graph.to_scipy())
     inside = label[:90][[v for v in range(90) if any(v in row for row in rows)]]
     kept = component[:90][[v for v in range(90) if any(v in row for row in rows)]]
     assert len(np.unique(np.stack([inside, kept]), axis=1).T) == len(np.unique(inside))
@@ -123,12 +123,9 @@ ROWS: Rows = [[0, 1, 2], [2, 3], [0, 3, 4, 5]]
 
 
 @pytest.mark.parametrize("way", [EQUAL, BY_SIZE, BY_DEGREE])
-def test_pins_weigh_what_plain_loops_say(space: ExecutionSpace, way: int,
-                                         monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pins_weigh_what_plain_loops_say(space: ExecutionSpace, way: int) -> None:
     """Alike both ways; volumes are their sums."""
-    monkeypatch.setattr(finding, "weighting_of", lambda hypergraph: way)
-    hypergraph = hypergraph_of(ROWS, 7, [3, 5, 2])
-    graph = incidence_graph(hypergraph.to(space))
+    graph = incidence_graph(hypergraph_of(ROWS, 7, [3, 5, 2]).to(space), way)
     degrees = [sum(v in row for row in ROWS) for v in range(7)]
     expected = {}
     for net, (row, weight) in enumerate(zip(ROWS, (3, 5, 2), strict=True)):
@@ -189,7 +186,7 @@ def test_wishes_gain_most_modularity(space: ExecutionSpace, way: str) -> None:
 def test_rows_of_a_hypergraph_are_rows_of_its_graph() -> None:
     """Vertices first, then nets."""
     hypergraph = circuit(40, 2)
-    graph = incidence_graph(hypergraph)
+    graph = incidence_graph(hypergraph, weighting_of(hypergraph))
     rows = [graph.targets[a:b].tolist() for a, b in pairwise(graph.offsets)]
     assert rows[40:] == nets_of(hypergraph)
     assert all(40 + net in rows[v] for net, row in enumerate(rows[40:]) for v in row)

@@ -7,13 +7,13 @@ import pytest
 
 import portpart
 from portpart import HypergraphConfig
-from portpart.algorithms.coarsening.fewer_nets import fewer_nets
+from portpart.algorithms.coarsening.fewer_nets import fewer_nets, without_large_nets
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.options import changed
 from tests import net_oracles, oracles
-from tests.algorithms.nets import hypergraph_of, nets_of, weights_of
+from tests.algorithms.nets import circuit, hypergraph_of, nets_of, rows_of, weights_of
 from tests.algorithms.spaces import reference
 
 
@@ -62,3 +62,16 @@ def test_results_count_all_nets_and_tell_what_was_left_out() -> None:
     assert result.stats["cuts"][-1] == result.km1 - (len({*result.part[:80]}) - 1)
     everything = portpart.partition(given, 3, preset=changed(config, {"nets.max_size": 80}))
     assert everything.stats["left_out"] == {"nets": 20, "pins": 60}
+
+
+def test_large_nets_lose_their_pins_and_keep_their_numbers(space: ExecutionSpace) -> None:
+    """In both directions; without any the hypergraph is the same object."""
+    given = circuit(300, 2, large=120).to(space)
+    assert without_large_nets(given, 120) is given
+    for limit in (3, 119):
+        found = without_large_nets(given, limit)
+        expected = [row if len(row) <= limit else [] for row in nets_of(given)]
+        assert nets_of(found) == expected
+        assert rows_of(found.vertex_offsets, found.vertex_nets) == [
+            [net for net, row in enumerate(expected) if v in row] for v in range(300)]
+        assert found.max_net_size == max(map(len, expected))

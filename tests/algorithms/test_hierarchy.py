@@ -102,10 +102,30 @@ def test_labels_reach_the_rule_on_every_level(space: ExecutionSpace) -> None:
         return clusters_of(space, halves, -(-fine.num_vertices // 2))
 
     levels = coarsen(space, graph, rule, stop_at=160, max_kept=0.95,
-                     label=space.asarray(label))
+                     labels=(space.asarray(label),))
     assert np.array_equal(seen[0], label)
     assert np.array_equal(seen[1], label[::2])
     assert np.array_equal(oracles.host(levels[2].label), label[::4])
+
+
+def test_labels_that_stall_give_way_to_the_next(space: ExecutionSpace) -> None:
+    """From the level on where they stall; the next ones hold to the end."""
+    graph = random_graph(640, 2000, 1).to(space)
+    parts, halves = np.arange(640) // 8, np.arange(640) // 320
+    seen: list[tuple[int, int]] = []
+
+    def rule(fine: Graph, seed: int, label: Any) -> Clusters:
+        found = oracles.host(label)
+        seen.append((fine.num_vertices, len(np.unique(found))))
+        pairs = np.arange(fine.num_vertices) // 2
+        apart = np.unique(pairs * 640 + found, return_inverse=True)[1].reshape(-1)
+        return clusters_of(space, apart, int(apart.max()) + 1)
+
+    levels = coarsen(space, graph, rule, stop_at=1, max_kept=0.95, drop_below=0,
+                     labels=[space.asarray(each.astype(np.int32)) for each in (parts, halves)])
+    assert seen == [(640, 80), (320, 80), (160, 80), (80, 80), (80, 2), (40, 2), (20, 2), (10, 2),
+                    (6, 2), (4, 2), (2, 2)]
+    assert oracles.host(levels[-1].label).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("name", ["medium", "skewed"])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
+from portpart.algorithms.objectives.net_sets import PIECE
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     MAX_SMALL,
@@ -17,7 +18,7 @@ from portpart.algorithms.objectives.pin_state import (
     net_rows,
     words_for,
 )
-from portpart.algorithms.objectives.total import total_cost
+from portpart.algorithms.objectives.total import net_values, total_cost
 from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
@@ -31,6 +32,7 @@ from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
+from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.nets import (
     circuit,
@@ -49,6 +51,7 @@ from tests.algorithms.refining import (
     refiner_at,
 )
 from tests.algorithms.spaces import reference
+from tests.net_oracles import values
 
 PRICES = {"km1": lambda spread: max(0, spread - 1), "cut": lambda spread: int(spread > 1),
           "soed": lambda spread: spread if spread > 1 else 0}
@@ -188,9 +191,9 @@ class NetPhases(Phases):
 
     def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:
         moves, count = self.run.moves, len(vertices)
-        for array, values in ((moves.target, blocks), (moves.moved_in, self.level.iteration)):
+        for array, entries in ((moves.target, blocks), (moves.moved_in, self.level.iteration)):
             changed = copied(array)
-            changed[vertices] = values
+            changed[vertices] = entries
             array[:] = self.space.asarray(changed)
         moves.listed[:count] = self.space.asarray(vertices, np.int32)
         self.level.moves = count
@@ -288,6 +291,19 @@ def test_every_space_finds_the_same_partition(space: ExecutionSpace, k: int,
         assert_outcome_is_true(hypergraph, k, objective, outcome, copied(refiner.best))
         assert outcome["balanced"]
         assert outcome["cut"] < 0.8 * cost(hypergraph, start, objective)
+
+
+@pytest.mark.parametrize("k", [3, 70])
+def test_values_of_nets_that_are_counted_in_pieces(space: ExecutionSpace, k: int) -> None:
+    """Nets of more pins than one team counts, beside one with counters and small ones."""
+    n = 2 * PIECE + 3000
+    rows = [range(n), range(0, n, 2), range(5, 105), [0, 1], [3, 9, 4]]
+    pins = np.concatenate([np.array(row) for row in rows])
+    hypergraph = nets_hypergraph(np.cumsum([0, *map(len, rows)]), pins, n, [5, 7, 1, 2, 3])
+    part = (np.arange(n) // 1000 % k).astype(np.int32)
+    prices = {name: net_objective(name).rules.price for name in PRICES}
+    assert net_values(hypergraph.to(space), space.asarray(part), k, prices) == values(
+        hypergraph, part)
 
 
 @given(hypergraph=hypergraphs(12), k=st.integers(2, 4), name=st.sampled_from(sorted(PRICES)),

@@ -49,6 +49,15 @@ def test_an_impossible_limit_still_improves(space: ExecutionSpace) -> None:
     assert len(set(part[1:].tolist())) == 1
 
 
+def test_a_vertex_too_heavy_for_any_block_is_left_alone_in_its_own(space: ExecutionSpace) -> None:
+    """Then its block is as light as can be: nothing else moves, but for other blocks' sake."""
+    part, blocks = repair(space, [9, 2, 3, 1, 5], [0, 1, 1, 1, 2], 3, 6)
+    assert part.tolist() == [0, 1, 1, 1, 2]
+    assert blocks == [9, 6, 5]
+    part, blocks = repair(space, [9, 2, 3, 2, 1], [0, 1, 1, 1, 2], 3, 6)
+    assert blocks == [9, 5, 3]
+
+
 def test_empty_blocks_take_what_is_too_much(space: ExecutionSpace) -> None:
     _, blocks = repair(space, [1] * 12, [0] * 12, 6, 2)
     assert blocks == [2] * 6

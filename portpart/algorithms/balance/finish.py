@@ -12,6 +12,7 @@ import numpy as np
 from portpart.algorithms.balance.last_resort import within_bounds
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import (
+    attainable,
     block_weights_on_host,
     host_vertex_weights,
     repaired,
@@ -46,6 +47,9 @@ def bounded(graph: EitherGraph, part: Array, balance: Balance, min_weight: int =
     if balance.overload(blocks) <= 0 and blocks.min() >= min_weight:
         return found, blocks
     space, weights = graph.space, host_vertex_weights(graph)
+    balance = attainable(balance, space.to_host(found), weights)
+    if balance.overload(blocks) <= 0 and blocks.min() >= min_weight:
+        return found, blocks
     free = np.ones(len(weights), bool) if fixed is None else space.to_host(fixed) < 0
     result = within_bounds(space.to_host(part), space.to_host(found), weights, free,
                            balance.limits, min_weight)

@@ -8,6 +8,7 @@ by search.  Fixed vertices never move.
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,9 +42,12 @@ def repaired(graph: EitherGraph, part: Array, balance: Balance,
     blocks = space.to_host(histogram(space, part, balance.num_blocks, graph.vertex_weights)).copy()
     if balance.overload(blocks) <= 0:
         return part, blocks
-    moved = space.to_host(part).copy()
+    moved, weights = space.to_host(part).copy(), host_vertex_weights(graph)
+    balance = attainable(balance, moved, weights)
+    if balance.overload(blocks) <= 0:
+        return part, blocks
     free = np.ones(len(moved), bool) if fixed is None else space.to_host(fixed) < 0
-    blocks = _repair(moved, host_vertex_weights(graph), free, balance)
+    blocks = _repair(moved, weights, free, balance)
     return space.asarray(moved), blocks
 
 
@@ -57,11 +61,25 @@ def with_heavy_apart(graph: EitherGraph, part: Array, balance: Balance,
     weights = space.to_host(heavy_weights(graph, balance.limits))
     moved = space.to_host(part).copy()
     blocks = block_weights_on_host(moved, weights, balance.num_blocks)
+    balance = attainable(balance, moved, weights)
     if balance.overload(blocks) <= 0:
         return part
     free = np.ones(len(moved), bool) if fixed is None else space.to_host(fixed) < 0
     _repair(moved, weights, free, balance)
     return space.asarray(moved)
+
+
+def attainable(balance: Balance, part: np.ndarray, weights: np.ndarray) -> Balance:
+    """The balance, but where a vertex is too heavy for any block: its block may weigh as much.
+
+    Nothing better can be done about that block than to leave the vertex alone there.
+    """
+    heavy = np.flatnonzero(weights > balance.limits.max())
+    if len(heavy) == 0:
+        return balance
+    limits = balance.limits.copy()
+    np.maximum.at(limits, part[heavy], weights[heavy])
+    return replace(balance, limits=limits)
 
 
 def host_vertex_weights(graph: EitherGraph) -> np.ndarray:

@@ -22,6 +22,7 @@ from portpart.algorithms.coarsening.cluster_ratings import (
 )
 from portpart.algorithms.coarsening.clustering import NO_LIMIT, cluster
 from portpart.algorithms.coarsening.contraction import contract
+from portpart.algorithms.coarsening.fewer_nets import without_large_nets
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
 from portpart.backends.interface import Array
 from portpart.backends.language import (
@@ -88,7 +89,9 @@ def communities(hypergraph: Hypergraph, seed: int, options: CommunityOptions) ->
     graph of n + m vertices and 2 p arcs take.  Synchronises a few times, and once a level.
     """
     space, n = hypergraph.space, hypergraph.num_vertices
-    label = clusters_by_modularity(incidence_graph(hypergraph), seed, options)[:n]
+    way = weighting_of(hypergraph)
+    hypergraph = without_large_nets(hypergraph, options.max_net_size)
+    label = clusters_by_modularity(incidence_graph(hypergraph, way), seed, options)[:n]
     space.parallel_for(n, label_isolated, hypergraph.csr, label, n + hypergraph.num_nets)
     return label
 
@@ -110,8 +113,11 @@ def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -
     return label
 
 
-def incidence_graph(hypergraph: Hypergraph) -> Graph:
-    """The graph of vertices, then nets; edges are pins, and vertices weigh their volumes."""
+def incidence_graph(hypergraph: Hypergraph, way: int) -> Graph:
+    """The graph of vertices, then nets; edges are pins, and vertices weigh their volumes.
+
+    What pins weigh is `EQUAL`, `BY_SIZE` or `BY_DEGREE`.
+    """
     space = hypergraph.space
     n, m, p = hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins
     offsets = space.empty(n + m + 1, np.int32 if 2 * p <= MAX_INT32_ARCS else np.int64)
@@ -123,7 +129,6 @@ def incidence_graph(hypergraph: Hypergraph) -> Graph:
     targets[:p] += n
     targets[p:] = hypergraph.net_pins
     most = max(1, hypergraph.total_net_weight) * max(1, hypergraph.max_net_size)
-    way = weighting_of(hypergraph)
     if way == BY_DEGREE:
         most *= max(1, hypergraph.max_degree)
     unit = max(1, min(MAX_UNIT, MAX_TOTAL // (2 * most)))

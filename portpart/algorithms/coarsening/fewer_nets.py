@@ -7,15 +7,19 @@ Contraction finds all that out for coarser levels; here it is done where it spar
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from portpart.algorithms.coarsening.net_contraction import merged_nets
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends.interface import Array
-from portpart.backends.language import int64, kernel, lane, team_size, team_sum, uint64
+from portpart.backends.language import int32, int64, kernel, lane, team_size, team_sum, uint64
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.teams import team_for
+from portpart.primitives.basic import gather
 from portpart.primitives.hashing import mixed
+from portpart.primitives.scan import offsets_from_counts
 
 MIN_SPARED = 0.05
 """From this share of repeated nets on they are merged before the first level is made."""
@@ -39,6 +43,25 @@ def _repeated(hypergraph: Hypergraph) -> int:
     return int((digests[1:] == digests[:-1]).sum())
 
 
+def without_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
+    """The hypergraph itself, or one in which nets of more pins have none."""
+    if hypergraph.max_net_size <= max_net_size:
+        return hypergraph
+    space, (m, p) = hypergraph.space, (hypergraph.num_nets, hypergraph.num_pins)
+    sizes, kept = space.empty(m, np.int32), space.empty(p, np.int32)
+    space.parallel_for(m, count_if_small, hypergraph.nets, max_net_size, sizes)
+    space.parallel_for(p, keep_if_small, hypergraph.vertex_nets, sizes, kept)
+    places = offsets_from_counts(space, kept)
+    offsets = offsets_from_counts(space, sizes, hypergraph.net_offsets.dtype)
+    count = int(space.to_host(places[p:])[0])
+    pins, nets = space.empty(count, np.int32), space.empty(count, np.int32)
+    space.parallel_for(m, copy_net, hypergraph.nets, offsets, pins, team=32)
+    space.parallel_for(p, copy_kept, hypergraph.vertex_nets, kept, places, nets)
+    vertex_offsets = gather(space, places, hypergraph.vertex_offsets)
+    return replace(hypergraph, net_offsets=offsets, net_pins=pins, vertex_nets=nets,
+                   vertex_offsets=vertex_offsets.astype(offsets.dtype), _totals={})
+
+
 @kernel
 def digest_net(net, nets: Nets, digests):
     """digests[net] = a sum over its pins, 0 if it has fewer than two: those cost nothing."""
@@ -55,3 +78,31 @@ def digest_net(net, nets: Nets, digests):
     high = team_sum(high)
     if lane() == 0:
         digests[net] = 0 if high == 0 else mixed(low ^ mixed(high))
+
+
+@kernel
+def count_if_small(net, nets: Nets, max_net_size, sizes):
+    """sizes[net] = how many pins a net has, or none if those are too many."""
+    size = int64(nets.end[net]) - int64(nets.begin[net])
+    sizes[net] = size if size <= max_net_size else int64(0)
+
+
+@kernel
+def keep_if_small(i, vertex_nets, sizes, kept):
+    """kept[i] = whether net i of all vertices has pins."""
+    kept[i] = int32(sizes[vertex_nets[i]] > 0)
+
+
+@kernel
+def copy_net(net, nets: Nets, offsets, pins):
+    """Copy the pins of a net that has some still."""
+    begin = int64(offsets[net])
+    for j in range(lane(), int64(offsets[net + 1]) - begin, team_size()):
+        pins[begin + j] = nets.pins[int64(nets.begin[net]) + j]
+
+
+@kernel
+def copy_kept(i, vertex_nets, kept, places, nets):
+    """Copy a net of a vertex that has pins still."""
+    if kept[i] != 0:
+        nets[places[i]] = vertex_nets[i]

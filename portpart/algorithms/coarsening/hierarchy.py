@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -54,7 +54,7 @@ def coarsen(
     max_kept: float,
     stop_dense_at: int | None = None,
     seed: int = 0,
-    label: Array | None = None,
+    labels: Sequence[Array | None] = (None,),
     on_level: Callable[[AnyGraph], None] = lambda graph: None,
     contraction: Contraction[AnyGraph] = BY_HASHING,
     drop_below: float = 0.25,
@@ -73,8 +73,9 @@ def coarsen(
         Coarsening ends when a level keeps more than this share of its vertices.
     stop_dense_at : int, optional
         What takes the place of `stop_at` while a graph is dense.
-    label : array of int32, shape (n,), optional
-        Only vertices of equal label share a cluster, on every level.
+    labels : sequence of (array of int32, shape (n,), or None)
+        Only vertices of equal label share a cluster.  Where that stalls coarsening, the next labels
+        count from there on.
     contraction : callable
         The graph of clusters; `contract_nets` for hypergraphs.
     drop_below : float
@@ -86,19 +87,24 @@ def coarsen(
     list of Level
         Finest first; the last one has no cluster map.
     """
-    levels = [Level(graph, label=label)]
+    labels = list(labels)
+    levels = [Level(graph, label=labels[0])]
     weight_type = graph.weight_sum_dtype
     while graph.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
-        clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, label)
+        clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, labels[0])
         coarse = contraction(graph, clusters, weight_type)
         too_small = coarse.num_vertices < drop_below * end
         stalled = coarse.num_vertices > max_kept * graph.num_vertices
+        if stalled and len(labels) > 1:
+            del labels[0]
+            continue
         if too_small or stalled:
             break
         levels[-1].cluster = clusters.cluster
-        if label is not None:
-            label = label_of_clusters(space, label, clusters.cluster, coarse.num_vertices)
-        levels.append(Level(coarse, label=label))
+        labels = [label if label is None else
+                  label_of_clusters(space, label, clusters.cluster, coarse.num_vertices)
+                  for label in labels]
+        levels.append(Level(coarse, label=labels[0]))
         graph = coarse
         on_level(graph)
     return levels

@@ -114,7 +114,8 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
         run.candidates = options.candidates_on(depth)
         run.vertices_of_all = run.candidates * run.vertices
         run.grown_trials, run.refined_trials = options.trials, options.refined_trials
-        run.passes, run.stall_limit = options.passes, options.stall_limit
+        run.passes = options.passes if depth > 0 else options.finest_passes
+        run.stall_limit = options.stall_limit
         run.finest, run.inherited_levels = depth == 0, inherited
         inherited = _levels_on(graphs[depth], depth, inherited, all_levels, options, num_labels)
         run.levels = inherited

@@ -46,6 +46,9 @@ class GrowingOptions:
     max_net_size: int = option(
         256, "Nets of more pins do not count in bisections, of hypergraphs.", min=2)
     passes: int = option(2, "Passes of refinement over a bisection, at most.", min=0)
+    finest_passes: int = option(
+        2, "The same on the coarsest graph itself, whose best partitions are refined once more.",
+        min=0)
     stall_limit: int = option(
         20, "A pass ends after this many moves without a better bisection, or before if gains tell "
         "that none will come.", min=0)
@@ -81,7 +84,7 @@ class GrowingOptions:
 
 
 GROWING_ON_NETS = GrowingOptions(hierarchies=16, candidates=16, refined=2, shrink=3.0,
-                                 min_vertices=32, stall_limit=10)
+                                 min_vertices=32, finest_passes=1, stall_limit=10)
 """For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
 
 

@@ -142,4 +142,4 @@ def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices:
         return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label)
 
     return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
-                   seed=seed, label=label)
+                   seed=seed, labels=(label,))

@@ -67,6 +67,8 @@ class Recipe:
         The graph of clusters.
     label : array of int32, shape (n,), optional
         Walks from scratch merge vertices of equal label only.
+    communities : array of int32, shape (n,), optional
+        And those of one community only, while coarsening does not stall.
     stop_at : int, optional
         Vertices at which coarsening ends; by default as the options say.
     combine : callable, optional
@@ -83,6 +85,7 @@ class Recipe:
     search: SearchOptions = ONE_WALK
     contraction: Contraction = BY_HASHING
     label: Array | None = None
+    communities: Array | None = None
     stop_at: int | None = None
     combine: Callable[[list[Array]], Partition] | None = None
     swaps: bool = False
@@ -125,7 +128,7 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Partition:
         with trace.phase("coarsening"):
-            levels = levels_of(problem, recipe, seed, recipe.label if label is None else label)
+            levels = levels_of(problem, recipe, seed, label)
             fixed = on_levels(levels, wanted.fixed)
             initial = on_levels(levels, part)[-1]
         refiner = recipe.refiner(seed)
@@ -151,11 +154,18 @@ def _swapped(problem: Problem, found: Partition, seed: int) -> Partition:
 
 def levels_of(problem: Problem, recipe: Recipe, seed: int,
               label: Array | None = None) -> list[Level]:
-    """The hierarchy of a walk, finest first; only vertices of equal label are merged."""
+    """The hierarchy of a walk, finest first; only vertices of equal label are merged.
+
+    Without labels it is one from scratch, for which the recipe may have some.
+    """
     options, k = recipe.coarsening, problem.num_blocks
+    apart = [recipe.label if label is None else label]
+    if label is None and recipe.communities is not None:
+        apart.insert(0, recipe.communities)
+    labels = [problem.constraints.label(problem.space, each) for each in apart]
     return coarsen(
         problem.space, problem.graph, recipe.find_clusters, seed=seed,
-        label=problem.constraints.label(problem.space, label),
+        labels=labels,
         stop_at=options.coarsest_vertices(k) if recipe.stop_at is None else recipe.stop_at,
         stop_dense_at=options.coarsest_dense_vertices(k), max_kept=options.max_kept,
         on_level=problem.trace.coarse_level, contraction=recipe.contraction,

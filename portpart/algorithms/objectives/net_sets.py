@@ -17,6 +17,7 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.backends.language import (
+    atomic_add,
     atomic_next,
     device,
     int32,
@@ -36,6 +37,9 @@ from portpart.backends.language import (
 )
 
 NONE = -1
+
+PIECE = 2**16
+"""Pins of a net that one team counts where nets are counted in pieces."""
 
 
 @device
@@ -211,3 +215,38 @@ def begin_large_net(i, graph: NetRows, part):
             team_atomic_add(graph.state.counts, first + part[graph.nets.pins[place]], 1)
         team_sync()
         store_large(net, graph.state)
+
+
+@kernel
+def count_piece(i, graph: NetRows, part, pieces):
+    """Count PIECE pins of a net with counters, of so many pieces for each; counters were zero.
+
+    For nets that would take one team long.  Few blocks are counted in scratch memory first.
+    """
+    counts = team_array(int32, BITS)
+    row = i // pieces
+    if row < graph.state.words.large:
+        net = graph.state.large[row]
+        k = graph.state.words.blocks
+        begin = int64(graph.nets.begin[net]) + i % pieces * PIECE
+        end = min(begin + PIECE, int64(graph.nets.end[net]))
+        if k <= BITS:
+            for block in range(lane(), k, team_size()):
+                counts[block] = 0
+            team_sync()
+            for place in range(begin + lane(), end, team_size()):
+                team_atomic_add(counts, part[graph.nets.pins[place]], 1)
+            team_sync()
+            for block in range(lane(), k, team_size()):
+                if counts[block] != 0:
+                    atomic_add(graph.state.counts, row * k + block, counts[block])
+        else:
+            for place in range(begin + lane(), end, team_size()):
+                atomic_add(graph.state.counts, row * k + part[graph.nets.pins[place]], 1)
+
+
+@kernel
+def store_counted_net(i, graph: NetRows):
+    """Set what net i of those with counters touches, if there is one."""
+    if i < graph.state.words.large:
+        store_large(graph.state.large[i], graph.state)

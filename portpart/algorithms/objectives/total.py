@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_sets import (
-    begin_large_net,
+    PIECE,
     begin_net,
+    count_piece,
     forget_large_nets,
+    store_counted_net,
 )
 from portpart.algorithms.objectives.objective import Objective, Tables
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     SMALL_TEAM,
     NetRows,
+    net_rows,
 )
 from portpart.backends.interface import Array
 from portpart.backends.language import (
@@ -32,6 +36,7 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
 from portpart.graphs.structure import Structure
 from portpart.graphs.teams import team_for_all
@@ -60,17 +65,41 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr) ->
         is found.
     """
     space, price = graph.space, objective.rules.price
-    sums = space.zeros(STRIPES, np.int64)
     if price is None:
+        sums = space.zeros(STRIPES, np.int64)
         space.parallel_for(graph.num_vertices, add_costs(objective.rules.distance), rows, part,
                            objective.tables, sums, team=team_for_all(graph))
         return sums
+    assert isinstance(graph, Hypergraph)
     assert isinstance(rows, NetRows)
-    num_nets = len(rows.nets.begin)
+    find_sets(graph, part, rows)
+    return sums_of_nets(graph, price, rows)
+
+
+def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
+               prices: Mapping[str, DeviceFunction]) -> dict[str, int]:
+    """Values of a partition by several prices, by name.  Synchronises."""
+    rows = net_rows(hypergraph, num_blocks)
+    find_sets(hypergraph, part, rows)
+    return {name: sum_of(hypergraph.space, sums_of_nets(hypergraph, price, rows)) // 2
+            for name, price in prices.items()}
+
+
+def find_sets(hypergraph: Hypergraph, part: Array, rows: NetRows) -> None:
+    """Find the state of all nets; those of very many pins are counted in pieces."""
+    space, state = hypergraph.space, rows.state
+    large, pieces = len(state.large), -(-hypergraph.max_net_size // PIECE)
     space.parallel_for(1, forget_large_nets, rows)
-    space.parallel_for(num_nets, begin_net, rows, part, team=SMALL_TEAM)
-    space.parallel_for(len(rows.state.large), begin_large_net, rows, part, team=LARGE_TEAM)
-    space.parallel_for(num_nets, add_net_costs(price), rows, sums)
+    space.parallel_for(hypergraph.num_nets, begin_net, rows, part, team=SMALL_TEAM)
+    state.counts[:] = 0
+    space.parallel_for(large * pieces, count_piece, rows, part, pieces, team=LARGE_TEAM)
+    space.parallel_for(large, store_counted_net, rows, team=SMALL_TEAM)
+
+
+def sums_of_nets(hypergraph: Hypergraph, price: DeviceFunction, rows: NetRows) -> Array:
+    """Words of int64 that add up to twice what nets cost whose state is known."""
+    sums = hypergraph.space.zeros(STRIPES, np.int64)
+    hypergraph.space.parallel_for(hypergraph.num_nets, add_net_costs(price), rows, sums)
     return sums
 
 
