@@ -300,6 +300,41 @@ def _coarsen_nets(hypergraph: Any) -> None:
             labels=(communities(finest, 1, CommunityOptions(max_net_size=9)),))
 
 
+def edits(space: Any, graphs: Graphs) -> Runs:
+    """Yield batches on graphs: refused, applied, undone."""
+    for name, graph in graphs.items():
+        yield f"edits, {name}", partial(_edit, graph.to(space))
+
+
+def _edit(graph: Any) -> None:
+    import contextlib
+
+    from portpart.algorithms.edits import EditableGraph
+    from portpart.errors import InputError
+
+    edited, n = EditableGraph(graph), graph.num_vertices
+    random = np.random.default_rng(6)
+    refused = edited.batch()
+    refused.delete_vertices([3, 3])
+    with contextlib.suppress(InputError):
+        edited.apply(refused)
+    for _ in range(3):
+        mark = edited.mark()
+        batch = edited.batch()
+        new = batch.insert_vertices([4, 5])
+        u, v, weights = random.integers(0, n, (3, 2 * n))
+        batch.insert_edges(u, v, weights)
+        batch.insert_edges(new.repeat(40), np.arange(80) % n)
+        batch.delete_edges(u[n:], v[n:], missing="ignore")
+        ids = random.integers(0, n, 10)
+        batch.set_vertex_weights(ids, 9)
+        batch.delete_vertices(ids, missing="ignore")
+        edited.apply(batch)
+        edited.graph()
+        edited.undo(mark)
+    edited.arcs.compact()
+
+
 def primitives(space: Any, graphs: Graphs) -> Runs:
     """Yield every primitive below, at and above the size of a tile."""
     from bench.primitive_cases import CASES, integers
@@ -332,6 +367,7 @@ GROUPS: dict[str, Group] = {
     "identity": Group(mappings("identity", "default")),
     "searches": Group(searches),
     "nets": Group(nets),
+    "edits": Group(edits, programs=False),
 }
 
 

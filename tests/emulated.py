@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib
 import pkgutil
@@ -30,6 +31,7 @@ from portpart.algorithms.coarsening.options import (
     CommunityOptions,
     NetOptions,
 )
+from portpart.algorithms.edits.editable import EditableGraph
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
@@ -49,6 +51,7 @@ from portpart.api.map_processes import mapped_by
 from portpart.api.partition import _finished
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
+from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles
@@ -130,7 +133,7 @@ def cases() -> dict[Case, int]:
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
-        Case("mesh", "jet", "long lists"): 3,
+        Case("weighted", "edits"): 3, Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
         Case("skewed", "im", "degrees", integrated, "line"): 2,
@@ -142,7 +145,7 @@ def cases() -> dict[Case, int]:
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown,
-              "sequences": _refined, "groups of nets": _grouped}
+              "sequences": _refined, "groups of nets": _grouped, "edits": _edited}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
@@ -227,6 +230,28 @@ def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
                                rule=rule)
     outcome = refiner.refine(here, 0.75)
     return np.append(oracles.host(refiner.best), outcome["cut"])
+
+
+def _edited(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """A graph after batches, of which one is refused and one undone."""
+    graph = GRAPHS[case.graph]().to(space)
+    edited = EditableGraph(graph)
+    refused = edited.batch()
+    refused.delete_vertices([3, 3])
+    with contextlib.suppress(InputError):
+        edited.apply(refused)
+    for turn in range(2):
+        mark = edited.mark()
+        batch = edited.batch()
+        new = batch.insert_vertices([4, 5])
+        batch.insert_edges(new.repeat(12), np.arange(24), np.arange(24))
+        batch.set_vertex_weights([5, 6, 5], [7, 8, 9])
+        batch.delete_vertices([2, 40])
+        edited.apply(batch)
+        if turn == 0:
+            edited.undo(mark)
+    edited.arcs.compact()
+    return np.concatenate([oracles.host(array) for array in edited.graph().arrays.values()])
 
 
 MACHINES = {"tree": Topology("2:3", "1:10"),

@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("graphs/constructors", "io/writing"),
     ("io",),
     ("metrics/*", "generators/*"),
-    ("algorithms/coarsening/*", "algorithms/balance/limits"),
+    ("algorithms/coarsening/*", "algorithms/balance/limits", "algorithms/edits/*"),
     ("algorithms/objectives/*",),
     ("algorithms/placement/swap_rounds",),
     ("algorithms/placement/swaps",),

@@ -92,7 +92,7 @@ def test_every_kernel_is_run_under_the_tool(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(backends._spaces, ("cpu", None), space)
     graphs = {kind: graph for kind, graph in kinds_of_graphs(700).items() if kind in FEW}
     missing = kernels_as_written()
-    for group in ("primitives", "inputs", "nets", "rare", "wishes", "im", "searches"):
+    for group in ("primitives", "inputs", "nets", "edits", "rare", "wishes", "im", "searches"):
         for _, work in GROUPS[group].runs(space, graphs):
             work()
             missing -= set(map(name_of, space.kernels))

@@ -1,0 +1,283 @@
+"""Applying a batch: all or nothing, and the record of what it came to.
+
+First it is found out what the batch comes to, which may refuse it; then memory is taken; only then
+anything is written, and nothing can fail any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portpart.algorithms.edits.batch import Batch, Births, Call, joined
+from portpart.algorithms.edits.deaths import Dying, cleared_pairs, dying
+from portpart.algorithms.edits.edited import Edited
+from portpart.algorithms.edits.living import (
+    ALIVE,
+    Living,
+    Weighings,
+    forget_deaths,
+    settle,
+    weigh,
+    weighings,
+)
+from portpart.algorithms.edits.operations import (
+    Changes,
+    Operations,
+    Side,
+    net_effect,
+    turned_back,
+)
+from portpart.algorithms.edits.rewrite import Rewriting, carry_out, planned, reserve
+from portpart.algorithms.edits.tally import NONE, PROBLEMS, Tally, read, tallies
+from portpart.errors import InputError
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+
+@dataclass(frozen=True)
+class Update:
+    """What a batch came to.
+
+    Attributes
+    ----------
+    changes : list of Changes
+        Of the pairs in each store, those of a graph in both directions.
+    births : list of Births
+        New ids with their weights.
+    died : list of (Living, array)
+        Ids that died; -1 for entries that were ignored.
+    weighed : list of (Living, Weighings)
+        Ids with new weights.
+    loops, merged, missing : int
+        Self loops that were dropped, pairs that were there already, deletions of what was not
+        there.
+    """
+
+    changes: list[Changes] = field(default_factory=list)
+    births: list[Births] = field(default_factory=list)
+    died: list[tuple[Living, Array]] = field(default_factory=list)
+    weighed: list[tuple[Living, Weighings]] = field(default_factory=list)
+    loops: int = 0
+    merged: int = 0
+    missing: int = 0
+    totals: Totals = field(default_factory=lambda: Totals(0, 0, []))
+
+
+@dataclass(frozen=True)
+class Totals:
+    """By how much pairs, their weight, and for each kind of ids number and weight change."""
+
+    pairs: int
+    pair_weight: int
+    ids: list[tuple[Living, int, int]]
+
+
+def apply_batch(edited: Edited, batch: Batch) -> Update:
+    """Apply a batch.
+
+    Raises
+    ------
+    InputError
+        Of the first entry that is refused; nothing has changed then.
+    """
+    space = edited.space
+    _reserve_ids(edited, batch)
+    found = Findings(edited, batch)
+    with _back_to_life(batch.births, found.dying):
+        found.look()
+        counts = read(space, found.numbers)
+        _refuse(batch, counts)
+        update = found.update(counts)
+        _check_totals(edited, update.totals)
+        reserved = _reserved(edited, found.rewritings, counts, update.totals)
+    for rewriting, room in reserved:
+        carry_out(rewriting, room)
+    for living, weighed in update.weighed:
+        weigh(living, weighed)
+    for living, died in update.died:
+        settle(living, died, -1)
+    _count(edited, update.totals, 1)
+    return update
+
+
+def take_back(edited: Edited, update: Update) -> None:
+    """Undo an update, the last one."""
+    space = edited.space
+    sides = edited.sides()
+    numbers, counted = tallies(space, len(sides))
+    rewritings = [planned(side.store, turned_back(side.store, changes, tally), tally)
+                  for side, changes, tally in zip(sides, update.changes, counted)]
+    counts = read(space, numbers)
+    reserved = [reserve(rewriting, tally, edited.pair_weight)
+                for rewriting, tally in zip(rewritings, counts)]
+    for rewriting, room in reserved:
+        carry_out(rewriting, room)
+    for living, died in update.died:
+        settle(living, died, ALIVE)
+    for living, weighed in update.weighed:
+        weigh(living, weighed, backwards=True)
+    _set_births(update.births, -1)
+    _count(edited, update.totals, -1)
+
+
+class Findings:
+    """What is found out about a batch before anything is changed for good."""
+
+    def __init__(self, edited: Edited, batch: Batch) -> None:
+        self.edited, self.batch = edited, batch
+        space = edited.space
+        self.numbers, self.tallies = tallies(space, 2 + len(edited.living))
+        self.dying = [dying(space, living, calls) for living in edited.living
+                      if (calls := _calls(batch, living, deaths=True))]
+        self.rewritings: list[Rewriting] = []
+        self.weighed: list[tuple[Living, Weighings]] = []
+
+    def tally_of(self, living: Living) -> Tally:
+        """What counts ids of a kind."""
+        return self.tallies[2 + self.edited.living.index(living)]
+
+    def look(self) -> None:
+        """Launch everything that looks at the batch."""
+        edited, space = self.edited, self.edited.space
+        for group in self.dying:
+            group.mark(self.tally_of(group.living))
+        for living in edited.living:
+            calls = _calls(self.batch, living, deaths=False)
+            if calls:
+                self.weighed.append((living, weighings(
+                    living, _first(space, calls), _weights(space, calls), _times(space, calls),
+                    self.tally_of(living))))
+        sides = edited.sides()
+        operations = self._operations(sides)
+        if len(operations.kinds):
+            self.rewritings = [
+                planned(side.store, net_effect(space, side, operations, tally), tally)
+                for side, tally in zip(sides, self.tallies)]
+
+    def _operations(self, sides: Sequence[Side]) -> Operations:
+        space, calls = self.edited.space, _pairs(self.batch)
+        operations = Operations(
+            space.asarray(np.repeat(np.array([call.kind for call in calls], np.int8),
+                                    [len(call.first) for call in calls])),
+            _first(space, calls),
+            _second(space, calls),
+            _weights(space, calls) if any(call.weights is not None for call in calls) else None,
+            _times(space, calls) if len(calls) != len(self.batch.calls) else None)
+        return cleared_pairs(space, self.dying, sides, operations)
+
+    def update(self, counts: Sequence[Tally]) -> Update:
+        """The result."""
+        first = counts[0]
+        weight = (first.deltas >> 32) - (first.deltas & 0xFFFFFFFF) + first.extra
+        ids = []
+        for place, living in enumerate(self.edited.living):
+            born = [birth for birth in self.batch.births if birth.living is living]
+            tally = counts[2 + place]
+            ids.append((living, sum(birth.number for birth in born) - tally.died,
+                        sum(map(_weight_of, born)) + tally.weight))
+        return Update(
+            [rewriting.changes for rewriting in self.rewritings], self.batch.births,
+            [(group.living, group.died) for group in self.dying], self.weighed,
+            first.loops, first.merged, sum(tally.missing for tally in (first, *counts[2:])),
+            Totals((first.deltas >> 32) - (first.deltas & 0xFFFFFFFF), weight, ids))
+
+
+def _reserve_ids(edited: Edited, batch: Batch) -> None:
+    """Have rows and weights for all ids that have been given out."""
+    for living in edited.living:
+        births = [birth for birth in batch.births if birth.living is living]
+        living.reserve(any(birth.weights is not None for birth in births)
+                       or bool(_calls(batch, living, deaths=False)))
+        for birth in births:
+            if living.weights is not None:
+                weights = 1 if birth.weights is None else edited.space.asarray(birth.weights)
+                living.weights[birth.first : birth.first + birth.number] = weights
+    for side in edited.sides():
+        side.store.reserve_rows(side.living.count)
+
+
+@contextmanager
+def _back_to_life(births: list[Births], groups: list[Dying]) -> Iterator[None]:
+    """Let ids be born and die for a look; if that fails all is as before."""
+    try:
+        _set_births(births, ALIVE)
+        yield
+    except BaseException:
+        for group in groups:
+            forget_deaths(group.living, group.ids)
+        _set_births(births, -1)
+        raise
+
+
+def _set_births(births: list[Births], value: int) -> None:
+    for birth in births:
+        birth.living.deaths[birth.first : birth.first + birth.number] = value
+
+
+def _refuse(batch: Batch, counts: Sequence[Tally]) -> None:
+    refused = min(tally.refused for tally in (counts[0], *counts[2:]))
+    if refused < NONE:
+        raise batch.refusal(refused // PROBLEMS, refused % PROBLEMS)
+
+
+def _check_totals(edited: Edited, totals: Totals) -> None:
+    found = {"edges": edited.pair_weight + totals.pair_weight}
+    for living, _, weight in totals.ids:
+        found[living.name] = living.total_weight + weight
+    for name, total in found.items():
+        if total >= MAX_TOTAL_WEIGHT:
+            raise InputError(f"the weights of {name} would add up to {total}, which reaches 2**62")
+
+
+def _reserved(edited: Edited, rewritings: list[Rewriting], counts: Sequence[Tally],
+              totals: Totals) -> list[tuple[Rewriting, int]]:
+    return [reserve(rewriting, tally, edited.pair_weight + max(totals.pair_weight, 0))
+            for rewriting, tally in zip(rewritings, counts)]
+
+
+def _count(edited: Edited, totals: Totals, sign: int) -> None:
+    edited.num_pairs += sign * totals.pairs
+    edited.pair_weight += sign * totals.pair_weight
+    for living, number, weight in totals.ids:
+        living.num_alive += sign * number
+        living.total_weight += sign * weight
+
+
+def _weight_of(birth: Births) -> int:
+    return birth.number if birth.weights is None else int(birth.weights.sum())
+
+
+def _pairs(batch: Batch) -> list[Call]:
+    return [call for call in batch.calls if call.living is None]
+
+
+def _calls(batch: Batch, living: Living, deaths: bool) -> list[Call]:
+    """The calls about ids of a kind: deaths, or new weights."""
+    return [call for call in batch.calls
+            if call.living is living and (call.weights is None) == deaths]
+
+
+def _first(space: ExecutionSpace, calls: list[Call]) -> Array:
+    return joined(space, [call.first for call in calls], np.int32)
+
+
+def _second(space: ExecutionSpace, calls: list[Call]) -> Array:
+    return joined(space, [call.second for call in calls], np.int32)
+
+
+def _weights(space: ExecutionSpace, calls: list[Call]) -> Array:
+    ones = (np.ones(len(call.first), np.int64) if call.weights is None else call.weights
+            for call in calls)
+    return joined(space, list(ones), np.int64)
+
+
+def _times(space: ExecutionSpace, calls: list[Call]) -> Array:
+    return joined(space, [np.arange(call.time, call.time + len(call.first)) for call in calls],
+                  np.int64)

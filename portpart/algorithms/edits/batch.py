@@ -1,0 +1,257 @@
+"""Batches of edits: what is to be done to a graph or hypergraph, in order.
+
+Arrays are checked when they are given: types, shapes, ranges.  What depends on the graph, that an
+edge exists say, is checked when the batch is applied.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from portpart.algorithms.edits.edited import Edited
+from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.operations import DELETE, DELETE_IF_THERE, INSERT, SET
+from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND
+from portpart.errors import InputError
+from portpart.graphs.arrays import index_array, item_of, space_of
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs.weights import total_of
+from portpart.options import checked_integer, shown
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+MISSING = {"raise": DELETE, "ignore": DELETE_IF_THERE}
+
+READY = (np.dtype(np.int32), np.dtype(np.int64))
+"""Types of arrays that are taken as they are."""
+
+MAX_IDS = 2**31 - 2
+
+
+class Births(NamedTuple):
+    """Ids first ... first + number - 1 come to life."""
+
+    living: Living
+    first: int
+    number: int
+    weights: Array | None
+
+
+class Call(NamedTuple):
+    """Entries of one call: operations on pairs, deaths, or new weights of ids.
+
+    Attributes
+    ----------
+    name : str
+        Of the method.
+    number : int
+        Of the call, from 1.
+    time : int
+        Entries before it in the batch.
+    kind : int
+        Of the operation; of deaths whether those of the dead are ignored.
+    first : array of int32
+    second : array of int32, or None
+    weights : array of int64, or None
+    living : Living or None
+        Whose ids `first` holds, where that is no pair.
+    """
+
+    name: str
+    number: int
+    time: int
+    kind: int
+    first: Array
+    second: Array | None
+    weights: Array | None
+    living: Living | None
+
+    @property
+    def space(self) -> ExecutionSpace:
+        """Where its arrays are."""
+        return space_of(self.first)
+
+
+class Batch:
+    """Edits in the order in which they are to be made.
+
+    Made by ``batch()`` of what is to be edited.  Arrays may be of the host or of a device; a number
+    stands for an array of one.
+    """
+
+    def __init__(self, owner: Edited) -> None:
+        self.owner = owner
+        self.births: list[Births] = []
+        self.calls: list[Call] = []
+        self.length = self.num_calls = 0
+        self.given_weight = 0
+        self.applied = False
+
+    def insert_vertices(self, weights: Any = None, count: int | None = None) -> np.ndarray:
+        """Insert vertices and return their ids.
+
+        Parameters
+        ----------
+        weights : int or array of integers, default 1
+            One weight for all, or that of each.
+        count : int, optional
+            How many; default: one, or as many as there are weights.
+        """
+        return self._insert(self.owner.vertices, weights, count, "insert_vertices")
+
+    def delete_vertices(self, ids: Any, missing: str = "raise") -> None:
+        """Delete vertices, and with them their edges; from nets they are removed.
+
+        Parameters
+        ----------
+        ids : int or array of integers
+        missing : {"raise", "ignore"}
+            What to do about ids that are not alive.
+        """
+        self._delete(self.owner.vertices, ids, missing, "delete_vertices")
+
+    def set_vertex_weights(self, ids: Any, weights: Any) -> None:
+        """Give vertices new weights: one for all, or one each."""
+        self._weigh(self.owner.vertices, ids, weights, "set_vertex_weights")
+
+    def _insert(self, living: Living, weights: Any, count: int | None, name: str) -> np.ndarray:
+        number = 1 if count is None else checked_integer("count", count, 0, MAX_IDS)
+        given = None
+        if weights is not None:
+            array = _integers(weights, f"{name}: weights")
+            if len(array) != 1 or np.ndim(weights):
+                if count is not None and len(array) != number:
+                    raise InputError(f"{name}: {len(array)} weights for {number} ids")
+                number = len(array)
+            given = self._weights(array, number, name)
+        if living.count + number > MAX_IDS:
+            raise InputError(f"{name}: {living.count + number} ids; there can be {MAX_IDS}")
+        first = living.give(number)
+        self.num_calls += 1
+        self.births.append(Births(living, first, number, given))
+        return np.arange(first, first + number)
+
+    def _delete(self, living: Living, ids: Any, missing: str, name: str) -> None:
+        first = _ids(ids, living, name)
+        self._add(name, int(_kind(missing, name) == DELETE_IF_THERE), first, None, None, living)
+
+    def _weigh(self, living: Living, ids: Any, weights: Any, name: str) -> None:
+        first = _ids(ids, living, name)
+        given = self._weights(_integers(weights, f"{name}: weights"), len(first), name)
+        self._add(name, SET, first, None, given, living)
+
+    def _pairs(self, name: str, kind: int, ends: tuple[Any, Any], living: tuple[Living, Living],
+               weights: Any = None) -> None:
+        first, second = (_ids(values, whose, name) for values, whose in zip(ends, living))
+        if len(first) != len(second):
+            if 1 not in (len(first), len(second)):
+                raise InputError(f"{name}: {len(first)} ids and {len(second)} do not make pairs")
+            length = len(second) if len(first) == 1 else len(first)
+            first, second = _repeated(first, length), _repeated(second, length)
+        given = None
+        if weights is not None:
+            given = self._weights(_integers(weights, f"{name}: weights"), len(first), name)
+        self._add(name, kind, first, second, given, None)
+
+    def _weights(self, weights: Array, count: int, name: str) -> Array:
+        if len(weights) != count and len(weights) != 1:
+            raise InputError(f"{name}: {len(weights)} weights for {count} entries")
+        _refuse_outside(weights, MAX_TOTAL_WEIGHT, f"{name}: weights", "weights")
+        total = total_of(weights, f"weights of {name}")
+        self.given_weight += total * (count if len(weights) != count else 1)
+        if self.given_weight >= MAX_TOTAL_WEIGHT:
+            raise InputError(f"{name}: the weights of the batch reach 2**62")
+        return _repeated(weights.astype(np.int64), count)
+
+    def _add(self, name: str, kind: int, first: Array, second: Array | None,
+             weights: Array | None, living: Living | None) -> None:
+        self.num_calls += 1
+        if len(first):
+            self.calls.append(Call(name, self.num_calls, self.length, kind, first, second, weights,
+                                   living))
+            self.length += len(first)
+
+    def refusal(self, time: int, problem: int) -> InputError:
+        """The error of the entry at this time."""
+        call = next(call for call in reversed(self.calls) if call.time <= time)
+        at = time - call.time
+        first = item_of(call.space, call.first, at)
+        where = f"{call.name}[{at}] (call {call.number} of the batch)"
+        if call.second is None:
+            return InputError(f"{where}: id {first} is not alive")
+        second = item_of(call.space, call.second, at)
+        if problem in (DEAD_FIRST, DEAD_SECOND):
+            dead = first if problem == DEAD_FIRST else second
+            return InputError(f"{where}: pair ({first}, {second}): id {dead} is not alive")
+        return InputError(f"{where}: pair ({first}, {second}) does not exist")
+
+
+class GraphBatch(Batch):
+    """Edits of a graph."""
+
+    def insert_edges(self, u: Any, v: Any, weights: Any = None) -> None:
+        """Insert edges (u[i], v[i]), of weight 1 or as given; those of an edge that exists add up.
+
+        Self loops are dropped and counted.
+        """
+        self._edges("insert_edges", INSERT, u, v, weights)
+
+    def delete_edges(self, u: Any, v: Any, missing: str = "raise") -> None:
+        """Delete edges; ``missing="ignore"`` takes it that some do not exist."""
+        self._edges("delete_edges", _kind(missing, "delete_edges"), u, v)
+
+    def set_edge_weights(self, u: Any, v: Any, weights: Any) -> None:
+        """Give edges new weights."""
+        self._edges("set_edge_weights", SET, u, v, weights)
+
+    def _edges(self, name: str, kind: int, u: Any, v: Any, weights: Any = None) -> None:
+        self._pairs(name, kind, (u, v), (self.owner.vertices, self.owner.vertices), weights)
+
+
+def _kind(missing: Any, name: str) -> int:
+    if not isinstance(missing, str) or missing not in MISSING:
+        raise InputError(f'{name}: missing is {shown(missing)}; it must be "raise" or "ignore"')
+    return MISSING[missing]
+
+
+def _integers(values: Any, what: str) -> Array:
+    """One-dimensional integers where they are; a number as an array of one."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype in READY:
+        return values
+    space = space_of(values)
+    if space.kind == "cpu" and np.ndim(values) == 0:
+        values = np.reshape(np.asarray(values), 1)
+    return index_array(space, values, what)
+
+
+def _ids(values: Any, living: Living, name: str) -> Array:
+    ids = _integers(values, f"{name}: ids")
+    _refuse_outside(ids, living.count - 1, name, "ids")
+    return ids.astype(np.int32)
+
+
+def _refuse_outside(values: Array, last: int, where: str, what: str) -> None:
+    """Raise for the first value below 0 or above the last."""
+    if len(values) and (int(values.min()) < 0 or int(values.max()) > last):
+        at = int(((values < 0) | (values > last)).argmax())
+        value = item_of(space_of(values), values, at)
+        raise InputError(f"{where}[{at}] is {value}; {what} must lie in 0 ... {last}")
+
+
+def _repeated(values: Array, count: int) -> Array:
+    return values if len(values) == count else values.repeat(count)
+
+
+def joined(space: ExecutionSpace, arrays: list[Array], dtype: Any) -> Array:
+    """Arrays one after the other in a space; those of the host travel together."""
+    if all(isinstance(array, np.ndarray) for array in arrays):
+        return space.asarray(np.concatenate(arrays) if arrays else [], dtype)
+    result = space.empty(sum(map(len, arrays)), dtype)
+    place = 0
+    for array in arrays:
+        result[place : place + len(array)] = space.asarray(array, dtype)
+        place += len(array)
+    return result

@@ -1,0 +1,192 @@
+"""Graphs that can be edited: batches are applied to rows with spare room, and can be undone."""
+
+from __future__ import annotations
+
+from weakref import WeakSet
+
+import numpy as np
+
+from portpart.algorithms.edits.apply import Update, apply_batch, take_back
+from portpart.algorithms.edits.batch import Batch, GraphBatch
+from portpart.algorithms.edits.edited import Edited
+from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.operations import Side
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import atomic_min, int64, kernel, lane, team_size
+from portpart.errors import InputError
+from portpart.graphs.csr import directed_rows, narrowed, tails
+from portpart.graphs.graph import Graph
+from portpart.graphs.row_store import HALF_MORE, TEAM, Growth, RowStore
+from portpart.graphs.rows import Csr
+
+
+class Mark:
+    """A state to which edits can be undone."""
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+
+class Editable(Edited):
+    """Batches, marks and undo, of graphs and hypergraphs alike."""
+
+    def __init__(self, space: ExecutionSpace, living: list[Living], num_pairs: int,
+                 pair_weight: int) -> None:
+        super().__init__(space, living, num_pairs, pair_weight)
+        self._log: list[Update] = []
+        self._begin = 0
+        self._marks: WeakSet[Mark] = WeakSet()
+
+    def apply(self, batch: Batch) -> Update:
+        """Apply a batch: as if its entries were applied one by one, in order, or not at all.
+
+        Raises
+        ------
+        InputError
+            Of the first entry that cannot be applied; nothing has changed then.
+        """
+        if batch.owner is not self:
+            raise InputError("the batch was made for something else")
+        if batch.applied:
+            raise InputError("the batch has been applied already")
+        update = apply_batch(self, batch) if batch.births or batch.calls else Update()
+        batch.applied = True
+        if self._marks:
+            self._log.append(update)
+        else:
+            self._begin += len(self._log) + 1
+            self._log.clear()
+        return update
+
+    def mark(self) -> Mark:
+        """Return a mark of the state as it is, for `undo`; edits are kept as long as it is."""
+        mark = Mark(self._begin + len(self._log))
+        self._marks.add(mark)
+        return mark
+
+    def undo(self, mark: Mark) -> None:
+        """Undo all batches since a mark; ids that they gave out stay unused."""
+        if mark not in self._marks:
+            raise InputError("the mark is of another graph, of a state that was undone, or from "
+                             "before compact()")
+        while self._begin + len(self._log) > mark.position:
+            take_back(self, self._log[-1])
+            self._log.pop()
+        for other in list(self._marks):
+            if other.position > mark.position:
+                self._marks.discard(other)
+
+
+class EditableGraph(Editable):
+    """A graph that can be edited.
+
+    Parameters
+    ----------
+    graph : Graph
+        Parallel edges become one.
+    growth : Growth
+        How much room rows get.
+
+    Examples
+    --------
+    >>> edited = EditableGraph(generators.grid_2d(2, 2))  # doctest: +SKIP
+    >>> batch = edited.batch()  # doctest: +SKIP
+    >>> batch.insert_edges(0, batch.insert_vertices())  # doctest: +SKIP
+    >>> update = edited.apply(batch)  # doctest: +SKIP
+    """
+
+    def __init__(self, graph: Graph, growth: Growth = HALF_MORE) -> None:
+        graph = with_ascending_rows(graph)
+        vertices = Living("vertices", graph.space, graph.num_vertices, graph.vertex_weights,
+                          graph.total_vertex_weight)
+        super().__init__(graph.space, [vertices], graph.num_arcs, graph.total_arc_weight)
+        self.arcs = RowStore(graph.space, graph.offsets, graph.targets, graph.weights, growth)
+
+    def sides(self) -> list[Side]:
+        """The arcs of each vertex."""
+        return [Side(self.arcs, self.vertices, self.vertices, swapped=False)]
+
+    def batch(self) -> GraphBatch:
+        """Return an empty batch."""
+        return GraphBatch(self)
+
+    @property
+    def csr(self) -> Csr:
+        """The rows of all ids as kernels take them; those of ids that are not alive are empty."""
+        rows, count = self.arcs.rows, self.vertices.count
+        self.vertices.reserve(weighted=False)
+        self.arcs.reserve_rows(count)
+        weights = self.vertices.weights
+        return Csr(rows.begin[:count], rows.end[:count], rows.elements, rows.weights,
+                   None if weights is None else weights[:count])
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The ids of the living vertices, ascending."""
+        alive = self.vertices.alive()
+        return (np.arange(self.vertices.count) if alive is None
+                else self.space.to_host(alive).astype(np.int64))
+
+    def graph(self) -> Graph:
+        """Return the living vertices, in the order of their ids, as a graph."""
+        count = self.vertices.count
+        self.vertices.reserve(weighted=False)
+        self.arcs.reserve_rows(count)
+        alive = self.vertices.alive()
+        offsets, targets, weights = self.arcs.packed(count, alive, self._numbers(alive))
+        return Graph(offsets, targets, unless_ones(narrowed(weights)),
+                     unless_ones(self.vertices.weights_of(alive)), self.space)
+
+    def compact(self) -> np.ndarray:
+        """Give the living vertices the ids 0, 1, ... and return the new id of each old one, or -1.
+
+        Ends all marks.
+        """
+        graph, ids, count = self.graph(), self.ids, self.vertices.count
+        EditableGraph.__init__(self, graph, self.arcs.growth)
+        new = np.full(count, -1, np.int64)
+        new[ids] = np.arange(len(ids))
+        return new
+
+    def _numbers(self, alive: Array | None) -> Array | None:
+        """The place of each id among the living."""
+        if alive is None:
+            return None
+        numbers = self.space.empty(self.vertices.count, np.int32)
+        self.space.parallel_for(len(alive), write_number, alive, numbers)
+        return numbers
+
+
+def unless_ones(weights: Array | None) -> Array | None:
+    """Weights, None if all are 1."""
+    return None if weights is None or bool((weights == 1).all()) else weights
+
+
+def with_ascending_rows(graph: Graph) -> Graph:
+    """The graph with rows in ascending order and parallel edges made one."""
+    space = graph.space
+    found = space.zeros(1, np.int64)
+    space.parallel_for(graph.num_vertices, find_disorder, graph.csr, found, team=TEAM)
+    if int(space.to_host(found)[0]) == 0:
+        return graph
+    weights = graph.weights
+    if weights is None:
+        weights = space.full(graph.num_arcs, 1, np.int64)
+    sources = tails(space, graph.offsets, graph.num_arcs)
+    offsets, targets, weights = directed_rows(space, graph.num_vertices, sources, graph.targets,
+                                              weights)
+    return Graph(offsets, targets, unless_ones(weights), graph.vertex_weights, space)
+
+
+@kernel
+def find_disorder(v, graph: Csr, found):
+    """found[0] becomes negative if a row does not ascend, by atomic_min."""
+    for arc in range(int64(graph.begin[v]) + 1 + lane(), int64(graph.end[v]), team_size()):
+        if graph.targets[arc - 1] >= graph.targets[arc]:
+            atomic_min(found, 0, -1)
+
+
+@kernel
+def write_number(i, alive, numbers):
+    """numbers[id] = i for the i-th id that is alive."""
+    numbers[alive[i]] = i

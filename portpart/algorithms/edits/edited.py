@@ -1,0 +1,36 @@
+"""What is edited: kinds of ids, stores of pairs, and their sums."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.operations import Side
+from portpart.backends.interface import ExecutionSpace
+
+
+class Edited(ABC):
+    """What graphs and hypergraphs have in common that are edited.
+
+    Attributes
+    ----------
+    space : ExecutionSpace
+    living : list of Living
+        The kinds of ids; the first are vertices.
+    num_pairs, pair_weight : int
+        Arcs or pins, and their total weight.
+    """
+
+    def __init__(self, space: ExecutionSpace, living: list[Living], num_pairs: int,
+                 pair_weight: int) -> None:
+        self.space, self.living = space, living
+        self.num_pairs, self.pair_weight = num_pairs, pair_weight
+
+    @property
+    def vertices(self) -> Living:
+        """The vertices."""
+        return self.living[0]
+
+    @abstractmethod
+    def sides(self) -> list[Side]:
+        """The stores, and what their rows are."""

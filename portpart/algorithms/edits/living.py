@@ -1,0 +1,200 @@
+"""Ids that have been given out: which of them are alive, and what they weigh."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.algorithms.edits.tally import DEAD_FIRST, MISSING, Tally, refuse
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import (
+    Record,
+    atomic_add,
+    atomic_min,
+    int32,
+    int64,
+    kernel,
+    value_or,
+)
+from portpart.graphs.row_store import extended
+from portpart.primitives.select import positions_of
+from portpart.primitives.sort import sort_keys
+
+ALIVE = 2**31 - 1
+"""When ids die that do not; others hold the time in the batch that is looked at, the dead -1."""
+
+
+class Living:
+    """Ids 0 ... count - 1, of vertices or of nets.
+
+    Parameters
+    ----------
+    name : str
+        What messages call them.
+    space : ExecutionSpace
+    count : int
+    weights : array or None
+        None means that each weighs 1.
+    total_weight : int
+        Of all that are alive.
+
+    Attributes
+    ----------
+    deaths : array of int32
+        When each dies; as long as there is room for ids.
+    num_alive : int
+    """
+
+    def __init__(self, name: str, space: ExecutionSpace, count: int, weights: Array | None,
+                 total_weight: int) -> None:
+        self.name, self.space, self.count, self.num_alive = name, space, count, count
+        self.deaths = space.full(count, ALIVE, np.int32)
+        self.weights = weights
+        self.total_weight = total_weight
+        self.lent = True
+
+    def give(self, count: int) -> int:
+        """Give out so many ids and return the first; none of them is alive."""
+        self.count += count
+        return self.count - count
+
+    def reserve(self, weighted: bool) -> None:
+        """Have room for all ids, and for weights of their own."""
+        space = self.space
+        if self.count > len(self.deaths):
+            length = max(self.count, 2 * len(self.deaths))
+            deaths = extended(space, self.deaths, length, -1)
+            if self.weights is not None:
+                self.weights, self.lent = extended(space, self.weights, length, 0), False
+            self.deaths = deaths
+        if weighted and self.weights is None:
+            self.weights, self.lent = space.full(len(self.deaths), 1, np.int64), False
+        elif weighted and self.lent and self.weights is not None:
+            self.weights, self.lent = self.weights.astype(np.int64), False
+
+    def alive(self) -> Array | None:
+        """The ids that are alive, ascending; None if all are."""
+        if self.num_alive == self.count:
+            return None
+        return positions_of(self.space, self.deaths[: self.count] == ALIVE)
+
+    def weights_of(self, chosen: Array | None) -> Array | None:
+        """A copy of the weights of these ids, or of all."""
+        if self.weights is None:
+            return None
+        weights = self.weights[: self.count]
+        return self.space.copy(weights) if chosen is None else weights[chosen]
+
+
+class Weighings(Record):
+    """New weights of ids, sorted by id and time; only the last of an id counts.
+
+    Attributes
+    ----------
+    ids : array of int64
+    was, will : array of int64
+        -1 for those that do not count.
+    length : int
+    """
+
+    ids: Array
+    was: Array
+    will: Array
+    length: int
+
+
+def mark_deaths(living: Living, ids: Array, times: Array, lenient: Array, died: Array,
+                tally: Tally) -> None:
+    """Let ids die in a batch: died[j] gets the id, or -1 where it is dead already."""
+    space = living.space
+    space.parallel_for(len(ids), mark_death, ids, times, living.deaths)
+    space.parallel_for(len(ids), check_death, ids, times, lenient, living.deaths, living.weights,
+                       died, tally)
+
+
+def forget_deaths(living: Living, ids: Array) -> None:
+    """Let ids live on that were to die in the batch that is looked at."""
+    living.space.parallel_for(len(ids), forget_death, ids, living.deaths)
+
+
+def settle(living: Living, died: Array, value: int) -> None:
+    """Give those ids that are named the same time of death."""
+    living.space.parallel_for(len(died), set_death, died, value, living.deaths)
+
+
+def weighings(living: Living, ids: Array, weights: Array, times: Array, tally: Tally) -> Weighings:
+    """What weights are after a batch."""
+    space, length = living.space, len(ids)
+    keys, order = sort_keys(space, ids)
+    result = Weighings(keys, space.empty(length, np.int64), space.empty(length, np.int64),
+                       length)
+    space.parallel_for(length, find_last_weight, result, order, weights, times, living.deaths,
+                       living.weights, tally)
+    return result
+
+
+def weigh(living: Living, found: Weighings, backwards: bool = False) -> None:
+    """Set weights as found, or as they were."""
+    values = found.was if backwards else found.will
+    living.space.parallel_for(len(values), set_weight, found.ids, values, living.weights)
+
+
+@kernel
+def mark_death(j, ids, times, deaths):
+    """An id dies at the first time that says so, unless it is dead; by atomic_min."""
+    if deaths[ids[j]] >= 0:
+        atomic_min(deaths, int64(ids[j]), int32(times[j]))
+
+
+@kernel
+def check_death(j, ids, times, lenient, deaths, weights, died, tally: Tally):
+    """died[j] = the id if it dies here, else -1, which is refused unless that is ignored."""
+    v = int64(ids[j])
+    died[j] = -1
+    if deaths[v] == times[j]:
+        died[j] = v
+        atomic_add(tally, Tally.died, 1)
+        atomic_add(tally, Tally.weight, -value_or(weights, v, 1))
+    elif lenient[j] != 0:
+        atomic_add(tally, Tally.missing, 1)
+    else:
+        refuse(tally, int64(times[j]), MISSING)
+
+
+@kernel
+def forget_death(j, ids, deaths):
+    """An id that was to die lives on."""
+    if deaths[ids[j]] >= 0:
+        deaths[ids[j]] = ALIVE
+
+
+@kernel
+def set_death(j, died, value, deaths):
+    """Set when an id dies."""
+    if died[j] >= 0:
+        deaths[died[j]] = value
+
+
+@kernel
+def find_last_weight(i, found: Weighings, order, weights, times, deaths, old, tally: Tally):
+    """Weight of an id before and after, where it is weighed last; refused where it is dead."""
+    v = int64(found.ids[i])
+    j = int64(order[i])
+    found.was[i] = -1
+    found.will[i] = -1
+    last = True
+    if i + 1 < found.length:
+        last = found.ids[i + 1] != v
+    if deaths[v] <= times[j]:
+        refuse(tally, int64(times[j]), DEAD_FIRST)
+    elif last:
+        found.was[i] = value_or(old, v, 1)
+        found.will[i] = weights[j]
+        if deaths[v] == ALIVE:
+            atomic_add(tally, Tally.weight, int64(weights[j]) - value_or(old, v, 1))
+
+
+@kernel
+def set_weight(i, ids, values, weights):
+    """Set the weight of an id, where it counts."""
+    if values[i] >= 0:
+        weights[ids[i]] = values[i]

@@ -1,0 +1,281 @@
+"""Operations of a batch on rows, and what all of them on one element come to.
+
+Each operation becomes a key of row and element; the keys are sorted, stable, so that those on one
+element stand together in the order of the batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.algorithms.edits.living import ALIVE, Living
+from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND, MISSING, Tally, refuse
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record, atomic_add, device, int64, kernel, value_or
+from portpart.graphs.row_store import Rows, RowStore, lower_bound
+from portpart.primitives.sort import sort_keys
+
+INSERT, DELETE, DELETE_IF_THERE, SET, CLEAR = range(5)
+"""Kinds of operation; CLEAR is what the death of a row or element does to each of its pairs."""
+
+LOW_HALF = 0xFFFFFFFF
+
+
+class Operations(Record):
+    """What is done to pairs, in the order of the batch.
+
+    Attributes
+    ----------
+    kinds : array of int8
+    first, second : array of int32
+    weights : array of int64, or None
+    times : array of int64, or None
+        The place of each in the whole batch.
+    """
+
+    kinds: Array
+    first: Array
+    second: Array
+    weights: Array | None
+    times: Array | None
+
+
+class Directed(Record):
+    """Operations as rows see them, sorted by row, element and time.
+
+    Attributes
+    ----------
+    keys : array of int64
+        Row and element.
+    order : array of int32
+        Operation and direction.
+    length : int
+    sides : int
+        Directions of an operation: 2 if first and second are of the same kind.
+    adds : int
+        1 if the weights of a pair that is inserted again add up, 0 if it stays as it is.
+    """
+
+    keys: Array
+    order: Array
+    length: int
+    sides: int
+    adds: int
+
+
+class Changes(Record):
+    """What becomes of pairs, in the order of their keys.
+
+    Attributes
+    ----------
+    keys : array of int64
+    was, will : array of int64
+        Weight before and after, -1 where the pair is absent; both are -1 where a key is repeated.
+    ranks : array of int32
+        Smaller elements of the row.
+    deltas : array of int64
+        2^32 for a pair that comes, 1 for one that goes.
+    """
+
+    keys: Array
+    was: Array
+    will: Array
+    ranks: Array
+    deltas: Array
+
+
+class Deaths(Record):
+    """When rows and elements die, as `Living` has it."""
+
+    rows: Array
+    elements: Array
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the stores that operations on pairs change.
+
+    Attributes
+    ----------
+    store : RowStore
+    living, elements : Living
+        What the rows and their elements are.
+    swapped : bool
+        Whether the second of a pair is the row.
+    """
+
+    store: RowStore
+    living: Living
+    elements: Living
+    swapped: bool
+
+    @property
+    def both(self) -> bool:
+        """Whether rows and elements are the same, so that a pair stands in two rows."""
+        return self.living is self.elements
+
+    @property
+    def deaths(self) -> Deaths:
+        """When rows and elements die."""
+        return Deaths(self.living.deaths, self.elements.deaths)
+
+
+def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally: Tally) -> Changes:
+    """What operations come to; the tally gets the first that is refused."""
+    sides = 2 if side.both else 1
+    length = len(operations.kinds) * sides
+    keys = space.empty(length, np.int64)
+    space.parallel_for(length, write_key, operations, sides, int(side.swapped), keys)
+    keys, order = sort_keys(space, keys)
+    changes = empty_changes(space, keys)
+    directed = Directed(keys, order, length, sides, int(side.both))
+    space.parallel_for(length, find_net_effect, directed, operations, side.store.rows, side.deaths,
+                       changes, tally)
+    return changes
+
+
+def empty_changes(space: ExecutionSpace, keys: Array) -> Changes:
+    """Arrays for the changes of sorted keys."""
+    length = len(keys)
+    return Changes(keys, space.empty(length, np.int64), space.empty(length, np.int64),
+                   space.empty(length, np.int32), space.empty(length, np.int64))
+
+
+def turned_back(store: RowStore, changes: Changes, tally: Tally) -> Changes:
+    """The changes that undo these."""
+    space, length = store.space, len(changes.keys)
+    back = empty_changes(space, changes.keys)
+    space.parallel_for(length, turn_back, changes, store.rows, back, tally)
+    return back
+
+
+@device
+def rank_of(row, element, rows: Rows):
+    """How many elements of the row are smaller."""
+    begin = int64(rows.begin[row])
+    return lower_bound(rows.elements, begin, int64(rows.end[row]), element) - begin
+
+
+@device
+def weight_at(rank, row, element, rows: Rows):
+    """Weight of the element if it stands at that rank of the row, else -1."""
+    place = int64(rows.begin[row]) + rank
+    found = int64(-1)
+    if place < rows.end[row] and rows.elements[place] == element:
+        found = value_or(rows.weights, place, 1)
+    return found
+
+
+@device
+def problem_of(operation, at, key, weight, operations: Operations, deaths: Deaths):
+    """What is wrong with an operation on a pair of that weight, 0 if nothing is."""
+    problem = int64(0)
+    kind = int64(operations.kinds[operation])
+    if kind != CLEAR:
+        if deaths.rows[key >> 32] <= at or deaths.elements[key & LOW_HALF] <= at:
+            problem = DEAD_FIRST if deaths.rows[key >> 32] <= at else DEAD_SECOND
+        elif kind != INSERT and weight < 0:
+            problem = MISSING
+    return problem
+
+
+@device
+def count_once(counted, tally: Tally, which):
+    """Count what happens to a pair, but not in both of its directions."""
+    if counted:
+        atomic_add(tally, which, 1)
+    return 0
+
+
+@device
+def applied(j, key, weight, directed: Directed, operations: Operations, deaths: Deaths,
+            tally: Tally):
+    """Weight of a pair after the operation that stands at place j."""
+    operation = int64(directed.order[j]) // directed.sides
+    counted = int64(directed.order[j]) % directed.sides == 0
+    kind = int64(operations.kinds[operation])
+    at = value_or(operations.times, operation, operation)
+    result = weight
+    problem = problem_of(operation, at, key, weight, operations, deaths)
+    loop = directed.sides == 2 and key >> 32 == key & LOW_HALF
+    if loop and problem == MISSING:
+        problem = 0
+    if problem != 0:
+        if kind == DELETE_IF_THERE:
+            count_once(counted, tally, Tally.missing)
+        elif counted:
+            refuse(tally, at, problem)
+    elif loop:
+        count_once(counted, tally, Tally.loops)
+    elif kind == INSERT:
+        given = value_or(operations.weights, operation, 1)
+        if weight >= 0:
+            count_once(counted, tally, Tally.merged)
+            given *= directed.adds
+        result = max(weight, 0) + given
+    elif kind == SET:
+        result = value_or(operations.weights, operation, 1)
+    else:
+        result = int64(-1)
+    return result
+
+
+@device
+def store_change(i, was, will, changes: Changes, tally: Tally):
+    """Write a change, and count its weight unless it is that of one pair of weight 1."""
+    changes.was[i] = was
+    changes.will[i] = will
+    delta = int64(0)
+    if was < 0 and will >= 0:
+        delta = int64(1) << 32
+    elif was >= 0 and will < 0:
+        delta = int64(1)
+    changes.deltas[i] = delta
+    extra = max(will, 0) - max(was, 0) - int64(will >= 0) + int64(was >= 0)
+    if extra != 0:
+        atomic_add(tally, Tally.extra, extra)
+    if will >= 0 and will != 1 and will != was:
+        atomic_add(tally, Tally.unusual, 1)
+    return 0
+
+
+@kernel
+def write_key(i, operations: Operations, sides, swapped, keys):
+    """keys[i] = row and element of an operation in one direction."""
+    first = int64(operations.first[i // sides])
+    second = int64(operations.second[i // sides])
+    if i % sides != swapped:
+        keys[i] = (second << 32) | first
+    else:
+        keys[i] = (first << 32) | second
+
+
+@kernel
+def find_net_effect(i, directed: Directed, operations: Operations, rows: Rows, deaths: Deaths,
+                    changes: Changes, tally: Tally):
+    """Write the change of a pair where its key stands first, and none elsewhere."""
+    key = int64(directed.keys[i])
+    was = int64(-1)
+    will = int64(-1)
+    if i == 0 or directed.keys[i - 1] != key:
+        rank = rank_of(key >> 32, key & LOW_HALF, rows)
+        changes.ranks[i] = rank
+        was = weight_at(rank, key >> 32, key & LOW_HALF, rows)
+        will = was
+        for j in range(i, directed.length):
+            if directed.keys[j] != key:
+                break
+            will = applied(j, key, will, directed, operations, deaths, tally)
+        if deaths.rows[key >> 32] != ALIVE or deaths.elements[key & LOW_HALF] != ALIVE:
+            will = int64(-1)
+    store_change(i, was, will, changes, tally)
+
+
+@kernel
+def turn_back(i, changes: Changes, rows: Rows, back: Changes, tally: Tally):
+    """Write the change that undoes another, and its place in the row as it is now."""
+    key = int64(changes.keys[i])
+    back.ranks[i] = rank_of(key >> 32, key & LOW_HALF, rows)
+    store_change(i, int64(changes.will[i]), int64(changes.was[i]), back, tally)

@@ -1,0 +1,276 @@
+"""Carrying out changes of rows: what goes leaves its row, what comes is merged into it.
+
+First all that a row needs is known and there is memory for it, then rows are written.  A row that
+has outgrown its place gets one behind all others; places follow from prefix sums over the changes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from portpart.algorithms.edits.operations import LOW_HALF, Changes
+from portpart.algorithms.edits.tally import Tally, read, tallies
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
+    Record,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_last,
+    team_scan,
+    team_size,
+    team_sync,
+    value_or,
+)
+from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.row_store import TEAM, Growth, Rows, RowStore, lower_bound, room_for
+from portpart.primitives.scan import offsets_from_counts
+
+
+class Places(Record):
+    """Where rows go that change.
+
+    Attributes
+    ----------
+    before : array of int64
+        Deltas of the changes before each one.
+    begin : array of int64
+        New places from `first` on; empty for changes that move no row.
+    first : int
+    length : int
+        Number of changes.
+    """
+
+    before: Array
+    begin: Array
+    first: int
+    length: int
+
+
+class Rewriting(NamedTuple):
+    """Rows that are going to be changed."""
+
+    store: RowStore
+    changes: Changes
+    places: Places
+
+
+def planned(store: RowStore, changes: Changes, tally: Tally) -> Rewriting:
+    """Find new places; the tally gets how much room they take.  Nothing is changed."""
+    space, length = store.space, len(changes.keys)
+    before = offsets_from_counts(space, changes.deltas)
+    rooms = space.empty(length, np.int64)
+    space.parallel_for(length, find_room, changes, before, length, store.rows, store.growth, rooms)
+    begin = offsets_from_counts(space, rooms)
+    space.parallel_for(1, tell, begin, before, length, tally)
+    return Rewriting(store, changes, Places(before, begin, 0, length))
+
+
+def reserve(rewriting: Rewriting, tally: Tally, total_weight: int) -> tuple[Rewriting, int]:
+    """Have memory for the new places, and for weights up to a total; also tells the room.
+
+    If the pool is too small and half of it would do, rows move together, and then more of them may
+    need new places.
+
+    Parameters
+    ----------
+    tally : Tally
+        On the host.
+    """
+    store, room = rewriting.store, int(tally.room)
+    if store.rows.weights is not None or tally.unusual:
+        store.reserve_weights(np.int32 if total_weight <= MAX_INT32 else np.int64)
+    if not store.lent and not store.fits(room):
+        store.compact(share=2)
+        numbers, (again,) = tallies(store.space, 1)
+        rewriting = planned(store, rewriting.changes, again)
+        room = int(read(store.space, numbers)[0].room)
+    store.reserve(room)
+    places = rewriting.places
+    return rewriting._replace(
+        places=Places(places.before, places.begin, store.used, places.length)), room
+
+
+def carry_out(rewriting: Rewriting, room: int) -> None:
+    """Write the rows; takes no memory."""
+    store, changes, places = rewriting
+    rewrite = rewrite_for(store.rows.weights is not None)
+    store.space.parallel_for(places.length, rewrite, changes, places, store.rows, team=TEAM)
+    store.used += room
+
+
+@device
+def begins_row(i, keys):
+    """Whether the row of a change is another than that of the change before."""
+    return i == 0 or keys[i - 1] >> 32 != keys[i] >> 32
+
+
+@device
+def end_of_row(i, keys, length):
+    """The first change after i of another row, sought in steps that double."""
+    row = int64(keys[i]) >> 32
+    step = int64(1)
+    while i + step < length and keys[i + step] >> 32 == row:
+        step *= 2
+    return lower_bound(keys, i, min(i + step, length), (row + 1) << 32)
+
+
+@device
+def added(deltas):
+    """How many pairs come, of a sum of deltas."""
+    return deltas >> 32
+
+
+@device
+def removed(deltas):
+    """How many pairs go, of a sum of deltas."""
+    return deltas & LOW_HALF
+
+
+@kernel
+def find_room(i, changes: Changes, before, length, rows: Rows, growth: Growth, rooms):
+    """rooms[i] = the room of the new place that a row needs, where its changes begin; else 0."""
+    room = int64(0)
+    if begins_row(i, changes.keys):
+        row = int64(changes.keys[i]) >> 32
+        deltas = before[end_of_row(i, changes.keys, length)] - before[i]
+        needed = int64(rows.end[row]) - int64(rows.begin[row]) + added(deltas) - removed(deltas)
+        if needed > rows.capacity[row]:
+            room = room_for(needed, growth)
+    rooms[i] = room
+
+
+@kernel
+def tell(_, begin, before, length, tally: Tally):
+    """Sums over all changes."""
+    tally.room = begin[length]
+    tally.deltas = before[length]
+
+
+@cache
+def rewrite_for(weighted: bool) -> Kernel:
+    """The kernel that changes rows, of elements with weights or without."""
+    put = put_with_weight if weighted else put_alone
+    kept_in_row, spread_row, added_to_row = kept_by(put), spread_by(put), added_by(put)
+
+    @kernel
+    def rewrite_row(i, changes: Changes, places: Places, rows: Rows):
+        """Change a row, where its changes begin."""
+        if begins_row(i, changes.keys):
+            row = int64(changes.keys[i]) >> 32
+            stop = end_of_row(i, changes.keys, places.length)
+            place = int64(rows.begin[row])
+            room = places.begin[i + 1] - places.begin[i]
+            new = places.first + places.begin[i] if room > 0 else place
+            kept = kept_in_row(i, stop, row, changes, rows)
+            team_sync()
+            if places.before[stop] - places.before[i] >= int64(1) << 32 or new != place:
+                kept = spread_row(i, stop, kept, new, changes, places, rows)
+                kept += added_to_row(i, stop, new, changes, places, rows)
+            team_sync()
+            if lane() == 0:
+                rows.begin[row] = new
+                rows.end[row] = new + kept
+                if room > 0:
+                    rows.capacity[row] = int32(room)
+
+    return rewrite_row
+
+
+@device
+def put_alone(rows: Rows, place, element, weight):
+    """Store an element."""
+    rows.elements[place] = int32(element)
+    return 0
+
+
+@device
+def put_with_weight(rows: Rows, place, element, weight):
+    """Store an element and its weight."""
+    rows.elements[place] = int32(element)
+    rows.weights[place] = weight  # type: ignore[index]
+    return 0
+
+
+def kept_by(put: DeviceFunction) -> DeviceFunction:
+    """What takes elements out of a row, by all lanes of a team together."""
+
+    @device
+    def kept_in_row(i, stop, row, changes: Changes, rows: Rows):
+        """Set the weights of elements that stay, close the gaps of those that go, count the rest.
+
+        No element moves backwards, so that a team reads a stretch of the row and then writes it.
+        """
+        begin = int64(rows.begin[row])
+        count = int64(rows.end[row]) - begin
+        left = min(int64(changes.ranks[i]), count)
+        for base in range(left, count, team_size()):
+            at = base + lane()
+            element = int64(0)
+            weight = int64(-1)
+            if at < count:
+                element = int64(rows.elements[begin + at])
+                weight = value_or(rows.weights, begin + at, 1)
+                change = lower_bound(changes.keys, i, stop, (row << 32) | element)
+                if change < stop and changes.keys[change] == (row << 32) | element:
+                    weight = changes.will[change]
+            until = team_scan(int64(weight >= 0))
+            team_sync()
+            if weight >= 0:
+                put(rows, begin + left + until - 1, element, weight)
+            left += team_last(until)
+            team_sync()
+        return left
+
+    return kept_in_row
+
+
+def spread_by(put: DeviceFunction) -> DeviceFunction:
+    """What makes room in a row, by all lanes of a team together."""
+
+    @device
+    def spread_row(i, stop, count, new, changes: Changes, places: Places, rows: Rows):
+        """Move elements, the last ones first, so that there are gaps for those that come."""
+        row = int64(changes.keys[i]) >> 32
+        begin = int64(rows.begin[row])
+        first = int64(changes.ranks[i]) if new == begin else int64(0)
+        for base in range(0, count - first, team_size()):
+            at = count - 1 - base - lane()
+            element = int64(0)
+            weight = int64(0)
+            shift = int64(0)
+            if at >= first:
+                element = int64(rows.elements[begin + at])
+                weight = value_or(rows.weights, begin + at, 1)
+                change = lower_bound(changes.keys, i, stop, (row << 32) | element)
+                shift = added(places.before[change] - places.before[i])
+            team_sync()
+            if at >= first:
+                put(rows, new + at + shift, element, weight)
+            team_sync()
+        return count
+
+    return spread_row
+
+
+def added_by(put: DeviceFunction) -> DeviceFunction:
+    """What writes the elements that come, by all lanes of a team together."""
+
+    @device
+    def added_to_row(i, stop, new, changes: Changes, places: Places, rows: Rows):
+        """Write those that come into the gaps, and count them."""
+        for change in range(i + lane(), stop, team_size()):
+            if changes.deltas[change] >= int64(1) << 32:
+                deltas = places.before[change] - places.before[i]
+                at = int64(changes.ranks[change]) + added(deltas) - removed(deltas)
+                put(rows, new + at, changes.keys[change] & LOW_HALF, changes.will[change])
+        return added(places.before[stop] - places.before[i])
+
+    return added_to_row

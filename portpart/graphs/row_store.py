@@ -1,0 +1,273 @@
+"""Rows with spare room, whose elements stand in one pool: what graphs that change are kept in.
+
+Row r has the elements ``begin[r] ... end[r] - 1`` of the pool, ascending, and room for
+``capacity[r]``.  Packed rows are the case without spare room; their pool is taken over as it is and
+copied at the first change.  A row that outgrows its place gets a larger one behind all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import (
+    Record,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_size,
+)
+from portpart.graphs.limits import MAX_INT32
+from portpart.primitives.scan import offsets_from_counts
+
+TEAM = 8
+
+
+class Rows(Record):
+    """Rows as kernels that change them see them.
+
+    Attributes
+    ----------
+    begin, end : array of int32 or int64
+    capacity : array of int32
+    elements : array of int32
+        The pool.
+    weights : array of int32 or int64, or None
+        Of the elements; None means 1.
+    """
+
+    begin: Array
+    end: Array
+    capacity: Array
+    elements: Array
+    weights: Array | None
+
+
+class Growth(Record):
+    """How much room a row gets that has outgrown its place: a whole number of units.
+
+    Attributes
+    ----------
+    percent : int
+        Of the elements that it has then.
+    least : int
+    unit : int
+    spare : int
+        Units that are added.
+    """
+
+    percent: int
+    least: int
+    unit: int
+    spare: int
+
+
+HALF_MORE = Growth(150, 8, 4, 0)
+
+
+def bucket_list(spare: int = 1) -> Growth:
+    """The rule of a list of buckets of 32 slots, `spare` of which are empty."""
+    return Growth(100, 0, 32, spare)
+
+
+class RowStore:
+    """Rows of one space that can be changed.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    offsets, elements, weights : array
+        Packed rows, each ascending.  The last two are read only until something changes.
+    growth : Growth
+    """
+
+    def __init__(self, space: ExecutionSpace, offsets: Array, elements: Array,
+                 weights: Array | None, growth: Growth = HALF_MORE) -> None:
+        self.space, self.growth = space, growth
+        begin, end = space.copy(offsets[:-1]), space.copy(offsets[1:])
+        self.rows = Rows(begin, end, (end - begin).astype(np.int32), elements, weights)
+        self.used = len(elements)
+        self.lent = True
+
+    @property
+    def pool_length(self) -> int:
+        """Elements that the pool has room for."""
+        return len(self.rows.elements)
+
+    def reserve_rows(self, count: int) -> None:
+        """Have arrays for at least `count` rows; new ones are empty."""
+        rows, space = self.rows, self.space
+        if count > len(rows.begin):
+            length = max(count, 2 * len(rows.begin))
+            begin, end, capacity = (extended(space, array, length, 0)
+                                    for array in (rows.begin, rows.end, rows.capacity))
+            self.rows = Rows(begin, end, capacity, rows.elements, rows.weights)
+
+    def fits(self, room: int) -> bool:
+        """Whether so many more elements fit behind those in use, in a pool of our own."""
+        return not self.lent and self.used + room <= self.pool_length
+
+    def reserve(self, room: int) -> None:
+        """Have a pool of our own that so many more elements fit in: one too small doubles."""
+        if self.fits(room):
+            return
+        length = max(self.pool_length, 16)
+        while self.used + room > length:
+            length *= 2
+        self._replace(length, self.rows, self.used,
+                      lambda old: extended(self.space, old, length, 0, self.used))
+
+    def compact(self, share: int = 1) -> None:
+        """Move rows together, unless they would take more than a share of the pool: one in so many.
+
+        Rows that have shrunk give room back.
+        """
+        rows, space = self.rows, self.space
+        count = len(rows.begin)
+        capacity = space.empty(count, np.int32)
+        space.parallel_for(count, tighten, rows, self.growth, capacity)
+        places = offsets_from_counts(space, capacity)
+        used = int(space.to_host(places[count:])[0])
+        length = self.pool_length
+        if share * used > length:
+            return
+        dtype = places_dtype(length)
+        begin = places[:-1].astype(dtype)
+        moved = Rows(begin, begin + (rows.end - rows.begin).astype(dtype), capacity, None, None)
+
+        def together(old: Array) -> Array:
+            new = space.zeros(length, old.dtype)
+            space.parallel_for(count, copy_row, rows.begin, rows.end, moved.begin, old, new,
+                               team=TEAM)
+            return new
+
+        self._replace(length, moved, used, together)
+
+    def _replace(self, length: int, rows: Rows, used: int,
+                 change: Callable[[Array], Array]) -> None:
+        """Take another pool, after all that could fail."""
+        elements, weights = self.rows.elements, self.rows.weights
+        dtype = places_dtype(length)
+        begin, end = (array.astype(dtype, copy=False) for array in (rows.begin, rows.end))
+        self.rows = Rows(begin, end, rows.capacity, change(elements),
+                         None if weights is None else change(weights))
+        self.used, self.lent = used, False
+
+    def reserve_weights(self, dtype: Any) -> None:
+        """Have weights of at least this type."""
+        rows = self.rows
+        if rows.weights is None:
+            weights = self.space.full(self.pool_length, 1, dtype)
+        elif rows.weights.dtype.itemsize < np.dtype(dtype).itemsize:
+            weights = rows.weights.astype(dtype)
+        else:
+            return
+        self.rows = Rows(rows.begin, rows.end, rows.capacity, rows.elements, weights)
+
+    def packed(self, count: int, chosen: Array | None, number: Array | None,
+               ) -> tuple[Array, Array, Array | None]:
+        """Offsets, elements and weights of the first `count` rows without spare room.
+
+        Parameters
+        ----------
+        count : int
+        chosen : array or None
+            The rows that are kept, ascending, where that is not all; others are empty.
+        number : array or None
+            What elements are called there.
+        """
+        rows, space = self.rows, self.space
+        begin, end = rows.begin[:count], rows.end[:count]
+        places = offsets_from_counts(space, end - begin)
+        length = int(space.to_host(places[count:])[0])
+
+        def together(old: Array, names: Array | None) -> Array:
+            new = space.empty(length, old.dtype)
+            if names is None:
+                space.parallel_for(count, copy_row, begin, end, places, old, new, team=TEAM)
+            else:
+                space.parallel_for(count, rename_row, begin, end, places, old, names, new,
+                                   team=TEAM)
+            return new
+
+        elements = together(rows.elements, number)
+        weights = None if rows.weights is None else together(rows.weights, None)
+        if chosen is not None:
+            places = with_last(space, places, chosen)
+        return places.astype(places_dtype(length)), elements, weights
+
+
+def places_dtype(length: int) -> np.dtype[Any]:
+    """The type of places in a pool."""
+    return np.dtype(np.int32 if length <= MAX_INT32 else np.int64)
+
+
+def with_last(space: ExecutionSpace, places: Array, chosen: Array) -> Array:
+    """The places of chosen rows, and the last one."""
+    result = space.empty(len(chosen) + 1, places.dtype)
+    result[:-1] = places[:-1][chosen]
+    result[-1:] = places[-1:]
+    return result
+
+
+def extended(space: ExecutionSpace, array: Array, length: int, value: Any,
+             kept: int | None = None) -> Array:
+    """A longer copy of an array: so many elements are kept, the rest is `value`."""
+    kept = len(array) if kept is None else kept
+    result = space.empty(length, array.dtype)
+    result[:kept] = array[:kept]
+    result[kept:] = value
+    return result
+
+
+@device
+def room_for(needed, growth: Growth):
+    """Capacity of a row that moves when it has so many elements."""
+    wanted = (needed * growth.percent + 99) // 100
+    return max(growth.least, growth.unit * ((wanted + growth.unit - 1) // growth.unit
+                                            + growth.spare))
+
+
+@device
+def lower_bound(values, first, last, value):
+    """The first place in values[first:last], ascending, that holds no less than the value."""
+    low = int64(first)
+    high = int64(last)
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def tighten(row, rows: Rows, growth: Growth, capacity):
+    """capacity[row] = no more than a row of its size gets; empty rows have none."""
+    count = int64(rows.end[row]) - int64(rows.begin[row])
+    wanted = int64(0)
+    if count > 0:
+        wanted = max(count, min(int64(rows.capacity[row]), room_for(count, growth)))
+    capacity[row] = int32(wanted)
+
+
+@kernel
+def copy_row(row, begin, end, places, source, target):
+    """Copy the elements of a row to its new place."""
+    place = int64(places[row]) - int64(begin[row])
+    for at in range(int64(begin[row]) + lane(), int64(end[row]), team_size()):
+        target[place + at] = source[at]
+
+
+@kernel
+def rename_row(row, begin, end, places, source, names, target):
+    """Copy the elements of a row to its new place, under other names."""
+    place = int64(places[row]) - int64(begin[row])
+    for at in range(int64(begin[row]) + lane(), int64(end[row]), team_size()):
+        target[place + at] = names[source[at]]
