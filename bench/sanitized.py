@@ -17,6 +17,8 @@ from typing import Any
 import click
 import numpy as np
 
+from bench.sanitized_edits import edits
+
 Graphs = dict[str, Any]
 Runs = Iterator[tuple[str, Callable[[], Any]]]
 
@@ -298,41 +300,6 @@ def _coarsen_nets(hypergraph: Any) -> None:
                         NetWishes(NetOptions()))
     coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets,
             labels=(communities(finest, 1, CommunityOptions(max_net_size=9)),))
-
-
-def edits(space: Any, graphs: Graphs) -> Runs:
-    """Yield batches on graphs: refused, applied, undone."""
-    for name, graph in graphs.items():
-        yield f"edits, {name}", partial(_edit, graph.to(space))
-
-
-def _edit(graph: Any) -> None:
-    import contextlib
-
-    from portpart.algorithms.edits import EditableGraph
-    from portpart.errors import InputError
-
-    edited, n = EditableGraph(graph), graph.num_vertices
-    random = np.random.default_rng(6)
-    refused = edited.batch()
-    refused.delete_vertices([3, 3])
-    with contextlib.suppress(InputError):
-        edited.apply(refused)
-    for _ in range(3):
-        mark = edited.mark()
-        batch = edited.batch()
-        new = batch.insert_vertices([4, 5])
-        u, v, weights = random.integers(0, n, (3, 2 * n))
-        batch.insert_edges(u, v, weights)
-        batch.insert_edges(new.repeat(40), np.arange(80) % n)
-        batch.delete_edges(u[n:], v[n:], missing="ignore")
-        ids = random.integers(0, n, 10)
-        batch.set_vertex_weights(ids, 9)
-        batch.delete_vertices(ids, missing="ignore")
-        edited.apply(batch)
-        edited.graph()
-        edited.undo(mark)
-    edited.arcs.compact()
 
 
 def primitives(space: Any, graphs: Graphs) -> Runs:

@@ -32,6 +32,7 @@ from portpart.algorithms.coarsening.options import (
     NetOptions,
 )
 from portpart.algorithms.edits.editable import EditableGraph
+from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
@@ -133,7 +134,8 @@ def cases() -> dict[Case, int]:
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
-        Case("weighted", "edits"): 3, Case("mesh", "jet", "long lists"): 3,
+        Case("weighted", "edits"): 3, Case("circuit", "edits of nets"): 2,
+        Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
         Case("skewed", "im", "degrees", integrated, "line"): 2,
@@ -145,7 +147,8 @@ def cases() -> dict[Case, int]:
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown,
-              "sequences": _refined, "groups of nets": _grouped, "edits": _edited}
+              "sequences": _refined, "groups of nets": _grouped, "edits": _edited,
+              "edits of nets": _edited_nets}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
@@ -252,6 +255,20 @@ def _edited(space: ExecutionSpace, case: Case) -> np.ndarray:
             edited.undo(mark)
     edited.arcs.compact()
     return np.concatenate([oracles.host(array) for array in edited.graph().arrays.values()])
+
+
+def _edited_nets(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """A hypergraph after a batch."""
+    edited = EditableHypergraph(HYPERGRAPHS[case.graph]().to(space))
+    batch = edited.batch()
+    nets = batch.insert_nets([0, 9, 12], [*range(8, -1, -1), 3, 1, 2])
+    batch.insert_pins(np.arange(10).repeat(3), np.arange(30))
+    batch.delete_pins(nets[0], [4, 5])
+    batch.delete_vertices([2, 7])
+    batch.delete_nets([1, 30])
+    edited.apply(batch)
+    arrays = edited.hypergraph().arrays.values()
+    return np.concatenate([oracles.host(array) for array in arrays if array is not None])
 
 
 MACHINES = {"tree": Topology("2:3", "1:10"),

@@ -17,10 +17,56 @@ class Refused(Exception):
     """An entry that cannot be applied, and what the error begins with."""
 
 
-class GraphModel:
+class Model:
+    """What happens to a plain structure, its `state`, call by call."""
+
+    state: tuple[Any, ...]
+
+    def __init__(self) -> None:
+        self.counts = {"loops": 0, "merged": 0, "missing": 0}
+        self.now = "", ""
+
+    def apply(self, calls: list[tuple[Any, ...]]) -> None:
+        """All calls in order, or none and `Refused`."""
+        before = copy.deepcopy(self.state)
+        self.counts = dict.fromkeys(self.counts, 0)
+        try:
+            for number, (name, *arguments) in enumerate(calls, 1):
+                self.now = f"call {number} of the batch", name
+                getattr(self, name)(*arguments)
+        except Refused:
+            self.state = before
+            raise
+
+    def refusal(self, calls: list[tuple[Any, ...]]) -> str | None:
+        """Apply calls; what an error has to say if they are refused."""
+        try:
+            self.apply(calls)
+        except Refused as problem:
+            return str(problem)
+        return None
+
+    def set_weights(self, weights: dict[int, int], ids: list[int], given: list[int]) -> None:
+        for at, (v, weight) in enumerate(zip(ids, given)):
+            if v not in weights:
+                self.refuse(at)
+            weights[v] = weight
+
+    def lack(self, at: int, missing: str) -> None:
+        if missing == "raise":
+            self.refuse(at)
+        self.counts["missing"] += 1
+
+    def refuse(self, at: int) -> NoReturn:
+        call, name = self.now
+        raise Refused(re.escape(f"{name}[{at}] ({call})"))
+
+
+class GraphModel(Model):
     """A graph as a dict of neighbours and weights of each living vertex."""
 
     def __init__(self, graph: Graph) -> None:
+        super().__init__()
         matrix = graph.to_scipy()
         self.rows: dict[int, dict[int, int]] = {}
         for u in range(graph.num_vertices):
@@ -32,27 +78,14 @@ class GraphModel:
         weights = graph.vertex_weights
         listed = [1] * graph.num_vertices if weights is None else graph.space.to_host(weights)
         self.weights = {u: int(weight) for u, weight in enumerate(listed)}
-        self.counts = {"loops": 0, "merged": 0, "missing": 0}
 
-    def apply(self, calls: list[tuple[Any, ...]]) -> None:
-        """All calls in order, or none and `Refused`."""
-        before = copy.deepcopy((self.rows, self.weights))
-        self.counts = dict.fromkeys(self.counts, 0)
-        try:
-            for number, (name, *arguments) in enumerate(calls, 1):
-                self.now = f"call {number} of the batch", name
-                getattr(self, name)(*arguments)
-        except Refused:
-            self.rows, self.weights = before
-            raise
+    @property
+    def state(self) -> tuple[Any, ...]:
+        return self.rows, self.weights
 
-    def refusal(self, calls: list[tuple[Any, ...]]) -> str | None:
-        """Apply calls; what an error has to say if they are refused."""
-        try:
-            self.apply(calls)
-        except Refused as problem:
-            return str(problem)
-        return None
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        self.rows, self.weights = state
 
     def insert_vertices(self, ids: list[int], weights: list[int]) -> None:
         for v, weight in zip(ids, weights):
@@ -68,10 +101,7 @@ class GraphModel:
                 self.lack(at, missing)
 
     def set_vertex_weights(self, ids: list[int], weights: list[int]) -> None:
-        for at, (v, weight) in enumerate(zip(ids, weights)):
-            if v not in self.rows:
-                self.refuse(at)
-            self.weights[v] = weight
+        self.set_weights(self.weights, ids, weights)
 
     def insert_edges(self, us: list[int], vs: list[int], weights: list[int] | None) -> None:
         for at, (u, v) in enumerate(zip(us, vs)):
@@ -102,15 +132,6 @@ class GraphModel:
             else:
                 self.refuse(at)
 
-    def lack(self, at: int, missing: str) -> None:
-        if missing == "raise":
-            self.refuse(at)
-        self.counts["missing"] += 1
-
-    def refuse(self, at: int) -> NoReturn:
-        call, name = self.now
-        raise Refused(re.escape(f"{name}[{at}] ({call})"))
-
     def packed(self) -> list[list[int]]:
         """Ids, offsets, targets, weights and vertex weights of the living, by place."""
         ids = sorted(self.rows)
@@ -132,27 +153,27 @@ def packed(edited: EditableGraph) -> list[list[int]]:
                                          *weights)]
 
 
-def random_calls(rng: random.Random, model: GraphModel, batch: Any, errors: bool) -> list[Any]:
+def random_calls(rng: random.Random, model: Any, batch: Any, errors: bool,
+                 call_of: Any) -> list[Any]:
     """Give a batch some random calls, most of them valid one by one, and list them.
 
     Parameters
     ----------
     errors : bool
         Whether some may be refused.
+    call_of : callable
+        ``call_of(rng, model, batch, errors)`` makes one call and says what it was.
     """
     after = copy.deepcopy(model)
     calls: list[Any] = []
     for _ in range(rng.randrange(1, 6)):
-        call = _call(rng, after, batch, errors)
-        calls.append(call)
-        try:
-            after.apply([call])
-        except Refused:
-            pass
+        calls.append(call_of(rng, after, batch, errors))
+        after.refusal(calls[-1:])
     return calls
 
 
-def _call(rng: random.Random, model: GraphModel, batch: Any, errors: bool) -> Any:
+def random_call(rng: random.Random, model: GraphModel, batch: Any, errors: bool) -> Any:
+    """One call to a batch, and what it was."""
     kind = rng.choice(["insert_vertices", "delete_vertices", "set_vertex_weights", "insert_edges",
                        "insert_edges", "insert_edges", "delete_edges", "delete_edges",
                        "set_edge_weights"])

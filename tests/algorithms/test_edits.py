@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,15 @@ from hypothesis import strategies as st
 
 from portpart import backends, generators
 from portpart.algorithms.edits.editable import EditableGraph
+from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.convert import as_graph
+from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
-from tests.algorithms.edit_models import GraphModel, packed, random_calls
+from tests.algorithms.edit_models import GraphModel, packed, random_call, random_calls
+from tests.algorithms.net_edit_models import HypergraphModel, packed_nets, random_net_call
+from tests.algorithms.nets import hypergraph_of
 
 CPU = backends.space("cpu")
 GROWTHS = {"half more": HALF_MORE, "buckets": bucket_list(), "no slack": Growth(100, 0, 1, 0)}
@@ -37,16 +43,40 @@ def start(rng: random.Random, space: ExecutionSpace = CPU) -> Any:
     return graph.to(space)
 
 
-def check_random_batches(seed: int, growth: Growth, space: ExecutionSpace, rounds: int) -> None:
+def start_of_nets(rng: random.Random, space: ExecutionSpace = CPU) -> Hypergraph:
+    """A small hypergraph."""
+    n = rng.randrange(1, 12)
+    rows = [rng.sample(range(n), rng.randrange(min(n, 4) + 1)) for _ in range(rng.randrange(8))]
+    return hypergraph_of(rows, n).to(space)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How graphs or hypergraphs are made, edited and compared."""
+
+    start: Callable[..., Any]
+    edited: Callable[..., Any]
+    model: Callable[[Any], Any]
+    packed: Callable[[Any], list[list[int]]]
+    call: Callable[..., Any]
+
+
+KINDS = {"graphs": Kind(start, EditableGraph, GraphModel, packed, random_call),
+         "hypergraphs": Kind(start_of_nets, EditableHypergraph, HypergraphModel, packed_nets,
+                             random_net_call)}
+
+
+def check_random_batches(kind: Kind, seed: int, growth: Growth, space: ExecutionSpace,
+                         rounds: int) -> None:
     """Compare with the model after each batch, and undo all at the end."""
     rng = random.Random(seed)
-    graph = start(rng, space)
-    edited, model = EditableGraph(graph, growth), GraphModel(graph)
+    graph = kind.start(rng, space)
+    edited, model = kind.edited(graph, growth), kind.model(graph)
     states = []
     for _ in range(rounds):
-        states.append((edited.mark(), packed(edited)))
+        states.append((edited.mark(), kind.packed(edited)))
         batch = edited.batch()
-        calls = random_calls(rng, model, batch, errors=rng.random() < 0.4)
+        calls = random_calls(rng, model, batch, rng.random() < 0.4, kind.call)
         refused = model.refusal(calls)
         if refused is None:
             found = edited.apply(batch)
@@ -54,31 +84,38 @@ def check_random_batches(seed: int, growth: Growth, space: ExecutionSpace, round
         else:
             with pytest.raises(InputError, match=refused):
                 edited.apply(batch)
-        assert packed(edited) == model.packed(), calls
+        assert kind.packed(edited) == model.packed(), calls
         check_sums(edited, model)
         if rng.random() < 0.2:
-            edited.arcs.compact()
+            for side in edited.sides():
+                side.store.compact()
     while states:
         mark, state = states.pop(rng.randrange(len(states)))
         states = [other for other in states if other[0].position < mark.position]
         edited.undo(mark)
-        assert packed(edited) == state
+        assert kind.packed(edited) == state
 
 
-def check_sums(edited: EditableGraph, model: GraphModel) -> None:
+def check_sums(edited: Any, model: Any) -> None:
     """Counters follow the edits."""
-    assert edited.num_pairs == sum(map(len, model.rows.values()))
-    assert edited.pair_weight == sum(sum(row.values()) for row in model.rows.values())
-    assert edited.vertices.num_alive == len(model.rows)
+    rows = model.nets if hasattr(model, "nets") else model.rows
+    assert edited.num_pairs == sum(map(len, rows.values()))
+    weights = [sum(row.values()) if isinstance(row, dict) else len(row) for row in rows.values()]
+    assert edited.pair_weight == sum(weights)
+    assert edited.vertices.num_alive == len(model.weights)
     assert edited.vertices.total_weight == sum(model.weights.values())
+    if hasattr(model, "nets"):
+        assert edited.nets.total_weight == sum(model.net_weights.values())
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=120, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(sorted(GROWTHS)))
-def test_random_batches_do_what_a_dict_of_dicts_does(seed: int, growth: str) -> None:
-    check_random_batches(seed, GROWTHS[growth], CPU, 6)
+def test_random_batches_do_what_plain_dicts_and_sets_do(kind: str, seed: int, growth: str) -> None:
+    check_random_batches(KINDS[kind], seed, GROWTHS[growth], CPU, 6)
 
 
-def test_every_space_does_the_same(space: ExecutionSpace) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_space_does_the_same(space: ExecutionSpace, kind: str) -> None:
     for seed in range(8):
-        check_random_batches(seed, HALF_MORE, space, 5)
+        check_random_batches(KINDS[kind], seed, HALF_MORE, space, 5)

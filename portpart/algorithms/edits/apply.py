@@ -199,8 +199,7 @@ def _reserve_ids(edited: Edited, batch: Batch) -> None:
             if living.weights is not None:
                 weights = 1 if birth.weights is None else edited.space.asarray(birth.weights)
                 living.weights[birth.first : birth.first + birth.number] = weights
-    for side in edited.sides():
-        side.store.reserve_rows(side.living.count)
+    edited.reserve_ids()
 
 
 @contextmanager

@@ -100,7 +100,9 @@ class Batch:
         count : int, optional
             How many; default: one, or as many as there are weights.
         """
-        return self._insert(self.owner.vertices, weights, count, "insert_vertices")
+        ids = self._insert(self.owner.vertices, weights, count, "insert_vertices")
+        self.num_calls += 1
+        return ids
 
     def delete_vertices(self, ids: Any, missing: str = "raise") -> None:
         """Delete vertices, and with them their edges; from nets they are removed.
@@ -121,7 +123,7 @@ class Batch:
         number = 1 if count is None else checked_integer("count", count, 0, MAX_IDS)
         given = None
         if weights is not None:
-            array = _integers(weights, f"{name}: weights")
+            array = integers(weights, f"{name}: weights")
             if len(array) != 1 or np.ndim(weights):
                 if count is not None and len(array) != number:
                     raise InputError(f"{name}: {len(array)} weights for {number} ids")
@@ -130,22 +132,22 @@ class Batch:
         if living.count + number > MAX_IDS:
             raise InputError(f"{name}: {living.count + number} ids; there can be {MAX_IDS}")
         first = living.give(number)
-        self.num_calls += 1
         self.births.append(Births(living, first, number, given))
         return np.arange(first, first + number)
 
     def _delete(self, living: Living, ids: Any, missing: str, name: str) -> None:
-        first = _ids(ids, living, name)
-        self._add(name, int(_kind(missing, name) == DELETE_IF_THERE), first, None, None, living)
+        first = checked_ids(ids, living, name)
+        lenient = kind_of_deletion(missing, name) == DELETE_IF_THERE
+        self._add(name, int(lenient), first, None, None, living)
 
     def _weigh(self, living: Living, ids: Any, weights: Any, name: str) -> None:
-        first = _ids(ids, living, name)
-        given = self._weights(_integers(weights, f"{name}: weights"), len(first), name)
+        first = checked_ids(ids, living, name)
+        given = self._weights(integers(weights, f"{name}: weights"), len(first), name)
         self._add(name, SET, first, None, given, living)
 
     def _pairs(self, name: str, kind: int, ends: tuple[Any, Any], living: tuple[Living, Living],
                weights: Any = None) -> None:
-        first, second = (_ids(values, whose, name) for values, whose in zip(ends, living))
+        first, second = (checked_ids(values, whose, name) for values, whose in zip(ends, living))
         if len(first) != len(second):
             if 1 not in (len(first), len(second)):
                 raise InputError(f"{name}: {len(first)} ids and {len(second)} do not make pairs")
@@ -153,7 +155,7 @@ class Batch:
             first, second = _repeated(first, length), _repeated(second, length)
         given = None
         if weights is not None:
-            given = self._weights(_integers(weights, f"{name}: weights"), len(first), name)
+            given = self._weights(integers(weights, f"{name}: weights"), len(first), name)
         self._add(name, kind, first, second, given, None)
 
     def _weights(self, weights: Array, count: int, name: str) -> Array:
@@ -201,7 +203,7 @@ class GraphBatch(Batch):
 
     def delete_edges(self, u: Any, v: Any, missing: str = "raise") -> None:
         """Delete edges; ``missing="ignore"`` takes it that some do not exist."""
-        self._edges("delete_edges", _kind(missing, "delete_edges"), u, v)
+        self._edges("delete_edges", kind_of_deletion(missing, "delete_edges"), u, v)
 
     def set_edge_weights(self, u: Any, v: Any, weights: Any) -> None:
         """Give edges new weights."""
@@ -211,13 +213,14 @@ class GraphBatch(Batch):
         self._pairs(name, kind, (u, v), (self.owner.vertices, self.owner.vertices), weights)
 
 
-def _kind(missing: Any, name: str) -> int:
+def kind_of_deletion(missing: Any, name: str) -> int:
+    """What `missing` asks for."""
     if not isinstance(missing, str) or missing not in MISSING:
         raise InputError(f'{name}: missing is {shown(missing)}; it must be "raise" or "ignore"')
     return MISSING[missing]
 
 
-def _integers(values: Any, what: str) -> Array:
+def integers(values: Any, what: str) -> Array:
     """One-dimensional integers where they are; a number as an array of one."""
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype in READY:
         return values
@@ -227,8 +230,9 @@ def _integers(values: Any, what: str) -> Array:
     return index_array(space, values, what)
 
 
-def _ids(values: Any, living: Living, name: str) -> Array:
-    ids = _integers(values, f"{name}: ids")
+def checked_ids(values: Any, living: Living, name: str) -> Array:
+    """A copy of ids that have been given out."""
+    ids = integers(values, f"{name}: ids")
     _refuse_outside(ids, living.count - 1, name, "ids")
     return ids.astype(np.int32)
 

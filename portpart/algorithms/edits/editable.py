@@ -37,6 +37,11 @@ class Editable(Edited):
         self._begin = 0
         self._marks: WeakSet[Mark] = WeakSet()
 
+    @property
+    def ids(self) -> np.ndarray:
+        """The ids of the living vertices, ascending."""
+        return self.vertices.ids()
+
     def apply(self, batch: Batch) -> Update:
         """Apply a batch: as if its entries were applied one by one, in order, or not at all.
 
@@ -113,27 +118,17 @@ class EditableGraph(Editable):
     @property
     def csr(self) -> Csr:
         """The rows of all ids as kernels take them; those of ids that are not alive are empty."""
+        self.reserve_ids()
         rows, count = self.arcs.rows, self.vertices.count
-        self.vertices.reserve(weighted=False)
-        self.arcs.reserve_rows(count)
-        weights = self.vertices.weights
         return Csr(rows.begin[:count], rows.end[:count], rows.elements, rows.weights,
-                   None if weights is None else weights[:count])
-
-    @property
-    def ids(self) -> np.ndarray:
-        """The ids of the living vertices, ascending."""
-        alive = self.vertices.alive()
-        return (np.arange(self.vertices.count) if alive is None
-                else self.space.to_host(alive).astype(np.int64))
+                   self.vertices.weights_of_all())
 
     def graph(self) -> Graph:
         """Return the living vertices, in the order of their ids, as a graph."""
-        count = self.vertices.count
-        self.vertices.reserve(weighted=False)
-        self.arcs.reserve_rows(count)
+        self.reserve_ids()
         alive = self.vertices.alive()
-        offsets, targets, weights = self.arcs.packed(count, alive, self._numbers(alive))
+        offsets, targets, weights = self.arcs.packed(self.vertices.count, alive,
+                                                     new_numbers(self.vertices, alive))
         return Graph(offsets, targets, unless_ones(narrowed(weights)),
                      unless_ones(self.vertices.weights_of(alive)), self.space)
 
@@ -142,19 +137,18 @@ class EditableGraph(Editable):
 
         Ends all marks.
         """
-        graph, ids, count = self.graph(), self.ids, self.vertices.count
-        EditableGraph.__init__(self, graph, self.arcs.growth)
-        new = np.full(count, -1, np.int64)
-        new[ids] = np.arange(len(ids))
-        return new
+        renamed = self.vertices.renamed()
+        EditableGraph.__init__(self, self.graph(), self.arcs.growth)
+        return renamed
 
-    def _numbers(self, alive: Array | None) -> Array | None:
-        """The place of each id among the living."""
-        if alive is None:
-            return None
-        numbers = self.space.empty(self.vertices.count, np.int32)
-        self.space.parallel_for(len(alive), write_number, alive, numbers)
-        return numbers
+
+def new_numbers(living: Living, alive: Array | None) -> Array | None:
+    """The place of each id among the living; None if all are."""
+    if alive is None:
+        return None
+    numbers = living.space.empty(living.count, np.int32)
+    living.space.parallel_for(len(alive), write_number, alive, numbers)
+    return numbers
 
 
 def unless_ones(weights: Array | None) -> Array | None:

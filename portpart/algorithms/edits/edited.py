@@ -34,3 +34,10 @@ class Edited(ABC):
     @abstractmethod
     def sides(self) -> list[Side]:
         """The stores, and what their rows are."""
+
+    def reserve_ids(self) -> None:
+        """Have rows for all ids that have been given out."""
+        for living in self.living:
+            living.reserve(weighted=False)
+        for side in self.sides():
+            side.store.reserve_rows(side.living.count)

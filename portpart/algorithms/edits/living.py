@@ -77,11 +77,27 @@ class Living:
             return None
         return positions_of(self.space, self.deaths[: self.count] == ALIVE)
 
+    def ids(self) -> np.ndarray:
+        """The same on the host."""
+        alive = self.alive()
+        return (np.arange(self.count) if alive is None
+                else self.space.to_host(alive).astype(np.int64))
+
+    def renamed(self) -> np.ndarray:
+        """The place of each id among the living, -1 for others."""
+        ids, new = self.ids(), np.full(self.count, -1, np.int64)
+        new[ids] = np.arange(len(ids))
+        return new
+
+    def weights_of_all(self) -> Array | None:
+        """The weights of all ids."""
+        return None if self.weights is None else self.weights[: self.count]
+
     def weights_of(self, chosen: Array | None) -> Array | None:
         """A copy of the weights of these ids, or of all."""
-        if self.weights is None:
+        weights = self.weights_of_all()
+        if weights is None:
             return None
-        weights = self.weights[: self.count]
         return self.space.copy(weights) if chosen is None else weights[chosen]
 
 

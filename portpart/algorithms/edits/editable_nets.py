@@ -1,0 +1,87 @@
+"""Hypergraphs that can be edited: the pins of each net, and the nets of each vertex."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.algorithms.edits.editable import Editable, new_numbers, unless_ones
+from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.net_batch import NetBatch
+from portpart.algorithms.edits.operations import Side
+from portpart.graphs.csr import narrowed
+from portpart.graphs.hypergraph import Hypergraph, Nets
+from portpart.graphs.row_store import HALF_MORE, Growth, RowStore
+from portpart.graphs.rows import Csr
+
+
+class EditableHypergraph(Editable):
+    """A hypergraph that can be edited.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+    growth : Growth
+        How much room rows get.
+    """
+
+    def __init__(self, hypergraph: Hypergraph, growth: Growth = HALF_MORE) -> None:
+        space = hypergraph.space
+        vertices = Living("vertices", space, hypergraph.num_vertices, hypergraph.vertex_weights,
+                          hypergraph.total_vertex_weight)
+        nets = Living("nets", space, hypergraph.num_nets, hypergraph.net_weights,
+                      hypergraph.total_net_weight)
+        super().__init__(space, [vertices, nets], hypergraph.num_pins, hypergraph.num_pins)
+        self.pins = RowStore(space, hypergraph.net_offsets, hypergraph.net_pins, None, growth)
+        self.nets_of = RowStore(space, hypergraph.vertex_offsets, hypergraph.vertex_nets, None,
+                                growth)
+
+    @property
+    def nets(self) -> Living:
+        """The nets."""
+        return self.living[1]
+
+    def sides(self) -> list[Side]:
+        """The pins of each net, and the nets of each vertex."""
+        return [Side(self.pins, self.nets, self.vertices, swapped=False),
+                Side(self.nets_of, self.vertices, self.nets, swapped=True)]
+
+    def batch(self) -> NetBatch:
+        """Return an empty batch."""
+        return NetBatch(self, self.nets)
+
+    @property
+    def csr(self) -> Csr:
+        """The nets of each vertex as kernels take them, for all ids."""
+        self.reserve_ids()
+        rows, count = self.nets_of.rows, self.vertices.count
+        return Csr(rows.begin[:count], rows.end[:count], rows.elements, None,
+                   self.vertices.weights_of_all())
+
+    @property
+    def net_rows(self) -> Nets:
+        """The pins of each net as kernels take them, for all ids."""
+        self.reserve_ids()
+        rows, count = self.pins.rows, self.nets.count
+        return Nets(rows.begin[:count], rows.end[:count], rows.elements,
+                    self.nets.weights_of_all())
+
+    def hypergraph(self) -> Hypergraph:
+        """Return the living vertices and nets, in the order of their ids, as a hypergraph."""
+        self.reserve_ids()
+        alive, nets = self.vertices.alive(), self.nets.alive()
+        offsets, pins, _ = self.pins.packed(self.nets.count, nets,
+                                            new_numbers(self.vertices, alive))
+        vertex_offsets, vertex_nets, _ = self.nets_of.packed(self.vertices.count, alive,
+                                                             new_numbers(self.nets, nets))
+        weights = unless_ones(narrowed(self.nets.weights_of(nets)))
+        return Hypergraph(offsets, pins, weights, vertex_offsets, vertex_nets,
+                          unless_ones(self.vertices.weights_of(alive)), self.space)
+
+    def compact(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number the living vertices and nets anew, and return the new id of each, or -1.
+
+        Ends all marks.
+        """
+        renamed = self.vertices.renamed(), self.nets.renamed()
+        EditableHypergraph.__init__(self, self.hypergraph(), self.pins.growth)
+        return renamed

@@ -1,0 +1,67 @@
+"""Batches of edits of hypergraphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.edits.batch import Batch, checked_ids, integers, kind_of_deletion
+from portpart.algorithms.edits.edited import Edited
+from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.operations import INSERT
+from portpart.graphs.arrays import space_of
+from portpart.graphs.checks import Words, check_offsets
+from portpart.graphs.csr import tails
+
+WORDS = Words("offsets", "pins", "pins", "insert_nets")
+
+
+class NetBatch(Batch):
+    """Edits of a hypergraph."""
+
+    def __init__(self, owner: Edited, nets: Living) -> None:
+        super().__init__(owner)
+        self.nets = nets
+
+    def insert_nets(self, offsets: Any, pins: Any, weights: Any = None) -> np.ndarray:
+        """Insert nets and return their ids.
+
+        Parameters
+        ----------
+        offsets : array of integers, shape (count + 1,)
+            Net i gets the vertices ``pins[offsets[i]:offsets[i + 1]]``, each once.
+        pins : array of integers
+        weights : int or array of integers, default 1
+        """
+        name = "insert_nets"
+        begins, vertices = integers(offsets, f"{name}: offsets"), integers(pins, f"{name}: pins")
+        space = space_of(begins)
+        check_offsets(space, begins, len(vertices), WORDS)
+        checked_ids(vertices, self.owner.vertices, name)
+        ids = self._insert(self.nets, weights, len(begins) - 1, name)
+        if len(vertices):
+            rows = tails(space, begins, len(vertices)) + np.int32(ids[0])
+            self._pins(name, INSERT, rows, vertices)
+        else:
+            self.num_calls += 1
+        return ids
+
+    def delete_nets(self, ids: Any, missing: str = "raise") -> None:
+        """Delete nets; ``missing="ignore"`` takes it that some are not alive."""
+        self._delete(self.nets, ids, missing, "delete_nets")
+
+    def insert_pins(self, nets: Any, vertices: Any) -> None:
+        """Add vertices[i] to nets[i]; pins that are there already are counted."""
+        self._pins("insert_pins", INSERT, nets, vertices)
+
+    def delete_pins(self, nets: Any, vertices: Any, missing: str = "raise") -> None:
+        """Remove vertices[i] from nets[i]; ``missing="ignore"``: where they are."""
+        self._pins("delete_pins", kind_of_deletion(missing, "delete_pins"), nets, vertices)
+
+    def set_net_weights(self, ids: Any, weights: Any) -> None:
+        """Give nets new weights: one for all, or one each."""
+        self._weigh(self.nets, ids, weights, "set_net_weights")
+
+    def _pins(self, name: str, kind: int, nets: Any, vertices: Any) -> None:
+        self._pairs(name, kind, (nets, vertices), (self.nets, self.owner.vertices))
