@@ -49,7 +49,7 @@ class HypergraphConfig:
         InitialOptions(method="auto", start_blocks=512, growing=GROWING_ON_NETS),
         "Partitions of the coarsest hypergraph.")
     refinement: ScheduleOptions = option(
-        ScheduleOptions(temperatures=(0.9, 0.6, 0.3), finest_temperatures=(0.9, 0.6, 0.3),
+        ScheduleOptions(temperatures=(0.9, 0.6, 0.3), finest_temperatures=(0.75, 0.3),
                         coarse=RefinementOptions(tolerance=0.999, stall_limit=8)),
         "Passes over the levels.")
     order: str = option(
@@ -62,7 +62,8 @@ class HypergraphConfig:
 
 
 STRONG = changed(HypergraphConfig(), {
-    "initial.growing.refined": 4, "refinement.coarse.stall_limit": 16, "search.cycles": 1})
+    "initial.growing.refined": 4, "refinement.coarse.stall_limit": 16,
+    "refinement.finest_temperatures": (0.9, 0.6, 0.3), "search.cycles": 1})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {

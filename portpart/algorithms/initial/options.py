@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 
 from portpart.options import check_options, described, option
 
+MANY_BLOCKS = 32
+"""Beyond this number there are many blocks."""
+
 METHODS = ("metis", "metis-kway", "grown", "auto")
 
 
@@ -26,6 +29,9 @@ class GrowingOptions:
     shrink: float = option(
         4.5, "Clusters weigh at most what they must for this many vertices to become one, and half "
         "more.", min=1.5, max=100)
+    shrink_for_many: float = option(
+        4.5, "The same where there are more than 32 blocks: the more, the less depends on it.",
+        min=1.5, max=100)
     candidates: int = option(
         2, "Partitions of the coarsest graph; of every graph below it there are twice as many.",
         min=1)
@@ -66,11 +72,12 @@ class GrowingOptions:
 
     def share(self, num_blocks: int) -> GrowingOptions:
         """What of this each hierarchy has, whose candidates all count where there are several."""
+        shrink = self.shrink_for_many if num_blocks > MANY_BLOCKS else self.shrink
         if self.num_hierarchies(num_blocks) == 1:
-            return self
+            return replace(self, shrink=shrink)
         count = min(self.hierarchies, self.candidates)
         mine = self.candidates // count
-        return replace(self, hierarchies=1, refined=mine, candidates=mine,
+        return replace(self, hierarchies=1, refined=mine, candidates=mine, shrink=shrink,
                        max_candidates=max(1, self.max_candidates // count))
 
     def of_one(self) -> GrowingOptions:
@@ -83,8 +90,9 @@ class GrowingOptions:
                        max_candidates=max(starts, self.max_candidates))
 
 
-GROWING_ON_NETS = GrowingOptions(hierarchies=16, candidates=16, refined=2, shrink=3.0,
-                                 min_vertices=32, finest_passes=1, stall_limit=10)
+GROWING_ON_NETS = GrowingOptions(
+    hierarchies=16, candidates=16, refined=2, shrink=3.0, shrink_for_many=6.0, min_vertices=32,
+    finest_passes=1, stall_limit=10)
 """For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
 
 

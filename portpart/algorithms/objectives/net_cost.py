@@ -38,7 +38,10 @@ from portpart.backends.language import (
 )
 
 MAX_FEW = 256
-"""Most nets of a vertex that a few lanes count."""
+"""Most nets of a vertex that is no hub, with the fewest lanes."""
+
+MAX_ROUNDS = 4
+"""A few lanes count no more nets each: all wait for the vertex that takes them longest."""
 
 
 @device
@@ -111,7 +114,7 @@ def note_losses(price: DeviceFunction) -> DeviceFunction:
 
 def max_of_few(shape: Shape) -> int:
     """Most nets of a vertex that has few."""
-    return MAX_FEW
+    return MAX_FEW if shape.widest_team == 1 else min(MAX_FEW, MAX_ROUNDS * shape.team)
 
 
 @cache

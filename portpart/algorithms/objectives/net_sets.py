@@ -176,24 +176,39 @@ def store_large(net, state: PinState):
 
 @kernel
 def begin_net(net, graph: NetRows, part):
-    """Find the state of a net, or give it a row of counters, whichever is free."""
+    """Find the state of a net that has words for it, or give it a row of counters that is free.
+
+    One lane is enough: most nets have few pins, and few have many.
+    """
+    size = size_of_net(net, graph.nets)
+    graph.state.spread[net] = int32(0)
+    graph.state.row[net] = int32(NONE)
+    if size > MAX_SMALL:
+        row = atomic_next(graph.state.words, NetWords.large)
+        graph.state.row[net] = int32(row)
+        graph.state.large[row] = int32(net)
+    elif graph.state.words.width == 1:
+        once = uint64(0)
+        twice = uint64(0)
+        for place in range(graph.nets.begin[net], graph.nets.end[net]):
+            bit = bit_of(part[graph.nets.pins[place]])
+            twice |= once & bit
+            once |= bit
+        store_word(net, 0, once, once & ~twice, graph.state)
+        graph.state.spread[net] = int32(popcount(once))
+
+
+@kernel
+def begin_listing_net(net, graph: NetRows, part):
+    """Find what a net touches that has no words for it, and lists it."""
     blocks = team_array(int32, MAX_SMALL)
     size = size_of_net(net, graph.nets)
     begin = int64(graph.nets.begin[net])
     if size <= MAX_SMALL:
         for j in range(lane(), size, team_size()):
             blocks[j] = part[graph.nets.pins[begin + j]]
-    if lane() == 0:
-        graph.state.spread[net] = int32(0)
-    team_sync()
-    if size <= MAX_SMALL:
-        store_small(net, size, blocks, graph)
-    if lane() == 0:
-        graph.state.row[net] = int32(NONE)
-        if size > MAX_SMALL:
-            row = atomic_next(graph.state.words, NetWords.large)
-            graph.state.row[net] = int32(row)
-            graph.state.large[row] = int32(net)
+        team_sync()
+        store_list(net, size, blocks, graph)
 
 
 @kernel

@@ -90,6 +90,7 @@ class NetWords(Words):
     """Counts and sizes of the nets of a level, in memory of the space."""
 
     nets: Any
+    listing: Any  # all nets, where those of few pins list the blocks that they touch; else none
     blocks: Any
     width: Any  # words of a set of blocks
     large: Any  # nets with counters
@@ -183,8 +184,9 @@ class NetRowsOf:
 
     def __call__(self, graph: Hypergraph) -> NetRows:
         """The rows of a hypergraph; the state is to be found."""
-        words = NetWords.of(nets=graph.num_nets, blocks=self.num_blocks,
-                            width=words_for(self.num_blocks))
+        width, nets = words_for(self.num_blocks), graph.num_nets
+        words = NetWords.of(nets=nets, listing=nets if width > 1 else 0, blocks=self.num_blocks,
+                            width=width)
         rows = graph.csr
         state = self.state.replaced(words=NetWords(self.space.asarray(np.array(words.array))))
         return NetRows(rows.begin, rows.end, rows.targets, rows.weights, rows.vertex_weights,

@@ -10,6 +10,7 @@ import numpy as np
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_sets import (
     PIECE,
+    begin_listing_net,
     begin_net,
     count_piece,
     forget_large_nets,
@@ -90,7 +91,9 @@ def find_sets(hypergraph: Hypergraph, part: Array, rows: NetRows) -> None:
     space, state = hypergraph.space, rows.state
     large, pieces = len(state.large), -(-hypergraph.max_net_size // PIECE)
     space.parallel_for(1, forget_large_nets, rows)
-    space.parallel_for(hypergraph.num_nets, begin_net, rows, part, team=SMALL_TEAM)
+    space.parallel_for(hypergraph.num_nets, begin_net, rows, part)
+    listing = hypergraph.num_nets if len(state.touched) > 0 else 0
+    space.parallel_for(listing, begin_listing_net, rows, part, team=SMALL_TEAM)
     state.counts[:] = 0
     space.parallel_for(large * pieces, count_piece, rows, part, pieces, team=LARGE_TEAM)
     space.parallel_for(large, store_counted_net, rows, team=SMALL_TEAM)

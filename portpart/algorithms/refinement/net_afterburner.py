@@ -28,19 +28,14 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
-    popcount,
     team_array,
     team_atomic_add,
     team_last,
     team_scan,
     team_size,
     team_sync,
-    uint64,
     value_or,
 )
-
-GATHERED, MAX_GATHERED = 2, 2 * LARGE_TEAM
-"""Pins of a net with counters that a lane looks at, and all of its team, before they are moved."""
 
 
 @cache
@@ -78,13 +73,13 @@ def step_in_net(j, size, before, after):
 
 
 @device
-def step_in_group(j, begin, movers, first, graph: NetRows, run: Run):
-    """The same for mover j of a group, which begins so: from the counters before its moves."""
+def step_in_group(j, movers, first, graph: NetRows, run: Run):
+    """The same for mover j of a group of pins, from the counters before any of these moves."""
     here = run.moves.part[movers[j]]
     there = run.cache.best_target[movers[j]]
     here_now = int64(graph.state.counts[first + here])
     there_now = int64(graph.state.counts[first + there])
-    for other in range(begin, j):
+    for other in range(j):
         left = run.moves.part[movers[other]]
         reached = run.cache.best_target[movers[other]]
         here_now += int64(reached == here) - int64(left == here)
@@ -108,21 +103,17 @@ def gather_movers(wants: DeviceFunction, in_line: DeviceFunction) -> DeviceFunct
     def gather_movers(base, end, movers, graph: NetRows, run: Run):
         """Put those that want to move, of the next ones in line from place `base`, into a list.
 
-        Each lane looks at GATHERED of them, one behind the other.  All lanes of a team together.
-        Returns how many want to.
+        All lanes of a team together.  Returns how many they are.
         """
-        begin = base + GATHERED * lane()
+        place = base + lane()
         joins = int64(0)
-        for place in range(begin, min(begin + GATHERED, end)):
+        v = int32(-1)
+        if place < end:
             v = in_line(place, graph)
-            if wants(v, run.moves, run.cache, run.level):
-                joins |= int64(1) << (place - begin)
-        until = team_scan(int64(popcount(uint64(joins))))
-        slot = until - popcount(uint64(joins))
-        for j in range(GATHERED):
-            if joins >> j & 1 != 0:
-                movers[slot] = in_line(begin + j, graph)
-                slot += 1
+            joins = int64(wants(v, run.moves, run.cache, run.level))
+        until = team_scan(joins)
+        if joins != 0:
+            movers[until - 1] = v
         team_sync()
         return team_last(until)
 
@@ -189,24 +180,22 @@ def burn_large_nets(price: DeviceFunction, wants: DeviceFunction, turns: Turns) 
     @kernel
     def burn_large_net(i, graph: NetRows, run: Run):
         """Tell the pins of net i the same; its counters go along and come back."""
-        movers = team_array(int32, MAX_GATHERED)
+        movers = team_array(int32, LARGE_TEAM)
         net = graph.state.large_list[i]
         first = int64(graph.state.row[net]) * graph.state.words.blocks
         spread = int64(graph.state.spread[net])
         end = line_up(net, graph, run)
-        for base in range(int64(graph.nets.begin[net]), end, GATHERED * team_size()):
+        for base in range(int64(graph.nets.begin[net]), end, team_size()):
             count = gather(base, end, movers, graph, run)
-            for group in range(0, count, team_size()):
-                j = group + lane()
-                step = int64(0)
-                if j < count:
-                    step = step_in_group(j, group, movers, first, graph, run)
-                until = team_scan(step)
-                if j < count:
-                    tell(movers[j], net, spread + until - step, step, graph)
-                    shift_counters(movers[j], first, 1, graph, run)
-                spread += team_last(until)
-                team_sync()
+            step = int64(0)
+            if lane() < count:
+                step = step_in_group(lane(), movers, first, graph, run)
+            until = team_scan(step)
+            if lane() < count:
+                tell(movers[lane()], net, spread + until - step, step, graph)
+                shift_counters(movers[lane()], first, 1, graph, run)
+            spread += team_last(until)
+            team_sync()
         for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
             v = graph.nets.pins[place]
             if wants(v, run.moves, run.cache, run.level):

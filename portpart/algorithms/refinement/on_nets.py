@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from portpart.algorithms.objectives.net_sets import begin_large_net, begin_net
+from portpart.algorithms.objectives.net_sets import (
+    begin_large_net,
+    begin_listing_net,
+    begin_net,
+)
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import LARGE_TEAM, SMALL_TEAM, NetRowsOf, net_sizes
 from portpart.algorithms.refinement.active_sets import keep_movable
@@ -64,7 +68,9 @@ class OnNets(MoveRule):
     def record_begin(self, this: Recording) -> None:
         """Record how the state of all nets is found."""
         words = _words(this)
-        this.program.launch(words.nets, begin_net, team=SMALL_TEAM, part="run.moves.part")
+        this.program.launch(words.nets, begin_net, part="run.moves.part")
+        this.program.launch(words.listing, begin_listing_net, team=SMALL_TEAM,
+                            part="run.moves.part")
         this.program.launch(words.large, begin_large_net, team=LARGE_TEAM, part="run.moves.part")
 
     def record(self, this: Recording, more: Any) -> None:
