@@ -172,13 +172,18 @@ def random_calls(rng: random.Random, model: Any, batch: Any, errors: bool,
     return calls
 
 
+def random_weights(rng: random.Random, count: int) -> list[int]:
+    """Small weights, and large ones now and then."""
+    return [2**33 if rng.random() < 0.02 else rng.randrange(5) for _ in range(count)]
+
+
 def random_call(rng: random.Random, model: GraphModel, batch: Any, errors: bool) -> Any:
     """One call to a batch, and what it was."""
     kind = rng.choice(["insert_vertices", "delete_vertices", "set_vertex_weights", "insert_edges",
                        "insert_edges", "insert_edges", "delete_edges", "delete_edges",
                        "set_edge_weights"])
     count = rng.choice([0, 1, 1, 2, 5])
-    weights = [rng.randrange(5) for _ in range(count)]
+    weights = random_weights(rng, count)
     missing = rng.choice(["raise", "ignore"]) if errors else "ignore"
     if kind == "insert_vertices":
         given = None if rng.random() < 0.5 else weights

@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.graphs.hypergraph import Hypergraph
-from tests.algorithms.edit_models import Model
+from tests.algorithms.edit_models import Model, random_weights
 
 
 class HypergraphModel(Model):
@@ -21,7 +21,8 @@ class HypergraphModel(Model):
         offsets, pins = hypergraph.net_offsets, hypergraph.net_pins
         self.nets = {e: {int(v) for v in pins[offsets[e] : offsets[e + 1]]}
                      for e in range(hypergraph.num_nets)}
-        self.net_weights = dict.fromkeys(self.nets, 1)
+        weights = hypergraph.net_weights
+        self.net_weights = {e: 1 if weights is None else int(weights[e]) for e in self.nets}
         self.weights = dict.fromkeys(range(hypergraph.num_vertices), 1)
 
     @property
@@ -110,7 +111,7 @@ def random_net_call(rng: random.Random, model: HypergraphModel, batch: Any, erro
                        "set_net_weights"])
     missing = rng.choice(["raise", "ignore"]) if errors else "ignore"
     count = rng.choice([0, 1, 1, 2, 5])
-    weights = [rng.randrange(5) for _ in range(count)]
+    weights = random_weights(rng, count)
     wrong = errors and rng.random() < 0.3
     vertices = list(range(batch.owner.vertices.count)) if wrong else sorted(model.weights)
     nets = list(range(batch.nets.count)) if wrong else sorted(model.nets)

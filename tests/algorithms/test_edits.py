@@ -47,7 +47,8 @@ def start_of_nets(rng: random.Random, space: ExecutionSpace = CPU) -> Hypergraph
     """A small hypergraph."""
     n = rng.randrange(1, 12)
     rows = [rng.sample(range(n), rng.randrange(min(n, 4) + 1)) for _ in range(rng.randrange(8))]
-    return hypergraph_of(rows, n).to(space)
+    weights = [rng.randrange(4) for _ in rows] if rng.random() < 0.5 else None
+    return hypergraph_of(rows, n, weights).to(space)
 
 
 @dataclass(frozen=True)

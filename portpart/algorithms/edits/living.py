@@ -64,12 +64,20 @@ class Living:
             length = max(self.count, 2 * len(self.deaths))
             deaths = extended(space, self.deaths, length, -1)
             if self.weights is not None:
-                self.weights, self.lent = extended(space, self.weights, length, 0), False
+                weights = self.weights.astype(np.int64, copy=False)
+                self.weights, self.lent = extended(space, weights, length, 0), False
             self.deaths = deaths
         if weighted and self.weights is None:
             self.weights, self.lent = space.full(len(self.deaths), 1, np.int64), False
         elif weighted and self.lent and self.weights is not None:
             self.weights, self.lent = self.weights.astype(np.int64), False
+
+    def bury(self, ids: np.ndarray) -> None:
+        """Let ids be dead from the beginning; they must weigh nothing, if there are weights."""
+        self.deaths[self.space.asarray(ids)] = -1
+        self.num_alive -= len(ids)
+        if self.weights is None:
+            self.total_weight -= len(ids)
 
     def alive(self) -> Array | None:
         """The ids that are alive, ascending; None if all are."""

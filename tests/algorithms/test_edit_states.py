@@ -1,0 +1,225 @@
+"""Edited graphs keep what they have: when memory runs out, over many batches, in files."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from portpart import backends, generators
+from portpart.algorithms.edits import EditableGraph, EditableHypergraph, load, save
+from portpart.backends.cpu.space import CpuSpace
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.errors import GraphFormatError, InputError, OutOfMemory
+from portpart.graphs.graph import Graph
+from tests.algorithms.edit_models import GraphModel, packed
+from tests.algorithms.net_edit_models import packed_nets
+from tests.algorithms.nets import circuit
+
+CPU = backends.space("cpu")
+
+
+class Short(CpuSpace):
+    """A space that has memory for so many more arrays."""
+
+    left = 10**9
+
+    def empty(self, n: int, dtype: Any) -> Array:
+        self.left -= 1
+        if self.left < 0:
+            raise OutOfMemory("no more arrays")
+        return super().empty(n, dtype)
+
+
+def edit_graph(edited: Any) -> Any:
+    """A batch with something of everything."""
+    batch = edited.batch()
+    new = batch.insert_vertices([3, 4])
+    batch.insert_edges(new.repeat(6), np.arange(12), 2)
+    batch.insert_edges([5, 6], [6, 5])
+    batch.set_vertex_weights([1, 2], 9)
+    batch.delete_edges(0, 1)
+    batch.delete_vertices(11)
+    return batch
+
+
+def edit_nets(edited: Any) -> Any:
+    """The same of a hypergraph."""
+    batch = edited.batch()
+    new = batch.insert_vertices([3, 4])
+    nets = batch.insert_nets([0, 2, 5], [1, 2, 3, 4, 5], [5, 2**40])
+    batch.insert_pins(nets.repeat(2), new.repeat(2))
+    batch.set_net_weights(0, 7)
+    batch.delete_vertices(3)
+    batch.delete_nets(1)
+    return batch
+
+
+@pytest.mark.parametrize("kind", ["graph", "hypergraph"])
+def test_nothing_changes_where_memory_runs_out(kind: str) -> None:
+    space = Short()
+    edited: Any = (EditableGraph(generators.grid_2d(4, 4).to(space)) if kind == "graph" else
+                   EditableHypergraph(circuit(16, 5, large=9).to(space)))
+    look, edit = (packed, edit_graph) if kind == "graph" else (packed_nets, edit_nets)
+    mark, before = edited.mark(), look(edited)
+    batch = edit(edited)
+    fail_everywhere(space, lambda: edited.apply(batch), lambda: look(edited))
+    fail_everywhere(space, lambda: edited.undo(mark), lambda: look(edited))
+    assert look(edited) == before
+
+
+def fail_everywhere(space: Short, change: Callable[[], Any], look: Callable[[], Any]) -> None:
+    """Try a change with one more allocation each time, until it comes to an end."""
+    state = look()
+    for allocations in range(1000):
+        space.left = allocations
+        try:
+            change()
+        except OutOfMemory:
+            space.left = 10**9
+            assert look() == state
+        else:
+            break
+    space.left = 10**9
+    assert 5 < allocations < 999
+    assert look() != state
+
+
+def test_memory_stays_bounded_over_many_batches() -> None:
+    rng = random.Random(3)
+    graph = generators.grid_2d(12, 12)
+    edited, model = EditableGraph(graph), GraphModel(graph)
+    for turn in range(1000):
+        batch, calls = edited.batch(), []
+        ends = [[rng.randrange(144) for _ in range(6)] for _ in range(2)]
+        batch.insert_edges(*ends)
+        calls.append(("insert_edges", *ends, None))
+        edges = rng.sample([(u, v) for u in rng.sample(range(144), 20) for v in model.rows[u]], 6)
+        gone = [u for u, _ in edges], [v for _, v in edges]
+        batch.delete_edges(*gone, missing="ignore")
+        calls.append(("delete_edges", *gone, "ignore"))
+        edited.apply(batch)
+        model.apply(calls)
+        if turn % 250 == 249:
+            assert packed(edited) == model.packed()
+    assert edited.arcs.pool_length <= 4 * (8 * 144 + edited.num_pairs * 3 // 2)
+    assert not edited._log  # nobody can undo
+
+
+def test_marks_of_states_that_are_gone_are_refused() -> None:
+    edited = EditableGraph(generators.grid_2d(3, 3))
+    first = edited.mark()
+    edited.apply(edit_small(edited))
+    second = edited.mark()
+    edited.undo(first)
+    edited.undo(first)
+    for stale in (second, EditableGraph(generators.grid_2d(3, 3)).mark()):
+        with pytest.raises(InputError, match="the mark is of"):
+            edited.undo(stale)
+    edited.compact()
+    with pytest.raises(InputError, match="the mark is of"):
+        edited.undo(first)
+
+
+def edit_small(edited: EditableGraph) -> Any:
+    batch = edited.batch()
+    batch.delete_vertices(4)
+    batch.insert_vertices()
+    return batch
+
+
+def test_compaction_gives_the_living_new_ids() -> None:
+    edited = EditableGraph(generators.grid_2d(3, 3))
+    edited.apply(edit_small(edited))
+    before = packed(edited)
+    assert edited.compact().tolist() == [0, 1, 2, 3, -1, 4, 5, 6, 7, 8]
+    assert packed(edited)[1:] == before[1:]
+    assert edited.ids.tolist() == list(range(9))
+
+
+def test_rows_may_come_in_any_order_and_with_parallel_edges() -> None:
+    offsets, targets = np.array([0, 3, 5, 6], np.int32), np.array([2, 1, 1, 0, 0, 0], np.int32)
+    edited = EditableGraph(Graph(offsets, targets, None, None, CPU))
+    assert packed(edited) == [[0, 1, 2], [0, 2, 3, 4], [1, 2, 0, 0], [2, 1, 2, 1], [1, 1, 1]]
+
+
+def test_large_batches_give_the_graph_of_all_edges() -> None:
+    rng = np.random.default_rng(5)
+    n, m = 600, 40_000
+    u, v, w = rng.integers(0, n, m), rng.integers(0, n, m), rng.integers(1, 9, m)
+    edited = EditableGraph(Graph(np.zeros(n + 1, np.int32), np.empty(0, np.int32), None, None, CPU))
+    for half in (slice(0, m // 2), slice(m // 2, m)):
+        batch = edited.batch()
+        batch.insert_edges(u[half], v[half], w[half])
+        edited.apply(batch)
+    matrix = np.zeros((n, n), np.int64)
+    np.add.at(matrix, (u, v), w)
+    matrix += matrix.T
+    np.fill_diagonal(matrix, 0)
+    assert (edited.graph().to_scipy() != matrix).sum() == 0
+
+
+@pytest.mark.parametrize("given", [
+    ("insert_edges", ([0], [9]), "ids must lie in 0 ... 8"),
+    ("insert_edges", ([0], [-1]), r"insert_edges\[0\] is -1"),
+    ("insert_edges", ([0, 1], [1, 2, 3]), "do not make pairs"),
+    ("insert_edges", ([0.5], [1]), "ids"),
+    ("insert_edges", ([0], [1], [-2]), r"weights\[0\] is -2"),
+    ("insert_edges", ([0], [1], [2**62]), "2\\*\\*62"),
+    ("delete_edges", ([0], [1], "maybe"), "it must be"),
+    ("insert_vertices", ([1, 2], 3), "2 weights for 3 ids"),
+], ids=str)
+def test_what_makes_no_sense_is_refused_at_once(given: tuple[str, tuple[Any, ...], str]) -> None:
+    batch = EditableGraph(generators.grid_2d(3, 3)).batch()
+    name, arguments, message = given
+    with pytest.raises(InputError, match=message):
+        getattr(batch, name)(*arguments)
+    assert batch.length == 0
+
+
+def test_weights_stay_below_their_limit() -> None:
+    edited = EditableGraph(generators.grid_2d(3, 3))
+    before = packed(edited)
+    batch = edited.batch()
+    batch.insert_edges(0, 1, 2**61)
+    with pytest.raises(InputError, match="edges would add up"):
+        edited.apply(batch)
+    assert packed(edited) == before
+
+
+def test_a_batch_is_applied_once_and_where_it_was_made() -> None:
+    edited = EditableGraph(generators.grid_2d(3, 3))
+    batch = edit_small(edited)
+    with pytest.raises(InputError, match="something else"):
+        EditableGraph(generators.grid_2d(3, 3)).apply(batch)
+    edited.apply(batch)
+    with pytest.raises(InputError, match="already"):
+        edited.apply(batch)
+
+
+def test_files_hold_what_is_edited(space: ExecutionSpace, tmp_path: Path) -> None:
+    graph = EditableGraph(generators.grid_2d(4, 4).to(space))
+    nets = EditableHypergraph(circuit(16, 5, large=9).to(space))
+    for edited, edit, look in ((graph, edit_graph, packed), (nets, edit_nets, packed_nets)):
+        edited.apply(edit(edited))
+        save(edited, tmp_path / "edited.npz")
+        again: Any = load(tmp_path / "edited.npz", space)
+        assert look(again) == look(edited)
+        assert (again.num_pairs, again.pair_weight) == (edited.num_pairs, edited.pair_weight)
+        for living, other in zip(again.living, edited.living):
+            assert (living.total_weight, living.num_alive) == (other.total_weight, other.num_alive)
+        assert again.batch().insert_vertices() == edited.batch().insert_vertices()
+
+
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
+    save(EditableGraph(generators.grid_2d(4, 4)), tmp_path / "edited.npz")
+    whole = (tmp_path / "edited.npz").read_bytes()
+    np.savez(tmp_path / "other.npz", offsets=np.arange(3))
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    for name in ("cut.npz", "other.npz"):
+        with pytest.raises(GraphFormatError):
+            load(tmp_path / name, CPU)
