@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from portpart.algorithms.refinement.homes import Homes
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, kernel
 
@@ -42,11 +43,14 @@ class Constraints:
         A partition to improve, in which fixed vertices are where they have to be.
     out_of_time : callable
         Asked where work can end early with a whole partition.
+    homes : Homes, optional
+        Blocks that it costs to be away from: those of `initial`.
     """
 
     fixed: Array | None = None
     initial: Array | None = None
     out_of_time: Callable[[], bool] = never
+    homes: Homes | None = None
 
     def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
         """int32, one per vertex: vertices of different labels must not be merged.

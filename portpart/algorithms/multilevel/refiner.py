@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.refinement import refiner
+from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.on_nets import rule_for
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
@@ -20,6 +21,9 @@ class Refiner(Protocol):
     @property
     def best(self) -> Array:
         """The best partition found, as long as the finest graph."""
+
+    def settle(self, graphs: Sequence[Graph], homes: Sequence[Homes], /) -> None:
+        """Give the vertices of graphs, the finest first, homes that it costs to leave."""
 
     def start(self, graph: Graph, part: Array, /) -> None:
         """Begin with a partition of `graph`, which counts as the best so far."""

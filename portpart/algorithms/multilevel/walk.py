@@ -27,6 +27,7 @@ from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition, Walk, search
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.placement.traffic import well_placed
+from portpart.algorithms.refinement.homes import homes_on
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -132,6 +133,8 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
             fixed = on_levels(levels, wanted.fixed)
             initial = on_levels(levels, part)[-1]
         refiner = recipe.refiner(seed)
+        if wanted.homes is not None:
+            refiner.settle([level.graph for level in levels], homes_on(levels, wanted.homes))
         with trace.phase("initial"):
             here = Constraints(fixed[-1], initial, wanted.out_of_time)
             done = recipe.start(refiner, levels[-1], here, seed)

@@ -20,6 +20,7 @@ from portpart.algorithms.refinement.active_sets import (
 )
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.candidate import best_candidate
+from portpart.algorithms.refinement.homes import is_away
 from portpart.algorithms.refinement.state import Level, Run
 from portpart.backends.language import (
     DeviceFunction,
@@ -129,9 +130,11 @@ def refresh_gain(rules: Rules, valuation: Valuation) -> DeviceFunction:
     def refresh_gain(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More):
         """Bring the best target of v up to date.  All lanes of a team together.
 
-        Of a vertex in the interior, which is not on the list, nothing is known.
+        Of a vertex in the interior, which is at home and not on the list, nothing is known.
         """
         crosses = run.active.flags[v] & ON_BOUNDARY != 0
+        if not crosses:
+            crosses = is_away(v, run.moves.part, run.blocks)
         if not crosses:
             crosses = is_on_boundary(v, graph, run.moves.part)
         if crosses:

@@ -6,6 +6,7 @@ from functools import cache
 
 from portpart.algorithms.objectives.objective import Tables
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
+from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.state import GainCache, Level, Moves, Run
 from portpart.backends.language import (
     DeviceFunction,
@@ -50,30 +51,30 @@ def move_if_it_pays(distance: DeviceFunction) -> DeviceFunction:
     """The afterburner for a distance of blocks."""
 
     @device
-    def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, tables: Tables,
-                        level: Level):
+    def move_if_it_pays(v, graph: Csr, run: Run, tables: Tables):
         """Move v if it still does not lose once better moves are made.
 
         A neighbour's move counts as made if its gain is larger, or equal and its id smaller
         (equation 4.1).
         """
-        here = moves.part[v]
-        there = cache.best_target[v]
-        own_gain = cache.gain[v]
+        here = run.moves.part[v]
+        there = run.cache.best_target[v]
+        own_gain = run.cache.gain[v]
         total = int64(0)
         for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
             u = graph.targets[arc]
-            block = moves.part[u]
-            other_gain = cache.gain[u]
+            block = run.moves.part[u]
+            other_gain = run.cache.gain[u]
             if other_gain > own_gain or (other_gain == own_gain and u < v):
-                if wants_to_move(u, moves, cache, level):
-                    block = cache.best_target[u]
+                if wants_to_move(u, run.moves, run.cache, run.level):
+                    block = run.cache.best_target[u]
             nearer = distance(here, block, tables) - distance(there, block, tables)
             if nearer != 0:
                 total += value_or(graph.weights, arc, 1) * nearer
         total = team_sum(total)
+        total += pull_of(v, there, run.blocks) - pull_of(v, here, run.blocks)
         if lane() == 0 and total >= 0:
-            commit_move(v, there, moves, level)
+            commit_move(v, there, run.moves, run.level)
         return total
 
     return move_if_it_pays
@@ -91,13 +92,13 @@ def afterburner(distance: DeviceFunction) -> tuple[Kernel, Kernel]:
             v = movable_vertex(i, run.active, run.level)
             is_hub = degree_of(v, graph) > run.level.hub_degree
             if not is_hub and wants_to_move(v, run.moves, run.cache, run.level):
-                move(v, graph, run.moves, run.cache, tables, run.level)
+                move(v, graph, run, tables)
 
     @kernel
     def keep_paying_moves_of_hubs(i, graph: Csr, run: Run, tables: Tables):
         """Move a hub that wants to and still gains."""
         v = run.active.hubs[i]
         if wants_to_move(v, run.moves, run.cache, run.level):
-            move(v, graph, run.moves, run.cache, tables, run.level)
+            move(v, graph, run, tables)
 
     return keep_paying_moves, keep_paying_moves_of_hubs

@@ -6,6 +6,7 @@ from functools import cache
 
 from portpart.algorithms.objectives.objective import Tables
 from portpart.algorithms.refinement.active_sets import is_for, list_on_boundary
+from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.state import GainCache, Incumbent, Level, Run
 from portpart.backends.language import (
     DeviceFunction,
@@ -48,14 +49,22 @@ def list_unsaved(v, incumbent: Incumbent, level: Level):
 
 @device
 def weigh_vertex(v, graph: Csr, run: Run):
-    """Account for what v weighs in the block it leaves and in its target; list it.  Order-free."""
+    """Account for what v weighs, and for its tie to home, as it goes to its target; list it.
+
+    Order-free.
+    """
+    here = run.moves.part[v]
+    there = run.moves.target[v]
     mark_dirty(v, run.cache, run.level)
     list_on_boundary(v, run.active, run.level)
     list_unsaved(v, run.incumbent, run.level)
     weight = value_or(graph.vertex_weights, v, 1)
     stripe = (int64(v) % run.level.weight_stripes) * run.level.blocks
-    atomic_add(run.moves.weight_sums, stripe + run.moves.part[v], -weight)
-    atomic_add(run.moves.weight_sums, stripe + run.moves.target[v], weight)
+    atomic_add(run.moves.weight_sums, stripe + here, -weight)
+    atomic_add(run.moves.weight_sums, stripe + there, weight)
+    change = pull_of(v, here, run.blocks) - pull_of(v, there, run.blocks)
+    if change != 0:
+        atomic_add(run.moves.cost_sums, int64(v) % STRIPES, 2 * change)
     return weight
 
 

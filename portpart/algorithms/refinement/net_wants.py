@@ -10,6 +10,7 @@ from functools import cache
 
 from portpart.algorithms.objectives.pin_state import NetRows, NetWords
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
+from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.label_propagation import commit_move
 from portpart.algorithms.refinement.net_moves import list_net
 from portpart.algorithms.refinement.state import Run
@@ -37,7 +38,7 @@ def announce(v, graph: NetRows, run: Run):
     here = run.moves.part[v]
     there = run.cache.best_target[v]
     if lane() == 0:
-        graph.state.after[v] = 0
+        graph.state.after[v] = (pull_of(v, there, run.blocks) - pull_of(v, here, run.blocks))
     for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         net = graph.targets[place]
         asked = graph.state.row[net] < 0
@@ -60,7 +61,7 @@ def agree_to_all(v, graph: NetRows):
 
 @device
 def lose_nothing(v, graph: NetRows):
-    """Whether the nets of v together do not cost more by its move."""
+    """Whether the nets of v together, and its tie to home, do not cost more by its move."""
     return graph.state.after[v] >= 0
 
 

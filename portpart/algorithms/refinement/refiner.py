@@ -5,6 +5,7 @@ What happens on a level is the program of `program.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement import active_sets
 from portpart.algorithms.refinement.heavy_vertices import has_heavy, with_heavy
+from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.incumbent import add_vertex_weight, go_back, project
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
@@ -45,7 +47,7 @@ from portpart.backends.language import int32, int64
 from portpart.backends.program import Program
 from portpart.graphs.structure import Structure
 from portpart.graphs.teams import team_for
-from portpart.primitives.reduce import STRIPES
+from portpart.primitives.reduce import STRIPES, sum_of
 from portpart.primitives.scan import tiles_of
 
 MIN_TEAM, WIDE_TEAM = 8, 32
@@ -106,6 +108,13 @@ class Refiner:
         self._outcomes = Outcomes(space)
         self._at_best = False
         self._one_lane = 0
+        self._homes: dict[int, Homes] = {}
+
+    def settle(self, graphs: Sequence[Structure], homes: Sequence[Homes]) -> None:
+        """Give the vertices of graphs, the finest first, homes that it costs to leave."""
+        self._homes = {id(graph): each for graph, each in zip(graphs, homes, strict=True)}
+        ties = sum_of(self.space, homes[0].tie) // max(1, graphs[0].num_vertices)
+        self.loss_unit = max(self.loss_unit, ties // LARGE_ARC_WEIGHT)
 
     def start(self, graph: Structure, part: Array) -> None:
         """Begin with a partition of `graph`, which counts as the best so far."""
@@ -116,10 +125,11 @@ class Refiner:
         run.incumbent.touched[:n] = 1
         self._at_best = False
         self._set_limits(graph)
-        moves = run.moves.replaced(
-            weight_sums=space.zeros(len(run.moves.weight_sums), np.int64),
-            cost_sums=cost_sums(graph, run.moves.part, self.objective, self.rows(graph)))
-        self.run = run.replaced(moves=moves)
+        sums = cost_sums(graph, run.moves.part, self.objective, self.rows(graph))
+        if id(graph) in self._homes:
+            self._homes[id(graph)].add_to(sums, space, run.moves.part)
+        self.run = run.replaced(moves=run.moves.replaced(
+            weight_sums=space.zeros(len(run.moves.weight_sums), np.int64), cost_sums=sums))
         begun = self.run.replaced(level=self._words_on_space())
         space.parallel_for(n, add_vertex_weight, graph.csr, begun)
 
@@ -160,7 +170,8 @@ class Refiner:
         widths = self._widths(graph)
         rules = self.objective.rules
         relief = relief_of(self._options_on(graph))
-        key = (self.rule.name, rules, relief, *graph.type_key, fixed is None, widths)
+        key = (self.rule.name, rules, relief, *graph.type_key, fixed is None,
+               id(graph) in self._homes, widths)
 
         def record() -> Program:
             program = Program("refinement")
@@ -180,8 +191,11 @@ class Refiner:
         sub_buckets = sub_buckets_for(self.balance.num_blocks, graph.num_vertices)
         if relief_of(self._options_on(graph)).fine:
             sub_buckets = self.sizes.sub_buckets
+        homes = self._homes.get(id(graph))
+        blocks = run.blocks.replaced(fixed=fixed, home=None if homes is None else homes.home,
+                                     tie=None if homes is None else homes.tie)
         return run.replaced(
-            before=run.level, level=level, blocks=run.blocks.replaced(fixed=fixed),
+            before=run.level, level=level, blocks=blocks,
             buckets=run.buckets.replaced(sub_buckets=sub_buckets),
             cache=run.cache.replaced(filter_ratio=float(filter_ratio) if self.rule.loses else 0.0),
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))

@@ -263,12 +263,18 @@ class Blocks(WorkRecord):
         and where the room of each begins, if it is laid out in one row.
     fixed : array of int32, shape (n,), or None
         Vertices with an entry of 0 or more stay where they are.
+    home : array of int32, shape (n,), or None
+        Blocks that vertices are at home in,
+    tie : array of int64, shape (n,), or None
+        and what they cost elsewhere (`homes.py`).
     """
 
     limits: Array = work(np.int64, _of_blocks)
     means: Array = work(np.int64, _of_blocks)
     open_below: Array = work(np.int64, _of_blocks)
     fixed: Array | None = None
+    home: Array | None = None
+    tie: Array | None = None
     weight: Array = work(np.int64, _of_blocks)
     destinations: Array = work(np.int32, _of_blocks)
     room: Array = work(np.int64, lambda size: size.blocks + 1)
