@@ -152,6 +152,8 @@ def rare(space: Any, graphs: Graphs) -> Runs:
                "offered pairs": jet.PRESETS["code"]}
     for (name, graph), (label, preset) in product(graphs.items(), presets.items()):
         yield f"{label}, {name}", partial(_partition, space, graph, preset=preset)
+    for name, graph in graphs.items():
+        yield f"homes, {name}", partial(_repartition, space, graph)
     graph = graphs["both weights"]
     fixed = np.where(np.arange(graph.num_vertices) % 9 == 1, 2, -1)
     improving = changed(portpart.PortpartConfig(), {
@@ -344,6 +346,15 @@ def _partition(space: Any, graph: Any, **options: Any) -> None:
     result = portpart.partition(graph.to(space), 6, imbalance=0.02, **options)
     cut = portpart.metrics.cut(graph, space.to_host(result.part))
     assert result.cut == cut, f"cut {result.cut} is said, {cut} is true"
+
+
+def _repartition(space: Any, graph: Any) -> None:
+    import portpart
+
+    old = np.arange(graph.num_vertices) * 5 // graph.num_vertices
+    result = portpart.repartition(graph.to(space), old, 6, migration=2, seed=1)
+    moved = int((space.to_host(result.part) != old).sum())
+    assert result.moved == moved, f"{result.moved} are said to move, {moved} do"
 
 
 def _map(space: Any, graph: Any, machine: Any, algorithm: str, preset: str, **given: Any) -> None:

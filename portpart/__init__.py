@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from portpart.api.memory import memory_estimate
     from portpart.api.memory_model import MemoryEstimate
     from portpart.api.partition import partition
-    from portpart.api.results import MappingResult, PartitionResult
+    from portpart.api.repartition import repartition
+    from portpart.api.results import MappingResult, PartitionResult, RepartitionResult
     from portpart.backends import space
     from portpart.graphs.constructors import from_adjacency, from_edges
     from portpart.graphs.convert import as_graph
@@ -69,6 +70,7 @@ __all__ = [
     "PartitionedConfig",
     "PortpartConfig",
     "PortpartError",
+    "RepartitionResult",
     "Topology",
     "as_graph",
     "as_hypergraph",
@@ -83,6 +85,7 @@ __all__ = [
     "memory_estimate",
     "metrics",
     "partition",
+    "repartition",
     "space",
 ]
 
@@ -103,6 +106,7 @@ _HOMES = {
     "MemoryEstimate": "portpart.api.memory_model",
     "Mesh": "portpart.graphs.mesh",
     "PartitionResult": "portpart.api.results",
+    "RepartitionResult": "portpart.api.results",
     "Topology": "portpart.graphs.topology",
     "as_graph": "portpart.graphs.convert",
     "as_hypergraph": "portpart.graphs.convert_nets",
@@ -113,6 +117,7 @@ _HOMES = {
     "map_processes": "portpart.api.map_processes",
     "memory_estimate": "portpart.api.memory",
     "partition": "portpart.api.partition",
+    "repartition": "portpart.api.repartition",
     "space": "portpart.backends",
 }
 

@@ -47,9 +47,10 @@ from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement import active_sets, refiner, state
 from portpart.algorithms.refinement.best_sequence import Sequences
+from portpart.algorithms.refinement.homes import Homes
 from portpart.api.bounds import bounds_for
+from portpart.api.call import _finished
 from portpart.api.map_processes import mapped_by
-from portpart.api.partition import _finished
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.errors import InputError
@@ -116,6 +117,7 @@ def cases() -> dict[Case, int]:
     inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)
     found.update({
         Case("mesh", "portpart", "fixed"): 2, Case("weighted", "portpart", "initial"): 3,
+        Case("weighted", "portpart", "initial homes"): 2,
         Case("mesh", "jet", "fixed initial"): 1, Case("skewed", "portpart", "target"): 1,
         Case("mesh", "portpart", "", (("search.runs", 2), ("search.cycles", 1))): 2,
         Case("mesh", "hm", "", sections, "tree"): 2,
@@ -187,8 +189,10 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
     random = np.random.default_rng(1)
     some = space.asarray(random.integers(0, k, graph.num_vertices), np.int32)
     few = space.asarray(np.where(random.random(graph.num_vertices) < 0.1, 1, -1), np.int32)
+    ties = space.asarray(random.integers(0, 4, graph.num_vertices))
     constraints = Constraints(few if "fixed" in case.wish else None,
-                              some if "initial" in case.wish else None)
+                              some if "initial" in case.wish else None,
+                              homes=Homes(some, ties) if "homes" in case.wish else None)
     target = [1, 2, 2] if "target" in case.wish else None
     bounds = bounds_for(graph, k, 0.03, target, constraints.fixed, 0)
     run, config = lookup(case.algorithm, preset_of(case))

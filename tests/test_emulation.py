@@ -50,7 +50,8 @@ def body_and_distance(kernel: Kernel) -> tuple[str, str]:
     """What a kernel by degree does, and for which objective."""
     body = kernel.references["work"]
     find = body.references["find"]
-    find = find.references.get("find", find)
+    while "find" in find.references:
+        find = find.references["find"]
     return body.name, find.references["distance"].name
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from portpart.algorithms.initial.fixed_vertices import _best_names
+from portpart.algorithms.initial.fixed_vertices import best_names
 
 
 @pytest.mark.parametrize(("seed", "order"), [
@@ -40,4 +40,4 @@ def test_scipy_chooses_among_equal_assignments_as_ever(
 ) -> None:
     """Blocks are numbered so that they suit fixed vertices; ties are many."""
     assert linear_sum_assignment(value, maximize=True)[1].tolist() == names
-    assert _best_names(value).tolist() == names
+    assert best_names(value).tolist() == names

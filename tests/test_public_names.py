@@ -28,6 +28,7 @@ PUBLIC = {
     "PartitionedConfig",
     "PortpartConfig",
     "PortpartError",
+    "RepartitionResult",
     "Topology",
     "as_graph",
     "as_hypergraph",
@@ -42,6 +43,7 @@ PUBLIC = {
     "memory_estimate",
     "metrics",
     "partition",
+    "repartition",
     "space",
 }
 

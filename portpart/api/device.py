@@ -28,11 +28,11 @@ def checked_seed(seed: Any) -> int:
     return 0 if seed is None else checked_integer("seed", seed, 0, MAX_SEED)
 
 
-def warn_of_percents(imbalance: Any) -> None:
-    """Warn the caller of a public function if its imbalance, which is a valid one, is above 1."""
+def warn_of_percents(imbalance: Any, frames: int = 4) -> None:
+    """Warn the caller, so many frames up, if an imbalance, which is a valid one, is above 1."""
     if exact_fraction(imbalance) > 1:
         warnings.warn(f"imbalance={shown(imbalance)} lets blocks weigh more than twice their "
-                      'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=4)
+                      'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=frames)
 
 
 def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any) -> Graph:

@@ -2,39 +2,12 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from typing import Any
 
-import numpy as np
-
-from portpart.algorithms.balance.finish import bounded
-from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.trace import Progress, Trace
-from portpart.algorithms.objectives.total import total_cost
-from portpart.algorithms.partitioners import DEFAULT, lookup
-from portpart.api.bounds import Bounds, bounds_for, seconds
-from portpart.api.constraints import constraints_of
-from portpart.api.device import (
-    checked_seed,
-    graph_on_device,
-    hypergraph_on_device,
-    infeasibility_message,
-    to_callers_memory,
-    warn_of_percents,
-)
+from portpart.algorithms.multilevel.trace import Progress
+from portpart.api.call import call_of
 from portpart.api.results import PartitionResult
-from portpart.api.room import check_room
-from portpart.api.tasks import task_of
-from portpart.backends.interface import Array
-from portpart.errors import InputError, typed_memory_errors
-from portpart.graphs.convert_nets import is_hypergraph
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
-from portpart.metrics.balance import block_weight_limits, imbalance_of
-from portpart.options import MAX_BLOCKS, checked_integer, number_of_blocks, shown
-from portpart.primitives.histogram import histogram
+from portpart.errors import typed_memory_errors
 
 
 @typed_memory_errors
@@ -166,71 +139,6 @@ def partition(
     >>> portpart.partition(grid, 2, target=[1, 3]).block_weight_limits
     array([16, 49])
     """
-    start = time.perf_counter()
-    k = checked_integer("k", k, 1, MAX_BLOCKS)
-    seed = checked_seed(seed)
-    if threads is not None:
-        threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
-    if starts is not None:
-        starts = checked_integer("starts", starts, 1, MAX_BLOCKS)
-    min_weight = 0 if min_block_weight is None else checked_integer(
-        "min_block_weight", min_block_weight, 0, MAX_TOTAL_WEIGHT)
-    if progress is not None and not callable(progress):
-        raise InputError(f"progress is {shown(progress)}; it must be callable")
-    deadline = start + seconds(time_limit)
-    # refuses a bad imbalance or target before any work
-    block_weight_limits(0, 1 if target is None else k, imbalance, target)
-    warn_of_percents(imbalance)
-    given_nets = is_hypergraph(graph)
-    of_nets = given_nets or objective == "volume"
-    run, config = lookup(algorithm, preset, starts, k, of_nets)
-    bring = hypergraph_on_device if given_nets else graph_on_device
-    given: EitherGraph = bring(
-        graph, device, threads, vertex_weights=vertex_weights, edge_weights=edge_weights,
-        symmetrize=symmetrize, weights=weights, weight_scale=weight_scale)
-    as_edges = algorithm in (None, DEFAULT) and isinstance(preset, str)
-    task = task_of(given, k, objective, vertex_sizes, as_edges)
-    if of_nets and isinstance(task.graph, Graph):
-        run, config = lookup(algorithm, preset, starts, k)
-    working, space = task.graph, given.space
-    number_of_blocks(k, working.num_vertices)
-    check_room(space, k, working)
-    constraints = constraints_of(working, k, fixed, initial, deadline)
-    bounds = bounds_for(working, k, imbalance, target, constraints.fixed, min_weight)
-    trace = Trace(space, working, progress)
-    problem: Problem[Any] = Problem(working, bounds.balance, seed, trace, constraints,
-                                    task.objective)
-    part = run(problem, config)
-    with trace.phase("finish"):
-        part, block_weights = _finished(problem, part, bounds)
-        values = task.measure(part)
-    feasible = bounds.kept_by(block_weights)
-    if not feasible:
-        warnings.warn(infeasibility_message(working, block_weights, bounds, target), UserWarning,
-                      stacklevel=3)
-    return PartitionResult(
-        part=to_callers_memory(part, graph, space),
-        **values, imbalance=imbalance_of(block_weights, target),
-        block_weights=block_weights,
-        max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
-        feasible=feasible, k=k,
-        seconds=time.perf_counter() - start,
-        stats={**trace.summary(), **task.facts}, labels=working.names,
-    )
-
-
-def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray]:
-    """The partition within its bounds, or the initial one if that is better, and block weights."""
-    graph, wanted = problem.graph, problem.constraints
-    found = part
-    part, weights = bounded(graph, found, problem.balance, bounds.min_weight, wanted.fixed)
-    problem.trace.repaired(found, part)
-    if wanted.initial is not None:
-        cost = total_cost(graph, part, problem.objective, problem.rows)
-        first = wanted.initial
-        before = graph.space.to_host(
-            histogram(graph.space, first, problem.num_blocks, graph.vertex_weights))
-        first_cost = total_cost(graph, first, problem.objective, problem.rows)
-        if bounds.rank(before, first_cost) < bounds.rank(weights, cost):
-            return graph.space.copy(first), before
-    return part, weights
+    call = call_of(**locals())
+    part, block_weights = call.partition(call.problem)
+    return PartitionResult(**call.facts(part, block_weights, call.problem.trace))

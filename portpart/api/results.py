@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,37 @@ class PartitionResult:
             f"cut {self.cut:,}{others}, imbalance {self.imbalance:.4f}{state}, "
             f"{self.seconds:.3f} s>"
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RepartitionResult(PartitionResult):
+    """A partition that takes the place of an old one.  Unpacks as ``cut, part``.
+
+    What a :class:`PartitionResult` has, and:
+
+    Attributes
+    ----------
+    moved : int
+        Vertices that are not in their old block any more, those without one not counted, nor those
+        whose block is gone.
+    migration : int
+        Their size.
+    price : Fraction
+        What the move of a vertex of size 1 has cost: `migration` of the call, or more if
+        `max_migration` asked for that.
+    """
+
+    moved: int
+    migration: int
+    price: Fraction
+
+    @property
+    def migration_cost(self) -> Fraction:
+        """What all moves cost: the price times their size."""
+        return self.price * self.migration
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, {self.moved:,} moved>".replace("Part", "Repart", 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -102,13 +102,13 @@ def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Task
 
 
 def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> Task:
-    nets = closed_neighbourhoods(given, _checked_sizes(given, vertex_sizes))
+    nets = closed_neighbourhoods(given, checked_sizes(given, vertex_sizes))
     price = {"volume": PRICES["km1"]}
     return Task(nets, net_objective("km1"), lambda part: {
         "cut": cut_of(given, part), **net_values(nets, part, k, price)}, _facts_of_graph(given))
 
 
-def _checked_sizes(graph: Graph, sizes: Any) -> Array | None:
+def checked_sizes(graph: EitherGraph, sizes: Any) -> Array | None:
     """Sizes of vertices as the library has weights."""
     if sizes is None:
         return None

@@ -12,6 +12,7 @@ from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, max_of_few
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree, More
 from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
+from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.moves import move_vertex, weighing
 from portpart.algorithms.refinement.on_nets import rule_for
 from portpart.algorithms.refinement.options import RefinementOptions
@@ -95,7 +96,8 @@ class Phases:
     """
 
     def __init__(self, space: ExecutionSpace, graph: Structure, part: Any, k: int,
-                 hub_degree: int | None = None, objective: Objective = CUT) -> None:
+                 hub_degree: int | None = None, objective: Objective = CUT,
+                 homes: Homes | None = None) -> None:
         self.space, self.k, self.objective = space, k, objective
         refiner, self.graph = refiner_at(space, graph, part, k, objective=objective)
         self.rows = refiner.rows(self.graph)
@@ -105,6 +107,9 @@ class Phases:
         self.level.iteration = 0
         self.level.long = graph.num_vertices  # all lists are work for teams
         self.run = prepared(refiner.run, k, self.n)
+        if homes is not None:
+            self.run = self.run.replaced(blocks=self.run.blocks.replaced(
+                home=homes.home, tie=homes.tie))
         if hub_degree is not None:
             self.level.hub_degree = hub_degree
             hubs = space.empty(max(1, self.n), np.int32)

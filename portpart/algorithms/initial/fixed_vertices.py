@@ -69,12 +69,12 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
     part[free] = blocks
     attraction = _attraction(matrix, fixed, part, k)
     if k > MAX_ASSIGNED:
-        names = _greedy_names(attraction)
+        names = greedy_names(attraction)
     else:
         sizes = _sums(blocks, vertex_weights[free], k)
         excess = np.maximum(sizes[:, None] + fixed_weights[None, :] - limits[None, :], 0)
         price = 1 + int(matrix.data.sum(dtype=np.int64)) / max(1, int(vertex_weights.sum()))
-        names = _best_names(attraction.toarray() - price * excess)
+        names = best_names(attraction.toarray() - price * excess)
     part[free] = names[blocks]
     return part
 
@@ -136,14 +136,14 @@ def _attraction(matrix: csr_array, fixed: np.ndarray, part: np.ndarray, k: int) 
     return coo_array((arcs.data[to_fixed].astype(np.int64), pairs), shape=(k, k)).tocsr()
 
 
-def _best_names(value: np.ndarray) -> np.ndarray:
+def best_names(value: np.ndarray) -> np.ndarray:
     """A new number for each block, with the largest sum of value[block, number]."""
     from scipy.optimize import linear_sum_assignment
 
     return linear_sum_assignment(value, maximize=True)[1].astype(np.int32)
 
 
-def _greedy_names(attraction: csr_array) -> np.ndarray:
+def greedy_names(attraction: csr_array) -> np.ndarray:
     """A new number for each block: the strongest attraction first, the rest in order."""
     pairs = attraction.tocoo()
     names = np.full(attraction.shape[0], -1, np.int32)

@@ -55,8 +55,10 @@ class Constraints:
     def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
         """int32, one per vertex: vertices of different labels must not be merged.
 
-        They differ in `part`, or in the block that they are fixed to.
+        They differ in `part`, in the block that they are fixed to, or in their home.
         """
+        if self.homes is not None and part is not self.homes.home:
+            part = _pairs(space, self.homes.home, part)
         if part is None or self.fixed is None:
             return self.fixed if part is None else part
         label = space.empty(len(part), np.int32)
@@ -68,6 +70,14 @@ class Constraints:
         fixed, initial = (None if array is None else other.asarray(space.to_host(array))
                           for array in (self.fixed, self.initial))
         return Constraints(fixed, initial, self.out_of_time)
+
+
+def _pairs(space: ExecutionSpace, home: Array, part: Array | None) -> Array:
+    """A number for each two blocks that a vertex is at home in, and is in."""
+    if part is None:
+        return home
+    pairs = space.to_host(home).astype(np.int64) << 32 | space.to_host(part)
+    return space.asarray(np.unique(pairs, return_inverse=True)[1].reshape(-1).astype(np.int32))
 
 
 UNCONSTRAINED = Constraints()

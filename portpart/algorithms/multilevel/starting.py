@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import with_heavy_apart
@@ -10,12 +10,14 @@ from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.grown import MAX_GROWN, grown_parts
+from portpart.algorithms.multilevel.numbering import renumbered
 from portpart.algorithms.multilevel.pool import metis_parts, most_promising, start_from_best
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
 from portpart.algorithms.placement.traffic import well_placed
 from portpart.algorithms.refinement.heavy_vertices import has_heavy
+from portpart.algorithms.refinement.homes import Homes
 from portpart.backends.interface import Array
 from portpart.graphs.clique_graph import plain_graph
 
@@ -24,12 +26,13 @@ def start_from_pool(problem: Problem, options: InitialOptions,
                     passes: Passes = one_pass) -> StartRule:
     """Partitions by METIS or by growing, each refined on the coarsest graph, of which the best.
 
+    An initial partition is the start; with homes it is one of those.
     Those by METIS of a hypergraph are partitions of its clique graph.
     """
     balance = problem.balance
 
     def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
-        if wanted.initial is not None:
+        if wanted.initial is not None and wanted.homes is None:
             refiner.start(level.graph, wanted.initial)
             return 0
         coarsest = level.graph
@@ -42,9 +45,24 @@ def start_from_pool(problem: Problem, options: InitialOptions,
             parts = (with_heavy_apart(coarsest, part, balance, wanted.fixed) for part in parts)
         if made is _grown:
             parts = most_promising(problem, coarsest, list(parts), count)
+        if wanted.homes is not None:
+            parts, count = _beside_old(problem, parts, wanted, wanted.homes), count + 1
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)
 
     return start
+
+
+def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
+                homes: Homes) -> Iterator[Array]:
+    """The initial partition, then the others with numbers that keep most at home.
+
+    Fixed vertices have numbered those already.
+    """
+    assert wanted.initial is not None
+    yield wanted.initial
+    for part in parts:
+        yield (part if wanted.fixed is not None else
+               renumbered(problem.space, part, homes, problem.balance))
 
 
 def _can_grow(coarsest: AnyGraph, options: InitialOptions, wanted: Constraints) -> bool:

@@ -132,11 +132,13 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
             levels = levels_of(problem, recipe, seed, label)
             fixed = on_levels(levels, wanted.fixed)
             initial = on_levels(levels, part)[-1]
-        refiner = recipe.refiner(seed)
+        refiner, homes = recipe.refiner(seed), None
         if wanted.homes is not None:
-            refiner.settle([level.graph for level in levels], homes_on(levels, wanted.homes))
+            of_levels = homes_on(levels, wanted.homes)
+            refiner.settle([level.graph for level in levels], of_levels)
+            homes = of_levels[-1]
         with trace.phase("initial"):
-            here = Constraints(fixed[-1], initial, wanted.out_of_time)
+            here = Constraints(fixed[-1], initial, wanted.out_of_time, homes)
             done = recipe.start(refiner, levels[-1], here, seed)
         with trace.phase("refinement"):
             outcome = refine_upwards(problem, recipe, refiner, levels, fixed, done)

@@ -1,0 +1,170 @@
+"""A call of the functions that partition: checks, the problem, and what a result is made of."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.balance.finish import bounded
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.trace import Progress, Trace
+from portpart.algorithms.objectives.total import total_cost
+from portpart.algorithms.partitioners import DEFAULT, lookup
+from portpart.api.bounds import Bounds, bounds_for, seconds
+from portpart.api.constraints import constraints_of
+from portpart.api.device import (
+    checked_seed,
+    graph_on_device,
+    hypergraph_on_device,
+    infeasibility_message,
+    to_callers_memory,
+    warn_of_percents,
+)
+from portpart.api.room import check_room
+from portpart.api.tasks import Task, task_of
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graphs.convert_nets import is_hypergraph
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.metrics.balance import block_weight_limits, imbalance_of
+from portpart.options import MAX_BLOCKS, checked_integer, number_of_blocks, shown
+from portpart.primitives.histogram import histogram
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """What was asked for, checked and on the device.
+
+    Attributes
+    ----------
+    given : object
+        The graph as the caller has it.
+    problem : Problem
+    task : Task
+    bounds : Bounds
+    run : callable
+        From a problem and `config`, blocks.
+    config : object
+    target : object
+    progress : callable, optional
+    begin : float
+        A reading of ``time.perf_counter``.
+    """
+
+    given: Any
+    problem: Problem[Any]
+    task: Task
+    bounds: Bounds
+    run: Callable[[Problem[Any], Any], Array]
+    config: Any
+    target: Any
+    progress: Progress | None
+    begin: float
+
+    def partition(self, problem: Problem[Any]) -> tuple[Array, np.ndarray]:
+        """Blocks for a problem, within their bounds if that is possible, and what they weigh."""
+        part = self.run(problem, self.config)
+        with problem.trace.phase("finish"):
+            return _finished(problem, part, self.bounds)
+
+    def new_trace(self) -> Trace:
+        """What is told of one more partition."""
+        return Trace(self.problem.space, self.problem.graph, self.progress)
+
+    def facts(self, part: Array, block_weights: np.ndarray, trace: Trace) -> dict[str, Any]:
+        """The fields of a result; warns if bounds are broken, which ends two frames up."""
+        graph, bounds = self.problem.graph, self.bounds
+        with trace.phase("finish"):
+            values = self.task.measure(part)
+        feasible = bounds.kept_by(block_weights)
+        if not feasible:
+            warnings.warn(infeasibility_message(graph, block_weights, bounds, self.target),
+                          UserWarning, stacklevel=4)
+        return dict(
+            part=to_callers_memory(part, self.given, self.problem.space),
+            **values, imbalance=imbalance_of(block_weights, self.target),
+            block_weights=block_weights,
+            max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
+            feasible=feasible, k=self.problem.num_blocks,
+            seconds=time.perf_counter() - self.begin,
+            stats={**trace.summary(), **self.task.facts}, labels=graph.names)
+
+
+def call_of(
+    graph: Any, k: int, *, imbalance: Any, vertex_weights: Any, edge_weights: Any, target: Any,
+    fixed: Any, initial: Any, min_block_weight: int | None, objective: str | None,
+    vertex_sizes: Any, algorithm: str | None, preset: Any, device: str, seed: int | None,
+    threads: int | None, starts: int | None, time_limit: float | None, symmetrize: Any,
+    weights: Any, weight_scale: float | None, progress: Progress | None, as_edges: bool = True,
+) -> Call:  # fmt: skip
+    """Check the options of `portpart.partition`; graphs of hypergraphs' nets may stand for them."""
+    begin = time.perf_counter()
+    k = checked_integer("k", k, 1, MAX_BLOCKS)
+    seed = checked_seed(seed)
+    if threads is not None:
+        threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
+    if starts is not None:
+        starts = checked_integer("starts", starts, 1, MAX_BLOCKS)
+    min_weight = 0 if min_block_weight is None else checked_integer(
+        "min_block_weight", min_block_weight, 0, MAX_TOTAL_WEIGHT)
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is {shown(progress)}; it must be callable")
+    deadline = begin + seconds(time_limit)
+    # refuses a bad imbalance or target before any work
+    block_weight_limits(0, 1 if target is None else k, imbalance, target)
+    warn_of_percents(imbalance, 5)
+    given_nets = is_hypergraph(graph)
+    of_nets = given_nets or objective == "volume"
+    run, config = lookup(algorithm, preset, starts, k, of_nets)
+    bring = hypergraph_on_device if given_nets else graph_on_device
+    given: EitherGraph = bring(
+        graph, device, threads, vertex_weights=vertex_weights, edge_weights=edge_weights,
+        symmetrize=symmetrize, weights=weights, weight_scale=weight_scale)
+    as_edges = as_edges and algorithm in (None, DEFAULT) and isinstance(preset, str)
+    task = task_of(given, k, objective, vertex_sizes, as_edges)
+    if of_nets and isinstance(task.graph, Graph):
+        run, config = lookup(algorithm, preset, starts, k)
+    working, space = task.graph, given.space
+    number_of_blocks(k, working.num_vertices)
+    check_room(space, k, working)
+    constraints = constraints_of(working, k, fixed, initial, deadline)
+    bounds = bounds_for(working, k, imbalance, target, constraints.fixed, min_weight)
+    problem: Problem[Any] = Problem(working, bounds.balance, seed, Trace(space, working, progress),
+                                    constraints, task.objective)
+    return Call(graph, problem, task, bounds, run, config, target, progress, begin)
+
+
+def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray]:
+    """The partition within its bounds, or the initial one if that is better, and block weights."""
+    graph, wanted = problem.graph, problem.constraints
+    found = part
+    part, weights = bounded(graph, found, problem.balance, bounds.min_weight, wanted.fixed)
+    problem.trace.repaired(found, part)
+    if wanted.initial is not None:
+        cost = cost_of(problem, part)
+        first = wanted.initial
+        before = block_weights_of(problem, first)
+        if bounds.rank(before, cost_of(problem, first)) < bounds.rank(weights, cost):
+            return graph.space.copy(first), before
+    return part, weights
+
+
+def block_weights_of(problem: Problem, part: Array) -> np.ndarray:
+    """What the blocks weigh, on the host."""
+    graph = problem.graph
+    return graph.space.to_host(
+        histogram(graph.space, part, problem.num_blocks, graph.vertex_weights))
+
+
+def cost_of(problem: Problem, part: Array) -> int:
+    """The objective, and the price of moving."""
+    cost = total_cost(problem.graph, part, problem.objective, problem.rows)
+    homes = problem.constraints.homes
+    return cost if homes is None else cost + homes.cost(problem.space, part)

@@ -1,0 +1,161 @@
+"""The old blocks of vertices, and what it costs to leave them, as the algorithms see both.
+
+Costs are integers: with a price of p / q for a vertex of size 1, all edges or nets weigh q times as
+much, and a vertex is tied to its home by p times its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.multilevel.inherited import inherited
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.refinement.homes import Homes
+from portpart.api.bounds import FREE, block_array
+from portpart.api.tasks import checked_sizes
+from portpart.api.vertex_names import blocks_by_vertex
+from portpart.errors import InputError
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
+from portpart.graphs.limits import MAX_INT32, MAX_TOTAL_WEIGHT
+from portpart.options import MAX_BLOCKS, exact_fraction, shown
+
+MAX_PASSES = 8
+"""Partitions that are made to find a price that keeps a limit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Old:
+    """The partition before, on the host.
+
+    Attributes
+    ----------
+    known : numpy.ndarray of int32, shape (n,)
+        Blocks that vertices are at home in; -1 where there is none any more.
+    sizes : numpy.ndarray of int64, shape (n,)
+    """
+
+    known: np.ndarray
+    sizes: np.ndarray
+
+    def moved(self, part: np.ndarray) -> tuple[int, int]:
+        """How many vertices are not at home, and their size."""
+        away = (self.known != FREE) & (self.known != part)
+        return int(away.sum()), int(self.sizes[away].sum())
+
+
+def old_of(graph: EitherGraph, part: Any, k: int, sizes: Any) -> Old:
+    """The old blocks, checked; those of k and more are gone."""
+    space, n = graph.space, graph.num_vertices
+    blocks = block_array(space, blocks_by_vertex(part, "part", graph), n, MAX_BLOCKS + 1, "part",
+                         FREE)
+    if blocks is None:
+        raise InputError("part is None; it must be the blocks that vertices are in, -1 for new "
+                         "vertices")
+    known = space.to_host(blocks).copy()
+    known[known >= k] = FREE
+    own = checked_sizes(graph, sizes)
+    return Old(known, np.ones(n, np.int64) if own is None else space.to_host(own))
+
+
+def price_of(value: Any) -> Fraction:
+    """What a vertex of size 1 costs that moves, as the exact number that was written."""
+    try:
+        price = exact_fraction(value)
+    except (ValueError, OverflowError) as problem:
+        raise InputError(f"migration is {shown(value)}; {problem}") from None
+    if price < 0:
+        raise InputError(f"migration is {shown(value)}; it must be at least 0")
+    return price
+
+
+def limit_of(value: Any, old: Old) -> int | None:
+    """The size that may move; a share of all sizes unless it is an integer."""
+    if value is None:
+        return None
+    try:
+        limit = exact_fraction(value)
+    except (ValueError, OverflowError) as problem:
+        raise InputError(f"max_migration is {shown(value)}; {problem}") from None
+    if limit < 0:
+        raise InputError(f"max_migration is {shown(value)}; it must be at least 0")
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return int(limit if whole else limit * int(old.sizes.sum()))
+
+
+def with_homes(problem: Problem[Any], old: Old, price: Fraction) -> Problem[Any]:
+    """The problem with a price of moving, from the old partition.
+
+    Vertices without a home are as their neighbours are, and tied to nothing; fixed vertices are at
+    home where they are fixed.
+    """
+    space, wanted = problem.space, problem.constraints
+    known = old.known
+    tied = known != FREE
+    if wanted.fixed is not None:
+        fixed = space.to_host(wanted.fixed)
+        known, tied = np.where(fixed == FREE, known, fixed), tied & (fixed == FREE)
+    start = space.asarray(inherited(problem.graph, known, problem.balance))
+    factor, size = price.denominator, price.numerator
+    _check_total(problem.graph, old, factor, size)
+    homes = Homes(start, space.asarray(np.where(tied, old.sizes, 0) * size))
+    return replace(problem, graph=scaled(problem.graph, factor),
+                   constraints=replace(wanted, initial=start, homes=homes))
+
+
+def _check_total(graph: EitherGraph, old: Old, factor: int, size: int) -> None:
+    """Refuse a price at which 64-bit sums may overflow."""
+    joint = graph.total_arc_weight if isinstance(graph, Graph) else (
+        graph.total_net_weight * max(1, graph.max_net_size))
+    if joint * factor + 2 * int(old.sizes.sum()) * size > MAX_TOTAL_WEIGHT:
+        raise InputError(f"migration is {size}/{factor}: with it costs may pass 2^61; a price with "
+                         "fewer digits, or smaller sizes or weights, will do")
+
+
+def scaled(graph: Any, factor: int) -> Any:
+    """The same graph with edges, or nets, of so many times the weight."""
+    if factor == 1:
+        return graph
+    nets = not isinstance(graph, Graph)
+    weights, count = ((graph.net_weights, graph.num_nets) if nets
+                      else (graph.weights, graph.num_arcs))
+    total = graph.total_net_weight if nets else graph.total_arc_weight
+    dtype = np.int32 if total * factor <= MAX_INT32 else np.int64
+    larger = (graph.space.full(count, factor, dtype) if weights is None
+              else weights.astype(np.int64) * factor)
+    name = "net_weights" if nets else "weights"
+    return replace(graph, **{name: larger.astype(dtype)}, _totals={})
+
+
+def within(limit: int, price: Fraction, dear: Fraction, moved: Callable[[Fraction], int]) -> None:
+    """Call `moved` with prices until the least one is found at which no more than `limit` moves.
+
+    Parameters
+    ----------
+    price : Fraction
+        The lowest.
+    dear : Fraction
+        One at which no gain pays for a move.
+    """
+    if moved(price) <= limit or price >= dear or moved(dear) > limit:
+        return
+    low, high = 0, 64  # eighths of powers of two below `dear`
+    for _ in range(MAX_PASSES - 2):
+        middle = (low + high) // 2
+        between = max(price, _power(dear, middle - 64))
+        if moved(between) <= limit:
+            high = middle
+        else:
+            low = middle
+
+
+def _power(dear: Fraction, quarters: int) -> Fraction:
+    """A fraction of few digits near `dear` times 2^(quarters / 4)."""
+    value = float(dear) * 2.0 ** (quarters / 4)
+    return Fraction(value).limit_denominator(64) if value >= 1 else (
+        1 / Fraction(1 / value).limit_denominator(64))

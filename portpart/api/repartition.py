@@ -1,0 +1,227 @@
+"""The public function that partitions anew without moving much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.jet import JetConfig
+from portpart.algorithms.multilevel.numbering import renumbered
+from portpart.algorithms.multilevel.trace import Progress, Trace
+from portpart.algorithms.portpart import PortpartConfig
+from portpart.algorithms.portpart_nets import HypergraphConfig
+from portpart.algorithms.refinement.homes import Homes
+from portpart.api.bounds import FREE
+from portpart.api.call import Call, block_weights_of, call_of, cost_of
+from portpart.api.migration import Old, limit_of, old_of, price_of, with_homes, within
+from portpart.api.results import RepartitionResult
+from portpart.backends.interface import Array
+from portpart.errors import InputError, typed_memory_errors
+
+PRICED = (PortpartConfig, HypergraphConfig, JetConfig)
+"""Configurations of algorithms whose refinement knows prices of moving."""
+
+WORTHWHILE = 1.25
+"""A new partition that costs more times what the one from the old blocks does is no start."""
+
+
+@typed_memory_errors
+def repartition(
+    graph: Any,
+    part: Any,
+    k: int,
+    *,
+    migration: Any = 1,
+    vertex_sizes: Any = None,
+    max_migration: Any = None,
+    imbalance: float | str = 0.03,
+    vertex_weights: Any = None,
+    edge_weights: Any = None,
+    target: Any = None,
+    fixed: Any = None,
+    min_block_weight: int | None = None,
+    objective: str | None = None,
+    algorithm: str | None = None,
+    preset: Any = "default",
+    device: str = "auto",
+    seed: int | None = 0,
+    threads: int | None = None,
+    starts: int | None = None,
+    time_limit: float | None = None,
+    symmetrize: bool | str = False,
+    weights: bool | str | None = None,
+    weight_scale: float | None = None,
+    progress: Progress | None = None,
+) -> RepartitionResult:
+    """Partition a graph or a hypergraph anew, and leave vertices where they are if that costs less.
+
+    What becomes small is the objective plus `migration` times the size of the vertices that are not
+    in their old block any more, within the bounds that :func:`portpart.partition` keeps.
+
+    Parameters
+    ----------
+    graph : Graph, Hypergraph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
+        As in :func:`portpart.partition`: the graph as it is now.
+    part : array_like of int, shape (n,), dict or PartitionResult
+        The old block of each vertex; -1 for a new vertex, which has none.  A block of k or more is
+        gone, and costs nothing to leave.
+    k : int
+        Number of blocks; may be another than before.
+    migration : int, float, str or Fraction, default 1
+        What the move of a vertex of size 1 costs, measured in weight of edges or nets: an exact
+        number, as written.  With 0 the graph is partitioned from scratch and blocks get the numbers
+        of the old ones that they share most with.
+    vertex_sizes : array_like of int, shape (n,), optional
+        What is moved with each vertex; 1 by default.  With ``objective="volume"`` also what each
+        vertex sends.
+    max_migration : int, float or str, optional
+        Most that may move: an integer is a size; a share of all sizes if it is a float, a
+        `Fraction` or text such as ``"10%"``.  If more moves at the price that is given, a higher
+        one is looked for in at most 8 partitions.  Balance comes first: what it demands is moved.
+    imbalance, vertex_weights, edge_weights, target, fixed, min_block_weight, objective
+        As in :func:`portpart.partition`.  Fixed vertices that are elsewhere have to move.
+    algorithm, preset, device, seed, threads, starts, time_limit
+        As in :func:`portpart.partition`; the algorithm is ``"portpart"`` or ``"jet"``.
+    symmetrize, weights, weight_scale, progress
+        As in :func:`portpart.partition`.
+
+    Returns
+    -------
+    RepartitionResult
+
+    Raises
+    ------
+    InputError
+        As of :func:`portpart.partition`, or if there is no block for a vertex.
+
+    Notes
+    -----
+    The same on every device and any number of threads, as a partition is.  Coarsening stays inside
+    the old blocks; refinement starts from them, repaired, or from a new partition whose blocks are
+    numbered like the old ones, whichever costs less.
+
+    Examples
+    --------
+    >>> import numpy as np, portpart
+    >>> grid = portpart.generators.grid_2d(8, 8)
+    >>> old = np.arange(64) // 32
+    >>> load = np.where(np.arange(64) < 16, 3, 1)
+    >>> result = portpart.repartition(grid, old, 2, vertex_weights=load)
+    >>> result.cut, result.moved, result.feasible
+    (8, 16, True)
+    """
+    options = dict(locals())
+    for name in ("part", "migration", "max_migration"):
+        del options[name]
+    if objective != "volume":
+        options["vertex_sizes"] = None
+    price = price_of(migration)
+    # as an edge, a net would cost half of what it does in soed
+    call = call_of(**options, initial=None, as_edges=objective != "soed")
+    if not isinstance(call.config, PRICED):
+        raise InputError(f"{type(call.config).__name__} is of an algorithm that knows no price of "
+                         f"moving; {' and '.join(each.__name__ for each in PRICED)} do")
+    old = old_of(call.problem.graph, part, call.problem.num_blocks, vertex_sizes)
+    best = Tries(call, old, limit_of(max_migration, old)).best(price)
+    facts = call.facts(best.part, best.weights, best.trace)
+    return RepartitionResult(**facts, moved=best.moved, migration=best.size, price=best.price)
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A partition that was made at a price.
+
+    Attributes
+    ----------
+    part : array of int32, shape (n,)
+    weights : numpy.ndarray of int64, shape (k,)
+    trace : Trace
+    price : Fraction
+    moved, size : int
+        Vertices that move, and their size.
+    """
+
+    part: Array
+    weights: np.ndarray
+    trace: Trace
+    price: Fraction
+    moved: int
+    size: int
+
+
+class Tries:
+    """Partitions at several prices, until no more moves than a limit."""
+
+    def __init__(self, call: Call, old: Old, limit: int | None) -> None:
+        self.call, self.old, self.limit = call, old, limit
+        self.made: list[Made] = []
+        self.has_homes = not bool((old.known == FREE).all())
+
+    def best(self, price: Fraction) -> Made:
+        """The best at a price; at a higher one, if the limit asks for that."""
+        self.fresh = self._fresh(price)
+        if self.limit is None:
+            self.size_at(price)
+        else:
+            within(self.limit, price, self._dear(), self.size_at)
+        return min(self.made, key=self._rank)
+
+    def _dear(self) -> Fraction:
+        """Some times what ties a vertex to all others: few gains pay for a move."""
+        graph = self.call.problem.graph
+        joint = max(1, graph.mean_joint_weight(graph.num_entries))
+        sizes = max(1, int(self.old.sizes.sum()))
+        return max(Fraction(16 * joint, sizes).limit_denominator(2**20), Fraction(1, 2**20))
+
+    def size_at(self, price: Fraction) -> int:
+        """The size that moves at a price; the partition is kept."""
+        made = self.fresh
+        if price > 0 and self.has_homes:
+            made = self._at(price)
+        self.made.append(made)
+        return made.size
+
+    def _at(self, price: Fraction) -> Made:
+        """From the old blocks, or from new ones if these do not cost much more.
+
+        Refinement from new blocks leads back home where that pays.
+        """
+        call, new = self.call, self.fresh
+        problem = replace(with_homes(call.problem, self.old, price), trace=call.new_trace())
+        part, weights = call.partition(problem)
+        cost = cost_of(problem, part)
+        near = cost_of(problem, new.part) <= WORTHWHILE * cost
+        if near or not call.bounds.kept_by(weights):
+            again = replace(problem, trace=call.new_trace(), constraints=replace(
+                problem.constraints, initial=new.part))
+            other, others = call.partition(again)
+            if call.bounds.rank(others, cost_of(problem, other)) < call.bounds.rank(weights, cost):
+                problem, part, weights = again, other, others
+        return self._made(problem.trace, price, part, weights)
+
+    def _fresh(self, price: Fraction) -> Made:
+        """A new partition, with the numbers of old blocks; fixed vertices number them."""
+        call, known = self.call, self.old.known
+        problem, tied = call.problem, known != FREE
+        part, weights = call.partition(problem)
+        if problem.constraints.fixed is None:
+            space = problem.space
+            homes = Homes(space.asarray(np.where(tied, known, 0).astype(np.int32)),
+                          space.asarray(np.where(tied, self.old.sizes, 0)))
+            part = renumbered(space, part, homes, problem.balance)
+            weights = block_weights_of(problem, part)
+        return self._made(problem.trace, price, part, weights)
+
+    def _made(self, trace: Trace, price: Fraction, part: Array, weights: np.ndarray) -> Made:
+        moved, size = self.old.moved(self.call.problem.space.to_host(part))
+        return Made(part, weights, trace, price, moved, size)
+
+    def _rank(self, made: Made) -> tuple[int, ...]:
+        """Smaller is better: bounds, then what moves beyond the limit, then the objective."""
+        cost = cost_of(self.call.problem, made.part)
+        *bounds, cost = self.call.bounds.rank(made.weights, cost)
+        beyond = 0 if self.limit is None else max(0, made.size - self.limit)
+        return *bounds, beyond, cost, made.size

@@ -1,0 +1,89 @@
+"""``portpart repartition``: divide a graph anew and move little from the old blocks."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from portpart.cli import files, options
+from portpart.cli.exits import INFEASIBLE, OK
+from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print_json
+from portpart.cli.progress import phase_display
+from portpart.cli.results import as_facts, as_object
+
+
+@click.command("repartition")
+@options.graph_argument
+@click.argument("old", metavar="OLD")
+@click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
+@click.option("-o", "--output", metavar="FILE", help="Write one block number a line.")
+@click.option("--migration", default="1", show_default=True, metavar="PRICE",
+              help="What the move of a vertex of size 1 costs, in weight of edges or nets.")
+@click.option("--max-migration", metavar="SIZE",
+              help="Most that may move: a size, or a share of all sizes as 10%.")
+@options.imbalance_option
+@options.target_option
+@options.fixed_option
+@click.option("--min-block-weight", type=click.IntRange(min=0), help="Least weight of a block.")
+@click.option("--objective", type=click.Choice(["cut", "volume", "km1", "soed"]),
+              help="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.")
+@click.option("--preset", default="default", show_default=True,
+              help="fast, default, strong, best.")
+@click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--threads", type=click.IntRange(min=1), help="Most CPU threads; default: all cores.")
+@options.time_limit_option
+@options.names_option
+@options.reading_options
+@options.json_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+def command(
+    graph: str, old: str, k: int, output: str | None, fixed: str | None, names: bool,
+    max_migration: str | None, reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
+) -> int:  # fmt: skip
+    """Divide GRAPH into k blocks again, of which OLD has the old ones, cutting and moving little.
+
+    OLD has a block a line, -1 for a new vertex; another number of blocks than k is fine.  The exit
+    code is 1 if the balance bound could not be kept.
+    """
+    if as_json and output == files.STANDARD:
+        raise click.UsageError("--json and -o - both want standard output")
+    # only a command that partitions pays for importing the library
+    from portpart.api.repartition import repartition
+
+    with phase_display(quiet) as progress:
+        if progress:
+            progress("reading", 0, 0)
+        begin = time.perf_counter()
+        loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
+        given = files.read_constraints(fixed, None, loaded.num_vertices, vertex_names)
+        del given["initial"]
+        part = files.read_partition(old, loaded.num_vertices, vertex_names, free=True)
+        read_seconds = time.perf_counter() - begin
+        with libraries_on_stderr():
+            result = repartition(loaded, part, k, progress=progress,
+                                 max_migration=_limit(max_migration), **given, **settings)
+    if output:
+        files.write_partition(result.part, output, vertex_names)
+    report = {
+        "graph": graph, "old": old, **files.sizes_of(loaded), "read_seconds": read_seconds,
+        "output": output, "fixed": fixed, "max_migration": max_migration, **settings,
+    }  # fmt: skip
+    price = float(result.price)  # JSON has no fractions
+    if as_json:
+        report["requested_migration"] = report.pop("migration")
+        print_json(as_object(result, report, moved=result.moved, migration=result.migration,
+                             price=price))
+    else:
+        moves = (f"{grouped(result.moved)} vertices, size {grouped(result.migration)}, at a price "
+                 f"of {price:g}")
+        print_facts(as_facts(result, report, "blocks", moved=moves),
+                    to_stderr=output == files.STANDARD)
+    return OK if result.feasible else INFEASIBLE
+
+
+def _limit(text: str | None) -> int | str | None:
+    """Digits are a size, anything else is a share."""
+    return int(text) if text is not None and text.isdecimal() else text

@@ -1,0 +1,137 @@
+"""The price of moving in refinement: gains and costs have the ties to home, as plain loops say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from portpart import as_graph
+from portpart.algorithms.coarsening.clustering import cluster
+from portpart.algorithms.coarsening.hierarchy import coarsen
+from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.net_cost import net_objective
+from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.refinement.homes import Homes, homes_on
+from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.interface import ExecutionSpace
+from portpart.generators import delaunay
+from tests import net_oracles, oracles
+from tests.algorithms.nets import circuit
+from tests.algorithms.refining import Phases, copied, counted_rows, refiner_at
+from tests.algorithms.spaces import GRAPHS, reference
+
+CASES: dict[str, tuple[Any, Objective]] = {
+    "weighted": (GRAPHS["medium"], CUT),
+    "nets": (circuit(300, 2, large=200, weighted=True), net_objective("km1")),
+}
+
+
+def drawn(n: int, k: int, most: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Homes and ties of vertices, some of which have none."""
+    random = np.random.default_rng(seed)
+    return random.integers(0, k, n).astype(np.int32), random.integers(0, most, n)
+
+
+def settled(space: ExecutionSpace, graph: Any, start: Any, k: int, home: np.ndarray,
+            tie: np.ndarray, objective: Objective = CUT) -> tuple[Refiner, Any]:
+    refiner, here = refiner_at(space, graph, start, k, objective=objective)
+    refiner.settle([here], [Homes(space.asarray(home), space.asarray(tie))])
+    refiner.start(here, space.asarray(start, np.int32))
+    return refiner, here
+
+
+def value(graph: Any, objective: Objective, part: np.ndarray) -> int:
+    if objective is CUT:
+        return oracles.cut(graph, part)
+    return net_oracles.values(graph, part)["km1"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_refinement_lowers_the_cost_with_the_price_of_moving(space: ExecutionSpace,
+                                                             name: str) -> None:
+    graph, objective = CASES[name]
+    k, n = 6, graph.num_vertices
+    home, tie = drawn(n, k, 9)
+    start = np.arange(n) % k
+    refiner, here = settled(space, graph, start, k, home, tie, objective)
+    outcome = refiner.refine(here, 0.5)
+    part = copied(refiner.best)
+    assert outcome["cut"] == value(graph, objective, part) + tie[part != home].sum()
+    assert outcome["cut"] < value(graph, objective, start) + tie[start != home].sum()
+    refiner, here = settled(reference(), graph, start, k, home, tie, objective)
+    assert refiner.refine(here, 0.5)["cut"] == outcome["cut"]
+    assert np.array_equal(part, copied(refiner.best))
+
+
+@pytest.mark.parametrize("hub_degree", [None, 6])
+@pytest.mark.parametrize("k", [5, 600])
+def test_gains_are_those_of_arcs_to_a_vertex_at_home(space: ExecutionSpace, k: int,
+                                                     hub_degree: int | None) -> None:
+    graph = GRAPHS["medium"]
+    n = graph.num_vertices
+    home, tie = drawn(n, k, 30)
+    part = np.random.default_rng(1).integers(0, k, n)
+    phases = Phases(space, graph, part, k, hub_degree,
+                    homes=Homes(space.asarray(home), space.asarray(tie)))
+    for _ in range(2):
+        part = copied(phases.run.moves.part)
+        target, gain = copied(phases.run.cache.best_target), copied(phases.run.cache.gain)
+        for v, row in enumerate(counted_rows(graph, part)):
+            if tie[v] > 0:
+                row[int(home[v])] = row.get(int(home[v]), 0) + int(tie[v])
+            own = row.pop(int(part[v]), 0)
+            top = max(row.values(), default=0)
+            if top > 0:
+                best = target[v] if target[v] >= 0 else -2 - target[v]
+                assert (row[int(best)], gain[v]) == (top, top - own)
+        before = copied(phases.run.moves.cost_sums).sum() - 2 * oracles.cut(graph, part)
+        away = tie[part != home].sum()
+        movers = np.random.default_rng(2).choice(n, n // 3, replace=False)
+        phases.move(movers, (part[movers] + 1) % k)
+        phases.refresh()
+        part = copied(phases.run.moves.part)
+        after = copied(phases.run.moves.cost_sums).sum() - 2 * oracles.cut(graph, part)
+        assert after - before == 2 * (tie[part != home].sum() - away)
+
+
+def test_all_go_home_where_nothing_else_counts(space: ExecutionSpace) -> None:
+    """Home is a candidate without any neighbour there, and for a vertex without any at all."""
+    n, k = 60, 3
+    graph = as_graph((np.zeros(n + 1, np.int32), np.zeros(0, np.int32)))
+    home = (np.arange(n) % k).astype(np.int32)
+    refiner, here = settled(space, graph, (home + 1) % k, k, home, np.full(n, 5))
+    assert refiner.refine(here, 0.0)["cut"] == 0
+    assert np.array_equal(copied(refiner.best), home)
+
+
+def test_leaving_for_balance_costs_least_by_what_ties(space: ExecutionSpace) -> None:
+    """All in one block of a mesh: half has to leave, and those with light ties do."""
+    graph = delaunay(900)
+    home, tie = np.zeros(900, np.int32), np.where(np.arange(900) % 2, 1, 10**6)
+    refiner, here = settled(space, graph, home, 2, home, tie)
+    outcome = refiner.refine(here, 0.0)
+    assert outcome["balanced"]
+    assert (copied(refiner.best)[tie > 1] == 0).mean() > 0.95
+
+
+def test_clusters_are_tied_as_their_vertices_together(space: ExecutionSpace) -> None:
+    graph = delaunay(2000).to(space)
+    home, tie = drawn(2000, 3, 50)
+    label = space.asarray(home)
+
+    def rule(fine: Any, seed: int, apart: Any) -> Any:
+        return cluster(space, fine, 30, seed, ClusteringOptions(), apart)
+
+    levels = coarsen(space, graph, rule, stop_at=100, max_kept=0.95, labels=(label,))
+    found = homes_on(levels, Homes(label, space.asarray(tie)))
+    assert len(levels) > 2
+    place = np.arange(2000)
+    for level, homes in zip(levels, found):
+        count = level.graph.num_vertices
+        assert np.array_equal(copied(homes.home)[place], home)
+        assert np.array_equal(copied(homes.tie), np.bincount(place, tie, count))
+        if level.cluster is not None:
+            place = copied(level.cluster)[place]
