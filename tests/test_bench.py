@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import portpart
-from bench import compare, first_call, gpu, report, sweep
+from bench import compare, edits, first_call, gpu, report, sweep
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Serve, Worker
@@ -241,3 +241,11 @@ def test_a_nested_parameter_is_changed_alone() -> None:
     assert catalogue.differences(strong, changed).keys() <= {"refinement.tolerance"}
     with pytest.raises(click.BadParameter):
         sweep.configurations("gkway", "refinement.nonsense", "1")
+
+
+def test_edits_are_measured_on_the_cpu_too() -> None:
+    arguments = ["--sizes", "2,2000", "--vertices", "400", "--rounds", "3"]
+    outcome = CliRunner().invoke(edits.main, arguments, catch_exceptions=False)
+    rows = [line.split() for line in outcome.output.splitlines()]
+    assert [row[0] for row in rows] == ["edits", "2", "2000"]
+    assert all(0 < float(row[2]) <= float(row[1]) <= float(row[3]) for row in rows[1:])

@@ -16,6 +16,7 @@ from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, OutOfMemory
 from portpart.graphs.graph import Graph
+from tests import oracles
 from tests.algorithms.edit_models import GraphModel, packed
 from tests.algorithms.net_edit_models import packed_nets
 from tests.algorithms.nets import circuit
@@ -161,6 +162,25 @@ def test_large_batches_give_the_graph_of_all_edges() -> None:
     matrix += matrix.T
     np.fill_diagonal(matrix, 0)
     assert (edited.graph().to_scipy() != matrix).sum() == 0
+
+
+def test_changes_tell_what_becomes_of_the_cut() -> None:
+    rng = np.random.default_rng(8)
+    edited = EditableGraph(generators.grid_2d(8, 8))
+    part = rng.integers(0, 3, 64)
+    for size in (10, 3000):  # written at once, and in steps
+        before = cut_of(edited, part)
+        batch = edited.batch()
+        batch.delete_edges(*rng.integers(0, 64, (2, size)), missing="ignore")
+        batch.insert_edges(*rng.integers(0, 64, (2, size)), rng.integers(0, 5, size))
+        changes = edited.apply(batch).changes[0]
+        u, v = changes.keys >> 32, changes.keys & 0xFFFFFFFF
+        gained = np.maximum(changes.will, 0) - np.maximum(changes.was, 0)
+        assert before + gained[(u < v) & (part[u] != part[v])].sum() == cut_of(edited, part)
+
+
+def cut_of(edited: EditableGraph, part: np.ndarray) -> int:
+    return oracles.cut(edited.graph(), part)
 
 
 @pytest.mark.parametrize("given", [

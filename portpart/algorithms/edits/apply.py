@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.algorithms.edits.batch import Batch, Births, Call, joined
+from portpart.algorithms.edits.at_once import is_small, limits_for, looked_at_once
+from portpart.algorithms.edits.batch import MAX_IDS, Batch, Births, Call, joined
 from portpart.algorithms.edits.deaths import Dying, cleared_pairs, dying
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.living import (
@@ -45,10 +46,15 @@ if TYPE_CHECKING:
 class Update:
     """What a batch came to.
 
+    The ends of pairs that changed are the rows of the keys of `changes`.  Of an objective that adds
+    up over edges, each key of a graph whose row is the smaller end contributes its weight after the
+    batch less that before, absent pairs nothing, where its ends are apart.
+
     Attributes
     ----------
     changes : list of Changes
-        Of the pairs in each store, those of a graph in both directions.
+        Of the pairs in each store, those of a graph in both directions; for hypergraphs the pins of
+        nets, then the nets of vertices.  Empty if no pair was edited.
     births : list of Births
         New ids with their weights.
     died : list of (Living, array)
@@ -97,6 +103,8 @@ def apply_batch(edited: Edited, batch: Batch) -> Update:
         update = found.update(counts)
         _check_totals(edited, update.totals)
         reserved = _reserved(edited, found.rewritings, counts, update.totals)
+    for rewriting, tally in zip(found.rewritings, counts):
+        rewriting.store.used += int(tally.room) if tally.written else 0
     for rewriting, room in reserved:
         carry_out(rewriting, room)
     for living, weighed in update.weighed:
@@ -157,9 +165,18 @@ class Findings:
         sides = edited.sides()
         operations = self._operations(sides)
         if len(operations.kinds):
-            self.rewritings = [
-                planned(side.store, net_effect(space, side, operations, tally), tally)
-                for side, tally in zip(sides, self.tallies)]
+            self.rewritings = [self._looked(side, operations, tally)
+                               for side, tally in zip(sides, self.tallies)]
+
+    def _looked(self, side: Side, operations: Operations, tally: Tally) -> Rewriting:
+        space, length = self.edited.space, len(operations.kinds) * side.directions
+        if not is_small(space, length):
+            return planned(side.store, net_effect(space, side, operations, tally), tally)
+        alone = side.both and not self.dying and not self.weighed and all(
+            living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
+            for living in self.edited.living)
+        limits = limits_for(side.store, length, self.edited.pair_weight, alone)
+        return looked_at_once(space, side, operations, tally, limits)
 
     def _operations(self, sides: Sequence[Side]) -> Operations:
         space, calls = self.edited.space, _pairs(self.batch)
@@ -237,8 +254,9 @@ def _check_totals(edited: Edited, totals: Totals) -> None:
 
 def _reserved(edited: Edited, rewritings: list[Rewriting], counts: Sequence[Tally],
               totals: Totals) -> list[tuple[Rewriting, int]]:
+    """Rewritings that are left to do, and the room of each."""
     return [reserve(rewriting, tally, edited.pair_weight + max(totals.pair_weight, 0))
-            for rewriting, tally in zip(rewritings, counts)]
+            for rewriting, tally in zip(rewritings, counts) if not tally.written]
 
 
 def _count(edited: Edited, totals: Totals, sign: int) -> None:

@@ -90,7 +90,7 @@ class Batch:
         self.given_weight = 0
         self.applied = False
 
-    def insert_vertices(self, weights: Any = None, count: int | None = None) -> np.ndarray:
+    def insert_vertices(self, weights: Any = 1, count: int | None = None) -> np.ndarray:
         """Insert vertices and return their ids.
 
         Parameters
@@ -122,7 +122,7 @@ class Batch:
     def _insert(self, living: Living, weights: Any, count: int | None, name: str) -> np.ndarray:
         number = 1 if count is None else checked_integer("count", count, 0, MAX_IDS)
         given = None
-        if weights is not None:
+        if not (weights is None or (isinstance(weights, int) and weights == 1)):
             array = integers(weights, f"{name}: weights")
             if len(array) != 1 or np.ndim(weights):
                 if count is not None and len(array) != number:

@@ -24,7 +24,7 @@ class NetBatch(Batch):
         super().__init__(owner)
         self.nets = nets
 
-    def insert_nets(self, offsets: Any, pins: Any, weights: Any = None) -> np.ndarray:
+    def insert_nets(self, offsets: Any, pins: Any, weights: Any = 1) -> np.ndarray:
         """Insert nets and return their ids.
 
         Parameters

@@ -117,6 +117,11 @@ class Side:
         return self.living is self.elements
 
     @property
+    def directions(self) -> int:
+        """Keys for each pair."""
+        return 2 if self.both else 1
+
+    @property
     def deaths(self) -> Deaths:
         """When rows and elements die."""
         return Deaths(self.living.deaths, self.elements.deaths)
@@ -124,7 +129,7 @@ class Side:
 
 def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally: Tally) -> Changes:
     """What operations come to; the tally gets the first that is refused."""
-    sides = 2 if side.both else 1
+    sides = side.directions
     length = len(operations.kinds) * sides
     keys = space.empty(length, np.int64)
     space.parallel_for(length, write_key, operations, sides, int(side.swapped), keys)

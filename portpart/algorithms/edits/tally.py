@@ -34,6 +34,8 @@ class Tally(Words):
         Elements of new places.
     deltas : int
         2^32 for each pair that comes, 1 for each that goes.
+    written : int
+        Whether rows have been written already.
     died, weight : int
         Ids that die, and the change of the weight of all that live.
     """
@@ -46,6 +48,7 @@ class Tally(Words):
     unusual: int
     room: int
     deltas: int
+    written: int
     died: int
     weight: int
 
