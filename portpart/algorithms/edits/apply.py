@@ -171,7 +171,10 @@ class Findings:
     def _looked(self, side: Side, operations: Operations, tally: Tally) -> Rewriting:
         space, length = self.edited.space, len(operations.kinds) * side.directions
         if not is_small(space, length):
-            return planned(side.store, net_effect(space, side, operations, tally), tally)
+            immortal = not self.dying and all(
+                living.num_alive == living.count for living in self.edited.living)
+            changes = net_effect(space, side, operations, tally, immortal)
+            return planned(side.store, changes, tally)
         alone = side.both and not self.dying and not self.weighed and all(
             living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
             for living in self.edited.living)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from weakref import WeakSet
 
 import numpy as np
@@ -106,6 +107,7 @@ class EditableGraph(Editable):
                           graph.total_vertex_weight)
         super().__init__(graph.space, [vertices], graph.num_arcs, graph.total_arc_weight)
         self.arcs = RowStore(graph.space, graph.offsets, graph.targets, graph.weights, growth)
+        self._weight_scale = graph.weight_scale
 
     def sides(self) -> list[Side]:
         """The arcs of each vertex."""
@@ -130,7 +132,8 @@ class EditableGraph(Editable):
         offsets, targets, weights = self.arcs.packed(self.vertices.count, alive,
                                                      new_numbers(self.vertices, alive))
         return Graph(offsets, targets, unless_ones(narrowed(weights)),
-                     unless_ones(self.vertices.weights_of(alive)), self.space)
+                     unless_ones(self.vertices.weights_of(alive)), self.space,
+                     weight_scale=self._weight_scale)
 
     def compact(self) -> np.ndarray:
         """Give the living vertices the ids 0, 1, ... and return the new id of each old one, or -1.
@@ -169,7 +172,8 @@ def with_ascending_rows(graph: Graph) -> Graph:
     sources = tails(space, graph.offsets, graph.num_arcs)
     offsets, targets, weights = directed_rows(space, graph.num_vertices, sources, graph.targets,
                                               weights)
-    return Graph(offsets, targets, unless_ones(weights), graph.vertex_weights, space)
+    return replace(graph, offsets=offsets, targets=targets, weights=unless_ones(weights),
+                   _totals={})
 
 
 @kernel

@@ -87,10 +87,10 @@ class Changes(Record):
 
 
 class Deaths(Record):
-    """When rows and elements die, as `Living` has it."""
+    """When rows and elements die, as `Living` has it; None if nobody does."""
 
-    rows: Array
-    elements: Array
+    rows: Array | None
+    elements: Array | None
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,13 @@ class Side:
         return Deaths(self.living.deaths, self.elements.deaths)
 
 
-def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally: Tally) -> Changes:
-    """What operations come to; the tally gets the first that is refused."""
+def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally: Tally,
+               immortal: bool) -> Changes:
+    """What operations come to; the tally gets the first that is refused.
+
+    Where all ids are alive and stay so, nobody has to look up when they die, which takes a large
+    batch a good part of its time.
+    """
     sides = side.directions
     length = len(operations.kinds) * sides
     keys = space.empty(length, np.int64)
@@ -136,7 +141,8 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
     keys, order = sort_keys(space, keys)
     changes = empty_changes(space, keys)
     directed = Directed(keys, order, length, sides, int(side.both))
-    space.parallel_for(length, find_net_effect, directed, operations, side.store.rows, side.deaths,
+    deaths = Deaths(None, None) if immortal else side.deaths
+    space.parallel_for(length, find_net_effect, directed, operations, side.store.rows, deaths,
                        changes, tally)
     return changes
 
@@ -174,13 +180,21 @@ def weight_at(rank, row, element, rows: Rows):
 
 
 @device
+def death_of(v, deaths):
+    """When v dies."""
+    return value_or(deaths, v, ALIVE)
+
+
+@device
 def problem_of(operation, at, key, weight, operations: Operations, deaths: Deaths):
     """What is wrong with an operation on a pair of that weight, 0 if nothing is."""
     problem = int64(0)
     kind = int64(operations.kinds[operation])
     if kind != CLEAR:
-        if deaths.rows[key >> 32] <= at or deaths.elements[key & LOW_HALF] <= at:
-            problem = DEAD_FIRST if deaths.rows[key >> 32] <= at else DEAD_SECOND
+        if death_of(key >> 32, deaths.rows) <= at:
+            problem = DEAD_FIRST
+        elif death_of(key & LOW_HALF, deaths.elements) <= at:
+            problem = DEAD_SECOND
         elif kind != INSERT and weight < 0:
             problem = MISSING
     return problem
@@ -273,7 +287,8 @@ def find_net_effect(i, directed: Directed, operations: Operations, rows: Rows, d
             if directed.keys[j] != key:
                 break
             will = applied(j, key, will, directed, operations, deaths, tally)
-        if deaths.rows[key >> 32] != ALIVE or deaths.elements[key & LOW_HALF] != ALIVE:
+        if min(death_of(key >> 32, deaths.rows),
+               death_of(key & LOW_HALF, deaths.elements)) != ALIVE:
             will = int64(-1)
     store_change(i, was, will, changes, tally)
 
