@@ -1,4 +1,4 @@
-"""Ctrl-C while code is compiled or loaded."""
+"""Ctrl-C while code is compiled or loaded, or something changes that must not stay half changed."""
 
 from __future__ import annotations
 

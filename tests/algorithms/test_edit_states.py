@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,44 @@ def fail_everywhere(space: Short, change: Callable[[], Any], look: Callable[[], 
     space.left = 10**9
     assert 5 < allocations < 999
     assert look() != state
+
+
+class Interrupted(CpuSpace):
+    """A space in which Ctrl-C comes at one of the launches."""
+
+    left = 10**9
+
+    def parallel_for(self, n: int, kernel: Any, *args: Any, team: int = 1) -> None:
+        self.left -= 1
+        if self.left == 0:
+            signal.raise_signal(signal.SIGINT)
+        super().parallel_for(n, kernel, *args, team=team)
+
+
+def test_what_is_interrupted_is_done_first() -> None:
+    space = Interrupted()
+    graph = generators.grid_2d(4, 4).to(space)
+    edited = EditableGraph(graph)
+    edited.apply(edit_graph(edited))
+    after = packed(edited)
+    for launches in range(1, 1000):
+        again = EditableGraph(graph)
+        mark, before = again.mark(), packed(again)
+        batch = edit_graph(again)
+        space.left = launches
+        try:
+            again.apply(batch)
+            again.undo(mark)
+            done = space.left > 0
+        except KeyboardInterrupt:
+            done = False
+            assert packed(again) in (after, before)
+        space.left = 10**9
+        again.undo(mark)
+        assert packed(again) == before
+        if done:
+            break
+    assert 8 < launches < 999
 
 
 def test_memory_stays_bounded_over_many_batches() -> None:

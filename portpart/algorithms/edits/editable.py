@@ -13,6 +13,7 @@ from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.living import Living
 from portpart.algorithms.edits.operations import Side
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import atomic_min, int64, kernel, lane, team_size
 from portpart.errors import InputError
 from portpart.graphs.csr import directed_rows, narrowed, tails
@@ -55,13 +56,14 @@ class Editable(Edited):
             raise InputError("the batch was made for something else")
         if batch.applied:
             raise InputError("the batch has been applied already")
-        update = apply_batch(self, batch) if batch.births or batch.calls else Update()
-        batch.applied = True
-        if self._marks:
-            self._log.append(update)
-        else:
-            self._begin += len(self._log) + 1
-            self._log.clear()
+        with late_interrupts():
+            update = apply_batch(self, batch) if batch.births or batch.calls else Update()
+            batch.applied = True
+            if self._marks:
+                self._log.append(update)
+            else:
+                self._begin += len(self._log) + 1
+                self._log.clear()
         return update
 
     def mark(self) -> Mark:
@@ -76,8 +78,9 @@ class Editable(Edited):
             raise InputError("the mark is of another graph, of a state that was undone, or from "
                              "before compact()")
         while self._begin + len(self._log) > mark.position:
-            take_back(self, self._log[-1])
-            self._log.pop()
+            with late_interrupts():
+                take_back(self, self._log[-1])
+                self._log.pop()
         for other in list(self._marks):
             if other.position > mark.position:
                 self._marks.discard(other)
