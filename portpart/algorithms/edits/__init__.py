@@ -1,4 +1,20 @@
-"""Edits of graphs and hypergraphs, in batches: rows with spare room, undo."""
+"""Edits of graphs and hypergraphs, in batches that are applied in whole or not at all.
+
+What becomes of a batch:
+
+1. `batch` and `net_batch` have checked types, shapes and ranges when their methods were called.
+2. `living`: ids are born and die, for a look; each has the place in the batch at which it dies.
+   `deaths` lists the pairs of those that die.
+3. `operations`: operations become keys of row and element, an edge in both directions; sorted, they
+   come to one net effect for each key.  The first that cannot be made refuses the batch.
+4. `rewrite`: prefix sums over the changes say what rows need, and where those go that have outgrown
+   their places.  Then memory is taken, and last rows are written.
+5. `at_once` does 3 and 4 of a small batch in one program.
+
+Whatever fails before rows are written leaves all as it was.  Time follows from the batch and the
+rows that it touches; only a pool that is full is copied, and then it doubles.  `Editable.undo`
+makes the opposite changes by the same kernels.
+"""
 
 from portpart.algorithms.edits.apply import Update
 from portpart.algorithms.edits.batch import Batch, GraphBatch
