@@ -245,6 +245,8 @@ def nets(space: Any, graphs: Graphs) -> Runs:
                                             vertex_weights=graph.vertex_weights).to(space)
         yield f"nets, {name}", partial(_coarsen_nets, hypergraph)
         yield f"groups of nets, {name}", partial(_group_nets, hypergraph)
+        for each in (hypergraph, graph.to(space)):
+            yield f"empty blocks, {name}, {type(each).__name__}", partial(_fill_empty, each)
         yield f"starts of nets, {name}", partial(_grow_on_nets, hypergraph)
         for objective, k in product(("km1", "cut", "soed"), (3, 70)):
             for sequences in (False, True):
@@ -267,6 +269,16 @@ def _refine(space: Any, hypergraph: Any, objective: str, k: int, sequences: bool
                       rule=Sequences() if sequences else OnNets())
     refiner.start(hypergraph, space.asarray(start))
     assert refiner.refine(hypergraph, 0.75)["iterations"] > 1
+
+
+def _fill_empty(graph: Any) -> None:
+    from portpart.algorithms.balance.empty_blocks import with_empty_filled
+    from portpart.algorithms.balance.limits import Balance
+
+    total = graph.total_vertex_weight
+    part = graph.space.asarray((np.arange(graph.num_vertices) % 3).astype(np.int32))
+    blocks = np.array([total] * 3 + [0, 0], np.int64)
+    assert with_empty_filled(graph, part, blocks, Balance(5, total, 1), None)[1].all()
 
 
 def _group_nets(hypergraph: Any) -> None:

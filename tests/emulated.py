@@ -19,6 +19,8 @@ import numpy as np
 import portpart.algorithms
 import portpart.primitives
 from portpart import Topology, generators
+from portpart.algorithms.balance.empty_blocks import with_empty_filled
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.fewer_nets import fewer_nets
@@ -136,6 +138,7 @@ def cases() -> dict[Case, int]:
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
+        Case("skewed", "empty blocks"): 2, Case("circuit", "empty blocks"): 3,
         Case("weighted", "edits"): 3, Case("circuit", "edits of nets"): 2,
         Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
@@ -150,7 +153,7 @@ def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown,
               "sequences": _refined, "groups of nets": _grouped, "edits": _edited,
-              "edits of nets": _edited_nets}
+              "edits of nets": _edited_nets, "empty blocks": _filled}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
@@ -237,6 +240,15 @@ def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
                                rule=rule)
     outcome = refiner.refine(here, 0.75)
     return np.append(oracles.host(refiner.best), outcome["cut"])
+
+
+def _filled(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """Blocks of which two were empty."""
+    made = {**GRAPHS, **HYPERGRAPHS}[case.graph]().to(space)
+    part = (np.arange(made.num_vertices) % 3).astype(np.int32)
+    blocks = np.array([made.total_vertex_weight] * 3 + [0, 0], np.int64)
+    balance = Balance(5, made.total_vertex_weight, 1)
+    return oracles.host(with_empty_filled(made, space.asarray(part), blocks, balance, None)[0])
 
 
 def _edited(space: ExecutionSpace, case: Case) -> np.ndarray:

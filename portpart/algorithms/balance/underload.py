@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from portpart.algorithms.balance.empty_blocks import with_empty_filled
 from portpart.algorithms.balance.host_ties import host_ties
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.nonempty import nonempty_weight
@@ -45,17 +46,22 @@ def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance
     """
     if blocks.min() >= max(1, min_weight):
         return part, blocks
+    some = nonempty_weight(graph, balance.num_blocks)
+    if some:
+        part, blocks = with_empty_filled(graph, part, blocks, balance, fixed)
+    if blocks.min() >= max(some, min_weight):
+        return part, blocks
     space = graph.space
     free = np.ones(graph.num_vertices, bool) if fixed is None else space.to_host(fixed) < 0
     host_part, blocks = space.to_host(part).copy(), blocks.copy()
     # first something for each, for more may be too much to ask
-    for bound in (nonempty_weight(graph, balance.num_blocks), min_weight):
+    for bound in (some, min_weight):
         if blocks.min() < bound:
             filling = _Filling(graph, host_part, free, blocks, balance.limits, bound)
             filling.fill_all(filling.fill)
             if blocks.min() < bound:
                 filling.spread()
-    if blocks.min() == 0 and nonempty_weight(graph, balance.num_blocks) > 0:
+    if blocks.min() == 0 and some > 0:
         filling = _Filling(graph, host_part, free, blocks, balance.limits, 1)
         filling.fill_all(filling.pass_on)
     return space.asarray(host_part), blocks
