@@ -133,29 +133,33 @@ def scaled(graph: Any, factor: int) -> Any:
 
 
 def within(limit: int, price: Fraction, dear: Fraction, moved: Callable[[Fraction], int]) -> None:
-    """Call `moved` with prices until the least one is found at which no more than `limit` moves.
+    """Call `moved` with prices until about the least is found at which no more than `limit` moves.
+
+    Prices rise by larger and larger factors until one is high enough; then the range is halved.
 
     Parameters
     ----------
     price : Fraction
         The lowest.
     dear : Fraction
-        One at which no gain pays for a move.
+        One at which few gains pay for a move.
     """
-    if moved(price) <= limit or price >= dear or moved(dear) > limit:
+    low, high, factor = max(price, dear / 2**16), None, 2
+    if moved(price) <= limit:
         return
-    low, high = 0, 64  # eighths of powers of two below `dear`
-    for _ in range(MAX_PASSES - 2):
-        middle = (low + high) // 2
-        between = max(price, _power(dear, middle - 64))
-        if moved(between) <= limit:
-            high = middle
+    for _ in range(MAX_PASSES - 1):
+        if high is None and low >= dear:
+            return
+        tried = min(low * factor, dear) if high is None else rounded((float(low) * high) ** 0.5)
+        factor *= factor
+        if moved(tried) <= limit:
+            high = tried
         else:
-            low = middle
+            low = tried
 
 
-def _power(dear: Fraction, quarters: int) -> Fraction:
-    """A fraction of few digits near `dear` times 2^(quarters / 4)."""
-    value = float(dear) * 2.0 ** (quarters / 4)
-    return Fraction(value).limit_denominator(64) if value >= 1 else (
-        1 / Fraction(1 / value).limit_denominator(64))
+def rounded(price: float) -> Fraction:
+    """A fraction of few digits near a price."""
+    if price >= 1:
+        return Fraction(price).limit_denominator(64)
+    return 1 / Fraction(1 / price).limit_denominator(64)
