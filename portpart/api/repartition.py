@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -177,30 +178,28 @@ class Tries:
         return max(Fraction(16 * joint, sizes).limit_denominator(2**20), Fraction(1, 2**20))
 
     def size_at(self, price: Fraction) -> int:
-        """The size that moves at a price; the partition is kept."""
-        made = self.fresh
+        """The least size that moves at a price; the partitions are kept."""
+        made = [self.fresh]
         if price > 0 and self.has_homes:
-            made = self._at(price)
-        self.made.append(made)
-        return made.size
+            made = list(self._at(price))
+        self.made += made
+        return min(each.size for each in made)
 
-    def _at(self, price: Fraction) -> Made:
-        """From the old blocks, or from new ones if these do not cost much more.
+    def _at(self, price: Fraction) -> Iterator[Made]:
+        """From the old blocks, and from new ones if these do not cost much more.
 
         Refinement from new blocks leads back home where that pays.
         """
         call, new = self.call, self.fresh
         problem = replace(with_homes(call.problem, self.old, price), trace=call.new_trace())
         part, weights = call.partition(problem)
-        cost = cost_of(problem, part)
-        near = cost_of(problem, new.part) <= WORTHWHILE * cost
+        yield self._made(problem.trace, price, part, weights)
+        near = cost_of(problem, new.part) <= WORTHWHILE * cost_of(problem, part)
         if near or not call.bounds.kept_by(weights):
             again = replace(problem, trace=call.new_trace(), constraints=replace(
                 problem.constraints, initial=new.part))
-            other, others = call.partition(again)
-            if call.bounds.rank(others, cost_of(problem, other)) < call.bounds.rank(weights, cost):
-                problem, part, weights = again, other, others
-        return self._made(problem.trace, price, part, weights)
+            part, weights = call.partition(again)
+            yield self._made(again.trace, price, part, weights)
 
     def _fresh(self, price: Fraction) -> Made:
         """A new partition, with the numbers of old blocks; fixed vertices number them."""
@@ -219,9 +218,13 @@ class Tries:
         moved, size = self.old.moved(self.call.problem.space.to_host(part))
         return Made(part, weights, trace, price, moved, size)
 
-    def _rank(self, made: Made) -> tuple[int, ...]:
-        """Smaller is better: bounds, then what moves beyond the limit, then the objective."""
+    def _rank(self, made: Made) -> tuple[int | Fraction, ...]:
+        """Smaller is better: bounds, then what moves beyond the limit, then the objective.
+
+        Without a limit all have had one price, which counts.
+        """
         cost = cost_of(self.call.problem, made.part)
-        *bounds, cost = self.call.bounds.rank(made.weights, cost)
-        beyond = 0 if self.limit is None else max(0, made.size - self.limit)
-        return *bounds, beyond, cost, made.size
+        *bounds, _ = self.call.bounds.rank(made.weights, cost)
+        if self.limit is None:
+            return *bounds, cost + made.price * made.size, made.size
+        return *bounds, max(0, made.size - self.limit), cost, made.size
