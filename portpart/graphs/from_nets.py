@@ -103,7 +103,7 @@ def _survey(space: ExecutionSpace, offsets: Array, items: Array, limit: int, wor
     rows = len(offsets) - 1
     count = -(-len(items) // ENTRIES_PER_ITEM)
     first, sums = space.full(1, rows, np.int64), space.zeros(count, np.int64)
-    space.parallel_for(count, survey_pins, offsets, items, rows, len(items), limit,
+    space.parallel_for(count, survey_pins, offsets, items, rows, limit,
                        words is VERTEX_WORDS, first, sums, team=TEAM)
     row = int(space.to_host(first)[0])
     if row < rows:
@@ -200,14 +200,14 @@ def turn_pair(i, keys, turned):
 
 
 @kernel
-def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, first, sums):
+def survey_pins(item, offsets, items, num_rows, limit, turned, first, sums):
     """Survey ENTRIES_PER_ITEM pins, whatever rows they are of: one may have nearly all.
 
     sums[item] = the hash of the pairs (net, vertex), wherever the rows are those of vertices, too;
     first[0] gets the first bad row by atomic_min.
     """
     begin = item * ENTRIES_PER_ITEM
-    end = min(begin + ENTRIES_PER_ITEM, num_items)
+    end = min(begin + ENTRIES_PER_ITEM, int64(offsets[num_rows]))
     row = tail_of(min(begin + lane(), end - 1), offsets, num_rows)
     total = uint64(0)
     for i in range(begin + lane(), end, team_size()):
