@@ -23,6 +23,7 @@ from portpart.algorithms.edits import (
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, OutOfMemory
+from portpart.graphs.arrays import is_changeable
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_store import HALF_MORE, room_for
 from tests import oracles
@@ -237,6 +238,14 @@ def test_kernels_read_the_rows_of_all_ids() -> None:
     for v in range(16):
         found = of_vertices.targets[of_vertices.begin[v] : of_vertices.end[v]].tolist()
         assert found == [e for e, pins in sorted(model_of_nets.nets.items()) if v in pins]
+
+
+def test_graphs_are_not_checked_again_when_they_are_partitioned() -> None:
+    graph, nets = EditableGraph(generators.grid_2d(4, 4)), EditableHypergraph(circuit(16, 5))
+    graph.apply(edit_graph(graph))
+    nets.apply(edit_nets(nets))
+    for arrays in (graph.graph().arrays, nets.hypergraph().arrays):
+        assert not any(array is not None and is_changeable(array) for array in arrays.values())
 
 
 def test_rows_that_move_get_the_room_that_was_asked_for() -> None:

@@ -17,7 +17,7 @@ from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import atomic_min, int64, kernel, lane, team_size
 from portpart.errors import InputError
 from portpart.graphs.csr import directed_rows, narrowed, tails
-from portpart.graphs.graph import Graph
+from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.row_store import HALF_MORE, TEAM, Growth, RowStore
 from portpart.graphs.rows import Csr
 
@@ -134,9 +134,11 @@ class EditableGraph(Editable):
         alive = self.vertices.alive()
         offsets, targets, weights = self.arcs.packed(self.vertices.count, alive,
                                                      new_numbers(self.vertices, alive))
-        return Graph(offsets, targets, unless_ones(narrowed(weights)),
-                     unless_ones(self.vertices.weights_of(alive)), self.space,
-                     weight_scale=self._weight_scale)
+        graph = Graph(offsets, targets, unless_ones(narrowed(weights)),
+                      unless_ones(self.vertices.weights_of(alive)), self.space,
+                      weight_scale=self._weight_scale)
+        read_only(graph.arrays.values())
+        return graph
 
     def compact(self) -> np.ndarray:
         """Give the living vertices the ids 0, 1, ... and return the new id of each old one, or -1.

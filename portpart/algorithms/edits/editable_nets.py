@@ -9,6 +9,7 @@ from portpart.algorithms.edits.living import Living
 from portpart.algorithms.edits.net_batch import NetBatch
 from portpart.algorithms.edits.operations import Side
 from portpart.graphs.csr import narrowed
+from portpart.graphs.graph import read_only
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.row_store import HALF_MORE, Growth, RowStore
 from portpart.graphs.rows import Csr
@@ -74,8 +75,10 @@ class EditableHypergraph(Editable):
         vertex_offsets, vertex_nets, _ = self.nets_of.packed(self.vertices.count, alive,
                                                              new_numbers(self.nets, nets))
         weights = unless_ones(narrowed(self.nets.weights_of(nets)))
-        return Hypergraph(offsets, pins, weights, vertex_offsets, vertex_nets,
-                          unless_ones(self.vertices.weights_of(alive)), self.space)
+        hypergraph = Hypergraph(offsets, pins, weights, vertex_offsets, vertex_nets,
+                                unless_ones(self.vertices.weights_of(alive)), self.space)
+        read_only(hypergraph.arrays.values())
+        return hypergraph
 
     def compact(self) -> tuple[np.ndarray, np.ndarray]:
         """Number the living vertices and nets anew, and return the new id of each, or -1.
