@@ -16,13 +16,13 @@ rows that it touches; only a pool that is full is copied, and then it doubles.  
 makes the opposite changes by the same kernels.
 """
 
-from portpart.algorithms.edits.apply import Update
 from portpart.algorithms.edits.batch import Batch, GraphBatch
 from portpart.algorithms.edits.editable import Editable, EditableGraph, Mark
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.net_batch import NetBatch
 from portpart.algorithms.edits.saved import load, save
+from portpart.algorithms.edits.update import Update
 from portpart.graphs.row_store import bucket_list
 
 __all__ = ["Batch", "Editable", "EditableGraph", "EditableHypergraph", "Edited", "GraphBatch",

@@ -1,4 +1,4 @@
-"""Applying a batch: all or nothing, and the record of what it came to.
+"""Applying a batch: all or nothing.
 
 First it is found out what the batch comes to, which may refuse it; then memory is taken; only then
 anything is written, and nothing can fail any more.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +26,6 @@ from portpart.algorithms.edits.living import (
     weighings,
 )
 from portpart.algorithms.edits.operations import (
-    Changes,
     Operations,
     Side,
     net_effect,
@@ -35,54 +33,12 @@ from portpart.algorithms.edits.operations import (
 )
 from portpart.algorithms.edits.rewrite import Rewriting, carry_out, planned, reserve
 from portpart.algorithms.edits.tally import NONE, PROBLEMS, Tally, read, tallies
+from portpart.algorithms.edits.update import Totals, Update
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
-
-
-@dataclass(frozen=True)
-class Update:
-    """What a batch came to.
-
-    The ends of pairs that changed are the rows of the keys of `changes`.  Of an objective that adds
-    up over edges, each key of a graph whose row is the smaller end contributes its weight after the
-    batch less that before, absent pairs nothing, where its ends are apart.
-
-    Attributes
-    ----------
-    changes : list of Changes
-        Of the pairs in each store, those of a graph in both directions; for hypergraphs the pins of
-        nets, then the nets of vertices.  Empty if no pair was edited.
-    births : list of Births
-        New ids with their weights.
-    died : list of (Living, array)
-        Ids that died; -1 for entries that were ignored.
-    weighed : list of (Living, Weighings)
-        Ids with new weights.
-    loops, merged, missing : int
-        Self loops that were dropped, pairs that were there already, deletions of what was not
-        there.
-    """
-
-    changes: list[Changes] = field(default_factory=list)
-    births: list[Births] = field(default_factory=list)
-    died: list[tuple[Living, Array]] = field(default_factory=list)
-    weighed: list[tuple[Living, Weighings]] = field(default_factory=list)
-    loops: int = 0
-    merged: int = 0
-    missing: int = 0
-    totals: Totals = field(default_factory=lambda: Totals(0, 0, []))
-
-
-@dataclass(frozen=True)
-class Totals:
-    """By how much pairs, their weight, and for each kind of ids number and weight change."""
-
-    pairs: int
-    pair_weight: int
-    ids: list[tuple[Living, int, int]]
 
 
 def apply_batch(edited: Edited, batch: Batch) -> Update:

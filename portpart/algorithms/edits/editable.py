@@ -7,11 +7,12 @@ from weakref import WeakSet
 
 import numpy as np
 
-from portpart.algorithms.edits.apply import Update, apply_batch, take_back
+from portpart.algorithms.edits.apply import apply_batch, take_back
 from portpart.algorithms.edits.batch import Batch, GraphBatch
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.living import Living
 from portpart.algorithms.edits.operations import Side
+from portpart.algorithms.edits.update import Update
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import atomic_min, int64, kernel, lane, team_size

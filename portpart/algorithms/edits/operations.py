@@ -265,10 +265,7 @@ def write_key(i, operations: Operations, sides, swapped, keys):
     """keys[i] = row and element of an operation in one direction."""
     first = int64(operations.first[i // sides])
     second = int64(operations.second[i // sides])
-    if i % sides != swapped:
-        keys[i] = (second << 32) | first
-    else:
-        keys[i] = (first << 32) | second
+    keys[i] = (second << 32) | first if i % sides != swapped else (first << 32) | second
 
 
 @kernel
