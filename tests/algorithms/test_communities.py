@@ -38,7 +38,7 @@ from tests.algorithms.spaces import NO_LIMIT, launch, reference
 from tests.backends.lanes import LanesSpace
 from tests.graphs import random_graph
 
-OPTIONS = CommunityOptions(improve_rounds=2)
+OPTIONS = CommunityOptions()
 
 
 def planted(blocks: int, size: int, seed: int) -> Hypergraph:

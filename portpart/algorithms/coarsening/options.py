@@ -103,7 +103,7 @@ class CommunityOptions:
         0.9, "The last is one that keeps more than this share of the vertices.", above=0, max=1)
     join_rounds: int = option(3, "Rounds in which single vertices join communities.", min=1)
     improve_rounds: int = option(
-        1, "Rounds after those in which half of the members, in turn, may move as well.", min=0)
+        2, "Rounds after those in which half of the members, in turn, may move as well.", min=0)
     max_net_size: int = option(1000, "Nets of more pins do not count.", min=2)
 
     def __post_init__(self) -> None:
