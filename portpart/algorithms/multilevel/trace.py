@@ -98,10 +98,10 @@ class Trace:
         """
         if self.cuts and name in WALK:
             name = "search"
-        begin = self.space.mark()
+        begin, is_new = self.space.mark(), name not in self.seconds
         self.seconds.setdefault(name, 0.0)
         self._phase, self._mark, self._counts = name, begin, self._count()
-        if name in TOLD_AT_ONCE:
+        if name in TOLD_AT_ONCE and is_new:
             self._tell(name, len(self.levels) - 1 if name == "initial" else 0)
         yield
         self._charge()

@@ -62,6 +62,12 @@ def note_admitted(admitted, weight, found: Found):
     return admitted_by_all
 
 
+@device
+def ignore_admitted(admitted, weight, found: Found):
+    """Nobody asks how many they are."""
+    return admitted
+
+
 @cache
 def note_home(admits: DeviceFunction) -> DeviceFunction:
     """Device function for admitted blocks."""
@@ -119,7 +125,7 @@ def best_touched(rules: Rules, valuation: Valuation, admits: DeviceFunction,
     """Device function that looks at the blocks that v touches."""
     bring, number, block_of, weight_of = valuation.connectivity.functions
     value_of, distance, by_distance = valuation.value, rules.distance, not rules.is_cut
-    note = note_found(by_distance)
+    note, tell_admitted = note_found(by_distance), note_admitted if counts else ignore_admitted
 
     @device
     def best_touched(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found):
@@ -170,8 +176,7 @@ def best_touched(rules: Rules, valuation: Valuation, admits: DeviceFunction,
             cost = team_sum(cost)
         top = team_max(best)
         note(own, total, cost, team_winner(best, best_hash, best_block), top, found)
-        if counts:
-            note_admitted(admitted, admitted_weight, found)
+        tell_admitted(admitted, admitted_weight, found)
         return top
 
     return best_touched
