@@ -125,12 +125,17 @@ def clustering_of_nets(level: NetLevelSize) -> int:
             + OF_WISHES * level.num_vertices)
 
 
-def communities_bytes(level: NetLevelSize) -> int:
-    """Bytes of communities while they are found, on the finest graph of vertices and nets."""
+def communities_bytes(level: NetLevelSize, leaves_out: bool = False) -> int:
+    """Bytes of communities while they are found, on the finest graph of vertices and nets.
+
+    If nets may be left out there is a hypergraph without them, too.
+    """
+    offsets = level.offset_bytes * (level.num_vertices + level.num_nets + 2)
+    fewer = 2 * OF_VERTEX * level.num_arcs + offsets if leaves_out else 0
     graph = level.incidence
     coarse = level_size(int(COMMUNITIES_KEPT * graph.num_vertices),
                         int(COMMUNITIES_KEPT * graph.num_arcs), OF_WORD)
-    return graph.own_bytes + OF_VERTEX * graph.num_vertices + max(
+    return fewer + graph.own_bytes + OF_VERTEX * graph.num_vertices + max(
         clustering_bytes(graph.fine),
         graph.clusters_bytes + contraction_bytes(graph.fine, coarse.own_bytes))
 
@@ -221,7 +226,8 @@ class NetSearch(Search):
         if not self.has_communities:
             return levels
         assert isinstance(walk[0], NetLevelSize)
-        return max(levels, communities_bytes(walk[0]) - self._communities(walk[0]))
+        found = communities_bytes(walk[0], leaves_out=walk[0].large > 1)
+        return max(levels, found - self._communities(walk[0]))
 
     def _start_bytes(self, levels: Levels) -> int:
         """Bytes of the clique graph while it is made, or of it and the starts."""

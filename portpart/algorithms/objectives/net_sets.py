@@ -217,19 +217,33 @@ def forget_large_nets(_, graph: NetRows):
     graph.state.words.large = 0
 
 
+@device
+def clear_counters(row, state: PinState):
+    """Counters of a row are zero; returns where they begin.  All lanes of a team together."""
+    first = int64(row) * state.words.blocks
+    for block in range(lane(), state.words.blocks, team_size()):
+        state.counts[first + block] = 0
+    team_sync()
+    return first
+
+
 @kernel
 def begin_large_net(i, graph: NetRows, part):
     """Count the pins of net i of those with counters, if there is one, in every block."""
     if i < graph.state.words.large:
         net = graph.state.large[i]
-        first = int64(i) * graph.state.words.blocks
-        for block in range(lane(), graph.state.words.blocks, team_size()):
-            graph.state.counts[first + block] = 0
-        team_sync()
+        first = clear_counters(i, graph.state)
         for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
             team_atomic_add(graph.state.counts, first + part[graph.nets.pins[place]], 1)
         team_sync()
         store_large(net, graph.state)
+
+
+@kernel
+def begin_counting(i, graph: NetRows):
+    """The counters of net i of those that have some are zero, if there is one."""
+    if i < graph.state.words.large:
+        clear_counters(i, graph.state)
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_sets import (
     PIECE,
+    begin_counting,
     begin_listing_net,
     begin_net,
     count_piece,
@@ -94,7 +95,7 @@ def find_sets(hypergraph: Hypergraph, part: Array, rows: NetRows) -> None:
     space.parallel_for(hypergraph.num_nets, begin_net, rows, part)
     listing = hypergraph.num_nets if len(state.touched) > 0 else 0
     space.parallel_for(listing, begin_listing_net, rows, part, team=SMALL_TEAM)
-    state.counts[:] = 0
+    space.parallel_for(large, begin_counting, rows, team=SMALL_TEAM)
     space.parallel_for(large * pieces, count_piece, rows, part, pieces, team=LARGE_TEAM)
     space.parallel_for(large, store_counted_net, rows, team=SMALL_TEAM)
 
