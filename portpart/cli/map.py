@@ -44,14 +44,14 @@ if TYPE_CHECKING:
               tell=options.presets, task="map")
 @click.option("--swaps/--no-swaps", default=None,
               help="Let blocks swap places at the end; default: preset.")
-@click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--threads", type=click.IntRange(min=1), help="Most CPU threads; default: all cores.")
+@options.device_option
+@options.seed_option
+@options.threads_option
 @options.starts_option
 @options.time_limit_option
 @options.reading_options
 @options.json_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+@options.quiet_option
 def command(
     graph: str, hierarchy: str | None, distances: str | None, matrix: str | None,
     output: str | None, rankfile: str | None, hosts: str | None, nodelist: str | None,

@@ -51,6 +51,21 @@ target_option = click.option(
     help="Share of each block: 1,1,2 or @FILE; only ratios count. Default: equal shares.",
 )
 
+objective_option = click.option(
+    "--objective", type=click.Choice(["cut", "volume", "km1", "soed"]),
+    help="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.",
+)
+min_block_weight_option = click.option(
+    "--min-block-weight", type=click.IntRange(min=0), help="Least weight of a block.",
+)
+device_option = click.option(
+    "--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...",
+)
+seed_option = click.option("--seed", type=int, default=0, show_default=True)
+threads_option = click.option(
+    "--threads", type=click.IntRange(min=1), help="Most CPU threads; default: all cores.",
+)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
 )

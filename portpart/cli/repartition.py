@@ -26,19 +26,18 @@ from portpart.cli.results import as_facts, as_object
 @options.imbalance_option
 @options.target_option
 @options.fixed_option
-@click.option("--min-block-weight", type=click.IntRange(min=0), help="Least weight of a block.")
-@click.option("--objective", type=click.Choice(["cut", "volume", "km1", "soed"]),
-              help="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.")
+@options.min_block_weight_option
+@options.objective_option
 @click.option("--preset", default="default", show_default=True,
               help="fast, default, strong, best.")
-@click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...")
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--threads", type=click.IntRange(min=1), help="Most CPU threads; default: all cores.")
+@options.device_option
+@options.seed_option
+@options.threads_option
 @options.time_limit_option
 @options.names_option
 @options.reading_options
 @options.json_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+@options.quiet_option
 def command(
     graph: str, old: str, k: int, output: str | None, fixed: str | None, names: bool,
     max_migration: str | None, reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
