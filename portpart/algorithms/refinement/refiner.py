@@ -5,7 +5,8 @@ What happens on a level is the program of `program.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement import active_sets
+from portpart.algorithms.refinement.around import rest_vertex
 from portpart.algorithms.refinement.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.incumbent import add_vertex_weight, go_back, project
@@ -58,6 +60,9 @@ ARCS_OF_AN_ITEM = 4
 
 MAX_IN_GROUP = 8
 """Vertices that a team looks at together, to see which have many neighbours."""
+
+NO_HUBS = 2**31
+"""No vertex has so many neighbours."""
 
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
@@ -160,25 +165,52 @@ class Refiner:
         Outcome
             What it came to; whoever reads it waits for it.
         """
-        n, k = graph.num_vertices, self.balance.num_blocks
         self._set_limits(graph)
         if self._holds_heavy:
             fixed = with_heavy(graph, self.run.moves.part, self.balance.limits, fixed)
-        run = self.run = self._run_on(graph, filter_ratio, fixed)
+        self.run = self._run_on(graph, filter_ratio, fixed)
+        return self._refine(graph, fixed, self._widths(graph), around=False)
+
+    def rest(self, graph: Structure) -> None:
+        """Put all vertices to rest where they are, for runs around some of them."""
+        self.space.parallel_for(graph.num_vertices, rest_vertex, self.run)
+
+    def refine_around(self, graph: Structure, wake: Callable[[Run], None],
+                      filter_ratio: float = 0.0, fixed: Array | None = None) -> Outcome:
+        """Refine the current partition around some vertices; all must be at rest, and are again.
+
+        Parameters
+        ----------
+        wake : callable
+            Marks vertices as dirty (`moves.mark_dirty`), in a run that it is given.
+        filter_ratio, fixed
+            As in `refine`.
+        """
+        self._at_best = False
+        self._set_limits(graph)
+        limits = {**self._limits, "hub_degree": NO_HUBS}  # their list would take time to make
+        self.words = Level(np.array(Level.of(**limits).array))
+        self.run = self._run_on(graph, filter_ratio, fixed)
+        wake(self.run)
+        widths = replace(self._widths(graph), hubs=False)
+        return self._refine(graph, fixed, widths, around=True)
+
+    def _refine(self, graph: Structure, fixed: Array | None, widths: Widths,
+                around: bool) -> Outcome:
+        n, k, run = graph.num_vertices, self.balance.num_blocks, self.run
         records: dict[str, Any] = {"graph": self.rows(graph), "run": run,
                                    "tables": self.objective.tables, "trial": self.more}
-        widths = self._widths(graph)
         rules = self.objective.rules
         relief = relief_of(self._options_on(graph))
         key = (self.rule.name, rules, relief, *graph.type_key, fixed is None,
-               id(graph) in self._homes, widths)
+               id(graph) in self._homes, widths, around)
 
         def record() -> Program:
             program = Program("refinement")
             for name in ("graph", "tables"):
                 program.record(name, records[name])
             this = Recording(program, program.record("run", run), widths, rules, relief)
-            record_refinement(this, self.rule, program.record("trial", self.more))
+            record_refinement(this, self.rule, program.record("trial", self.more), around)
             return program
 
         executable = self.space.cached_executable(key, record)
