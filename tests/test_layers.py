@@ -47,6 +47,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("algorithms/placement/swaps",),
     ("algorithms/placement/traffic",),
     ("algorithms/refinement/*",),
+    ("algorithms/following/*",),
     ("algorithms/balance/*", "algorithms/initial/*"),
     ("algorithms/multilevel/*",),
     ("algorithms/portpart", "algorithms/portpart_nets", "algorithms/jet", "algorithms/gkway",

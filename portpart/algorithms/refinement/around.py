@@ -9,15 +9,12 @@ not suffice to relieve a block that is too heavy all vertices are looked at, as 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.label_propagation import commit_move
 from portpart.algorithms.refinement.moves import move_vertex
+from portpart.algorithms.refinement.program import MoveRule, Recording, record_iterations
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import device, int8, int32, kernel
-
-if TYPE_CHECKING:
-    from portpart.algorithms.refinement.program import MoveRule, Recording
 
 NONE = -1
 NEVER = -2
@@ -64,8 +61,13 @@ def forget_dirty(i, run: Run):
     run.cache.dirty[run.cache.dirty_list[i]] = int32(0)
 
 
-def record_rest(this: Recording, rule: MoveRule) -> None:
-    """Record how a run ends."""
+def record_around(this: Recording, rule: MoveRule, more: More) -> None:
+    """Record a run around vertices that are woken already."""
+    record_iterations(this, rule, more)
+    _record_rest(this, rule)
+
+
+def _record_rest(this: Recording, rule: MoveRule) -> None:
     program, level = this.program, this.run.level
     with program.side_by_side():
         program.launch(level.dirty, forget_dirty)

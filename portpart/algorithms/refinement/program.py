@@ -14,7 +14,6 @@ from typing import Any
 from portpart.algorithms.objectives.cut import HUB_TEAM
 from portpart.algorithms.objectives.objective import Rules
 from portpart.algorithms.refinement.active_sets import keep_movable, keep_on_boundary, turn_boundary
-from portpart.algorithms.refinement.around import record_rest
 from portpart.algorithms.refinement.by_degree import DIRTY, UNRATED, Asking, Body, ByDegree, More
 from portpart.algorithms.refinement.eviction import (
     gather_other_leavers,
@@ -158,16 +157,20 @@ class MoveRule:
         """Record what is done beside the evaluation of a partition."""
 
 
-def record_refinement(this: Recording, rule: MoveRule, more: More, around: bool = False) -> None:
-    """Record the refinement of a level, or `around` some of its vertices.
+def record_refinement(this: Recording, rule: MoveRule, more: More) -> None:
+    """Record the refinement of a level.
 
     The records of the program are called ``graph``, ``run``, ``tables`` and ``trial``, which is
     `more`.
     """
+    _record_begin(this)
+    rule.record_begin(this)
+    record_iterations(this, rule, more)
+
+
+def record_iterations(this: Recording, rule: MoveRule, more: More) -> None:
+    """Record what follows where all is known of the partition to begin with."""
     program, run = this.program, this.run
-    if not around:
-        _record_begin(this)
-        rule.record_begin(this)
     _record_evaluation(this, rule)
     with program.while_loop(run.level.running):
         _refresh(this)
@@ -178,8 +181,6 @@ def record_refinement(this: Recording, rule: MoveRule, more: More, around: bool 
         rule.record_accounting(this)
         _record_evaluation(this, rule)
     program.launch(run.level.saves, save_best)
-    if around:
-        record_rest(this, rule)
 
 
 def _record_begin(this: Recording) -> None:

@@ -17,7 +17,7 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement import active_sets
-from portpart.algorithms.refinement.around import rest_vertex
+from portpart.algorithms.refinement.around import record_around, rest_vertex
 from portpart.algorithms.refinement.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.incumbent import add_vertex_weight, go_back, project
@@ -210,7 +210,8 @@ class Refiner:
             for name in ("graph", "tables"):
                 program.record(name, records[name])
             this = Recording(program, program.record("run", run), widths, rules, relief)
-            record_refinement(this, self.rule, program.record("trial", self.more), around)
+            recorded = record_around if around else record_refinement
+            recorded(this, self.rule, program.record("trial", self.more))
             return program
 
         executable = self.space.cached_executable(key, record)

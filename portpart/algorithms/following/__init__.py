@@ -1,0 +1,1 @@
+"""Partitions that follow the edits of a graph."""
