@@ -140,7 +140,8 @@ def test_objects_of_other_libraries(data: Any) -> None:
 
 def test_a_netlist_names_its_gates() -> None:
     pins = {"pin_gates": np.array([0, 0, 1], np.int32), "pin_nets": np.array([1, 0, 1], np.int32),
-            "pin_drives": np.array([True, False, False])}
+            "pin_drives": np.array([True, False, False]), "pin_labels": np.array([1, 0, 0]),
+            "label_names": ["A", "Z"]}
     netlist = portpart.io.Netlist.from_pins(
         name="m", gate_names=["u", "v", "w"], cell_names=["C"], gate_cells=np.zeros(3, np.int32),
         net_names=["p", "q"], port_names=[], port_directions=[], port_nets=np.zeros(0, np.int32),

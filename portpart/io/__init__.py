@@ -1,5 +1,6 @@
 """Graphs, hypergraphs and partitions in files, packed or not: METIS, Matrix Market, edge lists,
-DIMACS, npz; hMETIS, PaToH, ISPD98, Bookshelf; and netlists in gate-level Verilog, BLIF and AIGER.
+DIMACS, npz; hMETIS, PaToH, ISPD98, Bookshelf; netlists in gate-level Verilog, BLIF and AIGER, and traces of
+their edits.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from portpart.io.formats.mesh import read_mesh
 from portpart.io.hostfile import Host, expand_nodelist, read_hosts
 from portpart.io.hypergraphs import read_hypergraph
 from portpart.io.known import FORMATS
+from portpart.io.netlist.edits import NetlistEdits
 from portpart.io.netlist.netlist import Netlist
 from portpart.io.netlists import read_netlist
 from portpart.io.partition_file import (
@@ -19,6 +21,7 @@ from portpart.io.partition_file import (
 )
 from portpart.io.rankfile import write_rankfile
 from portpart.io.reading import read, read_named
+from portpart.io.traces import read_edits
 from portpart.io.writing import write, write_hypergraph, write_mesh
 
 __all__ = [
@@ -26,9 +29,11 @@ __all__ = [
     "Host",
     "NamedGraph",
     "Netlist",
+    "NetlistEdits",
     "expand_nodelist",
     "read",
     "read_edge_list",
+    "read_edits",
     "read_hosts",
     "read_hypergraph",
     "read_mesh",

@@ -22,6 +22,7 @@ MAX_LITERAL_BYTES = 5
 
 SYMBOL = re.compile(rb"([ilobcjf])(\d{1,9}) ([^\n]*)")
 CELLS = ["LATCH", "AND"]
+LABELS = ["Y", "D", "A", "B"]
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,7 @@ def _netlist(source: Source, counts: dict[str, int], circuit: Circuit) -> Netlis
     pins = np.concatenate([own, circuit.nexts, circuit.ands[:, 0], circuit.ands[:, 1]])
     owners = np.concatenate([np.arange(latches + gates)] * 2
                             + [latches + np.arange(gates)]).astype(np.int32)
+    labels = np.repeat(np.arange(len(LABELS)), [len(own), latches, gates, gates])
     order = np.argsort(owners, kind="stable")
     nets, owners = number[pins[order] >> 1], owners[order]
     real = nets >= 0
@@ -189,7 +191,8 @@ def _netlist(source: Source, counts: dict[str, int], circuit: Circuit) -> Netlis
         name="aiger", gate_names=names["gates"], net_names=names["nets"], cell_names=CELLS,
         gate_cells=(np.arange(latches + gates) >= latches).astype(np.int32),
         pin_gates=owners[real], pin_nets=nets[real],
-        pin_drives=(order < latches + gates)[real], port_names=names["ports"],
+        pin_drives=(order < latches + gates)[real],
+        pin_labels=labels[order][real], label_names=LABELS, port_names=names["ports"],
         port_directions=["input"] * len(circuit.inputs) + ["output"] * len(circuit.outputs),
         port_nets=number[np.concatenate([circuit.inputs, circuit.outputs]) >> 1],
     )

@@ -45,6 +45,10 @@ class Netlist:
         (``Z``, ``ZN``, ``Y``, ``Q``, ``QN``, ``O``, ``CO``; ``S`` if the cell has a carry, too
         ...), a convention of libraries: a pin may be missed, and pins of unknown gates
         that are connected by position are.
+    gate_labels : ndarray of int32, shape (pins,)
+        Place in `label_names` of the port that each pin is, or a bit of.
+    label_names : list of str
+        Names of the ports of cells; ``#0``, ``#1`` ... where gates are connected by position.
     net_offsets, net_gates, net_drives : ndarray
         The same pins by net, those of a net in the order of the gates.
     port_names, port_directions : list of str
@@ -61,6 +65,8 @@ class Netlist:
     gate_offsets: np.ndarray
     gate_nets: np.ndarray
     gate_drives: np.ndarray
+    gate_labels: np.ndarray
+    label_names: list[str]
     net_offsets: np.ndarray
     net_gates: np.ndarray
     net_drives: np.ndarray
@@ -72,15 +78,16 @@ class Netlist:
     def from_pins(
         cls, *, name: str, gate_names: list[str], cell_names: list[str], gate_cells: np.ndarray,
         net_names: list[str], pin_gates: np.ndarray, pin_nets: np.ndarray, pin_drives: np.ndarray,
-        port_names: list[str], port_directions: list[str], port_nets: np.ndarray,
+        pin_labels: np.ndarray, label_names: list[str], port_names: list[str],
+        port_directions: list[str], port_nets: np.ndarray,
     ) -> Netlist:
         """The netlist of pins that are sorted by gate."""
         order = np.argsort(pin_nets, kind="stable")
         return cls(
             name, gate_names, net_names, cell_names, gate_cells,
             _offsets(pin_gates, len(gate_names)), pin_nets, pin_drives,
-            _offsets(pin_nets, len(net_names)), pin_gates[order], pin_drives[order],
-            port_names, port_directions, port_nets,
+            pin_labels.astype(np.int32), label_names, _offsets(pin_nets, len(net_names)),
+            pin_gates[order], pin_drives[order], port_names, port_directions, port_nets,
         )
 
     @property
@@ -180,14 +187,7 @@ class Netlist:
         """Net, vertex and whether it drives, of each pin; sorted, a vertex once on a net."""
         if max_fanout is not None and max_fanout < 0:
             raise InputError(f"max_fanout is {max_fanout}; it must be at least 0")
-        counts = np.diff(self.net_offsets)
-        nets = np.repeat(np.arange(self.num_nets, dtype=np.int32), counts)
-        vertices, drives = self.net_gates, self.net_drives
-        if ports:
-            inside = np.flatnonzero(self.port_nets >= 0)
-            nets = np.append(nets, self.port_nets[inside])
-            vertices = np.append(vertices, (self.num_gates + inside).astype(np.int32))
-            drives = np.append(drives, self._is_input()[inside])
+        nets, vertices, drives = self.all_pins(ports)
         keys, place = np.unique(nets.astype(np.int64) << 32 | vertices, return_inverse=True)
         driving = np.zeros(len(keys), bool)
         driving[place[drives]] = True
@@ -196,6 +196,18 @@ class Netlist:
             kept = np.bincount(nets, minlength=self.num_nets)[nets] <= max_fanout + 1
             nets, vertices, driving = nets[kept], vertices[kept], driving[kept]
         return nets, vertices, driving
+
+    def all_pins(self, ports: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Net, vertex and whether it drives, of every pin of a gate, and perhaps of every port."""
+        counts = np.diff(self.net_offsets)
+        nets = np.repeat(np.arange(self.num_nets, dtype=np.int32), counts)
+        vertices, drives = self.net_gates, self.net_drives
+        if ports:
+            inside = np.flatnonzero(self.port_nets >= 0)
+            nets = np.append(nets, self.port_nets[inside])
+            vertices = np.append(vertices, (self.num_gates + inside).astype(np.int32))
+            drives = np.append(drives, self._is_input()[inside])
+        return nets, vertices, drives
 
     def _is_input(self) -> np.ndarray:
         return np.array([direction == "input" for direction in self.port_directions], bool)

@@ -140,6 +140,7 @@ def _finished(flat: Flat, modules: dict[str, Module], labels: list[str], top: Mo
         name=top.name, gate_names=flat.names, cell_names=list(cell_number), gate_cells=gate_cells,
         net_names=[flat.net_names[net] for net in kept.tolist()], pin_gates=pin_gates[real],
         pin_nets=pin_nets[real], pin_drives=pin_drives[real],
+        pin_labels=pin_labels[real], label_names=labels,
         port_names=[name for name, _, _ in port_bits],
         port_directions=[direction for _, direction, _ in port_bits],
         port_nets=number[[net for _, _, net in port_bits]] if port_bits else np.zeros(0, np.int32),

@@ -1,0 +1,271 @@
+"""Traces of edits of netlists, against a netlist of plain dictionaries; messages; real traces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portpart import io as graph_io
+from portpart.algorithms.edits import EditableGraph, EditableHypergraph
+from portpart.errors import GraphFormatError, InputError
+from portpart.io import NetlistEdits
+from portpart.io.netlist.verilog import parse_netlist
+from portpart.io.text.files import Source
+from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
+from tests.data_folder import DATA, require
+
+VERILOG = """module m (a, b, \\c[0] , z);
+input a, b, \\c[0] ; output z; wire n1, n2;
+NAND u1 (.A(a), .B(n2), .ZN(n1));
+NAND u2 (.A(n1), .B(n1), .ZN(n2));
+BUF \\x.y  (.A(n2), .Z(z));
+FA u4 (.A(a), .B(b), .CO(n3), .S(n4));
+DFF u5 (.D(n4), .CK(\\c[0] ), .Q(n3));
+BOX u6 (.P(n1));
+endmodule
+"""
+CELLS = {"NAND": ("A", "B", "ZN"), "BUF": ("A", "Z"), "FA": ("A", "B", "CO", "S")}
+OUTPUTS = {"ZN", "Z", "CO", "S", "Q"}
+MODELS = ("hypergraph", "star")
+
+
+class Model:
+    """A netlist of names: the net of each pin."""
+
+    def __init__(self) -> None:
+        netlist = parse_netlist(Source("m.v", VERILOG.encode()))
+        self.order = [*netlist.gate_names, *netlist.port_names]
+        self.alive = list(self.order)
+        self.cell_of: dict[str, str] = {}
+        self.nets = list(netlist.net_names)
+        self.pins: dict[tuple[str, str], str] = {}
+        for g, name in enumerate(netlist.gate_names):
+            self.cell_of[name] = netlist.cell_names[netlist.gate_cells[g]]
+            for p in range(netlist.gate_offsets[g], netlist.gate_offsets[g + 1]):
+                label = netlist.label_names[netlist.gate_labels[p]]
+                self.pins[name, label] = netlist.net_names[netlist.gate_nets[p]]
+        self.ports = dict(zip(netlist.port_names, netlist.port_directions))
+        for port, net in zip(netlist.port_names, netlist.port_nets):
+            self.pins[port, ""] = netlist.net_names[net]
+
+    def drives(self, name: str, label: str) -> bool:
+        return self.ports[name] == "input" if name in self.ports else label in OUTPUTS
+
+    def on(self, net: str) -> list[str]:
+        """Vertices on a net, those that drive it first, else in the order of their birth."""
+        drive = {name: False for (name, _), on in self.pins.items() if on == net}
+        for (name, label), on in self.pins.items():
+            drive[name] = drive.get(name, False) or (on == net and self.drives(name, label))
+        return sorted((name for (name, _), on in self.pins.items() if on == net),
+                      key=lambda name: (not drive[name], self.order.index(name)))
+
+    def rows(self) -> list[list[int]]:
+        """Pins of each net as places among the living."""
+        return [sorted({self.alive.index(name) for name in self.on(net)}) for net in self.nets]
+
+    def stars(self) -> Counter[tuple[int, ...]]:
+        found: Counter[tuple[int, ...]] = Counter()
+        for net in self.nets:
+            on = list(dict.fromkeys(self.on(net)))
+            found.update(tuple(sorted(map(self.alive.index, (on[0], other)))) for other in on[1:])
+        return found
+
+    def step(self, random: Random, number: int) -> str:
+        """Draw a command and carry it out."""
+        gates = [name for name in self.alive if name not in self.ports]
+        command = random.choice(["insert_gate", "insert_net", *["connect_pin"] * 6,
+                                 *["disconnect_pin"] * 3, "remove_gate", "remove_net"])
+        if command == "insert_gate":
+            name, cell = f"g{number}", random.choice(sorted(CELLS))
+            self.alive.append(name)
+            self.order.append(name)
+            self.cell_of[name] = cell
+            return f"insert_gate {name} {cell}"
+        if command == "insert_net":
+            self.nets.append(f"w{number}")
+            return f"insert_net w{number}"
+        if command == "connect_pin" and self.nets:
+            return self.connect(random)
+        if command == "disconnect_pin" and self.pins:
+            name, label = random.choice(sorted(self.pins))
+            del self.pins[name, label]
+            return f"disconnect_pin {name}:{label}".rstrip(":")
+        if command == "remove_gate" and gates:
+            name = random.choice(gates)
+            self.alive.remove(name)
+            self.pins = {pin: net for pin, net in self.pins.items() if pin[0] != name}
+            return f"remove_gate {name}"
+        if command == "remove_net" and self.nets:
+            net = random.choice(self.nets)
+            self.nets.remove(net)
+            self.pins = {pin: on for pin, on in self.pins.items() if on != net}
+            return f"remove_net {net}"
+        return "# nothing"
+
+    def connect(self, random: Random) -> str:
+        name, net = random.choice(self.alive), random.choice(self.nets)
+        label = ""
+        if name not in self.ports:
+            label = random.choice(CELLS.get(self.cell_of[name], ("A", "Q")))
+        self.pins[name, label] = net
+        return f"connect_pin {name}:{label} {net}".replace(": ", " ")
+
+
+def edits_of(text: str, folder: Path, **options: Any) -> NetlistEdits:
+    (folder / "m.v").write_text(VERILOG)
+    (folder / "m.ops").write_text(text)
+    return graph_io.read_edits(folder / "m.ops", graph_io.read_netlist(folder / "m.v"), **options)
+
+
+def editable(edits: NetlistEdits) -> Any:
+    return (EditableGraph if edits.model == "star" else EditableHypergraph)(edits.graph())
+
+
+def found(edited: Any) -> Any:
+    """Rows of a hypergraph, or the edges of a graph and their weights."""
+    if isinstance(edited, EditableHypergraph):
+        nets = edited.hypergraph()
+        return [row.tolist() for row in np.split(nets.net_pins, nets.net_offsets[1:-1])]
+    matrix = edited.graph().to_scipy().tocoo()
+    return {(int(u), int(v)): int(w)
+            for u, v, w in zip(matrix.row, matrix.col, matrix.data) if u < v}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@given(seed=st.integers(0, 2**32), rounds=st.integers(1, 4))
+@settings(max_examples=60)
+def test_rounds_give_what_the_netlist_is_by_then(
+    model: str, seed: int, rounds: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Pins, ports and nets that come and go, gates with two pins on a net, drivers that change."""
+    random, plain = Random(seed), Model()
+    pieces, expected = [], []
+    for number in range(rounds):
+        pieces.append([plain.step(random, 100 * number + i) for i in range(random.randrange(12))])
+        expected.append(dict(plain.stars()) if model == "star" else plain.rows())
+    text = "\nreport_slack x\nread_spef y\n\n".join(map("\n".join, pieces))
+    edits = edits_of(text, tmp_path_factory.mktemp("trace"), model=model)
+    edited = editable(edits)
+    lengths = [sum(line[0] != "#" for line in piece) for piece in pieces]
+    natural = edits.rounds("natural")
+    assert [len(lines) for lines in natural] == [length for length in lengths if length]
+    for lines, wanted in zip(natural, [rows for rows, length in zip(expected, lengths) if length]):
+        batch = edited.batch()
+        edits.play(lines, batch)
+        edited.apply(batch)
+        assert found(edited) == wanted
+    assert [edits.vertex_names[i] for i in np.argsort(edits.vertex_ids)
+            if edits.vertex_ids[i] in edited.ids] == plain.alive
+
+
+def test_rounds_of_equal_length_count_structural_lines(tmp_path: Path) -> None:
+    """Lines that weigh gates belong to the round of the line before them."""
+    lines = [f"insert_net w{i}\nrepower_gate u1 BUF" for i in range(10)]
+    edits = edits_of("repower_gate u2 BUF\n" + "\n".join(lines), tmp_path)
+    assert edits.rounds(4) == [range(5), range(5, 11), range(11, 15), range(15, 21)]
+    assert (len(edits.rounds(30)), sum(map(len, edits.rounds(30)))) == (30, 21)
+    assert edits.rounds(1) == edits.rounds("natural") == [range(21)]
+    for wrong in (0, "half", 2.5):
+        with pytest.raises(InputError, match="rounds"):
+            edits.rounds(wrong)
+
+
+def test_rounds_are_played_in_order(tmp_path: Path) -> None:
+    edits = edits_of("insert_net w1\ninsert_net w2", tmp_path)
+    edited, rounds = editable(edits), edits.rounds(2)
+    with pytest.raises(InputError, match="begins with edit 1; edit 0 is the next one"):
+        edits.play(rounds[1], edited.batch())
+
+
+def test_ids_are_those_that_the_batch_gives(tmp_path: Path) -> None:
+    """Others may have inserted gates and nets in between."""
+    edits = edits_of("insert_gate g BUF\ninsert_net w\nconnect_pin g:A w", tmp_path)
+    edited = editable(edits)
+    batch = edited.batch()
+    batch.insert_vertices(count=5)
+    batch.insert_nets([0, 0], [])
+    edited.apply(batch)
+    batch = edited.batch()
+    edits.play(edits.rounds(1)[0], batch)
+    edited.apply(batch)
+    number = edits.vertex_names.index("g")
+    assert edits.vertex_ids[number] == number + 5
+    assert found(edited)[-2:] == [[], [number + 5]]
+
+
+def test_gates_weigh_their_cells(tmp_path: Path) -> None:
+    areas = {"NAND": 4, "BUF": 3, "FA": 9, "DFF": 20, "BOX": 0}
+    text = "insert_gate g FA\nrepower_gate u1 BUF\nrepower_gate g DFF"
+    for model in MODELS:
+        edits = edits_of(text, tmp_path, areas=areas, model=model)
+        edited = editable(edits)
+        before = edited.vertices.weights_of_all().tolist()
+        assert before == [4, 4, 3, 9, 20, 0, 0, 0, 0, 0]
+        batch = edited.batch()
+        edits.play(edits.rounds(1)[0], batch)
+        edited.apply(batch)
+        assert edited.vertices.weights_of_all().tolist() == [3, *before[1:], 20]
+    with pytest.raises(InputError, match="areas has no cell 'FA'"):
+        edits_of(text, tmp_path, areas={"NAND": 1, "BUF": 1})
+
+
+@pytest.mark.parametrize(("line", "problem"), [
+    ("move_gate u1", "'move_gate' is no edit; known are insert_gate"),
+    ("insert_gate u9", "insert_gate has 1 names; it takes GATE CELL"),
+    ("insert_gate u1 BUF", "there is a gate 'u1' already; remove it first"),
+    ("insert_gate x.y BUF", "there is a gate 'x.y' already"),
+    ("insert_net n1", "there is a net 'n1' already"),
+    ("remove_gate a", "there is no gate 'a'; does the trace belong to this netlist?"),
+    ("remove_net n9", "there is no net 'n9'"),
+    ("connect_pin u1 n1", "there is no port 'u1', and a pin is GATE:PORT"),
+    ("connect_pin u1:A n9", "there is no net 'n9'"),
+    ("connect_pin u9:A n1", "there is no gate 'u9'"),
+    ("disconnect_pin u1:C", "pin 'u1:C' is on no net"),
+    ("disconnect_pin a\ndisconnect_pin a", "pin 'a' is on no net"),
+])
+def test_messages_name_file_and_line(line: str, problem: str, tmp_path: Path) -> None:
+    with pytest.raises(GraphFormatError) as caught:
+        edits_of(f"# a trace\ninsert_net w1\n\n{line}\n", tmp_path)
+    assert f"m.ops:{4 + line.count(chr(10))}: {problem}" in str(caught.value)
+
+
+def test_pins_of_buses_are_refused_where_a_trace_touches_them(tmp_path: Path) -> None:
+    (tmp_path / "v.v").write_text("module m (input [1:0] d); RAM u (.D(d)); BUF w (.A(d[0]));"
+                                  "endmodule")
+    netlist = graph_io.read_netlist(tmp_path / "v.v")
+    for name, wanted in (("w:A", ""), ("d[1]", ""), ("u:D", "'u' has a port of several bits")):
+        (tmp_path / "v.ops").write_text(f"disconnect_pin {name}")
+        if wanted:
+            with pytest.raises(GraphFormatError, match=wanted):
+                graph_io.read_edits(tmp_path / "v.ops", netlist)
+        else:
+            graph_io.read_edits(tmp_path / "v.ops", netlist)
+    with pytest.raises(InputError, match="unknown model 'clique'; known are hypergraph, star"):
+        graph_io.read_edits(tmp_path / "v.ops", netlist, model="clique")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_real_trace_ends_with_known_sizes(model: str) -> None:
+    """c7552 of TAU 2015: the counts are those of its lines."""
+    netlist = graph_io.read_netlist(require(DATA / "netlists" / "c7552.v.xz"))
+    edits = graph_io.read_edits(require(DATA / "traces" / "c7552.ops.xz"), netlist, model=model)
+    assert len(edits.rounds("natural")) == 7
+    edited = editable(edits)
+    for lines in edits.rounds(100):
+        batch = edited.batch()
+        edits.play(lines, batch)
+        edited.apply(batch)
+    assert len(edited.ids) == 1147 + 313 + 1470 - 505
+    if isinstance(edited, EditableHypergraph):
+        assert edited.nets.num_alive == 1353 + 1470 - 505
+        assert edited.num_pairs == 3489 + 313 + 5071 - 3141
+    else:
+        total = edited.graph().total_arc_weight // 2
+        assert total == 3489 + 313 + 5071 - 3141 - (1353 + 1470 - 505)
