@@ -1,0 +1,236 @@
+"""A mesh of squares that is refined around a moving front, step by step.
+
+Cells are the leaves of a quadtree in which those that share a side differ by one level at most.
+Leaves are kept in the order of a Z curve: each is an interval of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.graphs.from_arrays import edges_graph
+from portpart.graphs.graph import Graph
+from portpart.options import checked_integer
+
+MAX_LEVEL = 15
+MAX_STEPS = 2**31 - 1
+
+RADIUS = 0.22
+"""Of the front, a circle in the unit square."""
+
+FROM, TO = (0.25, 0.31), (0.75, 0.69)
+"""Its centre goes to and fro between these two."""
+
+SPEED = 2.5
+"""So many finest cells it goes in a step."""
+
+REACH = 2.0
+"""A cell is divided if its centre is nearer to the front than so many of its sides."""
+
+SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
+
+SPREAD = ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
+          (2, 0x3333333333333333), (1, 0x5555555555555555))
+"""Shifts and masks that put a zero between all bits of a number."""
+
+
+class MeshStep(NamedTuple):
+    """A mesh, and what has become of the one before.
+
+    Attributes
+    ----------
+    graph : Graph
+        The cells; those that share a side, or a part of one, are joined.
+    centres : ndarray of float64, shape (n, 2)
+    levels : ndarray of int8, shape (n,)
+        How often the unit square was halved: a cell has sides of ``2.0 ** -level``.
+    origins : ndarray of int32, shape (n,)
+        The cell of the step before that a cell was or lies in, or, where cells were joined, the
+        first of them; of the first step the cell itself.
+    kept : ndarray of bool, shape (n,)
+        Whether the cell was there in the step before.
+    """
+
+    graph: Graph
+    centres: np.ndarray
+    levels: np.ndarray
+    origins: np.ndarray
+    kept: np.ndarray
+
+    def play(self, ids: np.ndarray, batch: Any) -> np.ndarray:
+        """Put this step into a batch of edits of the graph of the step before.
+
+        Parameters
+        ----------
+        ids : ndarray
+            Ids of the cells of the step before.
+        batch : GraphBatch
+
+        Returns
+        -------
+        ndarray
+            Ids of the cells of this step.
+        """
+        stay = np.zeros(len(ids), bool)
+        stay[self.origins[self.kept]] = True
+        new = ~self.kept
+        own = np.empty(len(self.kept), np.int64)
+        own[self.kept] = ids[self.origins[self.kept]]
+        own[new] = batch.insert_vertices(count=int(new.sum()))
+        batch.delete_vertices(ids[~stay])
+        tails = np.repeat(np.arange(len(new)), np.diff(self.graph.offsets))
+        heads = self.graph.targets
+        made = (tails < heads) & (new[tails] | new[heads])
+        batch.insert_edges(own[tails[made]], own[heads[made]])
+        return own
+
+
+class Leaves(NamedTuple):
+    """Leaves of a quadtree: where each begins on the curve of the finest cells, and its level."""
+
+    codes: np.ndarray
+    levels: np.ndarray
+
+
+def moving_front(num_steps: int = 60, min_level: int = 2,
+                 max_level: int = 8) -> Iterator[MeshStep]:
+    """Meshes of the unit square that are fine around a circle, which moves.
+
+    Parameters
+    ----------
+    num_steps : int
+    min_level, max_level : int
+        Levels of the coarsest cells, at least 0, and of the finest, at most 15.
+
+    Yields
+    ------
+    MeshStep
+        With cells along a Z curve; about a fifth of them are new in each step.
+
+    Notes
+    -----
+    There are about ``16 * 2 ** max_level`` cells.  Nothing is random.
+
+    Examples
+    --------
+    >>> from portpart import generators
+    >>> [step.graph.num_vertices for step in generators.moving_front(3, max_level=5)]
+    [394, 430, 457]
+    """
+    checked_integer("num_steps", num_steps, 0, MAX_STEPS)
+    if not 0 <= min_level <= max_level <= MAX_LEVEL:
+        raise InputError(f"min_level is {min_level} and max_level {max_level}; they must ascend "
+                         f"within 0 ... {MAX_LEVEL}")
+    before = None
+    for step in range(num_steps):
+        leaves = _balanced(_refined(_centre(step, max_level), min_level, max_level), max_level)
+        yield _mesh(leaves, leaves if before is None else before, max_level)
+        before = leaves
+
+
+def _centre(step: int, max_level: int) -> list[float]:
+    """Where the centre of the front is at a step."""
+    length = math.dist(FROM, TO)
+    way = step * SPEED * 0.5**max_level / length % 2
+    share = min(way, 2 - way)
+    return [begin + share * (end - begin) for begin, end in zip(FROM, TO)]
+
+
+def _refined(front: list[float], min_level: int, max_level: int) -> Leaves:
+    """Divide cells near the front."""
+    side = np.arange(1 << min_level)
+    x, y = (each.reshape(-1) for each in np.meshgrid(side, side))
+    codes = np.sort(_code(x, y)) << (2 * (max_level - min_level))
+    leaves = Leaves(codes, np.full(len(codes), min_level, np.int8))
+    for level in range(min_level, max_level):
+        x, y = _centres(leaves, max_level)
+        away = np.sqrt((x - front[0]) ** 2 + (y - front[1]) ** 2) - RADIUS
+        divided = (leaves.levels == level) & (np.abs(away) < REACH * 0.5**level)
+        leaves = _divided(leaves, divided, max_level)
+    return leaves
+
+
+def _balanced(leaves: Leaves, max_level: int) -> Leaves:
+    """Divide cells until those beside each other differ by one level at most."""
+    while True:
+        coarse = np.zeros(len(leaves.codes), bool)
+        for cells, others in _beside(leaves, max_level):
+            coarse[others[leaves.levels[others] < leaves.levels[cells] - 1]] = True
+        if not coarse.any():
+            return leaves
+        leaves = _divided(leaves, coarse, max_level)
+
+
+def _divided(leaves: Leaves, divided: np.ndarray, max_level: int) -> Leaves:
+    """Replace cells by their quarters."""
+    counts = np.where(divided, 4, 1)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    levels = np.repeat((leaves.levels + divided).astype(np.int8), counts)
+    quarter = np.int64(1) << (2 * (max_level - levels.astype(np.int64)))
+    return Leaves(np.repeat(leaves.codes, counts) + place * quarter, levels)
+
+
+def _beside(leaves: Leaves, max_level: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Cells and the cell that holds their neighbour of equal size, for each side."""
+    x, y = _corner(leaves.codes)
+    size = np.int64(1) << (max_level - leaves.levels.astype(np.int64))
+    for right, up in SIDES:
+        to_x, to_y = x + right * size, y + up * size
+        inside = np.flatnonzero((np.minimum(to_x, to_y) >= 0)
+                                & (np.maximum(to_x, to_y) < 1 << max_level))
+        yield inside, _holding(leaves, _code(to_x[inside], to_y[inside]))
+
+
+def _holding(leaves: Leaves, codes: np.ndarray) -> np.ndarray:
+    """The leaves that hold places of the curve."""
+    found: np.ndarray = np.searchsorted(leaves.codes, codes, side="right") - 1
+    return found
+
+
+def _mesh(leaves: Leaves, before: Leaves, max_level: int) -> MeshStep:
+    pairs = []
+    for cells, others in _beside(leaves, max_level):
+        # of a larger and a smaller cell the smaller one finds the other
+        seen = leaves.levels[others] <= leaves.levels[cells]
+        low, high = np.minimum(cells, others)[seen], np.maximum(cells, others)[seen]
+        pairs.append(low << 32 | high)
+    ends = np.unique(np.concatenate(pairs))
+    origins = _holding(before, leaves.codes).astype(np.int32)
+    kept = (before.codes[origins] == leaves.codes) & (before.levels[origins] == leaves.levels)
+    return MeshStep(edges_graph(len(leaves.codes), ends >> 32, ends & 0xFFFFFFFF),
+                    np.stack(_centres(leaves, max_level), axis=1), leaves.levels, origins, kept)
+
+
+def _centres(leaves: Leaves, max_level: int) -> tuple[np.ndarray, np.ndarray]:
+    x, y = _corner(leaves.codes)
+    half = 0.5 ** (leaves.levels + 1.0)
+    return x * 0.5**max_level + half, y * 0.5**max_level + half
+
+
+def _code(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Place on the curve: bits of both in turn."""
+    return _spread(x) | _spread(y) << 1
+
+
+def _corner(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both coordinates of places on the curve."""
+    return _gathered(codes), _gathered(codes >> 1)
+
+
+def _spread(values: np.ndarray) -> np.ndarray:
+    values = values.astype(np.int64)
+    for shift, mask in SPREAD:
+        values = (values | values << shift) & mask
+    return values
+
+
+def _gathered(values: np.ndarray) -> np.ndarray:
+    values = values & SPREAD[-1][1]
+    for (shift, _), (_, mask) in zip(SPREAD[::-1], (*SPREAD[-2::-1], (0, 0xFFFFFFFF))):
+        values = (values | values >> shift) & mask
+    return values
