@@ -147,6 +147,7 @@ def rare(space: Any, graphs: Graphs) -> Runs:
     near = {"handoff_vertices": 48, "coarsening.min_coarsest": 8}
     presets = {"groups": changed(portpart.GkwayConfig(), far),
                "linked groups": changed(gkway.PRESETS["paper"], far),
+               "constrained groups": changed(portpart.IgkwayConfig(), far),
                "pairs": changed(portpart.GpmetisConfig(handoff_vertices=48), far),
                "rounds of pairs": changed(gpmetis.PRESETS["paper"], near),
                "offered pairs": jet.PRESETS["code"]}
@@ -337,6 +338,7 @@ GROUPS: dict[str, Group] = {
     "portpart": Group(partitions("portpart", "fast", "default", "strong")),
     "jet": Group(partitions("jet", "fast", "default", "ultra", "paper", "code")),
     "gkway": Group(partitions("gkway", "default", "paper")),
+    "igkway": Group(partitions("igkway", "default", "paper")),
     "gpmetis": Group(partitions("gpmetis", "default", "paper")),
     "wishes": Group(wishes),
     "rare": Group(rare),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from portpart.algorithms.gpmetis import GpmetisConfig
     from portpart.algorithms.hierarchical_mapping import MultisectionConfig
     from portpart.algorithms.hyperg import HypergConfig
+    from portpart.algorithms.igkway import IgkwayConfig
     from portpart.algorithms.integrated_mapping import IntegratedConfig
     from portpart.algorithms.jet import JetConfig
     from portpart.algorithms.mappers import PartitionedConfig
@@ -58,6 +59,7 @@ __all__ = [
     "HypergConfig",
     "Hypergraph",
     "HypergraphConfig",
+    "IgkwayConfig",
     "InputError",
     "IntegratedConfig",
     "JetConfig",
@@ -96,6 +98,7 @@ _HOMES = {
     "Graph": "portpart.graphs.graph",
     "Hypergraph": "portpart.graphs.hypergraph",
     "HypergConfig": "portpart.algorithms.hyperg",
+    "IgkwayConfig": "portpart.algorithms.igkway",
     "IntegratedConfig": "portpart.algorithms.integrated_mapping",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",

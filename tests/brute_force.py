@@ -22,7 +22,8 @@ from tests.exhaustive import possible
 from tests.wanted import Case
 
 RECIPES = (("portpart", "default"), ("jet", "default"), ("gkway", "default"),
-           ("gpmetis", "default"), ("portpart", "fast"), ("portpart", "strong"))
+           ("igkway", "default"), ("gpmetis", "default"), ("portpart", "fast"),
+           ("portpart", "strong"))
 IMBALANCES = ("0", "0", "0.001", "0.03", "0.1", "0.5")
 MAX_BLOCKS = 6
 MAX_WITH_CUT = 9

@@ -131,6 +131,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "im", "paper", integrated, "line"): 2,
         Case("mesh", "hm", "paper fixed", (), "tree"): 2,
         Case("mesh", "jet", "paper"): 2, Case("skewed", "gkway", "paper"): 3,
+        Case("weighted", "igkway"): 3,
         Case("mesh", "jet", "code"): 3,
         Case("mesh", "gpmetis", "paper"): 2,
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,

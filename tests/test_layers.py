@@ -51,7 +51,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("algorithms/balance/*", "algorithms/initial/*"),
     ("algorithms/multilevel/*",),
     ("algorithms/portpart", "algorithms/portpart_nets", "algorithms/jet", "algorithms/gkway",
-     "algorithms/gpmetis"),
+     "algorithms/igkway", "algorithms/gpmetis"),
     ("algorithms/placement/*",),
     ("algorithms/integrated_mapping", "algorithms/multisection"),
     ("algorithms/*",),
@@ -63,7 +63,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 FLOOR = {unit: floor for floor, units in enumerate(LAYERS) for unit in units}
 
-RECIPES = ("portpart", "jet", "gkway", "gpmetis", "integrated_mapping", "multisection")
+RECIPES = ("portpart", "jet", "gkway", "igkway", "gpmetis", "integrated_mapping",
+           "multisection")
 
 TOP = {"__init__", "__main__", "errors", "options"}
 """The only modules beside the folders."""

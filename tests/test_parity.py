@@ -48,6 +48,8 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
 CASES = [(name, k, algorithm, preset) for name in GRAPHS for k in (2, 24)
          for algorithm in ("jet", "portpart") for preset in ("fast", "default")]
 CASES += [(name, k, "gkway", "default") for name in GRAPHS for k in (2, 24)]
+CASES += [("mesh", 24, "igkway", "default"), ("weighted", 7, "igkway", "paper"),
+          ("rmat", 24, "igkway", "default"), ("grid", 2, "igkway", "paper")]
 CASES += [(name, k, "gpmetis", "default") for name in GRAPHS for k in (2, 24)]
 CASES += [("weighted", 7, "gpmetis", "strong")]
 CASES += [(name, k, "jet", "paper") for name in GRAPHS for k in (2, 24)]

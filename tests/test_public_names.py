@@ -16,6 +16,7 @@ PUBLIC = {
     "Hypergraph",
     "HypergConfig",
     "HypergraphConfig",
+    "IgkwayConfig",
     "InputError",
     "IntegratedConfig",
     "JetConfig",

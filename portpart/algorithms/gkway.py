@@ -11,10 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening.components import linked_components
-from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.grouping import group
-from portpart.algorithms.coarsening.hierarchy import ClusterRule
+from portpart.algorithms.coarsening.grouping_rule import grouping_rule
 from portpart.algorithms.coarsening.options import CoarseningOptions, GroupingOptions
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.options import SearchOptions
@@ -23,8 +20,6 @@ from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe
 from portpart.algorithms.refinement.independent_refinement import independent_set_refiner
 from portpart.algorithms.refinement.options import IndependentOptions
-from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
 from portpart.options import MAX_BLOCKS, changed, check_options, described, option
 
 
@@ -68,33 +63,12 @@ PRESETS = {
 
 def gkway(problem: Problem, config: GkwayConfig) -> Recipe:
     """Coarsen by grouping, start, refine upwards."""
+    coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
+    rule = grouping_rule(problem.graph.total_vertex_weight, coarsest,
+                         problem.balance.cluster_limit(coarsest), config.grouping)
     return Recipe(
-        config.coarsening, grouping_rule(problem, config),
+        config.coarsening, rule,
         start_from_pool(problem, config.initial),
         lambda seed: independent_set_refiner(problem.space, problem.graph, problem.balance,
                                              config.refinement, seed, problem.objective),
         search=config.search)
-
-
-def grouping_rule(problem: Problem, config: GkwayConfig) -> ClusterRule:
-    """Groups of bounded size, or all that are linked."""
-    options = config.grouping
-    limit = weight_limit(problem, config)
-
-    def find_groups(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        if options.group_size is None:
-            return linked_components(fine.space, fine, limit, level_seed, options.score_factor,
-                                     label, options.ties)
-        return group(fine.space, fine, limit, options.group_size, level_seed, options.score_factor,
-                     label)
-
-    return find_groups
-
-
-def weight_limit(problem: Problem, config: GkwayConfig) -> int:
-    """Most that a group may weigh."""
-    total, share = problem.graph.total_vertex_weight, config.grouping.max_coarse_weight
-    if share is None:
-        return total
-    coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
-    return min(problem.balance.cluster_limit(coarsest), max(1, int(share * total / coarsest)))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from portpart.algorithms import gkway, gpmetis, hyperg, jet, portpart, portpart_nets
+from portpart.algorithms import gkway, gpmetis, hyperg, igkway, jet, portpart, portpart_nets
 from portpart.algorithms.catalogue import Entry, chosen
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
@@ -75,6 +75,15 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         {"coarsening.coarsest_per_block": "gamma", "grouping.score_factor": "c",
          "grouping.group_size": "s"},
         recipe=gkway.gkway,
+    ),
+    Algorithm(
+        "igkway", "iG-kway",
+        "G-kway with union-find groups that are broken up into runs of a few.",
+        "W. L. Lee: iG-kway: Incremental k-way Graph Partitioning on GPU, DAC 2025, with others; "
+        "dissertation, University of Wisconsin-Madison (2025), chapter 3",
+        igkway.PRESETS,
+        {"grouping.score_factor": "c", "grouping.group_size": "s"},
+        recipe=igkway.igkway,
     ),
     Algorithm(
         "gpmetis", "GP-metis",

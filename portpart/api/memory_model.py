@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
+from portpart.algorithms.coarsening.constrained import CONSTRAINED_WORK
 from portpart.algorithms.coarsening.contraction import (
     CONTRACTION_WORK,
     NUMBERING_WORK,
@@ -188,6 +189,11 @@ def grouping_bytes(sizes: FineSizes) -> int:
     return bytes_of((Clusters, *GROUPING_WORK), sizes)
 
 
+def constrained_bytes(sizes: FineSizes) -> int:
+    """The same where groups are broken up."""
+    return bytes_of((Clusters, *CONSTRAINED_WORK), sizes) + SortArrays.num_bytes(sizes.vertices)
+
+
 def matching_bytes(sizes: FineSizes) -> int:
     """A matching, to which pairs at distance two are added, and then the clusters."""
     mates = OF_VERTEX * sizes.vertices
@@ -199,6 +205,7 @@ MODELS = {
     "portpart": MemoryModel(0.4, 0.7, clustering_bytes, refining_bytes),
     "jet": MemoryModel(0.62, 0.86, matching_bytes, refining_bytes),
     "gkway": MemoryModel(0.5, 0.82, grouping_bytes, legal_moves_bytes),
+    "igkway": MemoryModel(0.5, 0.82, constrained_bytes, legal_moves_bytes),
     "gpmetis": MemoryModel(0.62, 0.86, matching_bytes, legal_moves_bytes),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.coarsening import net_grouping
-from portpart.algorithms.coarsening.net_grouping import MAX_ROUNDS, NetGroups, group_by_nets
+from portpart.algorithms.coarsening.joined_groups import MAX_ROUNDS
+from portpart.algorithms.coarsening.net_grouping import NetGroups, group_by_nets
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends.cuda.room import check_program, check_width
@@ -67,9 +69,13 @@ def selected(hypergraph: Hypergraph, limit: int, label: np.ndarray) -> dict[int,
             for v, around in enumerate(scores) if around}
 
 
-def runs_of(n: int, selections: dict[int, int], size: int) -> np.ndarray:
-    """Algorithms 6 and 7 as the text has them, in rounds that see the words of the last one."""
-    words = [(v, 0) for v in range(n)]
+def runs_of(n: int, selections: dict[int, int], size: int,
+            leads: Callable[[int], int] = int) -> np.ndarray:
+    """Algorithms 6 and 7 as the text has them, in rounds that see the words of the last one.
+
+    Of those that meet the vertex with the most of `leads` leads.
+    """
+    words = [(leads(v), 0) for v in range(n)]
     for turn in range(1, MAX_ROUNDS + 1):
         new = words.copy()
         for v, u in selections.items():
@@ -141,7 +147,7 @@ def test_scratch_rows_of_a_program_fit_a_block() -> None:
     """Of every width, in one program."""
     around = NetWishes(NetOptions()).around(circuit(50, 1), 1)
     groups = NetGroups(seed=1, max_weight=9, label=None, total=None, cluster=np.zeros(50, np.int32))
-    records = net_grouping._records(reference(), 50, around, groups)
+    records = net_grouping._records(reference(), 50, around, groups, 4)
     program = net_grouping._record(records, around.sizes, one_lane=False)
     check_program(program)
     for step in program.launches():

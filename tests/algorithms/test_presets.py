@@ -22,6 +22,7 @@ from portpart.algorithms.gkway import GkwayConfig
 from portpart.algorithms.gpmetis import GpmetisConfig
 from portpart.algorithms.hierarchical_mapping import MultisectionConfig
 from portpart.algorithms.hyperg import HypergConfig
+from portpart.algorithms.igkway import IgkwayConfig
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.integrated_mapping import IntegratedConfig
 from portpart.algorithms.jet import PRESETS, JetConfig
@@ -104,6 +105,7 @@ def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) ->
     (PortpartConfig, {"initial.starts": 0}), (PortpartConfig, {"search.walks": 2}),
     (GkwayConfig, {"grouping.group_size": 1}), (GkwayConfig, {"grouping.score_factor": 0}),
     (GkwayConfig, {"grouping.score_factor": 2**63}), (GkwayConfig, {"grouping.ties": "first"}),
+    (IgkwayConfig, {"grouping.group_size": None}),
     (GkwayConfig, {"grouping.max_coarse_weight": 1}), (GkwayConfig, {"size.group_size": 1}),
     (GpmetisConfig, {"search.runs": 2}), (GpmetisConfig, {"handoff_vertices": -1}),
     (GpmetisConfig, {"contraction.way": 1}),

@@ -65,6 +65,7 @@ PRESETS = {
             "paper-ultra": {"delaunay-12", "rmat-12", "grid-2d-weighted", "add20"}, "code": SMALL,
             "code-ultra": {"delaunay-12", "rmat-12", "grid-2d-weighted", "add20"}},
     "gkway": {"default": GRAPHS, "strong": SMALL, "paper": SMALL},
+    "igkway": {"default": SMALL, "paper": {"delaunay-12", "rmat-12-weighted", "uk", "add20"}},
     "gpmetis": {"default": GRAPHS, "strong": SMALL, "paper": HANDED_OVER},
     "portpart": {"default": GRAPHS, "strong": SMALL, "best": SMALL, "fast": LARGE},
 }

@@ -157,9 +157,12 @@ class GroupingOptions:
 
     group_size: int | None = option(
         6, "Most vertices that become one; None: all that are linked, whatever they weigh.", min=2)
+    broken_up: bool = option(
+        False, "Whether all that are linked meet first, round by round, and the vertices of each "
+        "group_size places in the order of their rounds become one; else links are cut first.")
     ties: str = option(
         "hash", 'Whom a vertex selects of neighbours of one score: by a seeded hash or, where '
-        'groups have any size, the "first", of the smallest id.', choices=("hash", "first"))
+        'links are not cut, the "first", of the smallest id.', choices=("hash", "first"))
     score_factor: int | None = option(
         None, "The score of an edge is this many times its weight less the degree of its other "
         "end.  By default one more than the highest degree of each level.",
@@ -170,5 +173,8 @@ class GroupingOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
-        if self.ties != "hash" and self.group_size is not None:
+        cut_first = self.group_size is not None and not self.broken_up
+        if self.ties != "hash" and cut_first:
             raise InputError(f'ties is {self.ties!r}; with a group_size it must be "hash"')
+        if self.broken_up and self.group_size is None:
+            raise InputError("groups that are broken_up need a group_size")

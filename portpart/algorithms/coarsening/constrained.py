@@ -1,0 +1,86 @@
+"""Constrained coarsening (iG-kway, dissertation 3.4): union-find groups, broken up by rounds.
+
+Every vertex selects the neighbour v with the best score c W(u, v) - degree(v), and all that
+selections link become a subset, as in `components.py`.  Vertices that are far apart meet in late
+rounds: a subset that is sorted by the rounds in which its vertices joined falls into runs of
+`group_size` vertices that are close (`joined_groups.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening.components import Links, select_by
+from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.joined_groups import (
+    Joined,
+    JoinedSizes,
+    begin_alone,
+    joined_records,
+    record_joining,
+)
+from portpart.algorithms.coarsening.options import MAX_SCORE
+from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Kernel, kernel
+from portpart.backends.program import Program
+from portpart.graphs.graph import Graph
+from portpart.graphs.teams import team_for
+
+
+def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
+                       seed: int, score_factor: int | None = None, label: Array | None = None,
+                       ties: str = "hash") -> Clusters:
+    """Groups of at most `group_size` vertices that selections link.
+
+    Parameters
+    ----------
+    max_weight : int
+        No vertex selects one that together with it weighs more; groups may.
+    space, graph, group_size, seed, score_factor, label
+        As in `group`.
+    ties : {"hash", "first"}
+        As in `linked_components`.
+
+    Returns
+    -------
+    Clusters
+        Numbered in the order of their first vertices.
+    """
+    n, sizes = graph.num_vertices, sizes_of(graph)
+    factor = graph.max_degree + 1 if score_factor is None else score_factor
+    clusters = Clusters.allocate(space, sizes, max_count=n)
+    links = Links(seed=seed, max_weight=max_weight, label=label, score_factor=factor,
+                  max_edge_weight=MAX_SCORE // factor, subset=clusters.cluster)
+    records = {"graph": graph.csr, "links": links, "numbering": Numbering(),
+               **joined_records(space, n, group_size)}
+    team = team_for(graph.mean_degree)
+    executable = space.cached_executable(
+        ("constrained groups", ties, graph.type_key, label is not None, team),
+        lambda: _record(records, select_by(ties), team))
+    executable.run({**records, "count": clusters.count}, n, sizes)
+    return clusters
+
+
+CONSTRAINED_WORK = Links, Numbering, Joined
+"""What constrained groups are made with, beside a sort."""
+
+
+def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
+    program = Program("constrained groups", sweeps=True)
+    slots = {name: program.record(name, record) for name, record in records.items()}
+    links, numbering, sizes = slots["links"], slots["numbering"], slots["joined_sizes"]
+    program.launch(sizes.vertices, select, team=team)
+    program.launch(sizes.vertices, begin_by_id)
+    record_joining(program, links.wish, links.subset)
+    record_numbering(program, links.subset, numbering.flags, numbering.number, numbering.tile_sums,
+                     program.array("count", np.int64), sizes.vertices, sizes.tiles)
+    return program
+
+
+@kernel
+def begin_by_id(v, joined: Joined, joined_sizes: JoinedSizes):
+    """Every vertex is a group of itself; the smallest of those that meet leads them."""
+    begin_alone(v, joined_sizes.vertices - 1 - v, joined, joined_sizes)

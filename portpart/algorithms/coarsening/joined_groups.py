@@ -1,0 +1,163 @@
+"""Groups of all that selections link, broken up into runs of a few (dissertation, 2.3 and 3.4).
+
+Every vertex has selected another one, or nobody.  All that selections link become a group, led by
+the vertex of the first id, the smallest or the largest.  In a round the ends of a selection both
+get the id that comes first, and a word keeps the group of a vertex and, below it, the round in
+which it joined.  All see the words of the round before, so the round is a distance from the leader.
+Sorted by their words and then by id, each `group_size` vertices of a group in a row become one:
+
+    0 -> 1 <- 2 -> 3,  3 -> 2      words  3.3 3.2 3.1 3.0      in pairs  {3 2} {1 0}
+
+Nothing depends on the order of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening.sizes import of_vertices
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Words, atomic_max, device, int32, int64, kernel
+from portpart.backends.program import Program, Slot
+from portpart.backends.work import WorkRecord
+from portpart.primitives.recorded_sort import (
+    SortArrays,
+    SortSlots,
+    SortWords,
+    record_sort,
+    sort_arrays,
+)
+from portpart.primitives.scan import tiles_of
+from portpart.primitives.team_winner import NOBODY
+
+ROUND_BITS = 7
+"""Bits of a word that hold a round."""
+
+MAX_ROUNDS = 64
+"""Chains of selections may be as long as there are vertices; who has not joined by then stays."""
+
+
+class JoinedSizes(Words):
+    """Numbers of vertices and of tiles of them; the round, and whether groups still change."""
+
+    vertices: int
+    tiles: int
+    round: int
+    changing: int
+
+
+class Joined(WorkRecord):
+    """The groups of n vertices.
+
+    Attributes
+    ----------
+    group_size : int
+    word, next_word : array of int64, shape (n,)
+        The group of a vertex and the round in which it joined, before and after a round.
+    order, other_order : array of int32, shape (n,)
+        Vertices in the order of their words.
+    first : array of int32, shape (n,)
+        Where a group begins in that order.
+    """
+
+    group_size: int
+    word: Array = work(np.int64, of_vertices)
+    next_word: Array = work(np.int64, of_vertices)
+    order: Array = work(np.int32, of_vertices)
+    other_order: Array = work(np.int32, of_vertices)
+    first: Array = work(np.int32, of_vertices)
+
+
+def joined_records(space: ExecutionSpace, num_vertices: int, group_size: int) -> dict[str, Any]:
+    """What joining works on."""
+    words = SortWords.of(keys=num_vertices, bits=num_vertices.bit_length() + ROUND_BITS)
+    return {
+        "joined": Joined(group_size),
+        "joined_sizes": JoinedSizes.of(vertices=num_vertices, tiles=tiles_of(num_vertices)),
+        "sorting": sort_arrays(space, num_vertices).replaced(
+            words=SortWords(space.asarray(np.array(words.array)))),
+    }
+
+
+def record_joining(program: Program, wish: Slot, cluster: Slot) -> None:
+    """Record how vertices, each a group so far, join whom they select, and are broken up.
+
+    `cluster` gets of each vertex the first one of its run.  The program has what `joined_records`
+    makes.
+    """
+    records: dict[str, Any] = program.records
+    joined, sizes = records["joined"], records["joined_sizes"]
+    sorting: SortArrays = records["sorting"]
+    with program.while_loop(sizes.changing):
+        program.launch(1, begin_round)
+        program.launch(sizes.vertices, hand_on_group, wish=wish)
+        program.launch(sizes.vertices, take_over_group)
+    record_sort(program, sorting, SortSlots(joined.word, joined.order, joined.next_word,
+                                            joined.other_order))
+    program.launch(sizes.vertices, mark_first)
+    program.launch(sizes.vertices, break_up, cluster=cluster)
+
+
+@device
+def begin_alone(v, rank, joined: Joined, joined_sizes: JoinedSizes):
+    """V is a group of itself; of two groups that of the higher rank comes first."""
+    word = int64(rank) << ROUND_BITS
+    joined.word[v] = word
+    joined.next_word[v] = word
+    joined.order[v] = int32(v)
+    if v == 0:
+        joined_sizes.changing = 1
+    return word
+
+
+@kernel
+def begin_round(_, joined_sizes: JoinedSizes):
+    """No group has changed in this round so far."""
+    joined_sizes.changing = 0
+    joined_sizes.round += 1
+
+
+@kernel
+def hand_on_group(v, wish, joined: Joined, joined_sizes: JoinedSizes):
+    """Of v and of whom it selects, the one of the later group gets the first one; order-free."""
+    u = wish[v]
+    if u != NOBODY:
+        own = joined.word[v] >> ROUND_BITS
+        other = joined.word[u] >> ROUND_BITS
+        word = (max(own, other) << ROUND_BITS) | joined_sizes.round
+        if own > other:
+            atomic_max(joined.next_word, u, word)
+            joined_sizes.changing = 1
+        elif own < other:
+            atomic_max(joined.next_word, v, word)
+            joined_sizes.changing = 1
+
+
+@kernel
+def take_over_group(v, joined: Joined, joined_sizes: JoinedSizes):
+    """What v has been handed holds from the next round on, if there is one."""
+    joined.word[v] = joined.next_word[v]
+    if v == 0 and joined_sizes.round >= MAX_ROUNDS:
+        joined_sizes.changing = 0
+
+
+@kernel
+def mark_first(i, joined: Joined):
+    """Note where the group of vertex i of the order begins, if that is here."""
+    group = joined.word[i] >> ROUND_BITS
+    before = int64(NOBODY)
+    if i > 0:
+        before = joined.word[i - 1] >> ROUND_BITS
+    if before != group:
+        joined.first[group] = int32(i)
+
+
+@kernel
+def break_up(i, cluster, joined: Joined):
+    """Vertex i of the order becomes one with the others of its run of `group_size`."""
+    first = int64(joined.first[joined.word[i] >> ROUND_BITS])
+    place = first + (i - first) // joined.group_size * joined.group_size
+    cluster[joined.order[i]] = joined.order[place]
