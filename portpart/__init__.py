@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from portpart.api.partition import partition
     from portpart.api.repartition import repartition
     from portpart.api.results import MappingResult, PartitionResult, RepartitionResult
+    from portpart.api.session import Session
+    from portpart.api.session_update import SessionUpdate
     from portpart.backends import space
     from portpart.graphs.constructors import from_adjacency, from_edges
     from portpart.graphs.convert import as_graph
@@ -73,6 +75,8 @@ __all__ = [
     "PortpartConfig",
     "PortpartError",
     "RepartitionResult",
+    "Session",
+    "SessionUpdate",
     "Topology",
     "as_graph",
     "as_hypergraph",
@@ -110,6 +114,8 @@ _HOMES = {
     "Mesh": "portpart.graphs.mesh",
     "PartitionResult": "portpart.api.results",
     "RepartitionResult": "portpart.api.results",
+    "Session": "portpart.api.session",
+    "SessionUpdate": "portpart.api.session_update",
     "Topology": "portpart.graphs.topology",
     "as_graph": "portpart.graphs.convert",
     "as_hypergraph": "portpart.graphs.convert_nets",

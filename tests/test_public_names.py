@@ -30,6 +30,8 @@ PUBLIC = {
     "PortpartConfig",
     "PortpartError",
     "RepartitionResult",
+    "Session",
+    "SessionUpdate",
     "Topology",
     "as_graph",
     "as_hypergraph",

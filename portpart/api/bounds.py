@@ -73,7 +73,25 @@ class Bounds:
 def bounds_for(graph: EitherGraph, k: int, imbalance: Any, target: Any, fixed: Array | None,
                min_weight: int) -> Bounds:
     """The bounds of the blocks; refuses a least weight that no partition can have."""
-    total = graph.total_vertex_weight
+    fixed_weight = np.zeros(k, np.int64) if fixed is None else _fixed_weight(graph, fixed, k)
+    bounds = bounds_of(graph.total_vertex_weight, k, imbalance, target, fixed_weight, min_weight,
+                       lambda limits: max_filled(graph, limits, fixed_weight, fixed))
+    if min_weight > 0:
+        _check_min_weight(graph, min_weight, bounds.limits, fixed_weight)
+    return bounds
+
+
+def bounds_of(total: int, k: int, imbalance: Any, target: Any, fixed_weight: np.ndarray,
+              min_weight: int, max_filled: Callable[[np.ndarray], int]) -> Bounds:
+    """The same from weights alone.
+
+    Parameters
+    ----------
+    total : int
+        Of all vertices.
+    max_filled : callable
+        From the limits, how many blocks can weigh something at once.
+    """
     max_limit = block_weight_limit(total, k, imbalance)
     # no block is heavier than the total, which keeps a large limit within 64 bits
     limits, means = np.full(k, min(max_limit, total), np.int64), np.full(k, total // k, np.int64)
@@ -83,13 +101,10 @@ def bounds_for(graph: EitherGraph, k: int, imbalance: Any, target: Any, fixed: A
         limits = np.array([min(limit, total) for limit in exact], np.int64)
         # targets rounded down are those of the negative weight, rounded up
         means = np.array([-mean for mean in target_weights(-total, k, target)], np.int64)
-    fixed_weight = np.zeros(k, np.int64) if fixed is None else _fixed_weight(graph, fixed, k)
-    if min_weight > 0:
-        _check_min_weight(graph, min_weight, limits, fixed_weight)
     float_imbalance = float(min(exact_fraction(imbalance), Fraction(MAX_IMBALANCE)))
     balance = _balance(np.maximum(limits, fixed_weight), means, float_imbalance)
     return Bounds(max_limit, limits, fixed_weight, min_weight, balance,
-                  lambda: max_filled(graph, limits, fixed_weight, fixed))
+                  lambda: max_filled(limits))
 
 
 def _balance(limits: np.ndarray, means: np.ndarray, imbalance: float) -> Balance:

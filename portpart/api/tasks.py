@@ -73,11 +73,16 @@ def _facts_of_graph(given: Graph) -> dict[str, Any]:
     return {"weight_scale": given.weight_scale}
 
 
+def default_objective(given: EitherGraph) -> str:
+    """What is minimised if nothing is said."""
+    return next(iter(PRICES)) if isinstance(given, Hypergraph) else OF_GRAPHS[0]
+
+
 def _checked_objective(given: EitherGraph, objective: Any) -> str:
     known, kind = (tuple(PRICES), "a hypergraph") if isinstance(given, Hypergraph) else (
         OF_GRAPHS, "a graph")
     if objective is None:
-        return known[0]
+        return default_objective(given)
     if not isinstance(objective, str) or objective not in known:
         names = ", ".join(map(repr, known))
         raise InputError(f"objective is {shown(objective)}; for {kind} it must be one of {names}")

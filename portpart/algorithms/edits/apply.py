@@ -14,14 +14,17 @@ import numpy as np
 
 from portpart.algorithms.edits.at_once import is_small, limits_for, looked_at_once
 from portpart.algorithms.edits.batch import MAX_IDS, Batch, Births, Call, joined
-from portpart.algorithms.edits.deaths import Dying, cleared_pairs, dying
+from portpart.algorithms.edits.deaths import cleared_pairs, dying
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.living import (
     ALIVE,
+    Dying,
     Living,
     Weighings,
     forget_deaths,
-    settle,
+    let_die,
+    mark_deaths,
+    revive,
     weigh,
     weighings,
 )
@@ -66,7 +69,7 @@ def apply_batch(edited: Edited, batch: Batch) -> Update:
     for living, weighed in update.weighed:
         weigh(living, weighed)
     for living, died in update.died:
-        settle(living, died, -1)
+        let_die(living, died)
     _count(edited, update.totals, 1)
     return update
 
@@ -84,7 +87,7 @@ def take_back(edited: Edited, update: Update) -> None:
     for rewriting, room in reserved:
         carry_out(rewriting, room)
     for living, died in update.died:
-        settle(living, died, ALIVE)
+        revive(living, died)
     for living, weighed in update.weighed:
         weigh(living, weighed, backwards=True)
     _set_births(update.births, -1)
@@ -98,7 +101,7 @@ class Findings:
         self.edited, self.batch = edited, batch
         space = edited.space
         self.numbers, self.tallies = tallies(space, 2 + len(edited.living))
-        self.dying = [dying(space, living, calls) for living in edited.living
+        self.dying = [(living, dying(space, calls)) for living in edited.living
                       if (calls := _calls(batch, living, deaths=True))]
         self.rewritings: list[Rewriting] = []
         self.weighed: list[tuple[Living, Weighings]] = []
@@ -110,8 +113,8 @@ class Findings:
     def look(self) -> None:
         """Launch everything that looks at the batch."""
         edited, space = self.edited, self.edited.space
-        for group in self.dying:
-            group.mark(self.tally_of(group.living))
+        for living, group in self.dying:
+            mark_deaths(living, group, self.tally_of(living))
         for living in edited.living:
             calls = _calls(self.batch, living, deaths=False)
             if calls:
@@ -160,7 +163,7 @@ class Findings:
                         sum(map(_weight_of, born)) + tally.weight))
         return Update(
             [rewriting.changes for rewriting in self.rewritings], self.batch.births,
-            [(group.living, group.died) for group in self.dying], self.weighed,
+            self.dying, self.weighed,
             first.loops, first.merged, sum(tally.missing for tally in (first, *counts[2:])),
             Totals((first.deltas >> 32) - (first.deltas & 0xFFFFFFFF), weight, ids))
 
@@ -179,14 +182,14 @@ def _reserve_ids(edited: Edited, batch: Batch) -> None:
 
 
 @contextmanager
-def _back_to_life(births: list[Births], groups: list[Dying]) -> Iterator[None]:
+def _back_to_life(births: list[Births], groups: list[tuple[Living, Dying]]) -> Iterator[None]:
     """Let ids be born and die for a look; if that fails all is as before."""
     try:
         _set_births(births, ALIVE)
         yield
     except BaseException:
-        for group in groups:
-            forget_deaths(group.living, group.ids)
+        for living, group in groups:
+            forget_deaths(living, group.ids)
         _set_births(births, -1)
         raise
 

@@ -3,60 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from portpart.algorithms.edits.batch import Call, joined
-from portpart.algorithms.edits.living import Living, mark_deaths
+from portpart.algorithms.edits.living import Dying, Living
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
-from portpart.algorithms.edits.tally import Tally
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int64, kernel, lane, team_size
 from portpart.graphs.row_store import TEAM, Rows, extended
 from portpart.primitives.scan import offsets_from_counts
 
 
-@dataclass(frozen=True)
-class Dying:
-    """Ids of a kind that are to die, and when.
-
-    Attributes
-    ----------
-    living : Living
-    ids, times, lenient : array
-        Entries of the batch; `lenient` says whether it may be dead.
-    died : array of int32
-        The ids that die by these entries, else -1.
-    """
-
-    living: Living
-    ids: Array
-    times: Array
-    lenient: Array
-    died: Array
-
-    def mark(self, tally: Tally) -> None:
-        """Let them die."""
-        mark_deaths(self.living, self.ids, self.times, self.lenient, self.died, tally)
-
-
-def dying(space: ExecutionSpace, living: Living, calls: Sequence[Call]) -> Dying:
+def dying(space: ExecutionSpace, calls: Sequence[Call]) -> Dying:
     """Those of some calls; nobody has died yet."""
     ids = joined(space, [call.first for call in calls], np.int32)
     times = joined(space, [np.arange(call.time, call.time + len(call.first)) for call in calls],
                    np.int32)
     lenient = joined(space, [np.full(len(call.first), call.kind, np.int8) for call in calls],
                      np.int8)
-    return Dying(living, ids, times, lenient, space.full(len(ids), -1, np.int32))
+    return Dying(ids, times, lenient, space.full(len(ids), -1, np.int32),
+                 space.empty(len(ids), np.int64))
 
 
-def cleared_pairs(space: ExecutionSpace, groups: Sequence[Dying], sides: Sequence[Side],
-                  operations: Operations) -> Operations:
+def cleared_pairs(space: ExecutionSpace, groups: Sequence[tuple[Living, Dying]],
+                  sides: Sequence[Side], operations: Operations) -> Operations:
     """The operations, and behind them one for each pair of an id that dies."""
-    for group in groups:
+    for living, group in groups:
         for side in sides:
-            if side.living is group.living:
+            if side.living is living:
                 operations = _with_cleared(space, group.died, side, operations)
     return operations
 

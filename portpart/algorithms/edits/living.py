@@ -39,6 +39,8 @@ class Living:
 
     Attributes
     ----------
+    weights : array or None
+        Of all ids; the dead weigh 0 where there is an array.
     deaths : array of int32
         When each dies; as long as there is room for ids.
     num_alive : int
@@ -126,13 +128,31 @@ class Weighings(Record):
     length: int
 
 
-def mark_deaths(living: Living, ids: Array, times: Array, lenient: Array, died: Array,
-                tally: Tally) -> None:
-    """Let ids die in a batch: died[j] gets the id, or -1 where it is dead already."""
+class Dying(Record):
+    """Ids that are to die, and when.
+
+    Attributes
+    ----------
+    ids, times, lenient : array
+        Entries of the batch; `lenient` says whether it may be dead.
+    died : array of int32
+        The ids that die by these entries, else -1.
+    weights : array of int64
+        What they weigh.
+    """
+
+    ids: Array
+    times: Array
+    lenient: Array
+    died: Array
+    weights: Array
+
+
+def mark_deaths(living: Living, dying: Dying, tally: Tally) -> None:
+    """Let ids die in a batch."""
     space = living.space
-    space.parallel_for(len(ids), mark_death, ids, times, living.deaths)
-    space.parallel_for(len(ids), check_death, ids, times, lenient, living.deaths, living.weights,
-                       died, tally)
+    space.parallel_for(len(dying.ids), mark_death, dying, living.deaths)
+    space.parallel_for(len(dying.ids), check_death, dying, living.deaths, living.weights, tally)
 
 
 def forget_deaths(living: Living, ids: Array) -> None:
@@ -140,9 +160,21 @@ def forget_deaths(living: Living, ids: Array) -> None:
     living.space.parallel_for(len(ids), forget_death, ids, living.deaths)
 
 
-def settle(living: Living, died: Array, value: int) -> None:
-    """Give those ids that are named the same time of death."""
-    living.space.parallel_for(len(died), set_death, died, value, living.deaths)
+def let_die(living: Living, dying: Dying) -> None:
+    """Let those be dead that were to die; they weigh nothing."""
+    _set_deaths(living, dying, -1, None)
+
+
+def revive(living: Living, dying: Dying) -> None:
+    """Let those be alive that have died, with their weights."""
+    _set_deaths(living, dying, ALIVE, dying.weights)
+
+
+def _set_deaths(living: Living, dying: Dying, value: int, weights: Array | None) -> None:
+    space, number = living.space, len(dying.died)
+    space.parallel_for(number, set_death, dying.died, value, living.deaths)
+    if living.weights is not None:
+        space.parallel_for(number, set_weight_of_dead, dying.died, weights, living.weights)
 
 
 def weighings(living: Living, ids: Array, weights: Array, times: Array, tally: Tally) -> Weighings:
@@ -163,25 +195,26 @@ def weigh(living: Living, found: Weighings, backwards: bool = False) -> None:
 
 
 @kernel
-def mark_death(j, ids, times, deaths):
+def mark_death(j, dying: Dying, deaths):
     """An id dies at the first time that says so, unless it is dead; by atomic_min."""
-    if deaths[ids[j]] >= 0:
-        atomic_min(deaths, int64(ids[j]), int32(times[j]))
+    if deaths[dying.ids[j]] >= 0:
+        atomic_min(deaths, int64(dying.ids[j]), int32(dying.times[j]))
 
 
 @kernel
-def check_death(j, ids, times, lenient, deaths, weights, died, tally: Tally):
+def check_death(j, dying: Dying, deaths, weights, tally: Tally):
     """died[j] = the id if it dies here, else -1, which is refused unless that is ignored."""
-    v = int64(ids[j])
-    died[j] = -1
-    if deaths[v] == times[j]:
-        died[j] = v
+    v = int64(dying.ids[j])
+    dying.died[j] = -1
+    dying.weights[j] = value_or(weights, v, 1)
+    if deaths[v] == dying.times[j]:
+        dying.died[j] = v
         atomic_add(tally, Tally.died, 1)
         atomic_add(tally, Tally.weight, -value_or(weights, v, 1))
-    elif lenient[j] != 0:
+    elif dying.lenient[j] != 0:
         atomic_add(tally, Tally.missing, 1)
     else:
-        refuse(tally, int64(times[j]), MISSING)
+        refuse(tally, int64(dying.times[j]), MISSING)
 
 
 @kernel
@@ -196,6 +229,13 @@ def set_death(j, died, value, deaths):
     """Set when an id dies."""
     if died[j] >= 0:
         deaths[died[j]] = value
+
+
+@kernel
+def set_weight_of_dead(j, died, values, weights):
+    """Set the weight of an id that has died, to 0 without values."""
+    if died[j] >= 0:
+        weights[died[j]] = value_or(values, j, 0)
 
 
 @kernel

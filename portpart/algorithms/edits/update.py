@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from portpart.algorithms.edits.batch import Births
-from portpart.algorithms.edits.living import Living, Weighings
+from portpart.algorithms.edits.living import Dying, Living, Weighings
 from portpart.algorithms.edits.operations import Changes
-from portpart.backends.interface import Array
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,8 @@ class Update:
         nets, then the nets of vertices.  Empty if no pair was edited.
     births : list of Births
         New ids with their weights.
-    died : list of (Living, array)
-        Ids that died; -1 for entries that were ignored.
+    died : list of (Living, Dying)
+        Ids that died.
     weighed : list of (Living, Weighings)
         Ids with new weights.
     loops, merged, missing : int
@@ -45,7 +44,7 @@ class Update:
 
     changes: list[Changes] = field(default_factory=list)
     births: list[Births] = field(default_factory=list)
-    died: list[tuple[Living, Array]] = field(default_factory=list)
+    died: list[tuple[Living, Dying]] = field(default_factory=list)
     weighed: list[tuple[Living, Weighings]] = field(default_factory=list)
     loops: int = 0
     merged: int = 0

@@ -1,248 +1,273 @@
-"""A partition that follows edits: accounts by the edits alone, and refinement around them."""
+"""A partition that follows the edits of a graph.
+
+After a batch, cost and weights of blocks are what they were and what the edits contribute; nothing
+is counted anew.  New vertices are placed, and refinement around what was edited does the rest.  All
+that takes time for the whole graph is done once, or when room for new vertices doubles.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.edits.batch import Births
 from portpart.algorithms.edits.editable import EditableGraph
-from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.edits.update import Update
+from portpart.algorithms.following.accounts import (
+    account_birth,
+    account_death,
+    account_pair,
+    account_weighing,
+    wake_birth,
+    wake_end,
+)
+from portpart.algorithms.following.placing import bear, place, settle_birth, tied_most
+from portpart.algorithms.following.rows import EditedRows
+from portpart.algorithms.following.whereabouts import (
+    Living,
+    Moves,
+    Round,
+    return_vertex,
+    write_block_of_living,
+    write_left,
+)
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.around import (
+    SUM_TEAM,
+    Report,
+    begin_report,
+    journal_for,
+    sum_up,
+)
+from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.state import Run
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import atomic_add, device, int32, int64, kernel, value_or
-from portpart.graphs.rows import Csr
-from portpart.primitives.reduce import STRIPES
+from portpart.backends.interface import Array
 
 NONE = -1
 
-MAX_DEGREE = 2**31 - 1
-"""What may be the highest degree: to know it would take a look at all vertices."""
+LEAST_ROOM = 1024
 
-ROUNDS = 4
-"""A new vertex waits so often for a neighbour to be placed."""
-
-MAX_SEEN = 64
-"""Neighbours that are compared to place a vertex."""
-
-OPTIONS = RefinementOptions(stall_limit=4)
-TEMPERATURE = 0.3
-
-
-class Edited:
-    """Rows of an edited graph as refinement sees them; nothing is counted anew."""
-
-    def __init__(self, graph: EditableGraph, weights: Array, mean_degree: float) -> None:
-        self.graph, self.weights, self.mean_degree = graph, weights, mean_degree
-
-    @property
-    def space(self) -> ExecutionSpace:
-        return self.graph.space
-
-    @property
-    def num_vertices(self) -> int:
-        return self.graph.vertices.count
-
-    @property
-    def num_entries(self) -> int:
-        return self.graph.num_pairs
-
-    @property
-    def max_degree(self) -> int:
-        return MAX_DEGREE
-
-    @property
-    def total_vertex_weight(self) -> int:
-        return self.graph.vertices.total_weight
-
-    @property
-    def weight_sum_dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.int64)
-
-    @property
-    def vertex_weights(self) -> Array:
-        return self.weights
-
-    @property
-    def type_key(self) -> tuple[Any, ...]:
-        rows = self.graph.arcs.rows
-        return ("edited", rows.begin.dtype, None if rows.weights is None else rows.weights.dtype)
-
-    @property
-    def csr(self) -> Csr:
-        rows = self.graph.csr
-        return Csr(rows.begin, rows.end, rows.targets, rows.weights,
-                   self.weights[: self.num_vertices])
-
-    def mean_joint_weight(self, factor: int) -> int:
-        return self.graph.pair_weight * factor // max(1, self.graph.num_pairs)
-
-
-@kernel
-def account_pair(i, changes: Changes, run: Run):
-    """Add what a changed pair costs more: both directions are there, sums are twice the cost."""
-    will = max(int64(0), int64(changes.will[i]))
-    was = max(int64(0), int64(changes.was[i]))
-    if will != was:
-        u = changes.keys[i] >> 32
-        v = changes.keys[i] & 0xFFFFFFFF
-        if run.moves.part[u] != run.moves.part[v]:
-            atomic_add(run.moves.cost_sums, i % STRIPES, will - was)
-
-
-@kernel
-def wake_end(i, changes: Changes, run: Run):
-    """The end of a changed pair, and each pair is there from both, is to be looked at."""
-    if changes.will[i] != changes.was[i]:
-        mark_dirty(int32(changes.keys[i] >> 32), run.cache, run.level)
-
-
-@device
-def tied_most(v, graph: Csr, part):
-    """The block that v is tied to most, of equal ones the smaller; -1 if no neighbour has one."""
-    best = int64(NONE)
-    most = int64(0)
-    begin = int64(graph.begin[v])
-    end = min(begin + MAX_SEEN, int64(graph.end[v]))
-    for arc in range(begin, end):
-        block = int64(part[graph.targets[arc]])
-        if block >= 0:
-            total = int64(0)
-            for other in range(begin, end):
-                if part[graph.targets[other]] == block:
-                    total += value_or(graph.weights, other, 1)
-            if total > most or (total == most and block < best):
-                most = total
-                best = block
-    return best
-
-
-@kernel
-def choose_block(i, first, graph: Csr, run: Run):
-    """Choose a block for new vertex first + i that has none."""
-    v = first + i
-    run.moves.target[v] = run.moves.part[v]
-    if run.moves.part[v] < 0:
-        run.moves.target[v] = int32(tied_most(v, graph, run.moves.part))
-
-
-@kernel
-def take_block(i, first, run: Run):
-    """Place new vertex first + i where it has chosen."""
-    run.moves.part[first + i] = run.moves.target[first + i]
-
-
-@kernel
-def place_rest(i, first, k, run: Run):
-    """New vertices without neighbours go to the lightest block, as it was before."""
-    v = first + i
-    if run.moves.part[v] < 0:
-        best = int64(0)
-        for b in range(1, k):
-            if run.blocks.weight[b] < run.blocks.weight[best]:
-                best = int64(b)
-        run.moves.part[v] = int32(best)
-
-
-@kernel
-def weigh_birth(i, first, weights, k, run: Run):
-    """Count new vertex first + i."""
-    v = first + i
-    run.incumbent.best[v] = run.moves.part[v]
-    atomic_add(run.moves.weight_sums, int64(run.moves.part[v]), weights[v])
-    mark_dirty(int32(v), run.cache, run.level)
-
-
-@kernel
-def weigh_death(i, died, weights, run: Run):
-    """A dead vertex weighs nothing."""
-    v = int64(died[i])
-    if v >= 0:
-        atomic_add(run.moves.weight_sums, int64(run.moves.part[v]), -weights[v])
-        weights[v] = 0
+OPTIONS = RefinementOptions(stall_limit=4, slack=0)
+FILTER_RATIO = 0.3
 
 
 class Following:
-    """A partition of an edited graph that follows its batches.
+    """A partition of an edited graph, and how it follows batches.
 
     Parameters
     ----------
     graph : EditableGraph
     part : array of int32
-        Of the ids given out so far.
-    limits : callable
-        From the total weight, the balance of the blocks.
+        Of the ids given out so far; the dead are in any block.
+    balance_of : callable
+        From the total weight of the vertices, the balance of the blocks.
     objective : Objective
     seed : int
+    price : int
+        What the move of a vertex of size 1 costs.
+    sizes : array of int64, or None
+        Sizes of the vertices; None means 1, which is that of new vertices.
+    fixed : array of int32, or None
+        Blocks of vertices that must not move, else -1.
     """
 
-    def __init__(self, graph: EditableGraph, part: Array, balance_of: Any, objective: Objective,
-                 seed: int) -> None:
+    def __init__(self, graph: EditableGraph, part: Array, balance_of: Callable[[int], Balance],
+                 objective: Objective, seed: int, price: int = 1, sizes: Array | None = None,
+                 fixed: Array | None = None) -> None:
         self.graph, self.balance_of, self.objective, self.seed = graph, balance_of, objective, seed
-        space, n = graph.space, graph.vertices.count
-        capacity = max(1024, n + n // 4)
-        self.weights = space.full(capacity, 0, np.int64)
-        given = graph.vertices.weights_of_all()
-        self.weights[:n] = 1 if given is None else given
-        mean = graph.num_pairs / max(1, n)
-        self.rows = Edited(graph, self.weights, mean)
+        self.price, self.sizes, self.fixed = price, sizes, fixed
+        self.rows = EditedRows(graph)
+        graph.vertices.reserve(weighted=True)
+        self._begin(part)
+
+    def _begin(self, part: Array) -> None:
+        """Make room for half as many vertices again, and count all."""
+        graph, space, count = self.graph, self.graph.space, self.graph.vertices.count
         self.total = graph.vertices.total_weight
-        self.refiner = Refiner(space, Sized(self.rows, capacity), balance_of(self.total), OPTIONS,
-                               seed, objective=objective)
-        self.refiner.start(self.rows, part)
-        self.refiner.rest(Sized(self.rows, capacity))
+        self.room = max(LEAST_ROOM, count + count // 2)
+        roomy = EditedRows(graph, self.room)
+        refiner = self.refiner = Refiner(space, roomy, self.balance_of(self.total), OPTIONS,
+                                         self.seed, objective=self.objective)
+        refiner.run.moves.part[:] = 0
+        sizes = self.sizes = self._with_room(self.sizes, 1)
+        self.fixed = self._with_room(self.fixed, -1)
+        self._numbers = space.zeros(len(Report.indices) + refiner.sizes.blocks, np.int64)
+        self.journal = journal_for(space, refiner.sizes, self.price, sizes, self._numbers)
+        ties = space.full(self.room, self.price, np.int64) if sizes is None else sizes * self.price
+        self.homes = Homes(self.journal.home, ties) if self.price else None
+        self.restart(part)
 
-    def apply(self, update: Update) -> Outcome:
-        """Follow a batch."""
-        space, rows, refiner = self.graph.space, self.rows, self.refiner
-        k = refiner.balance.num_blocks
-        run = refiner.run
-        for birth in update.births:
-            first, end = birth.first, birth.first + birth.number
-            self.weights[first:end] = 1 if birth.weights is None else space.asarray(birth.weights)
-            run.moves.part[first:end] = NONE
-            for _ in range(ROUNDS):
-                space.parallel_for(birth.number, choose_block, first, rows.csr, run)
-                space.parallel_for(birth.number, take_block, first, run)
-            space.parallel_for(birth.number, place_rest, first, k, run)
-        for _, died in update.died:
-            space.parallel_for(len(died), weigh_death, died, self.weights, run)
-        for changes in update.changes:
-            space.parallel_for(len(changes.keys), account_pair, changes, run)
-        if self.graph.vertices.total_weight != self.total:
-            self._set_balance()
+    def _with_room(self, array: Array | None, value: int) -> Array | None:
+        if array is None or len(array) >= self.room:
+            return array
+        roomy = self.graph.space.full(self.room, value, array.dtype)
+        roomy[: len(array)] = array
+        return roomy
 
-        def wake(run: Run) -> None:
-            for birth in update.births:
-                space.parallel_for(birth.number, weigh_birth, birth.first, self.weights, k, run)
+    def restart(self, part: Array) -> None:
+        """Take another partition; all is counted."""
+        refiner, space = self.refiner, self.graph.space
+        whole = space.zeros(self.graph.vertices.count, np.int32)  # those not born are anywhere
+        whole[: len(part)] = part
+        refiner.start(self.rows, whole)
+        refiner.rest(EditedRows(self.graph, self.room), self.journal)
+        space.parallel_for(1, begin_report, refiner.run, self.journal)
+        space.parallel_for(1, sum_up, refiner.run, self.journal, team=SUM_TEAM)
+        self.last = self._read()
+
+    @property
+    def part(self) -> Array:
+        """The block of each id; of those that are not alive any."""
+        return self.refiner.best[: self.graph.vertices.count]
+
+    def part_of_living(self) -> Array:
+        """The same, -1 for those that are not alive."""
+        space, vertices = self.graph.space, self.graph.vertices
+        vertices.reserve(weighted=True)
+        part = space.empty(vertices.count, np.int32)
+        space.parallel_for(len(part), write_block_of_living, self.refiner.best, vertices.deaths,
+                           part)
+        return part
+
+    def reserve(self) -> None:
+        """Have room for all ids that have been given out."""
+        if self.graph.vertices.count > self.room:
+            self._begin(self.graph.space.copy(self.refiner.best[: self.room]))
+
+    def follow(self, update: Update, refine: bool = True) -> Round:
+        """Follow a batch that has been applied; without `refine` nobody moves."""
+        space, rows = self.graph.space, self.rows
+        births = [birth for birth in update.births if birth.living is self.graph.vertices]
+        self._bear(births)
+        self._account(update)
+        self._balance()
+        run = self.refiner.begin_around(rows, FILTER_RATIO, self.fixed, self.homes)
+        if refine:
+            for birth in births:
+                space.parallel_for(birth.number, wake_birth, birth.first, run)
             for changes in update.changes:
                 space.parallel_for(len(changes.keys), wake_end, changes, run)
+            self.refiner.refine_around(rows, self.fixed, self.journal)
+        else:
+            space.parallel_for(1, begin_report, run, self.journal)
+            space.parallel_for(1, sum_up, run, self.journal, team=SUM_TEAM)
+        for birth in births:
+            space.parallel_for(birth.number, settle_birth, birth.first, run, self.journal.home)
+            self._tie(birth, self.price)
+        self.last = self._read()
+        return self.last
 
-        return refiner.refine_around(rows, wake, TEMPERATURE)
+    def living(self) -> Living:
+        """What is known of the living vertices, in the order of their ids."""
+        ids = self.graph.vertices.alive()
 
-    def _set_balance(self) -> None:
+        def chosen(array: Array | None) -> Array | None:
+            if array is None:
+                return None
+            count = self.graph.vertices.count
+            return self.graph.space.copy(array[:count]) if ids is None else array[ids]
+
+        part = chosen(self.part)
+        assert part is not None
+        return Living(part, chosen(self.sizes), chosen(self.fixed))
+
+    def of_all(self, part: Array) -> Array:
+        """A partition of the living as one of all ids."""
+        ids = self.graph.vertices.alive()
+        if ids is None:
+            return part
+        whole = self.graph.space.copy(self.part)
+        whole[ids] = part
+        return whole
+
+    def before(self, update: Update) -> Array:
+        """Blocks before the last round, -1 of those that are not alive or were not then."""
+        part, journal = self.part_of_living(), self.journal
+        space, count = self.graph.space, self.last.journaled
+        space.parallel_for(count, write_left, journal.listed, journal.left, part)
+        for birth in update.births:
+            if birth.living is self.graph.vertices:
+                part[birth.first : birth.first + birth.number] = NONE
+        return part
+
+    def away(self, old: Array) -> tuple[int, int]:
+        """How many vertices are elsewhere than they were, and their size."""
+        moved = (old >= 0) & (self.part_of_living() != old)
+        number = int(moved.sum())
+        return number, number if self.sizes is None else int(self.sizes[: len(old)][moved].sum())
+
+    def moves(self) -> Moves:
+        """What the last round has moved, to take it back."""
+        count, copy = self.last.journaled, self.graph.space.copy
+        return Moves(copy(self.journal.listed[:count]), copy(self.journal.left[:count]))
+
+    def take_back(self, moves: Moves) -> None:
+        """Take back the moves of the last round that has not been taken back."""
+        self.graph.space.parallel_for(len(moves.listed), return_vertex, moves.listed, moves.left,
+                                      self.refiner.run, self.journal.home)
+
+    def write(self, part: Array) -> None:
+        """Have other blocks; accounts are to follow."""
+        run, count = self.refiner.run, len(part)
+        for array in (run.moves.part, run.incumbent.best, self.journal.home):
+            array[:count] = part
+
+    def recount(self, before: Round) -> None:
+        """Take the accounts of a round, to whose end all has gone back."""
+        space, run = self.graph.space, self.refiner.run
+        run.moves.weight_sums[:] = 0
+        run.moves.weight_sums[: len(before.weights)] = space.asarray(before.weights)
+        run.moves.cost_sums[:] = 0
+        run.moves.cost_sums[:1] = 2 * before.cost
+        space.parallel_for(1, begin_report, run, self.journal)
+        space.parallel_for(1, sum_up, run, self.journal, team=SUM_TEAM)
+        self._balance()
+        self.last = self._read()
+
+    def go_home(self) -> None:
+        """Go back to where all were when the round began that has been broken off."""
         self.total = self.graph.vertices.total_weight
-        refiner, space = self.refiner, self.graph.space
-        balance: Balance = self.balance_of(self.total)
-        refiner.balance = balance
-        blocks = refiner.run.blocks
-        blocks.limits[:] = space.asarray(balance.limits)
-        blocks.means[:] = space.asarray(balance.means)
-        blocks.open_below[:] = space.asarray(balance.open_below)
+        self.refiner.set_balance(self.balance_of(self.total))
+        home = self.journal.home[: self.graph.vertices.count]
+        self.restart(home * (home >= 0))  # those that are not alive are anywhere
 
+    def _bear(self, births: list[Births]) -> None:
+        """Give blocks to new vertices."""
+        space, csr, run = self.graph.space, self.rows.csr, self.refiner.run
+        for birth in births:
+            space.parallel_for(birth.number, bear, birth.first, run, self.journal.home)
+            self._tie(birth, 0)
+        for birth in births:
+            place(space, birth.first, birth.number, csr, run, tied_most)
+            space.parallel_for(birth.number, account_birth, birth.first, birth.weights, run)
 
-class Sized:
-    """The same rows, for which room is made."""
+    def _balance(self) -> None:
+        if self.graph.vertices.total_weight != self.total:
+            self.total = self.graph.vertices.total_weight
+            self.refiner.set_balance(self.balance_of(self.total))
 
-    def __init__(self, rows: Edited, capacity: int) -> None:
-        self.rows, self.num_vertices = rows, capacity
+    def _tie(self, birth: Births, price: int) -> None:
+        if self.homes is not None:
+            self.homes.tie[birth.first : birth.first + birth.number] = price
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.rows, name)
+    def _account(self, update: Update) -> None:
+        """Bring cost and weights of the blocks up to date."""
+        space, vertices, run = self.graph.space, self.graph.vertices, self.refiner.run
+        for living, weighed in update.weighed:
+            if living is vertices:
+                space.parallel_for(weighed.length, account_weighing, weighed, vertices.deaths, run)
+        for living, dying in update.died:
+            if living is vertices:
+                space.parallel_for(len(dying.died), account_death, dying, run)
+        for changes in update.changes:
+            space.parallel_for(len(changes.keys), account_pair, changes, run)
+
+    def _read(self) -> Round:
+        words = len(Report.indices)
+        numbers = self.graph.space.to_host(self._numbers)
+        report = Report(numbers[:words].tolist())
+        return Round(report.cost, report.iterations, report.affected, report.moved,
+                     report.migration, report.journaled, numbers[words:].copy())

@@ -1,23 +1,99 @@
 """Refinement around a few vertices: nothing in it takes time for the others.
 
 Between two runs the arrays of refinement are at rest: nobody is on a list, nobody's best target is
-known, and the partition is the best one.  A run begins with vertices that are woken, whose best
-targets are looked for; moves wake their neighbours.  In the end what has moved since the best
-partition moves back, and all that was looked at is put to rest.  Only where the vertices around do
-not suffice to relieve a block that is too heavy all vertices are looked at, as in other runs.
+known, and the partition is the best one, where all are at home.  A run begins with vertices that
+are woken, whose best targets are looked for; moves wake their neighbours.  In the end what has
+moved since the best partition moves back, all that was looked at is put to rest, and where a vertex
+is becomes its home.  Only where the vertices around do not suffice to relieve a block that is too
+heavy all vertices are looked at, as in other runs.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.label_propagation import commit_move
-from portpart.algorithms.refinement.moves import move_vertex
+from portpart.algorithms.refinement.moves import move_vertex, save_block, save_vertex
 from portpart.algorithms.refinement.program import MoveRule, Recording, record_iterations
-from portpart.algorithms.refinement.state import Run
-from portpart.backends.language import device, int8, int32, kernel
+from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import (
+    Words,
+    atomic_add,
+    atomic_next,
+    device,
+    int8,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    value_or,
+)
+from portpart.backends.work import WorkRecord
+from portpart.primitives.reduce import STRIPES
 
 NONE = -1
 NEVER = -2
+
+SUM_TEAM = 32
+
+
+class Report(Words):
+    """What a run around vertices came to.
+
+    Attributes
+    ----------
+    cost : int
+        Of the partition alone.
+    iterations : int
+    affected : int
+        Vertices that were woken.
+    moved, migration : int
+        Vertices that have left their home, and their size.
+    journaled : int
+        Vertices that the best partition has had elsewhere, if only for a while.
+    """
+
+    cost: int
+    iterations: int
+    affected: int
+    moved: int
+    migration: int
+    journaled: int
+
+
+class Journal(WorkRecord):
+    """Who has moved in a run around vertices.
+
+    Attributes
+    ----------
+    vertex_sizes : array of int64, shape (n,), or None
+        What is moved with a vertex; None means 1.
+    price : int
+        What the move of a vertex of size 1 costs.
+    report : Report
+    weights : array of int64, shape (k,)
+        What the blocks weigh in the end.
+    home : array of int32, shape (n,)
+        Where vertices were when it began; -1 for those that are new.
+    listed, left : array of int32
+        Vertices of the best partitions, and which home each has left, -1 if none.
+    """
+
+    vertex_sizes: Array | None
+    price: int
+    report: Report
+    weights: Array
+    home: Array = work(np.int32, lambda size: size.vertices)
+    listed: Array = work(np.int32, lambda size: size.vertices)
+    left: Array = work(np.int32, lambda size: size.vertices)
 
 
 @device
@@ -30,14 +106,36 @@ def put_to_rest(v, run: Run):
     run.moves.locked_in[v] = int32(NEVER)
     run.active.flags[v] = int8(0)
     run.incumbent.unsaved[v] = int8(0)
+    run.incumbent.touched[v] = int8(0)
     return v
 
 
 @kernel
-def rest_vertex(v, run: Run):
+def rest_vertex(v, run: Run, home):
     """Put v to rest, in the block where it is."""
     put_to_rest(v, run)
     run.incumbent.best[v] = run.moves.part[v]
+    home[v] = run.moves.part[v]
+
+
+@kernel
+def begin_report(_, run: Run, journal: Journal):
+    """Nobody has moved; so many vertices are woken."""
+    journal.report.affected = run.level.marked
+    journal.report.moved = 0
+    journal.report.migration = 0
+    journal.report.journaled = 0
+
+
+@kernel
+def save_and_note(i, run: Run, journal: Journal):
+    """Keep vertex and block i if this partition is the best, and list the vertex once."""
+    if i < run.level.saved_vertices:
+        v = save_vertex(i, run)
+        if run.incumbent.touched[v] == 0:
+            run.incumbent.touched[v] = int8(1)
+            journal.listed[atomic_next(journal.report, Report.journaled)] = v
+    save_block(i, run)
 
 
 @kernel
@@ -56,19 +154,62 @@ def rest_listed(i, run: Run):
 
 
 @kernel
+def rest_unsaved(i, run: Run):
+    """Put vertex i of those that were to move back to rest."""
+    put_to_rest(run.incumbent.unsaved_list[i], run)
+
+
+@kernel
 def forget_dirty(i, run: Run):
     """Vertex i of those that are out of date is to be left alone; others know nothing of it."""
     run.cache.dirty[run.cache.dirty_list[i]] = int32(0)
 
 
+@kernel
+def settle_down(i, run: Run, journal: Journal):
+    """Put vertex i of the journal to rest where it is; that is its home from now on."""
+    v = journal.listed[i]
+    put_to_rest(v, run)
+    there = run.incumbent.best[v]
+    left = journal.home[v]
+    if left == there:
+        left = int32(NONE)
+    if left >= 0:
+        size = value_or(journal.vertex_sizes, v, 1)
+        atomic_add(journal.report, Report.moved, 1)
+        atomic_add(journal.report, Report.migration, size)
+        atomic_add(run.moves.cost_sums, i % STRIPES, -2 * journal.price * size)
+    journal.left[i] = left
+    journal.home[v] = there
+
+
+@kernel
+def sum_up(_, run: Run, journal: Journal):
+    """Write what has come of it.  One team."""
+    for b in range(lane(), run.level.blocks, team_size()):
+        weight = int64(0)
+        for stripe in range(run.level.weight_stripes):
+            weight += run.moves.weight_sums[stripe * run.level.blocks + b]
+        run.blocks.weight[b] = weight
+        journal.weights[b] = weight
+    twice = int64(0)
+    for stripe in range(lane(), STRIPES, team_size()):
+        twice += run.moves.cost_sums[stripe]
+    twice = team_sum(twice)
+    if lane() == 0:
+        journal.report.cost = twice // 2
+        journal.report.iterations = run.level.iteration
+
 def record_around(this: Recording, rule: MoveRule, more: More) -> None:
     """Record a run around vertices that are woken already."""
-    record_iterations(this, rule, more)
+    this.program.launch(1, begin_report)
+    record_iterations(replace(this, save=save_and_note), rule, more)
     _record_rest(this, rule)
 
 
 def _record_rest(this: Recording, rule: MoveRule) -> None:
     program, level = this.program, this.run.level
+    journal: Any = program.records["journal"]
     with program.side_by_side():
         program.launch(level.dirty, forget_dirty)
         program.launch(level.unsaved, move_back)
@@ -77,3 +218,14 @@ def _record_rest(this: Recording, rule: MoveRule) -> None:
     with program.side_by_side():
         program.launch(level.on_boundary, rest_listed)
         program.launch(level.marked, forget_dirty)
+        program.launch(level.unsaved, rest_unsaved)
+        program.launch(journal.report.journaled, settle_down)
+    program.launch(1, sum_up, team=SUM_TEAM)
+
+
+def journal_for(space: ExecutionSpace, sizes: Sizes, price: int, vertex_sizes: Array | None,
+                numbers: Array) -> Journal:
+    """Allocate a journal; its report and the weights are views of `numbers`."""
+    words = len(Report.indices)
+    return Journal.allocate(space, sizes, vertex_sizes=vertex_sizes, price=price,
+                            report=Report(numbers[:words]), weights=numbers[words:])

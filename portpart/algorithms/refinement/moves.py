@@ -135,14 +135,28 @@ def move_vertex(i, run: Run):
     run.moves.part[v] = run.moves.target[v]
 
 
-@kernel
-def save_best(i, run: Run):
-    """Keep vertex and block i if this partition is the best; the list of moves is done with."""
-    if i < run.level.saved_vertices:
-        v = run.incumbent.unsaved_list[i]
-        run.incumbent.best[v] = run.moves.part[v]
-        run.incumbent.unsaved[v] = int8(0)
+@device
+def save_vertex(i, run: Run):
+    """Keep vertex i of those that have moved since the best partition, and return it."""
+    v = run.incumbent.unsaved_list[i]
+    run.incumbent.best[v] = run.moves.part[v]
+    run.incumbent.unsaved[v] = int8(0)
+    return v
+
+
+@device
+def save_block(i, run: Run):
+    """Keep the weight of block i if this partition is the best; the list of moves is done with."""
     if i < run.level.saved_blocks:
         run.incumbent.best_weight[i] = run.blocks.weight[i]
     if i == 0:
         run.level.moves = 0
+    return i
+
+
+@kernel
+def save_best(i, run: Run):
+    """Keep vertex and block i if this partition is the best."""
+    if i < run.level.saved_vertices:
+        save_vertex(i, run)
+    save_block(i, run)

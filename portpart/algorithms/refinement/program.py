@@ -94,6 +94,8 @@ class Recording:
     widths : Widths
     rules : Rules
     relief : Relief
+    save : Kernel
+        Keeps what the best partition has elsewhere than the one before.
     """
 
     program: Program
@@ -101,6 +103,7 @@ class Recording:
     widths: Widths
     rules: Rules
     relief: Relief = BY_WEIGHT
+    save: Kernel = save_best
 
     def by_degree(self, body: Body, asking: Asking) -> ByDegree:
         """The kernels of a body for the objective."""
@@ -180,7 +183,7 @@ def record_iterations(this: Recording, rule: MoveRule, more: More) -> None:
             rule.record(this, more)
         rule.record_accounting(this)
         _record_evaluation(this, rule)
-    program.launch(run.level.saves, save_best)
+    program.launch(run.level.saves, this.save)
 
 
 def _record_begin(this: Recording) -> None:
@@ -196,7 +199,7 @@ def _refresh(this: Recording) -> None:
     program, level, widths = this.program, this.run.level, this.widths
     kernels = this.by_degree(refresh_gain, DIRTY)
     with program.side_by_side():
-        program.launch(level.saves, save_best)
+        program.launch(level.saves, this.save)
         for team, one_lane in widths.of_list(widths.team):
             max_degree = widths.one_lane if one_lane else widths.few
             if max_degree >= 0:

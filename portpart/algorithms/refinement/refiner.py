@@ -5,7 +5,7 @@ What happens on a level is the program of `program.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement import active_sets
-from portpart.algorithms.refinement.around import record_around, rest_vertex
+from portpart.algorithms.refinement.around import Journal, record_around, rest_vertex
 from portpart.algorithms.refinement.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.incumbent import add_vertex_weight, go_back, project
@@ -101,9 +101,7 @@ class Refiner:
         self.rows = rule.rows(space, finest, balance.num_blocks)
         self.more = rule.more(space, self.sizes, self.run)
         self.run = rule.work_on(space, self.run)
-        # buckets end at losses of some 10**8: huge edge weights must not all meet in the last one
-        mean_cost = finest.mean_joint_weight(objective.tables.max_distance)
-        self.loss_unit = max(1, mean_cost // LARGE_ARC_WEIGHT)
+        self.loss_unit = self._loss_unit_on(finest)
         self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
         self._holds_heavy = rule.holds_heavy and has_heavy(finest, balance)
         self.words = Level.zeros()
@@ -168,63 +166,74 @@ class Refiner:
         self._set_limits(graph)
         if self._holds_heavy:
             fixed = with_heavy(graph, self.run.moves.part, self.balance.limits, fixed)
-        self.run = self._run_on(graph, filter_ratio, fixed)
-        return self._refine(graph, fixed, self._widths(graph), around=False)
+        self.run = self._run_on(graph, filter_ratio, fixed, self._homes.get(id(graph)))
+        self._execute(graph, fixed, self._widths(graph), None)
+        return self._outcomes.add(self.run.level)
 
-    def rest(self, graph: Structure) -> None:
-        """Put all vertices to rest where they are, for runs around some of them."""
-        self.space.parallel_for(graph.num_vertices, rest_vertex, self.run)
+    def rest(self, graph: Structure, journal: Journal) -> None:
+        """Put all vertices to rest where they are, at home, for runs around some of them."""
+        self.space.parallel_for(graph.num_vertices, rest_vertex, self.run, journal.home)
 
-    def refine_around(self, graph: Structure, wake: Callable[[Run], None],
-                      filter_ratio: float = 0.0, fixed: Array | None = None) -> Outcome:
-        """Refine the current partition around some vertices; all must be at rest, and are again.
+    def set_balance(self, balance: Balance) -> None:
+        """Have other limits from now on."""
+        self.balance = balance
+        blocks = self.run.blocks
+        for array, values in ((blocks.limits, balance.limits), (blocks.means, balance.means),
+                              (blocks.open_below, balance.open_below)):
+            array[:] = self.space.asarray(values)
 
-        Parameters
-        ----------
-        wake : callable
-            Marks vertices as dirty (`moves.mark_dirty`), in a run that it is given.
-        filter_ratio, fixed
-            As in `refine`.
+    def begin_around(self, graph: Structure, filter_ratio: float, fixed: Array | None,
+                     homes: Homes | None) -> Run:
+        """Begin a run around the vertices that are marked as dirty next (`moves.mark_dirty`).
+
+        All are at rest.
         """
         self._at_best = False
-        self._set_limits(graph)
-        limits = {**self._limits, "hub_degree": NO_HUBS}  # their list would take time to make
-        self.words = Level(np.array(Level.of(**limits).array))
-        self.run = self._run_on(graph, filter_ratio, fixed)
-        wake(self.run)
-        widths = replace(self._widths(graph), hubs=False)
-        return self._refine(graph, fixed, widths, around=True)
+        self.loss_unit = self._loss_unit_on(graph)
+        self._limits_of = (graph, self._options_on(graph))
+        # a list of hubs would take time to make
+        self._limits = {**self._limits_on(graph, self._options_on(graph)), "hub_degree": NO_HUBS}
+        self.words = Level(np.array(Level.of(**self._limits).array))
+        self.run = self._run_on(graph, filter_ratio, fixed, homes)
+        return self.run
 
-    def _refine(self, graph: Structure, fixed: Array | None, widths: Widths,
-                around: bool) -> Outcome:
+    def refine_around(self, graph: Structure, fixed: Array | None, journal: Journal) -> None:
+        """Go on with it; all are at rest again, and the journal tells what has come of it."""
+        widths = replace(self._widths(graph), hubs=False)
+        self._execute(graph, fixed, widths, journal)
+
+    def _execute(self, graph: Structure, fixed: Array | None, widths: Widths,
+                 journal: Journal | None) -> None:
         n, k, run = graph.num_vertices, self.balance.num_blocks, self.run
-        records: dict[str, Any] = {"graph": self.rows(graph), "run": run,
-                                   "tables": self.objective.tables, "trial": self.more}
+        records: dict[str, Any] = {"graph": self.rows(graph), "tables": self.objective.tables,
+                                   "run": run, "trial": self.more}
+        if journal is not None:
+            records["journal"] = journal
         rules = self.objective.rules
         relief = relief_of(self._options_on(graph))
         key = (self.rule.name, rules, relief, *graph.type_key, fixed is None,
-               id(graph) in self._homes, widths, around)
+               run.blocks.tie is None, widths, journal is None)
 
         def record() -> Program:
             program = Program("refinement")
-            for name in ("graph", "tables"):
-                program.record(name, records[name])
-            this = Recording(program, program.record("run", run), widths, rules, relief)
-            recorded = record_around if around else record_refinement
-            recorded(this, self.rule, program.record("trial", self.more))
+            slots = {name: program.record(name, each) for name, each in records.items()}
+            this = Recording(program, slots["run"], widths, rules, relief)
+            if journal is None:
+                record_refinement(this, self.rule, slots["trial"])
+            else:
+                record_around(this, self.rule, slots["trial"])
             return program
 
         executable = self.space.cached_executable(key, record)
         executable.run(records, max(n, k, graph.num_entries // ARCS_OF_AN_ITEM))
-        return self._outcomes.add(run.level)
 
-    def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None) -> Run:
+    def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
+                homes: Homes | None) -> Run:
         """Work arrays and words for a run; the words of the run before become those before."""
         run, level = self.run, self._words_on_space()
         sub_buckets = sub_buckets_for(self.balance.num_blocks, graph.num_vertices)
         if relief_of(self._options_on(graph)).fine:
             sub_buckets = self.sizes.sub_buckets
-        homes = self._homes.get(id(graph))
         blocks = run.blocks.replaced(fixed=fixed, home=None if homes is None else homes.home,
                                      tie=None if homes is None else homes.tie)
         return run.replaced(
@@ -275,6 +284,11 @@ class Refiner:
         """
         mean = graph.total_vertex_weight // max(1, graph.num_vertices)
         return 0 if self._is_finest(graph) else self.options.slack * mean
+
+    def _loss_unit_on(self, graph: Structure) -> int:
+        """Buckets end at losses of some 10**8: huge weights must not all meet in the last one."""
+        mean_cost = graph.mean_joint_weight(self.objective.tables.max_distance)
+        return max(1, mean_cost // LARGE_ARC_WEIGHT)
 
     def _shape(self, graph: Structure, team: int, mean_degree: float) -> Shape:
         return Shape(team, self.space.widest_team, self.balance.num_blocks, self.counter,

@@ -1,0 +1,60 @@
+"""Cost and weights of the blocks after a batch, by what the edits themselves contribute."""
+
+from __future__ import annotations
+
+from portpart.algorithms.edits.living import ALIVE, Dying, Weighings
+from portpart.algorithms.edits.operations import Changes
+from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.state import Run
+from portpart.backends.language import atomic_add, int32, int64, kernel, value_or
+from portpart.primitives.reduce import STRIPES
+
+
+@kernel
+def account_pair(i, changes: Changes, run: Run):
+    """Add what a changed pair costs more: both directions are there, sums are twice the cost."""
+    will = max(int64(0), int64(changes.will[i]))
+    was = max(int64(0), int64(changes.was[i]))
+    if will != was:
+        u = changes.keys[i] >> 32
+        v = changes.keys[i] & 0xFFFFFFFF
+        if run.moves.part[u] != run.moves.part[v]:
+            atomic_add(run.moves.cost_sums, i % STRIPES, will - was)
+
+
+@kernel
+def wake_end(i, changes: Changes, run: Run):
+    """The end of a changed pair, and each pair is there from both, is to be looked at."""
+    if changes.will[i] != changes.was[i]:
+        mark_dirty(int32(changes.keys[i] >> 32), run.cache, run.level)
+
+
+@kernel
+def account_birth(i, first, weights, run: Run):
+    """Count new vertex first + i in its block."""
+    v = first + i
+    run.incumbent.best[v] = run.moves.part[v]
+    atomic_add(run.moves.weight_sums, int64(run.moves.part[v]), value_or(weights, i, 1))
+
+
+@kernel
+def wake_birth(i, first, run: Run):
+    """New vertex first + i is to be looked at."""
+    mark_dirty(int32(first + i), run.cache, run.level)
+
+
+@kernel
+def account_death(j, dying: Dying, run: Run):
+    """Take a dead vertex out of its block."""
+    v = int64(dying.died[j])
+    if v >= 0:
+        atomic_add(run.moves.weight_sums, int64(run.moves.part[v]), -int64(dying.weights[j]))
+
+
+@kernel
+def account_weighing(i, weighed: Weighings, deaths, run: Run):
+    """Count the new weight of a vertex that is alive."""
+    v = int64(weighed.ids[i])
+    if weighed.will[i] >= 0 and deaths[v] == ALIVE:
+        atomic_add(run.moves.weight_sums, int64(run.moves.part[v]),
+                   int64(weighed.will[i]) - int64(weighed.was[i]))

@@ -1,0 +1,77 @@
+"""Rows of a graph that is edited, as refinement sees them; nothing is counted anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.edits.editable import EditableGraph
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.graphs.rows import Csr
+
+MAX_DEGREE = 2**31 - 1
+"""What may be the highest degree: to know it would take a look at all vertices."""
+
+
+class EditedRows:
+    """The vertices of an edited graph, dead ones without arcs and weight among them.
+
+    Parameters
+    ----------
+    graph : EditableGraph
+        With weights of its vertices.
+    room : int, optional
+        For so many vertices work arrays are made; by default for those that there are.
+    """
+
+    max_degree = MAX_DEGREE
+    weight_sum_dtype = np.dtype(np.int64)
+
+    def __init__(self, graph: EditableGraph, room: int | None = None) -> None:
+        self.graph, self.room = graph, room
+
+    @property
+    def space(self) -> ExecutionSpace:
+        """Where the rows are."""
+        return self.graph.space
+
+    @property
+    def num_vertices(self) -> int:
+        """Ids that have been given out, or for which there is to be room."""
+        return self.room or self.graph.vertices.count
+
+    @property
+    def num_entries(self) -> int:
+        """Arcs."""
+        return self.graph.num_pairs
+
+    @property
+    def mean_degree(self) -> float:
+        """Arcs for each living vertex."""
+        return self.graph.num_pairs / max(1, self.graph.vertices.num_alive)
+
+    @property
+    def total_vertex_weight(self) -> int:
+        """Of the living vertices."""
+        return self.graph.vertices.total_weight
+
+    @property
+    def vertex_weights(self) -> Array | None:
+        """Weights of all ids, those of the dead 0."""
+        return self.graph.vertices.weights_of_all()
+
+    @property
+    def type_key(self) -> tuple[Any, ...]:
+        """The types of the arrays."""
+        rows = self.graph.arcs.rows
+        return ("edited", rows.begin.dtype, None if rows.weights is None else rows.weights.dtype)
+
+    @property
+    def csr(self) -> Csr:
+        """The rows as kernels take them."""
+        return self.graph.csr
+
+    def mean_joint_weight(self, factor: int) -> int:
+        """Mean weight of an arc, times a factor."""
+        return self.graph.pair_weight * factor // max(1, self.graph.num_pairs)

@@ -1,0 +1,90 @@
+"""Where vertices are and were: what rounds tell, and how they are taken back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from portpart.algorithms.edits.living import ALIVE
+from portpart.algorithms.refinement.state import Run
+from portpart.backends.interface import Array
+from portpart.backends.language import int32, kernel
+
+NONE = -1
+
+
+class Round(NamedTuple):
+    """What a batch has come to.
+
+    Attributes
+    ----------
+    cost, iterations : int
+    affected : int
+        Vertices that refinement began with.
+    moved, migration : int
+        Vertices that were there before and are elsewhere now, and their size.
+    journaled : int
+        Length of the lists of those that have moved.
+    weights : numpy.ndarray of int64, shape (k,)
+        Of the blocks.
+    """
+
+    cost: int
+    iterations: int
+    affected: int
+    moved: int
+    migration: int
+    journaled: int
+    weights: np.ndarray
+
+
+class Living(NamedTuple):
+    """What is known of the living vertices; arrays of their number, or None.
+
+    Attributes
+    ----------
+    part : array of int32
+    sizes : array of int64, or None
+    fixed : array of int32, or None
+    """
+
+    part: Array
+    sizes: Array | None
+    fixed: Array | None
+
+
+class Moves(NamedTuple):
+    """What takes a partition back to where it was.
+
+    Attributes
+    ----------
+    listed, left : array of int32
+        Vertices that have moved, and from where; -1 if from nowhere.
+    """
+
+    listed: Array
+    left: Array
+
+
+@kernel
+def write_left(i, listed, left, part):
+    """Vertex i of the list is where it was, if it is alive."""
+    if left[i] >= 0 and part[listed[i]] >= 0:
+        part[listed[i]] = left[i]
+
+
+@kernel
+def write_block_of_living(v, best, deaths, part):
+    """part[v] = the block of v, -1 if v is not alive."""
+    part[v] = best[v] if deaths[v] == ALIVE else int32(NONE)
+
+
+@kernel
+def return_vertex(i, listed, left, run: Run, home):
+    """Vertex i of the list goes back to where it was."""
+    v = listed[i]
+    if left[i] >= 0:
+        run.moves.part[v] = left[i]
+        run.incumbent.best[v] = left[i]
+        home[v] = left[i]

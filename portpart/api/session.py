@@ -1,0 +1,233 @@
+"""The public class for graphs that change."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.edits.batch import Batch
+from portpart.api.call import call_of
+from portpart.api.migration import price_of
+from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
+from portpart.api.session_rounds import Rounds, SessionMark, Wishes, editable, made
+from portpart.api.session_update import SessionUpdate, unknown
+from portpart.api.tasks import checked_sizes, default_objective
+from portpart.backends.interface import Array
+from portpart.backends.interrupts import late_interrupts
+from portpart.errors import InputError, typed_memory_errors
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
+
+
+class Session:
+    """A partition of a graph or hypergraph that changes in batches of edits.
+
+    After each batch only what is around the edits is looked at, in time that does not follow from
+    the size of the graph.  Now and then, when edits have added up, all levels are refined.
+
+    Parameters
+    ----------
+    graph : Graph, Hypergraph or whatever :func:`portpart.partition` takes
+        Parallel edges become one, with the sum of their weights.
+    k : int
+        Number of blocks.
+    imbalance, objective, preset, algorithm, device, threads, seed
+        As in :func:`portpart.partition`; there is no ``objective="volume"``.  The first partition
+        is made with these.
+    target, fixed, min_block_weight
+        As in :func:`portpart.partition`.  New vertices are not fixed.
+    migration : int, float, str or Fraction, default 1
+        What the move of a vertex of size 1 costs, in weight of edges or nets: moves that gain less
+        are not made.
+    vertex_sizes : array_like of int, shape (n,), optional
+        What is moved with each vertex; 1 by default, and for new vertices.
+    escalate : {"auto", "never"}
+        Whether more than local refinement is done where that seems necessary: all levels are
+        refined when edits since the last time come to 5 % of all arcs or pins, when the objective
+        has grown by 5 % beside the total weight of edges or pins, or when bounds are broken; the
+        partition is made anew when edits come to half of all arcs or pins.
+
+    Raises
+    ------
+    InputError
+        As of :func:`portpart.partition`.
+
+    Notes
+    -----
+    The same batches give the same partitions on every device and any number of threads.  Methods
+    may be called from several threads; they take turns.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> session = portpart.Session(portpart.generators.grid_2d(8, 8), 2)
+    >>> batch = session.batch()
+    >>> new = batch.insert_vertices(count=2)
+    >>> batch.insert_edges([new[0], new[0], new[1]], [0, 1, new[0]])
+    >>> update = session.apply(batch)
+    >>> update.cut, update.feasible, len(session.part)
+    (8, True, 66)
+    """
+
+    @typed_memory_errors
+    def __init__(self, graph: Any, k: int, *, imbalance: float | str = 0.03,
+                 objective: str | None = None, preset: Any = "default",
+                 algorithm: str | None = None, device: str = "auto", threads: int | None = None,
+                 seed: int | None = 0, target: Any = None, fixed: Any = None,
+                 min_block_weight: int | None = None, migration: Any = 1,
+                 vertex_sizes: Any = None, escalate: str = "auto") -> None:
+        if objective == "volume":
+            raise InputError('objective is "volume"; a session has "cut" for graphs')
+        price = price_of(migration)
+        if price.denominator != 1:
+            raise InputError(f"migration is {migration}; of a session it must be an integer")
+        escalates = checked_name("escalate", escalate, ESCALATIONS) == "auto"
+        call = call_of(
+            graph, k, imbalance=imbalance, vertex_weights=None, edge_weights=None, target=target,
+            fixed=fixed, initial=None, min_block_weight=min_block_weight, objective=objective,
+            vertex_sizes=None, algorithm=algorithm, preset=preset, device=device, seed=seed,
+            threads=threads, starts=None, time_limit=None, symmetrize=False, weights=None,
+            weight_scale=None, progress=None, as_edges=False)
+        sizes = checked_sizes(call.problem.graph, vertex_sizes)
+        part, weights = call.partition(call.problem)
+        call.facts(part, weights, call.problem.trace)
+        self.k = call.problem.num_blocks
+        self.objective = objective or default_objective(call.problem.graph)
+        wishes = Wishes(imbalance, target, min_block_weight or 0, int(price), escalates)
+        self._rounds = Rounds(call, editable(call.problem.graph), part, sizes,
+                              call.problem.constraints.fixed, wishes)
+        self._lock, self._version = threading.RLock(), 0
+
+    @property
+    def part(self) -> Array:
+        """The block of each id that was given out, -1 where none is alive; on the device."""
+        with self._lock:
+            return self._rounds.following.part_of_living()
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The ids of the living vertices, ascending."""
+        with self._lock:
+            return self._rounds.edited.ids
+
+    @property
+    def cut(self) -> int:
+        """Weight of the edges between blocks, or of the nets that touch several."""
+        return self._measured("cut")
+
+    @property
+    def km1(self) -> int:
+        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
+        return self._measured("km1")
+
+    @property
+    def soed(self) -> int:
+        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
+        return self._measured("soed")
+
+    @property
+    def block_weights(self) -> np.ndarray:
+        """Weights of the blocks, int64, shape (k,)."""
+        with self._lock:
+            return self._rounds.last.weights.copy()
+
+    def graph(self) -> Graph | Hypergraph:
+        """The living vertices, and nets, in the order of their ids, on the session's device."""
+        with self._lock:
+            return made(self._rounds.edited)
+
+    def batch(self) -> Batch:
+        """An empty batch: edits in the order in which they are to be made."""
+        with self._lock:
+            return self._rounds.edited.batch()
+
+    @typed_memory_errors
+    def apply(self, batch: Batch, effort: str = "auto") -> SessionUpdate:
+        """Apply a batch, all of it or nothing, and bring the partition up to date.
+
+        Parameters
+        ----------
+        batch : Batch
+            One of `batch`.
+        effort : {"auto", "none", "local", "cycle", "full"}
+            ``"none"`` places new vertices and nothing else; ``"local"`` refines around the edits;
+            ``"cycle"`` then refines on all levels; ``"full"`` partitions anew, with the numbers of
+            blocks that leave most where it is.  ``"auto"`` decides by counts of edits and by the
+            objective, see `escalate`.
+
+        Returns
+        -------
+        SessionUpdate
+
+        Raises
+        ------
+        InputError
+            Of the first entry that cannot be applied; nothing has changed then.
+        """
+        begin = time.perf_counter()
+        wanted = checked_name("effort", effort, EFFORTS)
+        with self._lock, late_interrupts():
+            update, done = self._rounds.apply(batch, wanted)
+            self._version += 1
+            version, rounds = self._version, self._rounds
+            return SessionUpdate(
+                self.objective, rounds.last.cost, rounds.feasible, rounds.last.weights.copy(),
+                done.moved, done.migration, done.affected, done.effort,
+                time.perf_counter() - begin, update.loops, update.merged, update.missing,
+                rounds.wishes.target, lambda name: self._measured(name, version))
+
+    def mark(self) -> SessionMark:
+        """A mark of the state as it is, for `undo`; it costs memory as long as it is kept.
+
+        Batches that are open may be applied afterwards.
+        """
+        with self._lock:
+            return self._rounds.mark()
+
+    @typed_memory_errors
+    def undo(self, mark: SessionMark) -> None:
+        """Undo all batches since a mark: graph and partition are what they were.
+
+        Ids that have been given out since stay unused.
+
+        Raises
+        ------
+        InputError
+            If the mark is none of this session, or not any more.
+        """
+        with self._lock, late_interrupts():
+            self._version += self._rounds.undo(mark)
+
+    @typed_memory_errors
+    def compact(self) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Give the living the ids 0, 1, ... in their order, and free what the dead have taken.
+
+        Ends all marks; batches that are open cannot be applied any more.
+
+        Returns
+        -------
+        numpy.ndarray of int64, or two of them for hypergraphs
+            The new id of each old one, -1 where none is alive: of vertices, and of nets.
+        """
+        with self._lock, late_interrupts():
+            self._version += 1
+            return self._rounds.compact()
+
+    def __repr__(self) -> str:
+        with self._lock:
+            rounds = self._rounds
+            return (f"<Session: {rounds.edited.vertices.num_alive:,} vertices in {self.k:,} "
+                    f"blocks, {self.objective} {rounds.last.cost:,}>")
+
+    def _measured(self, name: str, version: int | None = None) -> int:
+        """A value of the partition, of that version if it is still the last."""
+        with self._lock:
+            if version not in (None, self._version):
+                unknown(name)
+            rounds = self._rounds
+            if name == self.objective:
+                return rounds.last.cost
+            return rounds.measured(name)

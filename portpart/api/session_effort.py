@@ -1,0 +1,59 @@
+"""How much is done about a batch, by counts alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from portpart.errors import InputError
+from portpart.options import shown
+
+EFFORTS = ("auto", "none", "local", "cycle", "full")
+ESCALATIONS = ("auto", "never")
+
+CYCLE_SHARE = Fraction(1, 20)
+"""With edits of so many of all arcs or pins, all levels are refined."""
+
+FULL_SHARE = Fraction(1, 2)
+"""With edits of so many, the partition is made anew."""
+
+GROWTH = Fraction(21, 20)
+"""All levels are refined when the objective has grown by so much, beside the graph."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What has happened since all levels were refined.
+
+    Attributes
+    ----------
+    edits : int
+        Arcs or pins that have changed.
+    cost, weight : int
+        The objective then, and the total weight of edges or pins.
+    hopeless : bool
+        Whether bounds were broken even then.
+    """
+
+    edits: int
+    cost: int
+    weight: int
+    hopeless: bool
+
+    def effort(self, cost: int, weight: int, pairs: int, feasible: bool) -> str:
+        """What is to be done, as it is now."""
+        if self.edits > FULL_SHARE * pairs or not (feasible or self.hopeless):
+            return "full" if self.edits > FULL_SHARE * pairs else "cycle"
+        grown = cost * max(1, self.weight) > GROWTH * self.cost * max(1, weight)
+        if self.edits > CYCLE_SHARE * pairs or (grown and self.edits > 0):
+            return "cycle"
+        return "local"
+
+
+def checked_name(name: str, value: Any, known: tuple[str, ...]) -> str:
+    """One of the names."""
+    if not isinstance(value, str) or value not in known:
+        names = ", ".join(map(repr, known))
+        raise InputError(f"{name} is {shown(value)}; it must be one of {names}")
+    return value

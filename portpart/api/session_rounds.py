@@ -1,0 +1,284 @@
+"""The rounds of a session: what is done about a batch, and how it is undone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+from weakref import WeakSet
+
+import numpy as np
+
+from portpart.algorithms.balance.nonempty import max_filled
+from portpart.algorithms.edits.batch import Batch
+from portpart.algorithms.edits.editable import Editable, EditableGraph, Mark
+from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.edits.update import Update
+from portpart.algorithms.following.following import Following, Moves, Round
+from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.net_cost import PRICES
+from portpart.algorithms.objectives.total import net_values
+from portpart.api.bounds import Bounds, bounds_for, bounds_of
+from portpart.api.call import Call
+from portpart.api.migration import Old
+from portpart.api.repartition import PRICED, Tries
+from portpart.api.session_effort import Ledger
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
+
+
+@dataclass(frozen=True, eq=False)
+class SessionMark:
+    """A state of a session that `Session.undo` goes back to."""
+
+    edits: Mark
+    position: int
+
+
+class Wishes(NamedTuple):
+    """What is wanted of the blocks, as `portpart.Session` has it.
+
+    Attributes
+    ----------
+    imbalance, target : object
+    min_weight : int
+    price : int
+    escalates : bool
+    """
+
+    imbalance: Any
+    target: Any
+    min_weight: int
+    price: int
+    escalates: bool
+
+
+class Step(NamedTuple):
+    """How the state before a batch comes back.
+
+    Attributes
+    ----------
+    moves : Moves
+        Of the refinement around the edits.
+    part : array of int32, or None
+        The partition before all levels were refined, if they were.
+    before : Round
+    ledger : Ledger
+    """
+
+    moves: Moves
+    part: Array | None
+    before: Round
+    ledger: Ledger
+
+
+class Done(NamedTuple):
+    """What was done about a batch.
+
+    Attributes
+    ----------
+    effort : str
+    moved, migration, affected : int
+    """
+
+    effort: str
+    moved: int
+    migration: int
+    affected: int
+
+
+class Rounds:
+    """A graph that is edited, a partition that follows, and what they were at marks.
+
+    Parameters
+    ----------
+    call : Call
+        That of the first partition.
+    edited : EditableGraph or EditableHypergraph
+    part, sizes, fixed : array or None
+        Blocks of all ids, what is moved with each, and blocks that they must be in.
+    wishes : Wishes
+    """
+
+    def __init__(self, call: Call, edited: Any, part: Array, sizes: Array | None,
+                 fixed: Array | None, wishes: Wishes) -> None:
+        self.call, self.edited, self.wishes = call, edited, wishes
+        self.fixed_weight = call.bounds.fixed_weight
+        self.log: list[Step] = []
+        self.begin = 0
+        self.marks: WeakSet[SessionMark] = WeakSet()
+        self.follow(part, sizes, fixed)
+        self.ledger = self._settled(0)
+
+    def follow(self, part: Array, sizes: Array | None, fixed: Array | None) -> None:
+        """Have these blocks from now on."""
+        problem = self.call.problem
+        self._bounds: tuple[int, Bounds | None] = (-1, None)
+        self.following = Following(self.edited, part, lambda total: self.bounds(total).balance,
+                                   problem.objective, problem.seed, self.wishes.price, sizes, fixed)
+
+    def bounds(self, total: int) -> Bounds:
+        """The bounds of the blocks when all vertices weigh so much."""
+        known, bounds = self._bounds
+        if bounds is None or known != total:
+            wishes = self.wishes
+            bounds = bounds_of(total, self.call.problem.num_blocks, wishes.imbalance,
+                               wishes.target, self.fixed_weight, wishes.min_weight,
+                               self._max_filled)
+            self._bounds = total, bounds
+        return bounds
+
+    def _max_filled(self, limits: np.ndarray) -> int:
+        living = self.following.living()
+        return max_filled(made(self.edited), limits, self.fixed_weight, living.fixed)
+
+    @property
+    def last(self) -> Round:
+        """The state of the partition."""
+        return self.following.last
+
+    @property
+    def feasible(self) -> bool:
+        """Whether it is within its bounds."""
+        return self.bounds(self.edited.vertices.total_weight).kept_by(self.last.weights)
+
+    def apply(self, batch: Batch, wanted: str) -> tuple[Update, Done]:
+        """Apply a batch; if anything fails all is as before."""
+        following = self.following
+        following.reserve()
+        before, ledger, mark = self.last, self.ledger, self.edited.mark()
+        update = self.edited.apply(batch)
+        try:
+            local = following.follow(update, wanted not in ("none", "full"))
+        except BaseException:
+            self.edited.undo(mark)
+            following.go_home()
+            raise
+        moves = following.moves() if self.marks else None
+        try:
+            done, part = self._gone_on(update, wanted, local)
+        except BaseException:
+            following.take_back(moves or following.moves())
+            self.edited.undo(mark)
+            following.recount(before)
+            self.ledger = ledger
+            raise
+        if moves is None:
+            self.begin += len(self.log) + 1
+            self.log.clear()
+        else:
+            self.log.append(Step(moves, part, before, ledger))
+        return update, done
+
+    def _gone_on(self, update: Update, wanted: str,
+                 local: Round) -> tuple[Done, Array | None]:
+        """Refine all levels, if that is to be; and the partition before that."""
+        edits = sum(len(changes.keys) for changes in update.changes)
+        self.ledger = replace(self.ledger, edits=self.ledger.edits + edits)
+        effort = self._effort() if wanted == "auto" else wanted
+        if effort in ("none", "local"):
+            return Done(effort, local.moved, local.migration, local.affected), None
+        following = self.following
+        found = self._anew(effort)
+        old, part = following.before(update), self.edited.space.copy(following.part)
+        following.restart(found)
+        self.ledger = self._settled(0)
+        return Done(effort, *following.away(old), local.affected), part
+
+    def _effort(self) -> str:
+        edited = self.edited
+        if not self.wishes.escalates:
+            return "local"
+        return self.ledger.effort(self.last.cost, edited.pair_weight, edited.num_pairs,
+                                  self.feasible)
+
+    def _settled(self, edits: int) -> Ledger:
+        return Ledger(edits, self.last.cost, self.edited.pair_weight, not self.feasible)
+
+    def _anew(self, effort: str) -> Array:
+        """The partition of all ids, refined on all levels or made anew."""
+        graph, living = made(self.edited), self.following.living()
+        call, space = self._call_of(graph, living.fixed), graph.space
+        sizes = (np.ones(graph.num_vertices, np.int64) if living.sizes is None
+                 else space.to_host(living.sizes))
+        price = self.wishes.price if effort == "cycle" and isinstance(call.config, PRICED) else 0
+        found = Tries(call, Old(space.to_host(living.part), sizes), None).best(Fraction(price))
+        return self.following.of_all(found.part)
+
+    def _call_of(self, graph: EitherGraph, fixed: Array | None) -> Call:
+        """The call that partitions the graph as it is now."""
+        call, wishes = self.call, self.wishes
+        before = call.problem
+        try:
+            bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed,
+                                wishes.min_weight)
+        except InputError:  # there is too little left for the least that blocks are to weigh
+            bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed, 0)
+        problem: Problem[Any] = Problem(
+            graph, bounds.balance, before.seed, Trace(graph.space, graph, None),
+            Constraints(fixed), before.objective)
+        return replace(call, problem=problem, bounds=bounds)
+
+    def mark(self) -> SessionMark:
+        """A mark of the state as it is."""
+        mark = SessionMark(self.edited.mark(), self.begin + len(self.log))
+        self.marks.add(mark)
+        return mark
+
+    def undo(self, mark: SessionMark) -> bool:
+        """Go back to a mark; whether that is another state."""
+        if mark not in self.marks:
+            raise InputError("the mark is of another session, of a state that was undone, or from "
+                             "before compact()")
+        at = mark.position - self.begin
+        steps = self.log[at:]
+        for step in reversed(steps):
+            self._return(step.moves, step.part)
+        self.edited.undo(mark.edits)
+        if steps:
+            self.following.recount(steps[0].before)
+            self.ledger = steps[0].ledger
+        del self.log[at:]
+        for other in list(self.marks):
+            if other.position > mark.position:
+                self.marks.discard(other)
+        return bool(steps)
+
+    def _return(self, moves: Moves, part: Array | None) -> None:
+        """Go back by a round; accounts are to follow."""
+        if part is not None:
+            self.following.write(part)
+        self.following.take_back(moves)
+
+    def measured(self, name: str) -> int:
+        """A value that is not the objective."""
+        graph, living = made(self.edited), self.following.living()
+        if isinstance(graph, Graph) or name not in (*PRICES, "cut"):
+            raise AttributeError(f"a graph has a cut, no {name}")
+        return net_values(graph, living.part, self.call.problem.num_blocks, PRICES)[name]
+
+    def compact(self) -> Any:
+        """Number the living anew; what the new ids are."""
+        living = self.following.living()
+        renamed = self.edited.compact()
+        self.log.clear()
+        self.marks = WeakSet()
+        self.follow(living.part, living.sizes, living.fixed)
+        return renamed
+
+
+def made(edited: Editable) -> EitherGraph:
+    """The living vertices, and nets, in the order of their ids."""
+    if isinstance(edited, EditableHypergraph):
+        return edited.hypergraph()
+    assert isinstance(edited, EditableGraph)
+    return edited.graph()
+
+
+def editable(graph: EitherGraph) -> EditableGraph | EditableHypergraph:
+    """The same, to be edited."""
+    return EditableGraph(graph) if isinstance(graph, Graph) else EditableHypergraph(graph)

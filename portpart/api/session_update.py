@@ -1,0 +1,97 @@
+"""What a batch of edits has come to, for those who apply it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from portpart.metrics.balance import imbalance_of
+
+
+def unknown(name: str) -> NoReturn:
+    """Refuse a value that nobody has counted."""
+    raise AttributeError(f"{name} is not known of this state any more")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SessionUpdate:
+    """What :meth:`portpart.Session.apply` has done.
+
+    Attributes
+    ----------
+    objective : str
+        What the session minimises: ``"cut"``, or of hypergraphs ``"km1"``, ``"cut"`` or ``"soed"``.
+    value : int
+        The objective of the partition now.
+    feasible : bool
+        Whether every block keeps its limit and `min_block_weight`, and none is empty that need not
+        be.
+    block_weights : numpy.ndarray of int64, shape (k,)
+    moved : int
+        Vertices that were there before, live on, and are in another block now.
+    migration : int
+        Their size.
+    affected : int
+        Vertices that refinement began with: the ends of what was edited.
+    effort : str
+        What was done: ``"none"``, ``"local"``, ``"cycle"`` or ``"full"``.
+    seconds : float
+        Wall time of the call.
+    loops, merged, missing : int
+        Self loops that were dropped, edges or pins that were there already, deletions of what was
+        not there.
+
+    Notes
+    -----
+    ``cut``, and of hypergraphs ``km1`` and ``soed``, are values of the partition, too.  Those that
+    the session does not minimise are counted when they are asked for, in time that follows from all
+    pins, and not any more once the session has changed.
+    """
+
+    objective: str
+    value: int
+    feasible: bool
+    block_weights: np.ndarray
+    moved: int
+    migration: int
+    affected: int
+    effort: str
+    seconds: float
+    loops: int = 0
+    merged: int = 0
+    missing: int = 0
+    target: Any = None
+    measure: Callable[[str], int] = field(default=unknown)
+
+    @property
+    def imbalance(self) -> float:
+        """Weight of the heaviest block over ``ceil(W / k)``, minus one; with a target the largest
+        ``weight_b / ceil(target_b) - 1``.
+        """
+        return imbalance_of(self.block_weights, self.target)
+
+    @property
+    def cut(self) -> int:
+        """Weight of the edges between blocks, or of the nets that touch several."""
+        return self._value("cut")
+
+    @property
+    def km1(self) -> int:
+        """Of a hypergraph."""
+        return self._value("km1")
+
+    @property
+    def soed(self) -> int:
+        """Of a hypergraph."""
+        return self._value("soed")
+
+    def _value(self, name: str) -> int:
+        return self.value if name == self.objective else self.measure(name)
+
+    def __repr__(self) -> str:
+        state = "" if self.feasible else ", out of bounds"
+        return (f"<SessionUpdate: {self.objective} {self.value:,}, imbalance {self.imbalance:.4f}"
+                f"{state}, {self.moved:,} moved, {self.effort}, {1000 * self.seconds:.3f} ms>")
