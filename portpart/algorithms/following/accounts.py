@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from portpart.algorithms.edits.living import ALIVE, Dying, Weighings
 from portpart.algorithms.edits.operations import Changes
+from portpart.algorithms.following.edits import Born, Counts, new_vertex
+from portpart.algorithms.refinement.around import Journal
 from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import atomic_add, int32, int64, kernel, value_or
+from portpart.graphs.rows import Csr
 from portpart.primitives.reduce import STRIPES
 
 
@@ -30,31 +36,45 @@ def wake_end(i, changes: Changes, run: Run):
 
 
 @kernel
-def account_birth(i, first, weights, run: Run):
-    """Count new vertex first + i in its block."""
-    v = first + i
+def account_birth(i, born: Born, counts: Counts, graph: Csr, run: Run):
+    """Count a new vertex in its block, with what it weighs after the batch."""
+    v = new_vertex(i, born, counts)
     run.incumbent.best[v] = run.moves.part[v]
-    atomic_add(run.moves.weight_sums, int64(run.moves.part[v]), value_or(weights, i, 1))
+    atomic_add(run.moves.weight_sums, int64(run.moves.part[v]),
+               value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def wake_birth(i, first, run: Run):
-    """New vertex first + i is to be looked at."""
-    mark_dirty(int32(first + i), run.cache, run.level)
+def wake_birth(i, born: Born, counts: Counts, run: Run):
+    """A new vertex is to be looked at."""
+    mark_dirty(int32(new_vertex(i, born, counts)), run.cache, run.level)
 
 
 @kernel
-def account_death(j, dying: Dying, run: Run):
-    """Take a dead vertex out of its block."""
+def account_death(j, dying: Dying, run: Run, journal: Journal):
+    """Take a dead vertex out of its block, unless it is a new one."""
     v = int64(dying.died[j])
     if v >= 0:
-        atomic_add(run.moves.weight_sums, int64(run.moves.part[v]), -int64(dying.weights[j]))
+        if journal.home[v] >= 0:
+            atomic_add(run.moves.weight_sums, int64(run.moves.part[v]), -int64(dying.weights[j]))
 
 
 @kernel
-def account_weighing(i, weighed: Weighings, deaths, run: Run):
-    """Count the new weight of a vertex that is alive."""
+def account_weighing(i, weighed: Weighings, born: Born, run: Run, journal: Journal):
+    """Count the new weight of a vertex that lives on and is no new one."""
     v = int64(weighed.ids[i])
-    if weighed.will[i] >= 0 and deaths[v] == ALIVE:
+    if weighed.will[i] >= 0 and born.deaths[v] == ALIVE and journal.home[v] >= 0:
         atomic_add(run.moves.weight_sums, int64(run.moves.part[v]),
                    int64(weighed.will[i]) - int64(weighed.was[i]))
+
+
+def record_pairs(this: Recording) -> None:
+    """Record the accounts of changed edges."""
+    counts: Any = this.program.records["counts"]
+    this.program.launch(counts.changed, account_pair)
+
+
+def wake_pairs(this: Recording) -> None:
+    """Record that the ends of changed edges are woken."""
+    counts: Any = this.program.records["counts"]
+    this.program.launch(counts.awake, wake_end)

@@ -12,19 +12,11 @@ from collections.abc import Callable
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.edits.batch import Births
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.algorithms.edits.update import Update
-from portpart.algorithms.following.accounts import (
-    account_birth,
-    account_death,
-    account_pair,
-    account_weighing,
-    wake_birth,
-    wake_end,
-)
-from portpart.algorithms.following.placing import bear, place, settle_birth, tied_most
-from portpart.algorithms.following.rows import EditedRows
+from portpart.algorithms.following.edits import Nothing, records_of
+from portpart.algorithms.following.kinds import GRAPHS, Kind
+from portpart.algorithms.following.round import record_round
 from portpart.algorithms.following.whereabouts import (
     Living,
     Moves,
@@ -36,6 +28,7 @@ from portpart.algorithms.following.whereabouts import (
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement.around import (
     SUM_TEAM,
+    Around,
     Report,
     begin_report,
     journal_for,
@@ -79,7 +72,8 @@ class Following:
                  fixed: Array | None = None) -> None:
         self.graph, self.balance_of, self.objective, self.seed = graph, balance_of, objective, seed
         self.price, self.sizes, self.fixed = price, sizes, fixed
-        self.rows = EditedRows(graph)
+        self.kind: Kind = GRAPHS
+        self.rows, self.nothing = self.kind.rows(graph), Nothing(graph.space)
         graph.vertices.reserve(weighted=True)
         self._begin(part)
 
@@ -88,9 +82,10 @@ class Following:
         graph, space, count = self.graph, self.graph.space, self.graph.vertices.count
         self.total = graph.vertices.total_weight
         self.room = max(LEAST_ROOM, count + count // 2)
-        roomy = EditedRows(graph, self.room)
+        roomy = self.kind.rows(graph, self.room)
         refiner = self.refiner = Refiner(space, roomy, self.balance_of(self.total), OPTIONS,
-                                         self.seed, objective=self.objective)
+                                         self.seed, objective=self.objective,
+                                         rule=self.kind.rule)
         refiner.run.moves.part[:] = 0
         sizes = self.sizes = self._with_room(self.sizes, 1)
         self.fixed = self._with_room(self.fixed, -1)
@@ -113,7 +108,8 @@ class Following:
         whole = space.zeros(self.graph.vertices.count, np.int32)  # those not born are anywhere
         whole[: len(part)] = part
         refiner.start(self.rows, whole)
-        refiner.rest(EditedRows(self.graph, self.room), self.journal)
+        self.kind.recount(refiner, self.rows)
+        refiner.rest(self.kind.rows(self.graph, self.room), self.journal)
         space.parallel_for(1, begin_report, refiner.run, self.journal)
         space.parallel_for(1, sum_up, refiner.run, self.journal, team=SUM_TEAM)
         self.last = self._read()
@@ -139,24 +135,14 @@ class Following:
 
     def follow(self, update: Update, refine: bool = True) -> Round:
         """Follow a batch that has been applied; without `refine` nobody moves."""
-        space, rows = self.graph.space, self.rows
-        births = [birth for birth in update.births if birth.living is self.graph.vertices]
-        self._bear(births)
-        self._account(update)
         self._balance()
-        run = self.refiner.begin_around(rows, FILTER_RATIO, self.fixed, self.homes)
-        if refine:
-            for birth in births:
-                space.parallel_for(birth.number, wake_birth, birth.first, run)
-            for changes in update.changes:
-                space.parallel_for(len(changes.keys), wake_end, changes, run)
-            self.refiner.refine_around(rows, self.fixed, self.journal)
-        else:
-            space.parallel_for(1, begin_report, run, self.journal)
-            space.parallel_for(1, sum_up, run, self.journal, team=SUM_TEAM)
-        for birth in births:
-            space.parallel_for(birth.number, settle_birth, birth.first, run, self.journal.home)
-            self._tie(birth, self.price)
+        refiner, kind = self.refiner, self.kind
+        records = {**records_of(update, self.graph.vertices, self.nothing, refine),
+                   **kind.prepare(refiner, self.rows, update), "journal": self.journal}
+        around = Around(lambda this, rule, more: record_round(this, rule, more, kind), records,
+                        (kind.name, records["born"].ids is None, self.sizes is None))
+        refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
+                              self.homes)
         self.last = self._read()
         return self.last
 
@@ -234,36 +220,10 @@ class Following:
         home = self.journal.home[: self.graph.vertices.count]
         self.restart(home * (home >= 0))  # those that are not alive are anywhere
 
-    def _bear(self, births: list[Births]) -> None:
-        """Give blocks to new vertices."""
-        space, csr, run = self.graph.space, self.rows.csr, self.refiner.run
-        for birth in births:
-            space.parallel_for(birth.number, bear, birth.first, run, self.journal.home)
-            self._tie(birth, 0)
-        for birth in births:
-            place(space, birth.first, birth.number, csr, run, tied_most)
-            space.parallel_for(birth.number, account_birth, birth.first, birth.weights, run)
-
     def _balance(self) -> None:
         if self.graph.vertices.total_weight != self.total:
             self.total = self.graph.vertices.total_weight
             self.refiner.set_balance(self.balance_of(self.total))
-
-    def _tie(self, birth: Births, price: int) -> None:
-        if self.homes is not None:
-            self.homes.tie[birth.first : birth.first + birth.number] = price
-
-    def _account(self, update: Update) -> None:
-        """Bring cost and weights of the blocks up to date."""
-        space, vertices, run = self.graph.space, self.graph.vertices, self.refiner.run
-        for living, weighed in update.weighed:
-            if living is vertices:
-                space.parallel_for(weighed.length, account_weighing, weighed, vertices.deaths, run)
-        for living, dying in update.died:
-            if living is vertices:
-                space.parallel_for(len(dying.died), account_death, dying, run)
-        for changes in update.changes:
-            space.parallel_for(len(changes.keys), account_pair, changes, run)
 
     def _read(self) -> Round:
         words = len(Report.indices)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from portpart.algorithms.following.edits import Born, Counts, new_vertex
+from portpart.algorithms.refinement.around import Journal
 from portpart.algorithms.refinement.state import Run
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
@@ -20,6 +21,7 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
+from portpart.backends.program import Program
 from portpart.graphs.rows import Csr
 
 NONE = -1
@@ -31,9 +33,6 @@ ROUNDS = 4
 
 MAX_SEEN = 64
 """Neighbours that are compared to place a vertex."""
-
-FEW = 1024
-"""So many new vertices are placed by one team."""
 
 TEAM, LIGHTEST_TEAM = 256, 32
 
@@ -88,16 +87,24 @@ def place_lightest(v, weight, run: Run):
 
 
 @kernel
-def bear(i, first, run: Run, home):
-    """New vertex first + i is in no block, and was in none."""
-    run.moves.part[first + i] = int32(NONE)
-    home[first + i] = int32(NONE)
+def bear(i, born: Born, counts: Counts, run: Run, journal: Journal):
+    """A new vertex is in no block, and was in none."""
+    v = new_vertex(i, born, counts)
+    run.moves.part[v] = int32(NONE)
+    journal.home[v] = int32(NONE)
 
 
 @kernel
-def settle_birth(i, first, run: Run, home):
-    """New vertex first + i is at home where it is."""
-    home[first + i] = run.incumbent.best[first + i]
+def tie_birth(i, born: Born, counts: Counts, tie, price):
+    """Moving a new vertex costs so much."""
+    tie[new_vertex(i, born, counts)] = price
+
+
+@kernel
+def settle_birth(i, born: Born, counts: Counts, run: Run, journal: Journal):
+    """A new vertex is at home where it is."""
+    v = new_vertex(i, born, counts)
+    journal.home[v] = run.incumbent.best[v]
 
 
 @cache
@@ -105,46 +112,49 @@ def choosing(tied: DeviceFunction) -> tuple[Kernel, Kernel]:
     """The kernels for a way to find the block that a vertex is tied to most."""
 
     @kernel
-    def choose_block(i, first, graph: Csr, run: Run):
-        """Choose a block for new vertex first + i that has none."""
-        v = first + i
+    def choose_block(i, born: Born, counts: Counts, graph: Csr, run: Run):
+        """Choose a block for a new vertex that has none."""
+        v = new_vertex(i, born, counts)
         run.moves.target[v] = run.moves.part[v]
         if run.moves.part[v] < 0:
             run.moves.target[v] = int32(tied(v, graph, run))
 
     @kernel
-    def place_few(_, first, number, graph: Csr, run: Run):
-        """All rounds for a few vertices.  One team."""
+    def place_few(_, born: Born, counts: Counts, graph: Csr, run: Run):
+        """All rounds for a few new vertices.  One team."""
         for _round in range(ROUNDS):
-            for v in range(first + lane(), first + number, team_size()):
+            for i in range(lane(), counts.born, team_size()):
+                v = new_vertex(i, born, counts)
+                run.moves.target[v] = run.moves.part[v]
                 if run.moves.part[v] < 0:
                     run.moves.target[v] = int32(tied(v, graph, run))
             team_sync()
-            for v in range(first + lane(), first + number, team_size()):
-                if run.moves.part[v] < 0:
-                    run.moves.part[v] = run.moves.target[v]
+            for i in range(lane(), counts.born, team_size()):
+                v = new_vertex(i, born, counts)
+                run.moves.part[v] = run.moves.target[v]
             team_sync()
 
     return choose_block, place_few
 
 
 @kernel
-def take_block(i, first, run: Run):
-    """Place new vertex first + i where it has chosen."""
-    run.moves.part[first + i] = run.moves.target[first + i]
+def take_block(i, born: Born, counts: Counts, run: Run):
+    """Place a new vertex where it has chosen."""
+    v = new_vertex(i, born, counts)
+    run.moves.part[v] = run.moves.target[v]
 
 
 @kernel
-def place_rest(_, first, number, graph: Csr, run: Run):
+def place_rest(_, born: Born, counts: Counts, graph: Csr, run: Run):
     """Put those that are nowhere into the lightest blocks, one after the other.  One team."""
-    for v in range(first, first + number):
+    for i in range(counts.born):
+        v = new_vertex(i, born, counts)
         if run.moves.part[v] < 0:
             place_lightest(v, value_or(graph.vertex_weights, v, 1), run)
 
 
-def place(space: ExecutionSpace, first: int, number: int, rows: Any, run: Run,
-          tied: DeviceFunction) -> None:
-    """Place new vertices first ... first + number - 1, which are in no block.
+def record_placing(program: Program, tied: DeviceFunction) -> None:
+    """Record how new vertices are placed.
 
     Each goes where most of what it is tied to is, when that is placed; the weights of blocks are
     those before the batch, and of what is left the lightest take one after the other.
@@ -152,13 +162,14 @@ def place(space: ExecutionSpace, first: int, number: int, rows: Any, run: Run,
     Parameters
     ----------
     tied : DeviceFunction
-        ``tied(v, rows, run)``, such as `tied_most`.
+        ``tied(v, graph, run)``, such as `tied_most`.
     """
+    counts: Any = program.records["counts"]
     choose_block, place_few = choosing(tied)
-    if number <= FEW:
-        space.parallel_for(1, place_few, first, number, rows, run, team=TEAM)
-    else:
+    program.launch(counts.born, bear)
+    program.launch(counts.few, place_few, team=TEAM)
+    with program.if_nonzero(counts.many):
         for _ in range(ROUNDS):
-            space.parallel_for(number, choose_block, first, rows, run)
-            space.parallel_for(number, take_block, first, run)
-    space.parallel_for(1, place_rest, first, number, rows, run, team=LIGHTEST_TEAM)
+            program.launch(counts.born, choose_block)
+            program.launch(counts.born, take_block)
+    program.launch(counts.some, place_rest, team=LIGHTEST_TEAM)

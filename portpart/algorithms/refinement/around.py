@@ -10,7 +10,8 @@ heavy all vertices are looked at, as in other runs.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,25 @@ class Journal(WorkRecord):
     home: Array = work(np.int32, lambda size: size.vertices)
     listed: Array = work(np.int32, lambda size: size.vertices)
     left: Array = work(np.int32, lambda size: size.vertices)
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """A program around some vertices.
+
+    Attributes
+    ----------
+    record : callable
+        Records it, of which `record_around` is a part.
+    records : dict
+        Those that it has beside what refinement has; the journal is one.
+    key : tuple
+        What else its code depends on.
+    """
+
+    record: Callable[[Recording, MoveRule, More], None]
+    records: dict[str, Any]
+    key: tuple[Any, ...]
 
 
 @device

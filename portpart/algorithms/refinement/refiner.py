@@ -17,7 +17,7 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement import active_sets
-from portpart.algorithms.refinement.around import Journal, record_around, rest_vertex
+from portpart.algorithms.refinement.around import Around, Journal, rest_vertex
 from portpart.algorithms.refinement.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.incumbent import add_vertex_weight, go_back, project
@@ -167,7 +167,7 @@ class Refiner:
         if self._holds_heavy:
             fixed = with_heavy(graph, self.run.moves.part, self.balance.limits, fixed)
         self.run = self._run_on(graph, filter_ratio, fixed, self._homes.get(id(graph)))
-        self._execute(graph, fixed, self._widths(graph), None)
+        self._execute(graph, fixed, self._widths(graph))
         return self._outcomes.add(self.run.level)
 
     def rest(self, graph: Structure, journal: Journal) -> None:
@@ -182,46 +182,48 @@ class Refiner:
                               (blocks.open_below, balance.open_below)):
             array[:] = self.space.asarray(values)
 
-    def begin_around(self, graph: Structure, filter_ratio: float, fixed: Array | None,
-                     homes: Homes | None) -> Run:
-        """Begin a run around the vertices that are marked as dirty next (`moves.mark_dirty`).
+    def refine_around(self, graph: Structure, around: Around, filter_ratio: float | None,
+                      fixed: Array | None, homes: Homes | None) -> None:
+        """Run a program around some vertices; all must be at rest, and are so in the end.
 
-        All are at rest.
+        Parameters
+        ----------
+        around : Around
+        filter_ratio : float, or None
+            As in `refine`; None lets nobody move.
+        fixed, homes
+            As in `refine` and `settle`.
         """
         self._at_best = False
         self.loss_unit = self._loss_unit_on(graph)
-        self._limits_of = (graph, self._options_on(graph))
+        options = self._options_on(graph)
+        self._limits_of = (graph, options)
         # a list of hubs would take time to make
-        self._limits = {**self._limits_on(graph, self._options_on(graph)), "hub_degree": NO_HUBS}
+        self._limits = {**self._limits_on(graph, options), "hub_degree": NO_HUBS}
+        if filter_ratio is None:
+            self._limits["iteration_limit"] = 0
         self.words = Level(np.array(Level.of(**self._limits).array))
-        self.run = self._run_on(graph, filter_ratio, fixed, homes)
-        return self.run
-
-    def refine_around(self, graph: Structure, fixed: Array | None, journal: Journal) -> None:
-        """Go on with it; all are at rest again, and the journal tells what has come of it."""
-        widths = replace(self._widths(graph), hubs=False)
-        self._execute(graph, fixed, widths, journal)
+        self.run = self._run_on(graph, filter_ratio or 0.0, fixed, homes)
+        self._execute(graph, fixed, replace(self._widths(graph), hubs=False), around)
 
     def _execute(self, graph: Structure, fixed: Array | None, widths: Widths,
-                 journal: Journal | None) -> None:
+                 around: Around | None = None) -> None:
         n, k, run = graph.num_vertices, self.balance.num_blocks, self.run
         records: dict[str, Any] = {"graph": self.rows(graph), "tables": self.objective.tables,
                                    "run": run, "trial": self.more}
-        if journal is not None:
-            records["journal"] = journal
+        if around is not None:
+            records |= around.records
         rules = self.objective.rules
         relief = relief_of(self._options_on(graph))
         key = (self.rule.name, rules, relief, *graph.type_key, fixed is None,
-               run.blocks.tie is None, widths, journal is None)
+               run.blocks.tie is None, widths, around is not None and around.key)
 
         def record() -> Program:
             program = Program("refinement")
             slots = {name: program.record(name, each) for name, each in records.items()}
             this = Recording(program, slots["run"], widths, rules, relief)
-            if journal is None:
-                record_refinement(this, self.rule, slots["trial"])
-            else:
-                record_around(this, self.rule, slots["trial"])
+            recorded = record_refinement if around is None else around.record
+            recorded(this, self.rule, slots["trial"])
             return program
 
         executable = self.space.cached_executable(key, record)

@@ -1,0 +1,107 @@
+"""What a round knows of the edits: new vertices, the dead, those weighed anew, changed pairs.
+
+Kinds that a batch has not are empty arrays, so that one program does for every batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.edits.batch import Births
+from portpart.algorithms.edits.living import Dying, Living, Weighings
+from portpart.algorithms.edits.operations import Changes
+from portpart.algorithms.edits.update import Update
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record, Words, device, value_or
+
+FEW = 1024
+"""So many new vertices are placed by one team."""
+
+
+class Counts(Words):
+    """How much there is of each kind.
+
+    Attributes
+    ----------
+    born, first : int
+        New vertices; the first, where their ids follow each other.
+    few, many, some : int
+        Whether these are few, many, or any.
+    died, weighed, changed : int
+    woken, awake : int
+        New vertices and changed pairs that refinement is to look at: all, or none.
+    """
+
+    born: int
+    first: int
+    few: int
+    many: int
+    some: int
+    died: int
+    weighed: int
+    changed: int
+    woken: int
+    awake: int
+
+
+class Born(Record):
+    """New vertices, and who is alive.
+
+    Attributes
+    ----------
+    ids : array of int32, or None
+        None where they follow each other.
+    deaths : array of int32
+        As `Living` has it.
+    """
+
+    ids: Array | None
+    deaths: Array
+
+
+@device
+def new_vertex(i, born: Born, counts: Counts):
+    """The i-th new vertex."""
+    return value_or(born.ids, i, counts.first + i)
+
+
+class Nothing:
+    """Empty arrays of each kind, made once."""
+
+    def __init__(self, space: ExecutionSpace) -> None:
+        none, none32 = space.empty(0, np.int64), space.empty(0, np.int32)
+        self.dying = Dying(none32, none32, space.empty(0, np.int8), none32, none)
+        self.weighed = Weighings(none, none, none, 0)
+        self.changes = Changes(none, none, none, none32, none)
+
+
+def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool) -> dict[str, Any]:
+    """The records of an update for a program."""
+    births = [birth for birth in update.births if birth.living is vertices]
+    dying = next((each for living, each in update.died if living is vertices), nothing.dying)
+    weighed = next((each for living, each in update.weighed if living is vertices),
+                   nothing.weighed)
+    changes = update.changes[-1] if update.changes else nothing.changes
+    born, changed = sum(birth.number for birth in births), len(changes.keys)
+    return {
+        "born": Born(_ids(vertices.space, births), vertices.deaths), "dying": dying,
+        "weighed": weighed, "changes": changes,
+        "counts": Counts.of(
+            born=born, first=births[0].first if births else 0, few=int(0 < born <= FEW),
+            many=int(born > FEW), some=int(born > 0), died=len(dying.died),
+            weighed=weighed.length, changed=changed, woken=born if refine else 0,
+            awake=changed if refine else 0),
+    }
+
+
+def _ids(space: ExecutionSpace, births: Sequence[Births]) -> Array | None:
+    end = births[0].first if births else 0
+    for birth in births:
+        if birth.first != end:
+            return space.asarray(np.concatenate([
+                np.arange(birth.first, birth.first + birth.number) for birth in births]), np.int32)
+        end += birth.number
+    return None

@@ -1,0 +1,58 @@
+"""What differs between graphs and hypergraphs whose partitions follow edits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from portpart.algorithms.edits.update import Update
+from portpart.algorithms.following.accounts import record_pairs, wake_pairs
+from portpart.algorithms.following.placing import tied_most
+from portpart.algorithms.following.rows import EditedRows
+from portpart.algorithms.refinement.program import MoveRule, Recording
+from portpart.algorithms.refinement.refiner import LABEL_PROPAGATION, Refiner
+from portpart.backends.language import DeviceFunction
+
+
+class Kind(NamedTuple):
+    """Graphs or hypergraphs.
+
+    Attributes
+    ----------
+    name : str
+    rows : callable
+        ``rows(graph, room=None)``: the vertices as refinement sees them.
+    rule : MoveRule
+        What moves them.
+    tied : DeviceFunction
+        ``tied(v, graph, run)``: the block that a new vertex is tied to most.
+    prepare : callable
+        ``prepare(refiner, rows, update)``: makes room for what a batch has changed, and returns
+        records that programs need beside those of the round.
+    account, wake : callable
+        Record, side by side with the accounts of vertices, those of the edges or nets that have
+        changed, and whom they wake.
+    recount : callable
+        ``recount(refiner, rows)``: finds anew what is known beside cost and weights.
+    """
+
+    name: str
+    rows: Callable[..., EditedRows]
+    rule: MoveRule
+    tied: DeviceFunction
+    prepare: Callable[[Refiner, Any, Update], dict[str, Any]]
+    account: Callable[[Recording], None]
+    wake: Callable[[Recording], None]
+    recount: Callable[[Refiner, Any], None]
+
+
+def _nothing(refiner: Refiner, rows: Any, update: Update) -> dict[str, Any]:
+    return {}
+
+
+def _count_nothing(refiner: Refiner, rows: Any) -> None:
+    """Graphs have no state but cost and weights."""
+
+
+GRAPHS = Kind("graphs", EditedRows, LABEL_PROPAGATION, tied_most, _nothing, record_pairs,
+              wake_pairs, _count_nothing)

@@ -1,0 +1,45 @@
+"""The program of a round: new vertices, accounts, who is woken, and refinement around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portpart.algorithms.following.accounts import (
+    account_birth,
+    account_death,
+    account_weighing,
+    wake_birth,
+)
+from portpart.algorithms.following.kinds import Kind
+from portpart.algorithms.following.placing import record_placing, settle_birth, tie_birth
+from portpart.algorithms.refinement.around import record_around
+from portpart.algorithms.refinement.by_degree import More
+from portpart.algorithms.refinement.program import MoveRule, Recording
+
+
+def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind) -> None:
+    """Record a round; records are those of `edits.records_of`, and the journal."""
+    program = this.program
+    counts: Any = program.records["counts"]
+    journal: Any = program.records["journal"]
+    record_placing(program, kind.tied)
+    _record_ties(this, 0)
+    with program.side_by_side():
+        program.launch(counts.born, account_birth)
+        program.launch(counts.died, account_death)
+        program.launch(counts.weighed, account_weighing)
+        kind.account(this)
+    with program.side_by_side():
+        program.launch(counts.woken, wake_birth)
+        kind.wake(this)
+    record_around(this, rule, more)
+    program.launch(counts.born, settle_birth)
+    _record_ties(this, journal.price)
+
+
+def _record_ties(this: Recording, price: Any) -> None:
+    """What it costs to move new vertices."""
+    counts: Any = this.program.records["counts"]
+    tie: Any = this.run.blocks.tie
+    if tie is not None:
+        this.program.launch(counts.born, tie_birth, tie=tie, price=price)
