@@ -29,7 +29,7 @@ from portpart.graphs.row_store import HALF_MORE, room_for
 from tests import oracles
 from tests.algorithms.edit_models import GraphModel, packed
 from tests.algorithms.net_edit_models import HypergraphModel, packed_nets
-from tests.algorithms.nets import circuit
+from tests.algorithms.nets import circuit, hypergraph_of
 
 CPU = backends.space("cpu")
 
@@ -342,3 +342,15 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     for name in ("cut.npz", "other.npz"):
         with pytest.raises(GraphFormatError):
             load(tmp_path / name, CPU)
+
+
+def test_weights_that_were_lent_stay_as_they_were() -> None:
+    """The dead weigh nothing, but not in the arrays of the hypergraph that was given."""
+    hypergraph = hypergraph_of([[0, 1], [1, 2], [0, 2]], 3, [4, 5, 6], [7, 8, 9])
+    edited = EditableHypergraph(hypergraph)
+    batch = edited.batch()
+    batch.delete_vertices(1)
+    batch.delete_nets([0, 2])
+    edited.apply(batch)
+    weights = [hypergraph.net_weights, hypergraph.vertex_weights]
+    assert [each.tolist() for each in weights if each is not None] == [[4, 5, 6], [7, 8, 9]]

@@ -172,8 +172,9 @@ def _reserve_ids(edited: Edited, batch: Batch) -> None:
     """Have rows and weights for all ids that have been given out."""
     for living in edited.living:
         births = [birth for birth in batch.births if birth.living is living]
+        dies = living.weights is not None and bool(_calls(batch, living, deaths=True))
         living.reserve(any(birth.weights is not None for birth in births)
-                       or bool(_calls(batch, living, deaths=False)))
+                       or dies or bool(_calls(batch, living, deaths=False)))
         for birth in births:
             if living.weights is not None:
                 weights = 1 if birth.weights is None else edited.space.asarray(birth.weights)
