@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from portpart import backends
 from portpart.algorithms.edits.batch import Batch
-from portpart.api.call import call_of
 from portpart.api.migration import price_of
 from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
+from portpart.api.session_file import first_call, read_session, write_session
 from portpart.api.session_rounds import Rounds, SessionMark, Wishes, editable, made
 from portpart.api.session_update import SessionUpdate, unknown
 from portpart.api.tasks import checked_sizes, default_objective
@@ -20,6 +21,7 @@ from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.io.text.files import PathLike
 
 
 class Session:
@@ -39,9 +41,10 @@ class Session:
         is made with these.
     target, fixed, min_block_weight
         As in :func:`portpart.partition`.  New vertices are not fixed.
-    migration : int, float, str or Fraction, default 1
-        What the move of a vertex of size 1 costs, in weight of edges or nets: moves that gain less
-        are not made.
+    migration : int, float, str or Fraction, default 0.05
+        What the move of a vertex of size 1 costs, in weight of edges or nets, as in
+        :func:`portpart.repartition`.  Around edits the next integer counts: with up to 1, what
+        moves has to gain at least 2.
     vertex_sizes : array_like of int, shape (n,), optional
         What is moved with each vertex; 1 by default, and for new vertices.
     escalate : {"auto", "never"}
@@ -77,28 +80,27 @@ class Session:
                  objective: str | None = None, preset: Any = "default",
                  algorithm: str | None = None, device: str = "auto", threads: int | None = None,
                  seed: int | None = 0, target: Any = None, fixed: Any = None,
-                 min_block_weight: int | None = None, migration: Any = 1,
+                 min_block_weight: int | None = None, migration: Any = 0.05,
                  vertex_sizes: Any = None, escalate: str = "auto") -> None:
         if objective == "volume":
             raise InputError('objective is "volume"; a session has "cut" for graphs')
         price = price_of(migration)
-        if price.denominator != 1:
-            raise InputError(f"migration is {migration}; of a session it must be an integer")
         escalates = checked_name("escalate", escalate, ESCALATIONS) == "auto"
-        call = call_of(
-            graph, k, imbalance=imbalance, vertex_weights=None, edge_weights=None, target=target,
-            fixed=fixed, initial=None, min_block_weight=min_block_weight, objective=objective,
-            vertex_sizes=None, algorithm=algorithm, preset=preset, device=device, seed=seed,
-            threads=threads, starts=None, time_limit=None, symmetrize=False, weights=None,
-            weight_scale=None, progress=None, as_edges=False)
+        wishes = Wishes(imbalance, target, min_block_weight or 0, price, escalates)
+        self._asked = {"objective": objective, "algorithm": algorithm, "preset": preset,
+                       "seed": seed}
+        call = first_call(graph, k, wishes=wishes, device=device, threads=threads, fixed=fixed,
+                          min_weight=min_block_weight, **self._asked)
         sizes = checked_sizes(call.problem.graph, vertex_sizes)
         part, weights = call.partition(call.problem)
         call.facts(part, weights, call.problem.trace)
-        self.k = call.problem.num_blocks
-        self.objective = objective or default_objective(call.problem.graph)
-        wishes = Wishes(imbalance, target, min_block_weight or 0, int(price), escalates)
-        self._rounds = Rounds(call, editable(call.problem.graph), part, sizes,
-                              call.problem.constraints.fixed, wishes)
+        self._begin(Rounds(call, editable(call.problem.graph), part, sizes,
+                           call.problem.constraints.fixed, wishes))
+
+    def _begin(self, rounds: Rounds) -> None:
+        self._rounds = rounds
+        self.k = rounds.call.problem.num_blocks
+        self.objective = self._asked["objective"] or default_objective(rounds.call.problem.graph)
         self._lock, self._version = threading.RLock(), 0
 
     @property
@@ -215,6 +217,37 @@ class Session:
         with self._lock, late_interrupts():
             self._version += 1
             return self._rounds.compact()
+
+    def save(self, path: PathLike) -> None:
+        """Write the session to an .npz file: all but marks and open batches.
+
+        The file is written under another name and renamed, so that it is never half a file.
+        """
+        with self._lock:
+            write_session(path, self._rounds, self._asked)
+
+    @classmethod
+    @typed_memory_errors
+    def load(cls, path: PathLike, *, device: str = "auto",
+             threads: int | None = None) -> Session:
+        """Read a session that `save` has written; it goes on as the one that was saved.
+
+        Parameters
+        ----------
+        path : str or path-like
+        device, threads
+            As in :func:`portpart.partition`; ``"auto"`` is the CPU.
+
+        Raises
+        ------
+        GraphFormatError
+            If the file is damaged, or no such file.
+        """
+        session = cls.__new__(cls)
+        space = backends.space("cpu" if device == "auto" else device, threads=threads)
+        rounds, session._asked = read_session(path, space)
+        session._begin(rounds)
+        return session
 
     def __repr__(self) -> str:
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -46,14 +47,15 @@ class Wishes(NamedTuple):
     ----------
     imbalance, target : object
     min_weight : int
-    price : int
+    price : Fraction
+        What the move of a vertex of size 1 costs.
     escalates : bool
     """
 
     imbalance: Any
     target: Any
     min_weight: int
-    price: int
+    price: Fraction
     escalates: bool
 
 
@@ -102,12 +104,15 @@ class Rounds:
     part, sizes, fixed : array or None
         Blocks of all ids, what is moved with each, and blocks that they must be in.
     wishes : Wishes
+    fixed_weight : numpy.ndarray of int64, shape (k,), optional
+        Weight of the vertices that are fixed to each block, if the call does not know.
     """
 
     def __init__(self, call: Call, edited: Any, part: Array, sizes: Array | None,
-                 fixed: Array | None, wishes: Wishes) -> None:
+                 fixed: Array | None, wishes: Wishes,
+                 fixed_weight: np.ndarray | None = None) -> None:
         self.call, self.edited, self.wishes = call, edited, wishes
-        self.fixed_weight = call.bounds.fixed_weight
+        self.fixed_weight = call.bounds.fixed_weight if fixed_weight is None else fixed_weight
         self.log: list[Step] = []
         self.begin = 0
         self.marks: WeakSet[SessionMark] = WeakSet()
@@ -119,7 +124,8 @@ class Rounds:
         problem = self.call.problem
         self._bounds: tuple[int, Bounds | None] = (-1, None)
         self.following = Following(self.edited, part, lambda total: self.bounds(total).balance,
-                                   problem.objective, problem.seed, self.wishes.price, sizes, fixed)
+                                   problem.objective, problem.seed, ceil(self.wishes.price), sizes,
+                                   fixed)
 
     def bounds(self, total: int) -> Bounds:
         """The bounds of the blocks when all vertices weigh so much."""
@@ -205,8 +211,10 @@ class Rounds:
         call, space = self._call_of(graph, living.fixed), graph.space
         sizes = (np.ones(graph.num_vertices, np.int64) if living.sizes is None
                  else space.to_host(living.sizes))
-        price = self.wishes.price if effort == "cycle" and isinstance(call.config, PRICED) else 0
-        found = Tries(call, Old(space.to_host(living.part), sizes), None).best(Fraction(price))
+        price = self.wishes.price
+        if effort == "full" or not isinstance(call.config, PRICED):
+            price = Fraction(0)
+        found = Tries(call, Old(space.to_host(living.part), sizes), None).best(price)
         return self.following.of_all(found.part)
 
     def _call_of(self, graph: EitherGraph, fixed: Array | None) -> Call:

@@ -325,8 +325,8 @@ def test_files_hold_what_is_edited(space: ExecutionSpace, tmp_path: Path) -> Non
     nets = EditableHypergraph(circuit(16, 5, large=9).to(space))
     for edited, edit, look in ((graph, edit_graph, packed), (nets, edit_nets, packed_nets)):
         edited.apply(edit(edited))
-        save(edited, tmp_path / "edited.npz")
-        again: Any = load(tmp_path / "edited.npz", space)
+        save(edited, tmp_path / "edited.npz", {})
+        again: Any = load(tmp_path / "edited.npz", space)[0]
         assert look(again) == look(edited)
         assert (again.num_pairs, again.pair_weight) == (edited.num_pairs, edited.pair_weight)
         for living, other in zip(again.living, edited.living):
@@ -335,7 +335,7 @@ def test_files_hold_what_is_edited(space: ExecutionSpace, tmp_path: Path) -> Non
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
-    save(EditableGraph(generators.grid_2d(4, 4)), tmp_path / "edited.npz")
+    save(EditableGraph(generators.grid_2d(4, 4)), tmp_path / "edited.npz", {})
     whole = (tmp_path / "edited.npz").read_bytes()
     np.savez(tmp_path / "other.npz", offsets=np.arange(3))
     (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])

@@ -83,7 +83,7 @@ class Batch:
     """
 
     def __init__(self, owner: Edited) -> None:
-        self.owner = owner
+        self.owner, self.numbering = owner, owner.numbering
         self.births: list[Births] = []
         self.calls: list[Call] = []
         self.length = self.num_calls = 0

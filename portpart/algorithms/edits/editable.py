@@ -55,6 +55,8 @@ class Editable(Edited):
         """
         if batch.owner is not self:
             raise InputError("the batch was made for something else")
+        if batch.numbering is not self.numbering:
+            raise InputError("the batch was made before compact(), which has given other ids")
         if batch.applied:
             raise InputError("the batch has been applied already")
         with late_interrupts():

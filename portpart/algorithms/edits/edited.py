@@ -19,12 +19,15 @@ class Edited(ABC):
         The kinds of ids; the first are vertices.
     num_pairs, pair_weight : int
         Arcs or pins, and their total weight.
+    numbering : object
+        Another one after ids have been given anew.
     """
 
     def __init__(self, space: ExecutionSpace, living: list[Living], num_pairs: int,
                  pair_weight: int) -> None:
         self.space, self.living = space, living
         self.num_pairs, self.pair_weight = num_pairs, pair_weight
+        self.numbering = object()
 
     @property
     def vertices(self) -> Living:

@@ -27,8 +27,8 @@ GROWTH = "percent", "least", "unit", "spare"
 Arrays = dict[str, Any]
 
 
-def save(edited: EditableGraph | EditableHypergraph, path: PathLike) -> None:
-    """Write what is edited to an .npz file."""
+def save(edited: EditableGraph | EditableHypergraph, path: PathLike, more: Arrays) -> None:
+    """Write what is edited to an .npz file, and more arrays of the host."""
     made = edited.graph() if isinstance(edited, EditableGraph) else edited.hypergraph()
     host = edited.space.to_host
     arrays = {name: host(array) for name, array in made.arrays.items() if array is not None}
@@ -38,12 +38,13 @@ def save(edited: EditableGraph | EditableHypergraph, path: PathLike) -> None:
     growth = edited.sides()[0].store.growth
     arrays["growth"] = np.array([getattr(growth, name) for name in GROWTH])
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
+    np.savez(buffer, allow_pickle=False, **arrays, **more)
     write_chunks(path, [buffer.getbuffer()])
 
 
-def load(path: PathLike, space: ExecutionSpace) -> EditableGraph | EditableHypergraph:
-    """Read what `save` has written, into a space.
+def load(path: PathLike, space: ExecutionSpace) -> tuple[
+        EditableGraph | EditableHypergraph, Arrays]:
+    """Read what `save` has written, into a space; and all arrays of the file.
 
     Raises
     ------
@@ -60,7 +61,7 @@ def load(path: PathLike, space: ExecutionSpace) -> EditableGraph | EditableHyper
         raise GraphFormatError(f"{source.name}: no file of an edited graph: {problem}") from problem
     for living in edited.living:
         _let_die(living, arrays)
-    return edited
+    return edited, arrays
 
 
 def _graph(arrays: Arrays, space: ExecutionSpace, growth: Growth) -> EditableGraph:

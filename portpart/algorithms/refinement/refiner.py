@@ -172,6 +172,7 @@ class Refiner:
 
     def rest(self, graph: Structure, journal: Journal) -> None:
         """Put all vertices to rest where they are, at home, for runs around some of them."""
+        self.run = self.run.replaced(level=self._words_on_space())
         self.space.parallel_for(graph.num_vertices, rest_vertex, self.run, journal.home)
 
     def set_balance(self, balance: Balance) -> None:
