@@ -20,6 +20,7 @@ def edits(space: Any, graphs: dict[str, Any],
 def _edit_nets(graph: Any) -> None:
     import portpart
     from portpart.algorithms.edits import EditableHypergraph
+    from portpart.algorithms.objectives.net_cost import net_objective
 
     edited = EditableHypergraph(portpart.as_hypergraph((graph.offsets, graph.targets)))
     mark, n = edited.mark(), min(living.count for living in edited.living)
@@ -33,12 +34,20 @@ def _edit_nets(graph: Any) -> None:
     edited.apply(batch)
     edited.hypergraph()
     edited.undo(mark)
+    batch = edited.batch()
+    batch.insert_vertices(3)
+    batch.delete_vertices([1, 5])
+    batch.insert_pins(np.arange(1000) % 5, np.resize(np.arange(6, n), 1000))
+    batch.set_net_weights([4, 5], 7)
+    batch.delete_nets(3)
+    _follow(edited, batch, 70, net_objective("km1"))
 
 
 def _edit(graph: Any) -> None:
     import contextlib
 
     from portpart.algorithms.edits import EditableGraph
+    from portpart.algorithms.objectives.cut import CUT
     from portpart.errors import InputError
 
     edited, n = EditableGraph(graph), graph.num_vertices
@@ -62,3 +71,26 @@ def _edit(graph: Any) -> None:
         edited.graph()
         edited.undo(mark)
     edited.arcs.compact()
+    batch = edited.batch()
+    batch.insert_edges(batch.insert_vertices([1, 2]), [7, 8])
+    batch.insert_vertices(count=1100)
+    batch.set_vertex_weights([8, 9], [3, 1])
+    batch.delete_vertices([4, 11])
+    _follow(edited, batch, 3, CUT)
+
+
+def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
+    """Let a partition follow a batch, and take back who has moved."""
+    from portpart.algorithms.balance.limits import Balance
+    from portpart.algorithms.following.following import Following
+
+    start = (np.random.default_rng(8).random(edited.vertices.count) ** 2 * k).astype(np.int32)
+    following = Following(edited, edited.space.asarray(start), lambda total: Balance(
+        k, total // k + 40, total // k), objective, 5)
+    for side in edited.sides():
+        side.store.compact()
+    following.reserve()
+    update = edited.apply(batch)
+    following.follow(update)
+    following.before(update)
+    following.take_back(following.moves())

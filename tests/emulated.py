@@ -33,8 +33,12 @@ from portpart.algorithms.coarsening.options import (
     CommunityOptions,
     NetOptions,
 )
+from portpart.algorithms.edits.batch import GraphBatch
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.following import edits
+from portpart.algorithms.following import nets as nets_followed
+from portpart.algorithms.following.following import Following
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
@@ -43,8 +47,10 @@ from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives import communication, cut, net_cost
+from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.net_cost import net_objective
+from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement import active_sets, refiner, state
@@ -91,6 +97,7 @@ SIZES: dict[str, list[tuple[Any, str, Any]]] = {
     "degrees": [*((module, "max_arcs", lambda team: 6) for module in (refiner, state)),
                 (net_cost, "MAX_FEW", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
+    "few rows": [(nets_followed, "MAX_SPARE_ROWS", 0), (edits, "FEW", 1)],
 }
 """Sizes from which on work is done in another way, made small: vertices with more than 3 neighbours
 have many, and with more than 6 they are hubs."""
@@ -140,7 +147,7 @@ def cases() -> dict[Case, int]:
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
         Case("skewed", "empty blocks"): 2, Case("circuit", "empty blocks"): 3,
-        Case("weighted", "edits"): 3, Case("circuit", "edits of nets"): 2,
+        Case("weighted", "edits"): 3, Case("large net", "edits of nets", "few rows"): 2,
         Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
@@ -271,7 +278,35 @@ def _edited(space: ExecutionSpace, case: Case) -> np.ndarray:
         if turn == 0:
             edited.undo(mark)
     edited.arcs.compact()
-    return np.concatenate([oracles.host(array) for array in edited.graph().arrays.values()])
+    arrays = edited.graph().arrays.values()
+    return np.concatenate([*map(oracles.host, arrays), _followed(edited, 3, CUT)])
+
+
+def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
+    """Blocks after some more edits."""
+    n, space = edited.vertices.count, edited.space
+    start = (np.random.default_rng(2).random(n) ** 2 * k).astype(np.int32)
+    following = Following(edited, space.asarray(start), lambda total: Balance(
+        k, total // k + 40, total // k), objective, 5)
+    for side in edited.sides():
+        side.store.compact()
+    batch = edited.batch()
+    batch.insert_vertices(2)
+    new = batch.insert_vertices([1, 3])
+    batch.set_vertex_weights([8, 9], [3, 1])
+    batch.delete_vertices([4, 11])
+    if isinstance(batch, GraphBatch):
+        batch.insert_edges(new, [20, 21])
+    else:
+        batch.set_net_weights([3, 8], 5)
+        batch.delete_nets(6)
+        batch.insert_pins([12, 13], new)
+        batch.insert_pins(np.full(n - 12, 14), np.arange(12, n))
+    update = edited.apply(batch)
+    found = following.follow(update)
+    part = oracles.host(following.before(update))
+    following.take_back(following.moves())
+    return np.concatenate([part, oracles.host(following.part), found.weights, [found.cost]])
 
 
 def _edited_nets(space: ExecutionSpace, case: Case) -> np.ndarray:
@@ -285,7 +320,8 @@ def _edited_nets(space: ExecutionSpace, case: Case) -> np.ndarray:
     batch.delete_nets([1, 30])
     edited.apply(batch)
     arrays = edited.hypergraph().arrays.values()
-    return np.concatenate([oracles.host(array) for array in arrays if array is not None])
+    return np.concatenate([*(oracles.host(array) for array in arrays if array is not None),
+                           _followed(edited, 66, net_objective("km1"))])
 
 
 MACHINES = {"tree": Topology("2:3", "1:10"),

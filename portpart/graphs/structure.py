@@ -57,3 +57,15 @@ class Structure(Protocol):
 
     def mean_joint_weight(self, factor: int) -> int:
         """Mean weight of an arc or a net, times a factor."""
+
+
+class NetStructure(Structure, Protocol):
+    """The same of vertices that nets join."""
+
+    @property
+    def num_nets(self) -> int:
+        """Number of nets."""
+
+    @property
+    def max_net_size(self) -> int:
+        """No fewer than the pins of any net."""

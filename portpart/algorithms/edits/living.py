@@ -116,7 +116,7 @@ class Weighings(Record):
 
     Attributes
     ----------
-    ids : array of int64
+    ids : array of int32
     was, will : array of int64
         -1 for those that do not count.
     length : int

@@ -74,16 +74,14 @@ class Nothing:
     def __init__(self, space: ExecutionSpace) -> None:
         none, none32 = space.empty(0, np.int64), space.empty(0, np.int32)
         self.dying = Dying(none32, none32, space.empty(0, np.int8), none32, none)
-        self.weighed = Weighings(none, none, none, 0)
+        self.weighed = Weighings(none32, none, none, 0)
         self.changes = Changes(none, none, none, none32, none)
 
 
 def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool) -> dict[str, Any]:
     """The records of an update for a program."""
     births = [birth for birth in update.births if birth.living is vertices]
-    dying = next((each for living, each in update.died if living is vertices), nothing.dying)
-    weighed = next((each for living, each in update.weighed if living is vertices),
-                   nothing.weighed)
+    dying, weighed = edits_of(update, vertices, nothing)
     changes = update.changes[-1] if update.changes else nothing.changes
     born, changed = sum(birth.number for birth in births), len(changes.keys)
     return {
@@ -95,6 +93,13 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool)
             weighed=weighed.length, changed=changed, woken=born if refine else 0,
             awake=changed if refine else 0),
     }
+
+
+def edits_of(update: Update, living: Living, nothing: Nothing) -> tuple[Dying, Weighings]:
+    """Which ids of a kind have died, and which are weighed anew."""
+    dying = next((each for kind, each in update.died if kind is living), nothing.dying)
+    weighed = next((each for kind, each in update.weighed if kind is living), nothing.weighed)
+    return dying, weighed
 
 
 def _ids(space: ExecutionSpace, births: Sequence[Births]) -> Array | None:

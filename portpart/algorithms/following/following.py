@@ -1,4 +1,4 @@
-"""A partition that follows the edits of a graph.
+"""A partition that follows the edits of a graph or hypergraph.
 
 After a batch, cost and weights of blocks are what they were and what the edits contribute; nothing
 is counted anew.  New vertices are placed, and refinement around what was edited does the rest.  All
@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.edits.editable import EditableGraph
+from portpart.algorithms.edits.editable import Editable
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.following.edits import Nothing, records_of
-from portpart.algorithms.following.kinds import GRAPHS, Kind
+from portpart.algorithms.following.kinds import kind_of
 from portpart.algorithms.following.round import record_round
 from portpart.algorithms.following.whereabouts import (
     Living,
@@ -52,7 +52,7 @@ class Following:
 
     Parameters
     ----------
-    graph : EditableGraph
+    graph : EditableGraph or EditableHypergraph
     part : array of int32
         Of the ids given out so far; the dead are in any block.
     balance_of : callable
@@ -67,12 +67,12 @@ class Following:
         Blocks of vertices that must not move, else -1.
     """
 
-    def __init__(self, graph: EditableGraph, part: Array, balance_of: Callable[[int], Balance],
+    def __init__(self, graph: Editable, part: Array, balance_of: Callable[[int], Balance],
                  objective: Objective, seed: int, price: int = 1, sizes: Array | None = None,
                  fixed: Array | None = None) -> None:
         self.graph, self.balance_of, self.objective, self.seed = graph, balance_of, objective, seed
         self.price, self.sizes, self.fixed = price, sizes, fixed
-        self.kind: Kind = GRAPHS
+        self.kind = kind_of(graph)
         self.rows, self.nothing = self.kind.rows(graph), Nothing(graph.space)
         graph.vertices.reserve(weighted=True)
         self._begin(part)
@@ -138,7 +138,7 @@ class Following:
         self._balance()
         refiner, kind = self.refiner, self.kind
         records = {**records_of(update, self.graph.vertices, self.nothing, refine),
-                   **kind.prepare(refiner, self.rows, update), "journal": self.journal}
+                   **kind.prepare(refiner, self.rows, update, refine), "journal": self.journal}
         around = Around(lambda this, rule, more: record_round(this, rule, more, kind), records,
                         (kind.name, records["born"].ids is None, self.sizes is None))
         refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,

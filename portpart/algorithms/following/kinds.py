@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from portpart.algorithms.edits.editable import Editable
+from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.following.accounts import record_pairs, wake_pairs
+from portpart.algorithms.following.net_changes import record_nets, record_pins
+from portpart.algorithms.following.net_placing import tied_most_by_nets
+from portpart.algorithms.following.nets import (
+    EditedNets,
+    OnEditedNets,
+    prepare_nets,
+    recount_nets,
+)
 from portpart.algorithms.following.placing import tied_most
 from portpart.algorithms.following.rows import EditedRows
 from portpart.algorithms.refinement.program import MoveRule, Recording
@@ -27,8 +37,8 @@ class Kind(NamedTuple):
     tied : DeviceFunction
         ``tied(v, graph, run)``: the block that a new vertex is tied to most.
     prepare : callable
-        ``prepare(refiner, rows, update)``: makes room for what a batch has changed, and returns
-        records that programs need beside those of the round.
+        ``prepare(refiner, rows, update, refine)``: makes room for what a batch has changed, and
+        returns records that programs need beside those of the round.
     account, wake : callable
         Record, side by side with the accounts of vertices, those of the edges or nets that have
         changed, and whom they wake.
@@ -40,13 +50,13 @@ class Kind(NamedTuple):
     rows: Callable[..., EditedRows]
     rule: MoveRule
     tied: DeviceFunction
-    prepare: Callable[[Refiner, Any, Update], dict[str, Any]]
+    prepare: Callable[[Refiner, Any, Update, bool], dict[str, Any]]
     account: Callable[[Recording], None]
     wake: Callable[[Recording], None]
     recount: Callable[[Refiner, Any], None]
 
 
-def _nothing(refiner: Refiner, rows: Any, update: Update) -> dict[str, Any]:
+def _nothing(refiner: Refiner, rows: Any, update: Update, refine: bool) -> dict[str, Any]:
     return {}
 
 
@@ -56,3 +66,10 @@ def _count_nothing(refiner: Refiner, rows: Any) -> None:
 
 GRAPHS = Kind("graphs", EditedRows, LABEL_PROPAGATION, tied_most, _nothing, record_pairs,
               wake_pairs, _count_nothing)
+HYPERGRAPHS = Kind("hypergraphs", EditedNets, OnEditedNets(), tied_most_by_nets, prepare_nets,
+                   record_pins, record_nets, recount_nets)
+
+
+def kind_of(graph: Editable) -> Kind:
+    """Which of the two it is."""
+    return HYPERGRAPHS if isinstance(graph, EditableHypergraph) else GRAPHS

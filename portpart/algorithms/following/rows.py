@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.edits.editable import EditableGraph
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.rows import Csr
 
@@ -20,7 +19,7 @@ class EditedRows:
     Parameters
     ----------
     graph : EditableGraph
-        With weights of its vertices.
+        Or an EditableHypergraph, of whose nets another class knows; with weights of its vertices.
     room : int, optional
         For so many vertices work arrays are made; by default for those that there are.
     """
@@ -28,7 +27,7 @@ class EditedRows:
     max_degree = MAX_DEGREE
     weight_sum_dtype = np.dtype(np.int64)
 
-    def __init__(self, graph: EditableGraph, room: int | None = None) -> None:
+    def __init__(self, graph: Any, room: int | None = None) -> None:
         self.graph, self.room = graph, room
 
     @property

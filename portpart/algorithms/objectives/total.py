@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import cast
 
 import numpy as np
 
@@ -40,7 +41,7 @@ from portpart.backends.language import (
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
-from portpart.graphs.structure import Structure
+from portpart.graphs.structure import NetStructure, Structure
 from portpart.graphs.teams import team_for_all
 from portpart.primitives.reduce import STRIPES, sum_of
 
@@ -72,10 +73,10 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr) ->
         space.parallel_for(graph.num_vertices, add_costs(objective.rules.distance), rows, part,
                            objective.tables, sums, team=team_for_all(graph))
         return sums
-    assert isinstance(graph, Hypergraph)
     assert isinstance(rows, NetRows)
-    find_sets(graph, part, rows)
-    return sums_of_nets(graph, price, rows)
+    nets = cast(NetStructure, graph)
+    find_sets(nets, part, rows)
+    return sums_of_nets(nets, price, rows)
 
 
 def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
@@ -87,7 +88,7 @@ def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
             for name, price in prices.items()}
 
 
-def find_sets(hypergraph: Hypergraph, part: Array, rows: NetRows) -> None:
+def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
     """Find the state of all nets; those of very many pins are counted in pieces."""
     space, state = hypergraph.space, rows.state
     large, pieces = len(state.large), -(-hypergraph.max_net_size // PIECE)
@@ -100,7 +101,7 @@ def find_sets(hypergraph: Hypergraph, part: Array, rows: NetRows) -> None:
     space.parallel_for(large, store_counted_net, rows, team=SMALL_TEAM)
 
 
-def sums_of_nets(hypergraph: Hypergraph, price: DeviceFunction, rows: NetRows) -> Array:
+def sums_of_nets(hypergraph: NetStructure, price: DeviceFunction, rows: NetRows) -> Array:
     """Words of int64 that add up to twice what nets cost whose state is known."""
     sums = hypergraph.space.zeros(STRIPES, np.int64)
     hypergraph.space.parallel_for(hypergraph.num_nets, add_net_costs(price), rows, sums)

@@ -234,7 +234,9 @@ def _record_rest(this: Recording, rule: MoveRule) -> None:
         program.launch(level.dirty, forget_dirty)
         program.launch(level.unsaved, move_back)
     rule.record_accounting(this)
-    program.launch(level.moves, move_vertex)
+    with program.side_by_side():
+        rule.record_end(this)
+        program.launch(level.moves, move_vertex)
     with program.side_by_side():
         program.launch(level.on_boundary, rest_listed)
         program.launch(level.marked, forget_dirty)

@@ -10,6 +10,7 @@ from functools import cache
 
 from portpart.algorithms.objectives.net_sets import store_large, store_small
 from portpart.algorithms.objectives.pin_state import (
+    ALONE_CHANGED,
     MAX_SMALL,
     PRESENT_CHANGED,
     NetRows,
@@ -112,6 +113,14 @@ def needs_refresh(v, net, changed, state: PinState, run: Run):
     return result
 
 
+@device
+def needs_refresh_near(v, net, changed, state: PinState, run: Run):
+    """The same where few vertices are to be looked at: of a net of many pins only those in blocks
+    that it may come to or leave by a move.
+    """
+    return needs_refresh(v, net, ALONE_CHANGED, state, run)
+
+
 @cache
 def ties_pins(price: DeviceFunction) -> DeviceFunction:
     """Device function for a price."""
@@ -126,8 +135,8 @@ def ties_pins(price: DeviceFunction) -> DeviceFunction:
 
 
 @cache
-def settle_net(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
+def settle_net(price: DeviceFunction, concerns: DeviceFunction) -> DeviceFunction:
+    """Device function for a price, and for whom a net concerns that changes."""
     ties = ties_pins(price)
 
     @device
@@ -147,7 +156,7 @@ def settle_net(price: DeviceFunction) -> DeviceFunction:
         if changed != 0 and (ties(spread_before) or ties(spread)):
             for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
                 u = graph.nets.pins[place]
-                if needs_refresh(u, net, changed, graph.state, run):
+                if concerns(u, net, changed, graph.state, run):
                     mark_dirty(u, run.cache, run.level)
         return changed
 
@@ -155,9 +164,10 @@ def settle_net(price: DeviceFunction) -> DeviceFunction:
 
 
 @cache
-def settling(price: DeviceFunction) -> tuple[Kernel, Kernel]:
+def settling(price: DeviceFunction,
+             concerns: DeviceFunction = needs_refresh) -> tuple[Kernel, Kernel]:
     """The kernels for a price: for nets without counters, and for those with them."""
-    settle = settle_net(price)
+    settle = settle_net(price, concerns)
 
     @kernel
     def settle_small_net(i, graph: NetRows, run: Run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from portpart.algorithms.refinement.label_propagation import wants_to_move
 from portpart.algorithms.refinement.net_afterburner import burning
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
+    needs_refresh,
     settling,
     touch_nets_of_hubs,
     touch_nets_of_moves,
@@ -33,6 +35,7 @@ from portpart.algorithms.refinement.refiner import LABEL_PROPAGATION
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.rows import Csr
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class OnNets(MoveRule):
 
     wants: ClassVar[DeviceFunction] = wants_to_move
     agree: ClassVar[DeviceFunction] = lose_nothing
+    concerns: ClassVar[DeviceFunction] = needs_refresh
 
     @property
     def name(self) -> str:
@@ -62,7 +66,8 @@ class OnNets(MoveRule):
         """The order, of the moves that vertices want."""
         return turns_by(self.order, self.wants)
 
-    def rows(self, space: ExecutionSpace, finest: Hypergraph, num_blocks: int) -> NetRowsOf:
+    def rows(self, space: ExecutionSpace, finest: Hypergraph,
+             num_blocks: int) -> Callable[[Any], Csr]:
         return NetRowsOf(space, net_sizes(finest, num_blocks, self.turns.sorts))
 
     def record_begin(self, this: Recording) -> None:
@@ -91,7 +96,7 @@ class OnNets(MoveRule):
         program, words = this.program, _words(this)
         launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_hubs),
                          this.widths.team)
-        small, large = settling(_price(this))
+        small, large = settling(_price(this), self.concerns)
         with program.side_by_side():
             program.launch(words.small_touched, small, team=SMALL_TEAM)
             program.launch(words.large_touched, large, team=LARGE_TEAM)

@@ -1,0 +1,78 @@
+"""The block that the nets of a new vertex lead to most, by a bounded look at their pins."""
+
+from __future__ import annotations
+
+from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
+from portpart.algorithms.refinement.state import Run
+from portpart.backends.language import device, int64, value_or
+
+NONE = -1
+
+MAX_PINS = 64
+"""Pins of a net that is looked at: larger ones tell little of where a vertex belongs."""
+
+MAX_SEEN = 128
+"""Pins that are looked at, but for those of the last net."""
+
+
+@device
+def pins_to_see(net, graph: NetRows):
+    """How many pins of a net are looked at."""
+    size = size_of_net(net, graph.nets)
+    if size > MAX_PINS:
+        size = int64(0)
+    return size
+
+
+@device
+def end_of_look(v, graph: NetRows):
+    """Where the nets of v end that are looked at."""
+    place = int64(graph.begin[v])
+    seen = int64(0)
+    while place < graph.end[v] and seen < MAX_SEEN:
+        seen += pins_to_see(graph.targets[place], graph)
+        place += 1
+    return place
+
+
+@device
+def has_pin_in(net, block, graph: NetRows, run: Run):
+    """Whether one of the pins of a net that are looked at is in a block."""
+    found = False
+    begin = int64(graph.nets.begin[net])
+    for pin in range(begin, begin + pins_to_see(net, graph)):
+        if run.moves.part[graph.nets.pins[pin]] == block:
+            found = True
+            break
+    return found
+
+
+@device
+def tie_of_nets(v, block, end, graph: NetRows, run: Run):
+    """What ties v to a block, of its nets up to a place."""
+    total = int64(0)
+    for place in range(graph.begin[v], end):
+        net = graph.targets[place]
+        if has_pin_in(net, block, graph, run):
+            total += value_or(graph.nets.weights, net, 1)
+    return total
+
+
+@device
+def tied_most_by_nets(v, graph: NetRows, run: Run):
+    """The block that v is tied to most of those it fits in, -1 if none; the smaller of equals."""
+    best = int64(NONE)
+    most = int64(0)
+    weight = value_or(graph.vertex_weights, v, 1)
+    end = end_of_look(v, graph)
+    for place in range(graph.begin[v], end):
+        begin = int64(graph.nets.begin[graph.targets[place]])
+        for pin in range(begin, begin + pins_to_see(graph.targets[place], graph)):
+            block = int64(run.moves.part[graph.nets.pins[pin]])
+            if block >= 0 and block != best:
+                if run.blocks.weight[block] + weight <= run.blocks.limits[block]:
+                    total = tie_of_nets(v, block, end, graph, run)
+                    if total > most or (total == most and block < best):
+                        most = total
+                        best = block
+    return best

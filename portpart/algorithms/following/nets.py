@@ -1,0 +1,174 @@
+"""The nets of an edited hypergraph as refinement sees them; their state follows edits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from portpart.algorithms.edits.operations import Changes
+from portpart.algorithms.edits.update import Update
+from portpart.algorithms.following.edits import Nothing, edits_of
+from portpart.algorithms.following.net_changes import (
+    NetCounts,
+    NetDeaths,
+    find_newly_large,
+)
+from portpart.algorithms.following.rows import EditedRows
+from portpart.algorithms.objectives.pin_state import (
+    MAX_SMALL,
+    NetRows,
+    NetSizes,
+    NetWords,
+    PinState,
+    words_for,
+)
+from portpart.algorithms.objectives.total import find_sets
+from portpart.algorithms.refinement.net_moves import needs_refresh_near
+from portpart.algorithms.refinement.on_nets import OnNets
+from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import DeviceFunction
+from portpart.graphs.row_store import extended
+
+NONE = -1
+
+MAX_SPARE_ROWS, MAX_SPARE_COUNTERS = 1024, 2**20
+"""Rows of counters, and counters, for nets that need some later."""
+
+
+class EditedNets(EditedRows):
+    """The vertices of an edited hypergraph, and the nets of each."""
+
+    @property
+    def num_nets(self) -> int:
+        """Ids of nets that have been given out."""
+        return self.graph.nets.count
+
+    @property
+    def max_net_size(self) -> int:
+        """No fewer than the pins of any net."""
+        return self.graph.vertices.count
+
+    @property
+    def type_key(self) -> tuple[Any, ...]:
+        """The types of the arrays."""
+        rows, nets = self.graph.nets_of.rows, self.graph.net_rows
+        return "edited nets", rows.begin.dtype, nets.begin.dtype
+
+    def mean_joint_weight(self, factor: int) -> int:
+        """Mean weight of a net, times a factor."""
+        nets = self.graph.nets
+        return nets.total_weight * factor // max(1, nets.num_alive)
+
+
+@dataclass(frozen=True)
+class OnEditedNets(OnNets):
+    """Label propagation on nets whose state is known and stays so."""
+
+    concerns: ClassVar[DeviceFunction] = needs_refresh_near
+
+    @property
+    def name(self) -> str:
+        return f"{super().name}, near edits"
+
+    def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> NetsFollowed:
+        return NetsFollowed(space, finest, num_blocks)
+
+
+class NetsFollowed:
+    """The state of the nets of an edited hypergraph.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    edited : EditedNets
+        With room for as many vertices as there may be.
+    num_blocks : int
+    """
+
+    def __init__(self, space: ExecutionSpace, edited: EditedNets, num_blocks: int) -> None:
+        self.space, self.graph = space, edited.graph
+        self.graph.nets.reserve(weighted=True)
+        rows = self.graph.net_rows
+        self.max_rows = int((rows.end - rows.begin > MAX_SMALL).sum())
+        spare = max(1, min(MAX_SPARE_ROWS, MAX_SPARE_COUNTERS // num_blocks))
+        self.sizes = NetSizes(edited.num_vertices, self.graph.nets.count,
+                              self.graph.pins.pool_length, self.max_rows + spare, num_blocks)
+        words = NetWords.of(blocks=num_blocks, width=words_for(num_blocks))
+        self.state = PinState.allocate(space, self.sizes,
+                                       words=NetWords(space.asarray(np.array(words.array))))
+        self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
+
+    def __call__(self, edited: EditedNets) -> NetRows:
+        """The rows as kernels take them, with room for the state of all nets."""
+        self._reserve(self.sizes.large)
+        rows = edited.csr
+        return NetRows(rows.begin, rows.end, rows.targets, None, rows.vertex_weights,
+                       self.graph.net_rows, self.state)
+
+    def prepare(self, edited: EditedNets, update: Update, refine: bool) -> dict[str, Any]:
+        """Have room for what a batch has changed, and return the records of it."""
+        pins = update.changes[0] if update.changes else self.nothing.changes
+        dying, weighed = edits_of(update, self.graph.nets, self.nothing)
+        self._reserve(self._rows_for(edited, pins))
+        pool = self.graph.pins.rows.elements
+        moved = words_for(self.sizes.blocks) > 1 and pool is not self._pool
+        self._pool = pool
+        return {
+            "pins": pins, "net_dying": dying, "net_weighed": weighed,
+            "net_deaths": NetDeaths(self.graph.nets.deaths),
+            "net_counts": NetCounts.of(
+                pins=len(pins.keys), died=len(dying.died), weighed=weighed.length,
+                relisted=self.graph.nets.count if moved else 0, wakes=int(refine)),
+        }
+
+    def recount(self, edited: EditedNets, part: Array) -> None:
+        """Find the state of all nets."""
+        find_sets(edited, part, self(edited))
+        self.max_rows = self.sizes.large
+
+    def _reserve(self, large: int) -> None:
+        """Have room for all nets and their pins, and so many rows of counters."""
+        sizes, nets, pins = self.sizes, self.graph.nets.count, self.graph.pins.pool_length
+        if nets > sizes.nets:
+            sizes = replace(sizes, nets=max(nets, 2 * sizes.nets))
+        if pins > sizes.pins or large > sizes.large:
+            sizes = replace(sizes, pins=max(sizes.pins, pins), large=large)
+        if sizes is not self.sizes:
+            self.state, self.sizes = grown(self.space, self.state, sizes), sizes
+
+    def _rows_for(self, edited: EditedNets, pins: Changes) -> int:
+        """Rows of counters to have room for: they are counted where there may be too few."""
+        space, large, number = self.space, self.sizes.large, len(pins.keys)
+        self.max_rows += number
+        if self.max_rows > large:
+            found = space.zeros(1, np.int64)
+            space.parallel_for(number, find_newly_large, pins, self(edited), found)
+            taken = NetWords(space.to_host(self.state.words.array)).large
+            self.max_rows = int(space.to_host(found)[0] + taken)
+        return large if self.max_rows <= large else max(self.max_rows, 2 * large)
+
+
+def grown(space: ExecutionSpace, state: PinState, sizes: NetSizes) -> PinState:
+    """The state with room for more; nets that are new have no pins."""
+    longer = {}
+    for name, array in PinState.declared.items():
+        old, length = getattr(state, name), array.length(sizes)
+        if length > len(old):
+            longer[name] = extended(space, old, length, NONE if name == "row" else 0)
+    return state.replaced(**longer)
+
+
+def prepare_nets(refiner: Refiner, edited: Any, update: Update, refine: bool) -> dict[str, Any]:
+    """Have room for what a batch has changed of nets, and return the records of it."""
+    rows: Any = refiner.rows
+    records: dict[str, Any] = rows.prepare(edited, update, refine)
+    return records
+
+
+def recount_nets(refiner: Refiner, edited: Any) -> None:
+    """Find the state of all nets anew."""
+    rows: Any = refiner.rows
+    rows.recount(edited, refiner.run.moves.part)
