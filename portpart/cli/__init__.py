@@ -26,6 +26,7 @@ from portpart.errors import DeviceUnavailable, InputError
 COMMANDS = {
     "partition": "Divide a graph or hypergraph into k blocks of nearly equal weight.",
     "repartition": "Divide a graph anew and move little from the old blocks.",
+    "replay": "Follow the edits of a netlist, round by round.",
     "map": "Assign processes to the elements of a machine, sending little far.",
     "evaluate": "Measure a partition: cut, balance, communication volume.",
     "info": "Describe a graph or hypergraph: size, degrees, weights.",

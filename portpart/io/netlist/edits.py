@@ -153,6 +153,12 @@ class NetlistEdits:
                 getattr(batch, f"delete_{kind}")(ids[numbers])
         self._next = lines.stop
 
+    def touched(self, lines: range) -> np.ndarray:
+        """The gates and ports, by number, that a round is about: of pins, new and gone ones."""
+        starts = self._steps.starts
+        rows = self._steps.rows[starts[lines.start] : starts[lines.stop]]
+        return np.unique(rows[(rows[:, 0] != NEW_NET) & (rows[:, 0] != END_NET), 1])
+
     def _play_pins(self, rows: np.ndarray, new_nets: np.ndarray, batch: Any) -> None:
         if self._stars is not None:
             self._stars.play(self._pins, rows, self.vertex_ids, batch)

@@ -1,0 +1,51 @@
+"""Work of a round of a session, counted on one CPU core step by step."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+import portpart
+from bench.traffic import LaunchCounter
+from portpart import generators
+from portpart.backends.language import Kernel
+
+WARM = 3
+
+
+class WorkCounter(LaunchCounter):
+    """Counts launches, work items, and bytes of arrays that are made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items = self.made = 0
+
+    def run_flat(self, n: int, kernel: Kernel, args: tuple[Any, ...], team: int) -> None:
+        self.items += n
+        super().run_flat(n, kernel, args, team)
+
+    def empty(self, n: int, dtype: Any) -> Any:
+        array = super().empty(n, dtype)
+        self.made += array.nbytes
+        return array
+
+
+def counted(graph: Any, k: int, edits: int, rounds: int) -> dict[str, Any]:
+    """Medians of what a round of random edits takes, and the most of any round."""
+    space = WorkCounter()
+    session = portpart.Session(graph.to(space), k, preset="fast")
+    draw = generators.RandomEdits(graph, 1, "near")
+    found: dict[str, list[int]] = {"launches": [], "items": [], "bytes": []}
+    for _ in range(WARM + rounds):
+        batch = session.batch()
+        draw.play(batch, edits)
+        space.launches.clear()
+        space.items = space.made = 0
+        session.apply(batch, effort="local")
+        for name, value in (("launches", space.launches.total()), ("items", space.items),
+                            ("bytes", space.made)):
+            found[name].append(value)
+    return {"kind": "hypergraph" if hasattr(graph, "num_nets") else "graph",
+            "vertices": graph.num_vertices, "k": k, "edits": edits,
+            **{name: median(values[WARM:]) for name, values in found.items()},
+            **{f"most_{name}": max(values[WARM:]) for name, values in found.items()}}

@@ -1,0 +1,143 @@
+"""``portpart replay``: follow the edits of a netlist, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from portpart.cli import options
+from portpart.cli.exits import INFEASIBLE, OK
+from portpart.cli.output import grouped, libraries_on_stderr, print_json
+
+if TYPE_CHECKING:
+    from portpart.api.session import Session
+    from portpart.io import NetlistEdits
+
+OBJECTIVES = {"hypergraph": "km1", "star": "cut"}
+"""What is minimised by default, by model."""
+
+NATURAL = "natural"
+
+COLUMNS = ("round", "value", "imbalance", "moved", "migration", "ms", "from scratch")
+
+
+def _rounds(_ctx: click.Context, _param: click.Parameter, text: str) -> int | str:
+    if text == NATURAL:
+        return text
+    if not text.isdecimal() or int(text) == 0:
+        raise click.BadParameter(f"{text!r} is neither a number of rounds nor {NATURAL!r}")
+    return int(text)
+
+
+@click.command("replay")
+@click.argument("netlist", metavar="NETLIST")
+@click.argument("trace", metavar="TRACE")
+@click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
+@click.option("--rounds", default="100", show_default=True, metavar="N|natural",
+              callback=_rounds, help="Rounds with equal numbers of structural lines; natural: up "
+                                     "to each read_spef or report_... line.")
+@click.option("--model", type=click.Choice([*OBJECTIVES]), default="hypergraph",
+              show_default=True, help="What becomes of a net; star: driver to sinks, a graph.")
+@click.option("--objective", type=click.Choice(["cut", "km1", "soed"]),
+              help="Default: km1; of stars: cut.")
+@click.option("--compare", type=click.IntRange(min=1), metavar="N",
+              help="Partition every Nth round and the last from scratch, too.")
+@click.option("--effort", type=click.Choice(["auto", "none", "local", "cycle", "full"]),
+              default="auto", show_default=True, help="What is done about a round.")
+@click.option("--migration", default="1", show_default=True, metavar="PRICE",
+              help="What the move of a vertex costs, in weight of edges or nets.")
+@options.imbalance_option
+@click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms, task="partition")
+@click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
+              tell=options.presets, task="partition")
+@click.option("--top", metavar="MODULE", help="Module of the netlist to take.")
+@options.device_option
+@options.seed_option
+@options.threads_option
+@options.json_option
+def command(
+    netlist: str, trace: str, k: int, rounds: int | str, model: str, objective: str | None,
+    compare: int | None, effort: str, migration: str, top: str | None, as_json: bool,
+    **settings: Any,
+) -> int:  # fmt: skip
+    """Divide NETLIST into k blocks, and follow the edits of TRACE, an .ops file.
+
+    The vertices are gates and ports, of weight 1.  With --json one object a round.  The exit code
+    is 1 if a round broke the balance bound.
+    """
+    # only a command that partitions pays for importing the library
+    from portpart.api.session import Session
+    from portpart.io import read_edits, read_netlist
+
+    edits = read_edits(trace, read_netlist(netlist, top=top), model=model)
+    settings["objective"] = objective or OBJECTIVES[model]
+    graph = edits.graph()
+    with libraries_on_stderr():
+        session = Session(graph, k, migration=migration, **settings)
+    show = print_json if as_json else _print_row
+    if not as_json:
+        click.echo(f"{Path(netlist).name}: {repr(graph)[1:-1]}\n{Path(trace).name}: "
+                   f"{repr(edits)[1:-1]}\n{session.objective} before: "
+                   f"{grouped(getattr(session, session.objective))}")
+        click.echo(" ".join(f"{name:>{max(9, len(name))}}" for name in COLUMNS))
+    feasible, ratios = True, []
+    for record in replayed(edits, session, rounds, settings, effort, compare):
+        show(record)
+        feasible &= record["feasible"]
+        if record.get("from_scratch"):
+            ratios.append(record["value"] / record["from_scratch"])
+    if ratios and not as_json:
+        click.echo(f"beside from scratch: {sum(ratios) / len(ratios):.4f} in the mean, "
+                   f"{max(ratios):.4f} at most")
+    return OK if feasible else INFEASIBLE
+
+
+def replayed(edits: NetlistEdits, session: Session, rounds: int | str, settings: dict[str, Any],
+             effort: str = "auto", compare: int | None = None) -> Iterator[dict[str, Any]]:
+    """Play the rounds of a trace and yield what is told of each.
+
+    Parameters
+    ----------
+    edits : NetlistEdits
+    session : Session
+        Of ``edits.graph()``.
+    rounds : int or "natural"
+    settings : dict
+        Keywords of `partition`, ``objective`` among them, as the session has them.
+    effort : str
+    compare : int, optional
+        Partition so often from scratch, and after the last round.
+    """
+    from portpart.api.partition import partition
+
+    divided = edits.rounds(rounds)
+    for number, lines in enumerate(divided, 1):
+        batch = session.batch()
+        edits.play(lines, batch)
+        with libraries_on_stderr():
+            update = session.apply(batch, effort=effort)
+        objective = settings["objective"]
+        record = {
+            "round": number, "objective": objective, "value": update.value,
+            "imbalance": update.imbalance, "feasible": update.feasible, "moved": update.moved,
+            "migration": update.migration, "seconds": update.seconds,
+        }  # fmt: skip
+        if compare and (number % compare == 0 or number == len(divided)):
+            with libraries_on_stderr():
+                result = partition(session.graph(), session.k, **settings)
+            record["from_scratch"] = getattr(result, objective)
+        yield record
+
+
+def _print_row(record: dict[str, Any]) -> None:
+    cells = [record["round"], grouped(record["value"]), f"{record['imbalance']:.4f}",
+             grouped(record["moved"]), grouped(record["migration"]),
+             f"{1e3 * record['seconds']:.2f}"]
+    if "from_scratch" in record:
+        cells.append(grouped(record["from_scratch"]))
+    note = "" if record["feasible"] else "  NOT BALANCED"
+    click.echo(" ".join(f"{cell:>{max(9, len(name))}}" for cell, name in zip(cells, COLUMNS))
+               + note)
