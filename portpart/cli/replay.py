@@ -47,7 +47,7 @@ def _rounds(_ctx: click.Context, _param: click.Parameter, text: str) -> int | st
               help="Partition every Nth round and the last from scratch, too.")
 @click.option("--effort", type=click.Choice(["auto", "none", "local", "cycle", "full"]),
               default="auto", show_default=True, help="What is done about a round.")
-@click.option("--migration", default="1", show_default=True, metavar="PRICE",
+@click.option("--migration", default="0.05", show_default=True, metavar="PRICE",
               help="What the move of a vertex costs, in weight of edges or nets.")
 @options.imbalance_option
 @click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms, task="partition")
