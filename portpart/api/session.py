@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -103,17 +105,24 @@ class Session:
         self.objective = self._asked["objective"] or default_objective(rounds.call.problem.graph)
         self._lock, self._version = threading.RLock(), 0
 
+    @contextmanager
+    def _state(self) -> Iterator[Rounds]:
+        """The rounds, for one thread at a time."""
+        with self._lock:
+            self._rounds.finish()
+            yield self._rounds
+
     @property
     def part(self) -> Array:
         """The block of each id that was given out, -1 where none is alive; on the device."""
-        with self._lock:
-            return self._rounds.following.part_of_living()
+        with self._state() as rounds:
+            return rounds.following.part_of_living()
 
     @property
     def ids(self) -> np.ndarray:
         """The ids of the living vertices, ascending."""
-        with self._lock:
-            return self._rounds.edited.ids
+        with self._state() as rounds:
+            return rounds.edited.ids
 
     @property
     def cut(self) -> int:
@@ -133,18 +142,18 @@ class Session:
     @property
     def block_weights(self) -> np.ndarray:
         """Weights of the blocks, int64, shape (k,)."""
-        with self._lock:
-            return self._rounds.last.weights.copy()
+        with self._state() as rounds:
+            return rounds.last.weights.copy()
 
     def graph(self) -> Graph | Hypergraph:
         """The living vertices, and nets, in the order of their ids, on the session's device."""
-        with self._lock:
-            return made(self._rounds.edited)
+        with self._state() as rounds:
+            return made(rounds.edited)
 
     def batch(self) -> Batch:
         """An empty batch: edits in the order in which they are to be made."""
-        with self._lock:
-            return self._rounds.edited.batch()
+        with self._state() as rounds:
+            return rounds.edited.batch()
 
     @typed_memory_errors
     def apply(self, batch: Batch, effort: str = "auto") -> SessionUpdate:
@@ -171,10 +180,10 @@ class Session:
         """
         begin = time.perf_counter()
         wanted = checked_name("effort", effort, EFFORTS)
-        with self._lock, late_interrupts():
-            update, done = self._rounds.apply(batch, wanted)
+        with self._state() as rounds, late_interrupts():
+            update, done = rounds.apply(batch, wanted)
             self._version += 1
-            version, rounds = self._version, self._rounds
+            version = self._version
             return SessionUpdate(
                 self.objective, rounds.last.cost, rounds.feasible, rounds.last.weights.copy(),
                 done.moved, done.migration, done.affected, done.effort,
@@ -186,8 +195,8 @@ class Session:
 
         Batches that are open may be applied afterwards.
         """
-        with self._lock:
-            return self._rounds.mark()
+        with self._state() as rounds:
+            return rounds.mark()
 
     @typed_memory_errors
     def undo(self, mark: SessionMark) -> None:
@@ -200,8 +209,8 @@ class Session:
         InputError
             If the mark is none of this session, or not any more.
         """
-        with self._lock, late_interrupts():
-            self._version += self._rounds.undo(mark)
+        with self._state() as rounds, late_interrupts():
+            self._version += rounds.undo(mark)
 
     @typed_memory_errors
     def compact(self) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
@@ -214,17 +223,17 @@ class Session:
         numpy.ndarray of int64, or two of them for hypergraphs
             The new id of each old one, -1 where none is alive: of vertices, and of nets.
         """
-        with self._lock, late_interrupts():
+        with self._state() as rounds, late_interrupts():
             self._version += 1
-            return self._rounds.compact()
+            return rounds.compact()
 
     def save(self, path: PathLike) -> None:
         """Write the session to an .npz file: all but marks and open batches.
 
         The file is written under another name and renamed, so that it is never half a file.
         """
-        with self._lock:
-            write_session(path, self._rounds, self._asked)
+        with self._state() as rounds:
+            write_session(path, rounds, self._asked)
 
     @classmethod
     @typed_memory_errors
@@ -250,17 +259,15 @@ class Session:
         return session
 
     def __repr__(self) -> str:
-        with self._lock:
-            rounds = self._rounds
+        with self._state() as rounds:
             return (f"<Session: {rounds.edited.vertices.num_alive:,} vertices in {self.k:,} "
                     f"blocks, {self.objective} {rounds.last.cost:,}>")
 
     def _measured(self, name: str, version: int | None = None) -> int:
         """A value of the partition, of that version if it is still the last."""
-        with self._lock:
+        with self._state() as rounds:
             if version not in (None, self._version):
                 unknown(name)
-            rounds = self._rounds
             if name == self.objective:
                 return rounds.last.cost
             return rounds.measured(name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import ceil
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -64,7 +66,7 @@ class Step(NamedTuple):
 
     Attributes
     ----------
-    moves : Moves
+    moves : Moves, or None
         Of the refinement around the edits.
     part : array of int32, or None
         The partition before all levels were refined, if they were.
@@ -72,7 +74,7 @@ class Step(NamedTuple):
     ledger : Ledger
     """
 
-    moves: Moves
+    moves: Moves | None
     part: Array | None
     before: Round
     ledger: Ledger
@@ -116,6 +118,7 @@ class Rounds:
         self.log: list[Step] = []
         self.begin = 0
         self.marks: WeakSet[SessionMark] = WeakSet()
+        self.unfinished: Callable[[], None] | None = None
         self.follow(part, sizes, fixed)
         self.ledger = self._settled(0)
 
@@ -158,27 +161,39 @@ class Rounds:
         following.reserve()
         before, ledger, mark = self.last, self.ledger, self.edited.mark()
         update = self.edited.apply(batch)
+        moves: Moves | None = None
         try:
             local = following.follow(update, wanted not in ("none", "full"))
-        except BaseException:
-            self.edited.undo(mark)
-            following.go_home()
-            raise
-        moves = following.moves() if self.marks else None
-        try:
+            moves = following.moves()
             done, part = self._gone_on(update, wanted, local)
         except BaseException:
-            following.take_back(moves or following.moves())
-            self.edited.undo(mark)
-            following.recount(before)
-            self.ledger = ledger
+            self.unfinished = partial(self._break_off, batch, Step(moves, None, before, ledger),
+                                      mark)
+            self.finish()
             raise
-        if moves is None:
+        if self.marks:
+            self.log.append(Step(moves, part, before, ledger))
+        else:
             self.begin += len(self.log) + 1
             self.log.clear()
-        else:
-            self.log.append(Step(moves, part, before, ledger))
         return update, done
+
+    def finish(self) -> None:
+        """Go back to before a batch that was broken off, if there was no memory for that yet."""
+        if self.unfinished is not None:
+            self.unfinished()
+            self.unfinished = None
+
+    def _break_off(self, batch: Batch, step: Step, mark: Mark) -> None:
+        """Go back to a mark; without moves from within a round.  It may be tried again."""
+        self.edited.undo(mark)
+        if step.moves is None:
+            self.following.go_home()
+        else:
+            self.following.take_back(step.moves)
+            self.following.recount(step.before)
+        self.ledger = step.ledger
+        batch.applied = False
 
     def _gone_on(self, update: Update, wanted: str,
                  local: Round) -> tuple[Done, Array | None]:
@@ -191,7 +206,11 @@ class Rounds:
         following = self.following
         found = self._anew(effort)
         old, part = following.before(update), self.edited.space.copy(following.part)
-        following.restart(found)
+        try:
+            following.restart(found)
+        except BaseException:
+            following.write(part)
+            raise
         self.ledger = self._settled(0)
         return Done(effort, *following.away(old), local.affected), part
 
@@ -256,11 +275,12 @@ class Rounds:
                 self.marks.discard(other)
         return bool(steps)
 
-    def _return(self, moves: Moves, part: Array | None) -> None:
+    def _return(self, moves: Moves | None, part: Array | None) -> None:
         """Go back by a round; accounts are to follow."""
         if part is not None:
             self.following.write(part)
-        self.following.take_back(moves)
+        if moves is not None:
+            self.following.take_back(moves)
 
     def measured(self, name: str) -> int:
         """A value that is not the objective."""

@@ -197,7 +197,10 @@ def _back_to_life(births: list[Births], groups: list[tuple[Living, Dying]]) -> I
 
 def _set_births(births: list[Births], value: int) -> None:
     for birth in births:
-        birth.living.deaths[birth.first : birth.first + birth.number] = value
+        ids = slice(birth.first, birth.first + birth.number)
+        birth.living.deaths[ids] = value
+        if value != ALIVE and birth.living.weights is not None:
+            birth.living.weights[ids] = 0
 
 
 def _refuse(batch: Batch, counts: Sequence[Tally]) -> None:

@@ -139,8 +139,10 @@ class Following:
         refiner, kind = self.refiner, self.kind
         records = {**records_of(update, self.graph.vertices, self.nothing, refine),
                    **kind.prepare(refiner, self.rows, update, refine), "journal": self.journal}
-        around = Around(lambda this, rule, more: record_round(this, rule, more, kind), records,
-                        (kind.name, records["born"].ids is None, self.sizes is None))
+        costs = self.homes is not None
+        around = Around(
+            lambda this, rule, more: record_round(this, rule, more, kind, costs), records,
+            (kind.name, records["born"].ids is None, self.sizes is None))
         refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
                               self.homes)
         self.last = self._read()

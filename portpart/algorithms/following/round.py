@@ -17,13 +17,20 @@ from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.program import MoveRule, Recording
 
 
-def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind) -> None:
-    """Record a round; records are those of `edits.records_of`, and the journal."""
+def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs: bool) -> None:
+    """Record a round; records are those of `edits.records_of`, and the journal.
+
+    Parameters
+    ----------
+    costs : bool
+        Whether moves have a price.
+    """
     program = this.program
     counts: Any = program.records["counts"]
     journal: Any = program.records["journal"]
     record_placing(program, kind.tied)
-    _record_ties(this, 0)
+    if costs:
+        _record_ties(this, 0)
     with program.side_by_side():
         program.launch(counts.born, account_birth)
         program.launch(counts.died, account_death)
@@ -34,12 +41,11 @@ def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind) -> Non
         kind.wake(this)
     record_around(this, rule, more)
     program.launch(counts.born, settle_birth)
-    _record_ties(this, journal.price)
+    if costs:
+        _record_ties(this, journal.price)
 
 
 def _record_ties(this: Recording, price: Any) -> None:
     """What it costs to move new vertices."""
     counts: Any = this.program.records["counts"]
-    tie: Any = this.run.blocks.tie
-    if tie is not None:
-        this.program.launch(counts.born, tie_birth, tie=tie, price=price)
+    this.program.launch(counts.born, tie_birth, tie=this.run.blocks.tie, price=price)

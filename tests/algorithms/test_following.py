@@ -1,0 +1,253 @@
+"""A partition follows the edits of a graph: its accounts are exact, and nothing else has a say."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from portpart import generators
+from portpart.algorithms.edits.editable import EditableGraph
+from portpart.api.session_file import first_call
+from portpart.api.session_rounds import Rounds, Wishes
+from portpart.backends.interface import ExecutionSpace
+from portpart.errors import InputError, OutOfMemory
+from portpart.graphs.graph import Graph
+from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
+from tests import oracles
+from tests.algorithms.edit_models import GraphModel, packed, random_call, random_calls
+from tests.algorithms.test_edit_states import CPU, Short
+from tests.graphs import random_graph
+
+K = 3
+
+
+def rounds_on(space: ExecutionSpace, graph: Graph, growth: Growth = HALF_MORE,
+              price: Fraction = Fraction(1), fixed: Any = None, sizes: Any = None,
+              target: Any = None) -> Rounds:
+    """The rounds of a graph on a space, from one and the same partition."""
+    wishes = Wishes(0.1, target, 0, price, escalates=False)
+    call = first_call(graph, K, wishes=wishes, objective=None, algorithm=None, preset="fast",
+                      seed=0, fixed=fixed)
+    part, _ = call.partition(call.problem)
+    given = call.problem.constraints.fixed
+    return Rounds(call, EditableGraph(graph.to(space), growth), space.asarray(part),
+                  None if sizes is None else space.asarray(sizes),
+                  None if given is None else space.asarray(given), wishes)
+
+
+def drawn() -> Graph:
+    return random_graph(60, 150, 3, weighted=True, vertex_weighted=True)
+
+
+def play(rounds: Rounds, turns: int, seed: int, look: Any, efforts: Any = ("local",)) -> None:
+    """Apply random batches, refused ones among them, and look after each."""
+    rng = random.Random(seed)
+    model = GraphModel(rounds.edited.graph())
+    for turn in range(turns):
+        batch = rounds.edited.batch()
+        calls = random_calls(rng, model, batch, turn % 4 == 3, random_call)
+        if model.refusal(calls) is None:
+            done = rounds.apply(batch, efforts[turn % len(efforts)])[1]
+        else:
+            state = whereabouts(rounds)
+            with pytest.raises(InputError):
+                rounds.apply(batch, "local")
+            assert same(state, whereabouts(rounds))
+            done = None
+        look(rounds, model, done)
+
+
+def whereabouts(rounds: Rounds) -> list[Any]:
+    """All that a session shows."""
+    return [oracles.host(rounds.following.part_of_living()).tolist(), rounds.last.cost,
+            rounds.last.weights.tolist(), *packed(rounds.edited)]
+
+
+def same(one: list[Any], other: list[Any]) -> bool:
+    """Whether nothing has changed, but for ids that were given out and are not alive."""
+    length = max(len(one[0]), len(other[0]))
+    padded = [[part + [-1] * (length - len(part)), *rest] for part, *rest in (one, other)]
+    return padded[0] == padded[1]
+
+
+def check_accounts(rounds: Rounds, model: GraphModel, done: Any) -> None:
+    """Cost, weights and blocks are those of the model and the blocks of its vertices."""
+    part = oracles.host(rounds.following.part_of_living())
+    alive = sorted(model.rows)
+    assert sorted(np.flatnonzero(part >= 0).tolist()) == alive
+    cut = sum(weight for u in alive for v, weight in model.rows[u].items()
+              if u < v and part[u] != part[v])
+    assert rounds.last.cost == cut
+    weights = np.zeros(K, np.int64)
+    for u in alive:
+        weights[part[u]] += model.weights[u]
+    assert rounds.last.weights.tolist() == weights.tolist()
+
+
+def test_accounts_are_those_of_the_edits(space: ExecutionSpace) -> None:
+    play(rounds_on(space, drawn()), 40, 1, check_accounts, ("local", "local", "none"))
+
+
+@pytest.mark.parametrize("case", ["price 0", "price 5", "fixed", "sizes", "target"])
+def test_accounts_are_exact_whatever_is_wanted(case: str) -> None:
+    graph, rng = drawn(), np.random.default_rng(4)
+    wanted: dict[str, Any] = {
+        "price 0": {"price": Fraction(0)}, "price 5": {"price": Fraction(5)},
+        "fixed": {"fixed": rng.integers(-1, K, 60)}, "sizes": {"sizes": rng.integers(0, 9, 60)},
+        "target": {"target": [1, 2, 3]}}[case]
+    play(rounds_on(CPU, graph, **wanted), 60, 2, check_accounts)
+
+
+def test_every_space_finds_the_same_blocks(space: ExecutionSpace) -> None:
+    seen: list[Any] = []
+    play(rounds_on(CPU, drawn()), 30, 5, lambda rounds, model, done: seen.append(
+        whereabouts(rounds)))
+    play(rounds_on(space, drawn()), 30, 5, lambda rounds, model, done: check_next(seen, rounds))
+    assert not seen
+
+
+@pytest.mark.parametrize("growth", [bucket_list(), bucket_list(3), Growth(100, 1, 1, 0)], ids=str)
+def test_where_rows_lie_decides_nothing(growth: Growth) -> None:
+    one, other = rounds_on(CPU, drawn()), rounds_on(CPU, drawn(), growth)
+    seen: list[Any] = []
+    play(one, 30, 6, lambda rounds, model, done: seen.append(whereabouts(rounds)))
+    play(other, 30, 6, lambda rounds, model, done: check_next(seen, rounds))
+    assert not seen
+
+
+def check_next(seen: list[Any], rounds: Rounds) -> None:
+    assert whereabouts(rounds) == seen.pop(0)
+
+
+def test_what_is_known_is_what_would_be_found_anew() -> None:
+    """After each round, rounds that begin with the same graph and blocks go on alike."""
+    rounds = rounds_on(CPU, drawn(), price=Fraction(1))
+    rng, model = random.Random(8), GraphModel(drawn())
+    for _ in range(30):
+        cold = Rounds(rounds.call, rounds.edited, CPU.copy(rounds.following.part), None, None,
+                      rounds.wishes)
+        assert cold.last.cost == rounds.last.cost
+        assert (cold.last.weights == rounds.last.weights).all()
+        mark = rounds.mark()
+        batch = rounds.edited.batch()
+        calls = random_calls(rng, model, batch, False, random_call)
+        assert model.refusal(calls) is None
+        update, _ = rounds.apply(batch, "local")
+        warm = oracles.host(rounds.following.part_of_living()).tolist()
+        cold.following.reserve()
+        cold.following.follow(update)
+        assert oracles.host(cold.following.part_of_living()).tolist() == warm
+        assert cold.last[:-1] == rounds.last[:-1]
+        del mark
+
+
+def test_undo_brings_back_graph_and_blocks() -> None:
+    rounds = rounds_on(CPU, drawn())
+    marks = [(rounds.mark(), whereabouts(rounds))]
+
+    def remember(rounds: Rounds, model: GraphModel, done: Any) -> None:
+        marks.append((rounds.mark(), whereabouts(rounds)))
+
+    play(rounds, 24, 9, remember, ("local", "none", "cycle", "local", "full", "auto"))
+    for at in (20, 20, 13, 7, 0):
+        rounds.undo(marks[at][0])
+        assert same(whereabouts(rounds), marks[at][1])
+    with pytest.raises(InputError, match="the mark is of"):
+        rounds.undo(marks[13][0])
+    play(rounds, 8, 10, check_accounts)
+
+
+def test_a_high_price_keeps_all_where_they_are() -> None:
+    rounds = rounds_on(CPU, generators.grid_2d(20, 20), price=Fraction(10**6))
+    rng = np.random.default_rng(2)
+    before = oracles.host(rounds.following.part_of_living())
+    for _ in range(10):
+        batch = rounds.edited.batch()
+        batch.insert_edges(*rng.integers(0, 400, (2, 30)))
+        done = rounds.apply(batch, "local")[1]
+        assert done.moved == done.migration == 0
+    assert (oracles.host(rounds.following.part_of_living()) == before).all()
+
+
+def test_moves_and_what_they_carry_are_counted() -> None:
+    sizes = np.arange(400) % 7
+    rounds = rounds_on(CPU, generators.grid_2d(20, 20), price=Fraction(0), sizes=sizes)
+    rng, moved = np.random.default_rng(2), 0
+    for effort in ["local"] * 12 + ["cycle", "full"]:
+        before = oracles.host(rounds.following.part_of_living())
+        batch = rounds.edited.batch()
+        batch.insert_edges(*rng.integers(0, 400, (2, 60)))
+        done = rounds.apply(batch, effort)[1]
+        away = oracles.host(rounds.following.part_of_living()) != before
+        assert (done.moved, done.migration) == (away.sum(), sizes[away].sum())
+        moved += done.moved
+    assert moved > 20
+
+
+def test_new_vertices_go_where_they_are_tied_to_and_fit() -> None:
+    rounds = rounds_on(CPU, generators.grid_2d(20, 20))
+    part = oracles.host(rounds.following.part_of_living())
+    batch = rounds.edited.batch()
+    chain = batch.insert_vertices(count=3)
+    batch.insert_edges([chain[0], chain[0], chain[1], chain[2]], [0, 1, chain[0], chain[1]])
+    alone = batch.insert_vertices(count=4)
+    heavy = batch.insert_vertices(120)
+    batch.insert_edges(heavy, 0)
+    weights = rounds.last.weights.copy()
+    rounds.apply(batch, "none")
+    found = oracles.host(rounds.following.part_of_living())
+    assert found[chain].tolist() == [part[0]] * 3
+    for v, weight in [*((v, 1) for v in alone), (heavy[0], 120)]:
+        assert found[v] == weights.argmin()
+        weights[found[v]] += weight
+
+
+def test_blocks_that_have_become_too_heavy_are_relieved() -> None:
+    rounds = rounds_on(CPU, generators.grid_2d(20, 20))
+    batch = rounds.edited.batch()
+    batch.set_vertex_weights(np.flatnonzero(
+        oracles.host(rounds.following.part_of_living()) == 1)[:40], 3)
+    rounds.apply(batch, "none")
+    assert not rounds.feasible
+    rounds.apply(rounds.edited.batch(), "local")
+    assert rounds.feasible
+
+
+@pytest.mark.parametrize("effort", ["local", "cycle"])
+def test_nothing_has_changed_where_memory_runs_out(effort: str) -> None:
+    space = Short()
+    rounds = rounds_on(space, generators.grid_2d(6, 6))
+    batch = rounds.edited.batch()
+    batch.delete_vertices([3, 4])
+    batch.insert_edges(batch.insert_vertices([3, 4]).repeat(6), np.arange(20, 32), 2)
+    state = whereabouts(rounds)
+    for allocations in range(0, 4000, 1 if effort == "local" else 7):
+        space.left = allocations
+        try:
+            rounds.apply(batch, effort)
+        except OutOfMemory:
+            space.left = 10**9
+            rounds.finish()
+            assert same(whereabouts(rounds), state)
+        else:
+            break
+    space.left = 10**9
+    assert 5 < allocations < 3999
+    assert not same(whereabouts(rounds), state)
+
+
+def test_room_for_vertices_grows() -> None:
+    rounds = rounds_on(CPU, generators.grid_2d(6, 6))
+    for turn in range(8):
+        batch = rounds.edited.batch()
+        ids = batch.insert_vertices(count=40 << turn)
+        batch.insert_edges(ids, ids - 1)
+        rounds.apply(batch, "local")
+    part = oracles.host(rounds.following.part_of_living())
+    assert rounds.last.cost == oracles.cut(rounds.edited.graph(), part)
+    assert rounds.last.weights.tolist() == np.bincount(part, minlength=K).tolist()
+    assert rounds.feasible
