@@ -161,21 +161,21 @@ class Rounds:
         following.reserve()
         before, ledger, mark = self.last, self.ledger, self.edited.mark()
         update = self.edited.apply(batch)
-        moves: Moves | None = None
+        moves, part = None, None
         try:
             local = following.follow(update, wanted not in ("none", "full"))
             moves = following.moves()
             done, part = self._gone_on(update, wanted, local)
+            step = Step(moves.kept(self.edited.space), part, before, ledger) if self.marks else None
         except BaseException:
-            self.unfinished = partial(self._break_off, batch, Step(moves, None, before, ledger),
-                                      mark)
+            self.unfinished = partial(self._break_off, batch, Step(moves, part, before, ledger), mark)
             self.finish()
             raise
-        if self.marks:
-            self.log.append(Step(moves, part, before, ledger))
-        else:
+        if step is None:
             self.begin += len(self.log) + 1
             self.log.clear()
+        else:
+            self.log.append(step)
         return update, done
 
     def finish(self) -> None:
@@ -190,7 +190,7 @@ class Rounds:
         if step.moves is None:
             self.following.go_home()
         else:
-            self.following.take_back(step.moves)
+            self._return(step)
             self.following.recount(step.before)
         self.ledger = step.ledger
         batch.applied = False
@@ -264,7 +264,7 @@ class Rounds:
         at = mark.position - self.begin
         steps = self.log[at:]
         for step in reversed(steps):
-            self._return(step.moves, step.part)
+            self._return(step)
         self.edited.undo(mark.edits)
         if steps:
             self.following.recount(steps[0].before)
@@ -275,12 +275,12 @@ class Rounds:
                 self.marks.discard(other)
         return bool(steps)
 
-    def _return(self, moves: Moves | None, part: Array | None) -> None:
+    def _return(self, step: Step) -> None:
         """Go back by a round; accounts are to follow."""
-        if part is not None:
-            self.following.write(part)
-        if moves is not None:
-            self.following.take_back(moves)
+        if step.part is not None:
+            self.following.write(step.part)
+        if step.moves is not None:
+            self.following.take_back(step.moves)
 
     def measured(self, name: str) -> int:
         """A value that is not the objective."""

@@ -188,9 +188,9 @@ class Following:
         return number, number if self.sizes is None else int(self.sizes[: len(old)][moved].sum())
 
     def moves(self) -> Moves:
-        """What the last round has moved, to take it back."""
-        count, copy = self.last.journaled, self.graph.space.copy
-        return Moves(copy(self.journal.listed[:count]), copy(self.journal.left[:count]))
+        """What the last round has moved, to take it back; as long as there is no other round."""
+        count = self.last.journaled
+        return Moves(self.journal.listed[:count], self.journal.left[:count])
 
     def take_back(self, moves: Moves) -> None:
         """Take back the moves of the last round that has not been taken back."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from portpart.algorithms.edits.living import ALIVE
 from portpart.algorithms.refinement.state import Run
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, kernel
 
 NONE = -1
@@ -65,6 +65,10 @@ class Moves(NamedTuple):
 
     listed: Array
     left: Array
+
+    def kept(self, space: ExecutionSpace) -> Moves:
+        """A copy that stays."""
+        return Moves(space.copy(self.listed), space.copy(self.left))
 
 
 @kernel
