@@ -168,7 +168,8 @@ class Rounds:
             done, part = self._gone_on(update, wanted, local)
             step = Step(moves.kept(self.edited.space), part, before, ledger) if self.marks else None
         except BaseException:
-            self.unfinished = partial(self._break_off, batch, Step(moves, part, before, ledger), mark)
+            step = Step(moves, part, before, ledger)
+            self.unfinished = partial(self._break_off, batch, step, mark)
             self.finish()
             raise
         if step is None:
