@@ -14,6 +14,7 @@ from ctypes import c_int64
 from functools import cache
 from itertools import accumulate
 from typing import Any, NoReturn
+from weakref import ref
 
 import numpy as np
 
@@ -156,6 +157,7 @@ class Table:
         self._source: list[int] = []
         self._offset: list[int] = []
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
+        self._known: list[tuple[Callable[[], Any], int]] = [(_nobody, 0)] * len(self._bound)
 
     def add_row(self, launch: Launch) -> int:
         """Append the row of `launch`; returns its first word."""
@@ -244,13 +246,14 @@ class Table:
         source, offset = self._frozen
         values = [0, base, base + 8 * len(self._source)]
         numbers = array("q")
-        address = self._address
-        for (dtype, is_plain, slot), value in zip(self._bound, self.bindings.read(bindings)):
+        known = self._known
+        for at, value in enumerate(self.bindings.read(bindings)):
+            dtype, is_plain, slot = self._bound[at]
             if is_plain:
-                if (value is None or value.dtype != dtype or value.ndim != 1
-                        or not value.flags.c_contiguous):
-                    _refuse(slot, value)
-                values.append(address(value))
+                who, address = known[at]
+                if value is None or who() is not value:
+                    address = self._address_for(at, value)
+                values.append(address)
             elif slot.words:
                 _add_numbers(slot, value, numbers)
             elif slot.is_array:
@@ -263,12 +266,26 @@ class Table:
         words += offset
         return words
 
+    def _address_for(self, at: int, value: Any) -> int:
+        """The address of an array for a slot, which is remembered as long as the array lives."""
+        dtype, _, slot = self._bound[at]
+        if (value is None or value.dtype != dtype or value.ndim != 1
+                or not value.flags.c_contiguous):
+            _refuse(slot, value)
+        address = self._address(value)
+        self._known[at] = ref(value), address
+        return address
+
     def _freeze(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and offset of each word, those of slots of words included."""
         first = self._FIRST_SLOT + len(self._position)
         bound = range(first, first + self._num_words - self._num_zeros)
         source = [*self._source, *bound, *[self._CONSTANT] * self._num_zeros]
         return np.array(source, np.int64), np.array(self._offset + [0] * self._num_words, np.int64)
+
+
+def _nobody() -> None:
+    """What is remembered of a slot that has not been bound."""
 
 
 def _add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:

@@ -113,6 +113,18 @@ def test_table_holds_rows_of_addresses_and_bits():
     assert again[first + 1] == start + 4
 
 
+def test_addresses_are_those_of_the_arrays_bound_now():
+    """Also where another array has come to be where one was that is gone."""
+    table = packing.Table((ARRAY,))
+    table.add_address(Element(ARRAY, 0))
+    for length in (3, 3, 5, 3):
+        values = np.zeros(length, np.int32)
+        for _ in range(2):
+            assert table.fill({"values": values}, base=0)[0] == values.ctypes.data
+    with pytest.raises(KernelTypeError, match="wants an array of int32"):
+        table.fill({"values": values.astype(np.int64)}, base=0)
+
+
 @pytest.mark.parametrize("before", [0, 1, 15, 16])
 def test_a_word_alone_shares_its_line_with_no_other(before):
     table = packing.Table((Slot("sizes", np.dtype(np.int64), True, words=2),))

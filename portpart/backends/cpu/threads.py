@@ -46,6 +46,9 @@ def run_with_threads(threads: int, work: Callable[..., None], *arguments: Any) -
         return
     with _parallel_region:
         before = numba.get_num_threads()
+        if before == threads:
+            work(*arguments, threads)
+            return
         try:
             numba.set_num_threads(threads)
             work(*arguments, threads)
