@@ -15,6 +15,33 @@ def edits(space: Any, graphs: dict[str, Any],
     for name, graph in graphs.items():
         yield f"edits, {name}", partial(_edit, graph.to(space))
         yield f"edits of nets, {name}", partial(_edit_nets, graph.to(space))
+        yield f"pseudo block, {name}", partial(_by_pseudo_block, graph.to(space))
+
+
+def _by_pseudo_block(graph: Any) -> None:
+    from portpart.algorithms.balance.limits import Balance
+    from portpart.algorithms.edits import EditableGraph
+    from portpart.algorithms.following.following import Following
+    from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
+    from portpart.algorithms.objectives.cut import CUT
+
+    edited, n, space = EditableGraph(graph), graph.num_vertices, graph.space
+    random = np.random.default_rng(8)
+    following = Following(
+        edited, space.asarray(np.arange(n) * 6 // n, np.int32),
+        lambda total: Balance(6, 21 * total // 120, total // 6), CUT, 1,
+        rule=PSEUDO_BLOCK)
+    for _ in range(3):
+        batch = edited.batch()
+        ids = batch.insert_vertices(random.integers(1, 9, 100))
+        alive = edited.ids[:n]
+        batch.insert_edges(ids.repeat(3), random.choice(alive[: n // 6], 300))
+        batch.insert_edges(*random.choice(alive, (2, n)))
+        batch.delete_edges(*random.choice(alive, (2, n)), missing="ignore")
+        batch.set_vertex_weights(alive[:2], 9)
+        batch.delete_vertices(random.choice(alive[2:], 10), missing="ignore")
+        following.reserve()
+        following.follow(edited.apply(batch))
 
 
 def _edit_nets(graph: Any) -> None:

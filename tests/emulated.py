@@ -39,6 +39,7 @@ from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.following import edits
 from portpart.algorithms.following import nets as nets_followed
 from portpart.algorithms.following.following import Following
+from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
@@ -121,7 +122,7 @@ class Case:
 def cases() -> dict[Case, int]:
     """Each with a number of lanes: every algorithm has one, two and three."""
     found = {Case(graph, algorithm): (i + j) % 3 + 1 for i, graph in enumerate(GRAPHS)
-             for j, algorithm in enumerate(("portpart", "jet", "gkway", "gpmetis"))}
+             for j, algorithm in enumerate(("portpart", "jet", "gkway", "gpmetis", "igkway"))}
     sections, integrated = tuple(SECTIONS.items()), tuple(SMALL.items())
     inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)
     found.update({
@@ -138,7 +139,6 @@ def cases() -> dict[Case, int]:
         Case("mesh", "im", "paper", integrated, "line"): 2,
         Case("mesh", "hm", "paper fixed", (), "tree"): 2,
         Case("mesh", "jet", "paper"): 2, Case("skewed", "gkway", "paper"): 3,
-        Case("weighted", "igkway"): 3,
         Case("mesh", "jet", "code"): 3,
         Case("mesh", "gpmetis", "paper"): 2,
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
@@ -148,6 +148,7 @@ def cases() -> dict[Case, int]:
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
         Case("skewed", "empty blocks"): 2, Case("circuit", "empty blocks"): 3,
         Case("weighted", "edits"): 3, Case("large net", "edits of nets", "few rows"): 2,
+        Case("weighted", "pseudo block"): 2, Case("weighted", "pseudo block", "degrees"): 3,
         Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
@@ -161,7 +162,8 @@ def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown,
               "sequences": _refined, "groups of nets": _grouped, "edits": _edited,
-              "edits of nets": _edited_nets, "empty blocks": _filled}
+              "edits of nets": _edited_nets, "empty blocks": _filled,
+              "pseudo block": _by_pseudo_block}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
@@ -322,6 +324,29 @@ def _edited_nets(space: ExecutionSpace, case: Case) -> np.ndarray:
     arrays = edited.hypergraph().arrays.values()
     return np.concatenate([*(oracles.host(array) for array in arrays if array is not None),
                            _followed(edited, 66, net_objective("km1"))])
+
+
+def _by_pseudo_block(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
+    """A partition that follows batches, which fill blocks to their limits."""
+    graph = GRAPHS[case.graph]().to(space)
+    n, edited = graph.num_vertices, EditableGraph(graph)
+    part = space.asarray(np.arange(n) * k // n, np.int32)
+
+    def balance_of(total: int) -> Balance:
+        return Balance(k, 21 * total // (20 * k), total // k)
+
+    following = Following(edited, part, balance_of, CUT, 1, rule=PSEUDO_BLOCK)
+    found = []
+    for turn in range(3):
+        batch = edited.batch()
+        new = batch.insert_vertices(np.arange(20) % 3 + 1)
+        batch.insert_edges(new.repeat(8), 9 + np.arange(160) % 30, np.arange(160) % 5)
+        batch.delete_edges(np.arange(9, n - 9), np.arange(10, n - 8), missing="ignore")
+        batch.set_vertex_weights([15, 16], [7, 8])
+        batch.delete_vertices([2 * turn, n - 1 - turn])
+        following.reserve()
+        found += [following.follow(edited.apply(batch)).weights]
+    return np.concatenate([*found, oracles.host(following.part_of_living())])
 
 
 MACHINES = {"tree": Topology("2:3", "1:10"),

@@ -12,8 +12,10 @@ from typing import Any, ClassVar
 
 from portpart.algorithms import gkway, gpmetis, hyperg, igkway, jet, portpart, portpart_nets
 from portpart.algorithms.catalogue import Entry, chosen
+from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
+from portpart.algorithms.refinement.program import MoveRule
 from portpart.backends.interface import Array
 
 DEFAULT = "portpart"
@@ -29,12 +31,15 @@ class Algorithm(Entry):
         The parts of the walk through a problem, by a configuration.
     prepared : callable, optional
         The problem that is walked through in place of one, where that is easier.
+    around : MoveRule, optional
+        What moves vertices around edits, where that is not label propagation.
     """
 
     task: ClassVar[str] = "partition"
 
     recipe: Callable[[Problem, Any], Recipe] = field(repr=False)
     prepared: Callable[[Problem, Any], Problem] | None = field(default=None, repr=False)
+    around: MoveRule | None = field(default=None, repr=False)
 
     def partition(self, problem: Problem, config: Any) -> Array:
         """The blocks of a graph: an array of int32, shape (n,), in its space."""
@@ -78,12 +83,12 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
     ),
     Algorithm(
         "igkway", "iG-kway",
-        "G-kway with union-find groups that are broken up into runs of a few.",
+        "G-kway with groups that are broken up, and a pseudo block for vertices around edits.",
         "W. L. Lee: iG-kway: Incremental k-way Graph Partitioning on GPU, DAC 2025, with others; "
         "dissertation, University of Wisconsin-Madison (2025), chapter 3",
         igkway.PRESETS,
         {"grouping.score_factor": "c", "grouping.group_size": "s"},
-        recipe=igkway.igkway,
+        recipe=igkway.igkway, around=PSEUDO_BLOCK,
     ),
     Algorithm(
         "gpmetis", "GP-metis",
@@ -137,6 +142,12 @@ def find(algorithm: str | None, preset: Any,
          table: dict[str, Algorithm] = ALGORITHMS) -> tuple[Algorithm, Any]:
     """The algorithm and the configuration that :func:`lookup` finds."""
     return chosen(table, _algorithm_of(preset, table) if algorithm is None else algorithm, preset)
+
+
+def rule_around(config: Any) -> MoveRule | None:
+    """What moves vertices around edits of a graph that is partitioned so, if there is a rule."""
+    known = (*ALGORITHMS.values(), *OF_NETS.values())
+    return next((each.around for each in known if type(config) is each.kind), None)
 
 
 def _algorithm_of(preset: Any, table: dict[str, Algorithm]) -> str:

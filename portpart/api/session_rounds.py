@@ -23,6 +23,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values
+from portpart.algorithms.partitioners import rule_around
 from portpart.api.bounds import Bounds, bounds_for, bounds_of
 from portpart.api.call import Call
 from portpart.api.migration import Old
@@ -128,7 +129,7 @@ class Rounds:
         self._bounds: tuple[int, Bounds | None] = (-1, None)
         self.following = Following(self.edited, part, lambda total: self.bounds(total).balance,
                                    problem.objective, problem.seed, ceil(self.wishes.price), sizes,
-                                   fixed)
+                                   fixed, rule_around(self.call.config))
 
     def bounds(self, total: int) -> Bounds:
         """The bounds of the blocks when all vertices weigh so much."""

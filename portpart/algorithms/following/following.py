@@ -36,6 +36,7 @@ from portpart.algorithms.refinement.around import (
 )
 from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.program import MoveRule
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array
 
@@ -65,14 +66,17 @@ class Following:
         Sizes of the vertices; None means 1, which is that of new vertices.
     fixed : array of int32, or None
         Blocks of vertices that must not move, else -1.
+    rule : MoveRule, optional
+        What moves vertices around edits; label propagation by default.
     """
 
     def __init__(self, graph: Editable, part: Array, balance_of: Callable[[int], Balance],
                  objective: Objective, seed: int, price: int = 1, sizes: Array | None = None,
-                 fixed: Array | None = None) -> None:
+                 fixed: Array | None = None, rule: MoveRule | None = None) -> None:
         self.graph, self.balance_of, self.objective, self.seed = graph, balance_of, objective, seed
         self.price, self.sizes, self.fixed = price, sizes, fixed
-        self.kind = kind_of(graph)
+        kind = kind_of(graph)
+        self.kind = kind if rule is None else kind._replace(rule=rule)
         self.rows, self.nothing = self.kind.rows(graph), Nothing(graph.space)
         graph.vertices.reserve(weighted=True)
         self._begin(part)

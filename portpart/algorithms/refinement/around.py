@@ -223,6 +223,7 @@ def sum_up(_, run: Run, journal: Journal):
 def record_around(this: Recording, rule: MoveRule, more: More) -> None:
     """Record a run around vertices that are woken already."""
     this.program.launch(1, begin_report)
+    rule.record_woken(this, more)
     record_iterations(replace(this, save=save_and_note), rule, more)
     _record_rest(this, rule)
 

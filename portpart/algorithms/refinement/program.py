@@ -144,6 +144,9 @@ class MoveRule:
     def record_begin(self, this: Recording) -> None:
         """Record what is done before the partition that a level starts with is looked at."""
 
+    def record_woken(self, this: Recording, more: Any) -> None:
+        """Record what is done about vertices that are woken, before they are looked at."""
+
     def record(self, this: Recording, more: Any) -> None:
         """Record a round: a movable vertex moves if that still pays after better moves."""
         movable = this.run.level.movable

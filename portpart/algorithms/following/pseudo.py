@@ -1,0 +1,182 @@
+"""iG-kway's way to follow edits: by a pseudo block (DAC 2025; dissertation, section 3.5).
+
+Vertices around edits go to a pseudo block (`pseudo_leaving.py`), and from there to the blocks that
+they are tied to most (`pseudo_rounds.py`).  Blocks that are too heavy in the end, as limits sink
+where vertices die, are relieved as in Jet, which the paper has not.  Nothing moves else.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from portpart.algorithms.following.pseudo_leaving import (
+    ask_vertex,
+    begin_passes,
+    begin_pseudo,
+    end_asking,
+    end_pass,
+    leave_block,
+    list_new,
+    tell_neighbours,
+)
+from portpart.algorithms.following.pseudo_rounds import (
+    begin_rounds,
+    drop_move,
+    end_round,
+    enter_block,
+    find_block,
+    find_prefix,
+    keep_prefix,
+    lay_out_entry,
+    list_first,
+    list_waiting,
+)
+from portpart.algorithms.following.pseudo_state import Pseudo, pseudo_for, room_of
+from portpart.algorithms.objectives.objective import Tables
+from portpart.algorithms.refinement.best_prefix import WIDEST, try_all
+from portpart.algorithms.refinement.by_degree import UNRATED
+from portpart.algorithms.refinement.homes import pull_of
+from portpart.algorithms.refinement.moves import list_unsaved, mark_dirty
+from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
+from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.algorithms.refinement.trial import fill_key, order_by_gain_next, record_order
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
+    atomic_add,
+    int64,
+    kernel,
+    lane,
+    team_max,
+    team_size,
+    team_sum,
+    value_or,
+)
+from portpart.graphs.rows import Csr
+from portpart.primitives.reduce import STRIPES
+
+BLOCKS_TEAM = 32
+"""Lanes that go through the blocks."""
+
+
+class PseudoBlock(MoveRule):
+    """A pseudo block in place of label propagation, for runs around woken vertices alone."""
+
+    loses = False
+
+    @property
+    def name(self) -> str:
+        return "pseudo block"
+
+    def more(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
+        return pseudo_for(space, sizes, run)
+
+    def record_woken(self, this: Recording, more: Any) -> None:
+        """Record how vertices leave their blocks and come back, and what that has changed."""
+        program = this.program
+        _record_leaving(this, more)
+        program.launch(1, begin_rounds, team=BLOCKS_TEAM)
+        program.launch(more.words.members, list_waiting)
+        with program.while_loop(more.words.running):
+            _record_round(this, more)
+        program.launch(1, look_for_overload, team=BLOCKS_TEAM)
+        program.launch(more.words.members, account_member(this.rules.distance),
+                       team=this.widths.team)
+
+    def record(self, this: Recording, more: Any) -> None:
+        """Record that all is done once the blocks are balanced."""
+        this.program.launch(1, stop)
+
+
+PSEUDO_BLOCK = PseudoBlock()
+
+
+def _record_leaving(this: Recording, more: Any) -> None:
+    program, words, team = this.program, more.words, this.widths.team
+    program.launch(1, begin_pseudo, team=BLOCKS_TEAM)
+    program.launch(words.asked, list_new)
+    program.launch(words.members, leave_block)
+    program.launch(1, begin_passes)
+    with program.while_loop(words.passes):
+        program.launch(words.asked, ask_vertex, team=team)
+        program.launch(1, end_asking)
+        program.launch(words.leaving, leave_block)
+        program.launch(words.telling, tell_neighbours, team=team)
+        program.launch(1, end_pass)
+
+
+def _record_round(this: Recording, more: Any) -> None:
+    program, level, words = this.program, this.run.level, more.words
+    program.launch(words.waiting, list_first, team=this.widths.team)
+    with program.side_by_side():
+        launch_by_degree(this, level.unrated, level.unrated_hubs,
+                         this.by_degree(find_block, UNRATED), more)
+    program.launch(1, try_all, team=WIDEST)
+    with program.if_nonzero(more.sequence.too_heavy):
+        record_order(program, this.run, more, fill_key, order_by_gain_next)
+        program.launch(level.moves, lay_out_entry)
+        program.launch(1, find_prefix, team=WIDEST)
+        program.launch(level.moves, drop_move)
+        program.launch(1, keep_prefix)
+    program.launch(level.moves, enter_block)
+    program.launch(1, end_round, team=BLOCKS_TEAM)
+
+
+@kernel
+def look_for_overload(_, run: Run, trial: Pseudo):
+    """Whether a block is too heavy.  One team."""
+    heavy = int64(0)
+    for b in range(lane(), run.level.blocks, team_size()):
+        if room_of(b, run) < 0:
+            heavy = int64(1)
+    heavy = team_max(heavy)
+    if lane() == 0:
+        trial.words.overloaded = heavy
+
+
+@cache
+def account_member(distance: DeviceFunction) -> Kernel:
+    """The kernel for a distance of blocks."""
+
+    @kernel
+    def account_member(i, graph: Csr, run: Run, tables: Tables, trial: Pseudo):
+        """Account for the move of a vertex that has been in the pseudo block, and list it.
+
+        It and its neighbours are looked at next where a block is too heavy.  An arc to a vertex
+        that has moved too is seen from both ends and counts half.  Atomic, order-free.
+        """
+        v = trial.members[i]
+        old = run.incumbent.best[v]
+        new = run.moves.part[v]
+        change = int64(0)
+        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            u = graph.targets[arc]
+            before = run.incumbent.best[u]
+            after = run.moves.part[u]
+            weight = value_or(graph.weights, arc, 1)
+            weight *= 2 if before == after else 1
+            change += weight * (distance(new, after, tables) - distance(old, before, tables))
+            if trial.words.overloaded != 0:
+                mark_dirty(u, run.cache, run.level)
+        change = team_sum(change if new != old else int64(0))
+        if lane() == 0:
+            if trial.words.overloaded != 0:
+                mark_dirty(v, run.cache, run.level)
+            if new != old:
+                weight = value_or(graph.vertex_weights, v, 1)
+                stripe = int64(v) % run.level.weight_stripes * run.level.blocks
+                atomic_add(run.moves.weight_sums, stripe + old, -weight)
+                atomic_add(run.moves.weight_sums, stripe + new, weight)
+                change += 2 * (pull_of(v, old, run.blocks) - pull_of(v, new, run.blocks))
+                atomic_add(run.moves.cost_sums, int64(v) % STRIPES, change)
+                list_unsaved(v, run.incumbent, run.level)
+
+    return account_member
+
+
+@kernel
+def stop(_, run: Run):
+    """Let this iteration be the last."""
+    run.level.iteration_limit = 0

@@ -1,0 +1,111 @@
+"""Who goes to the pseudo block (iG-kway, dissertation 3.5, algorithm 12).
+
+New vertices do, first.  Of the ends of edits, those do that have more weight of arcs out of their
+block than into it; neighbours in the pseudo block count as outside.  All of a pass decide before
+any of them leaves.  Then neighbours of those in the pseudo block are asked in the same way, once.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.following.pseudo_state import PASSES, Pseudo, PseudoWords, weigh_blocks
+from portpart.algorithms.refinement.around import Journal
+from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.state import Run
+from portpart.backends.language import (
+    atomic_add,
+    atomic_next,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    value_or,
+)
+from portpart.graphs.rows import Csr
+
+NONE = -1
+
+
+@kernel
+def begin_pseudo(_, run: Run, trial: Pseudo):
+    """Nobody has left; all that are woken are asked first.  One team."""
+    weigh_blocks(run)
+    if lane() == 0:
+        trial.words.members = 0
+        trial.words.settled = 0
+        trial.words.passes = PASSES
+        trial.words.asked = run.level.marked
+        trial.words.overloaded = 0
+        run.level.marked = 0
+
+
+@kernel
+def list_new(i, run: Run, journal: Journal, trial: Pseudo):
+    """List a vertex that is new; the order of the list is free."""
+    v = run.cache.dirty_list[i]
+    if journal.home[v] == NONE:
+        trial.members[atomic_next(trial.words, PseudoWords.members)] = v
+
+
+@device
+def is_pulled_out(v, graph: Csr, part):
+    """Whether v has more weight of arcs out of its block than into it.  All lanes of a team."""
+    here = part[v]
+    excess = int64(0)
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        weight = value_or(graph.weights, arc, 1)
+        excess += -weight if part[graph.targets[arc]] == here else weight
+    return team_sum(excess) > 0
+
+
+@kernel
+def ask_vertex(i, graph: Csr, run: Run, trial: Pseudo):
+    """List a vertex that is to leave its block; the order of the list is free."""
+    v = run.cache.dirty_list[i]
+    leaves = is_pulled_out(v, graph, run.moves.part) and value_or(run.blocks.fixed, v, NONE) < 0
+    if lane() == 0:
+        run.cache.dirty[v] = int32(0)
+        if leaves and run.moves.part[v] != run.level.blocks:
+            trial.members[atomic_next(trial.words, PseudoWords.members)] = v
+
+
+@kernel
+def begin_passes(_, trial: Pseudo):
+    """Those that are new have left."""
+    trial.words.settled = trial.words.members
+
+
+@kernel
+def end_asking(_, trial: Pseudo):
+    """Those that were listed leave; their neighbours are asked if there is another pass."""
+    trial.words.leaving = trial.words.members - trial.words.settled
+    trial.words.passes -= 1
+    trial.words.telling = trial.words.members if trial.words.passes > 0 else 0
+
+
+@kernel
+def leave_block(i, graph: Csr, run: Run, trial: Pseudo):
+    """A vertex leaves its block; atomic, order-free."""
+    v = trial.members[trial.words.settled + i]
+    atomic_add(run.blocks.weight, int64(run.moves.part[v]), -value_or(graph.vertex_weights, v, 1))
+    run.moves.part[v] = int32(run.level.blocks)
+
+
+@kernel
+def tell_neighbours(i, graph: Csr, run: Run, trial: Pseudo):
+    """The neighbours of a vertex in the pseudo block are to be asked."""
+    v = trial.members[i]
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        u = graph.targets[arc]
+        if run.moves.part[u] != run.level.blocks:
+            mark_dirty(u, run.cache, run.level)
+
+
+@kernel
+def end_pass(_, run: Run, trial: Pseudo):
+    """Those that have been told are asked next."""
+    trial.words.settled = trial.words.members
+    trial.words.asked = run.level.marked
+    run.level.marked = 0

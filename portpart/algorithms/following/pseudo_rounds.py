@@ -1,0 +1,231 @@
+"""How vertices leave the pseudo block (iG-kway, dissertation 3.5, algorithm 13).
+
+In a round those move that have no neighbour with a smaller id in the pseudo block, each to the
+block that it is tied to most, of those with room; of equal ones that with most room, then the
+first.  If that is too much for a block, the longest prefix of moves is made that is not, in the
+order of ties, the strongest first, then of ids.  Where a round moves nobody, in the next one those
+go that fit nowhere, to the block with most room; what is too heavy then is left to rebalancing.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.following.pseudo_state import (
+    LOWEST,
+    Pseudo,
+    PseudoWords,
+    find_roomiest,
+    room_of,
+)
+from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.refinement.best_prefix import exceeds, weight_offered
+from portpart.algorithms.refinement.state import Level, Run
+from portpart.algorithms.refinement.trial import Sequence
+from portpart.backends.language import (
+    DeviceFunction,
+    atomic_add,
+    atomic_max,
+    atomic_next,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_atomic_add,
+    team_max,
+    team_min,
+    team_size,
+    team_sync,
+    value_or,
+)
+from portpart.graphs.rows import Csr
+
+NONE = -1
+
+
+@kernel
+def begin_rounds(_, run: Run, trial: Pseudo):
+    """All that have left wait.  One team."""
+    find_roomiest(run, trial.words)
+    if lane() == 0:
+        trial.words.waiting = trial.words.members
+        trial.words.next_waiting = 0
+        trial.words.begin = 0
+        trial.words.relaxed = 0
+        trial.words.running = int64(trial.words.members > 0)
+        trial.sequence.top_gain = 0
+
+
+@kernel
+def list_waiting(i, run: Run, trial: Pseudo):
+    """Vertex i of those that have left waits."""
+    run.active.movable[i] = trial.members[i]
+
+
+@device
+def wait_on(v, run: Run, trial: Pseudo):
+    """Let v wait for the next round; the order of the list is free."""
+    begin = run.level.vertices - trial.words.begin
+    run.active.movable[begin + atomic_next(trial.words, PseudoWords.next_waiting)] = int32(v)
+    return v
+
+
+@kernel
+def list_first(i, graph: Csr, run: Run, trial: Pseudo):
+    """List a vertex if it comes before all of its neighbours in the pseudo block, else it waits."""
+    v = run.active.movable[trial.words.begin + i]
+    beaten = int64(0)
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        u = graph.targets[arc]
+        if u < v and run.moves.part[u] == run.level.blocks:
+            beaten = int64(1)
+    beaten = team_max(beaten)
+    if lane() == 0:
+        if beaten != 0:
+            wait_on(v, run, trial)
+        else:
+            run.leavers.unrated[atomic_next(run.level, Level.unrated)] = v
+
+
+@device
+def is_better(weight, room, block, most, most_room, best):
+    """Whether a block comes before the best so far: by the tie to it, its room, and its number."""
+    better = weight > most
+    if weight == most:
+        better = room > most_room or (room == most_room and block < best)
+    return better
+
+
+@device
+def enter_move(v, block, tie, size, run: Run, trial: Pseudo):
+    """Enter the move of v to a block, to the roomiest if that is -1; where it fits in none, wait.
+
+    Atomic; the order of the buffer is free.  One lane.
+    """
+    there = int64(block)
+    if block == NONE:
+        there = trial.words.roomiest
+    if room_of(there, run) >= size or trial.words.relaxed != 0:
+        run.moves.target[v] = int32(there)
+        run.moves.listed[atomic_next(run.level, Level.moves)] = int32(v)
+        trial.gain[v] = tie
+        atomic_max(trial.sequence, Sequence.top_gain, tie)
+        stripe = int64(v) % run.level.weight_stripes * run.level.blocks
+        atomic_add(trial.weight_sums, stripe + there, size)
+    else:
+        wait_on(v, run, trial)
+    return there
+
+
+@cache
+def find_block(rules: Rules, valuation: Valuation) -> DeviceFunction:
+    """Body for an objective and a way to value blocks."""
+    bring, number, block_of, weight_of = valuation.connectivity.functions
+
+    @device
+    def find_block(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found,
+                   trial: Pseudo):
+        """Find the block with room that v is tied to most, and enter the move there.
+
+        All lanes of a team together.
+        """
+        num_blocks = run.level.blocks
+        size = value_or(graph.vertex_weights, v, 1)
+        most = int64(0)
+        most_room = int64(LOWEST)
+        best = int64(num_blocks)
+        first = int64(0)
+        while first < num_blocks:
+            end = bring(v, first, graph, run.moves.part, ties, num_blocks)
+            count = number(v, first, end, graph, ties)
+            for j in range(lane(), count, team_size()):
+                block = int64(block_of(j, v, first, end, graph, run.moves.part, ties))
+                weight = weight_of(j, count, v, int32(block), first, end, graph, ties)
+                if block < num_blocks and weight >= max(most, int64(1)):
+                    room = room_of(block, run)
+                    if room >= size and is_better(weight, room, block, most, most_room, best):
+                        most = weight
+                        most_room = room
+                        best = block
+            team_sync()
+            first = end
+        top = team_max(most)
+        top_room = team_max(most_room if most == top else int64(LOWEST))
+        wins = most == top and most_room == top_room
+        best = team_min(best if wins else num_blocks)
+        if lane() == 0:
+            enter_move(v, best if best < num_blocks else int64(NONE), top, size, run, trial)
+        return v
+
+    return find_block
+
+
+@kernel
+def lay_out_entry(i, graph: Csr, run: Run, trial: Pseudo):
+    """The weight and the block of a move take the places of the keys, for the walk."""
+    v = run.moves.listed[i]
+    trial.keys[i] = value_or(graph.vertex_weights, v, 1)
+    trial.other_keys[i] = int64(run.moves.target[v])
+
+
+@kernel
+def find_prefix(_, run: Run, trial: Pseudo):
+    """Find the longest prefix of moves that no block is too heavy after.  One team."""
+    moves = run.level.moves
+    kept = moves
+    base = int64(0)
+    while base < kept:
+        i = base + lane()
+        first = moves
+        if i < moves and trial.words.relaxed == 0:
+            there = trial.other_keys[i]
+            weight = trial.block_weight[there] + weight_offered(i, base, trial)
+            if exceeds(weight, there, run.blocks, run.level) != 0:
+                first = i
+        kept = team_min(first)
+        team_sync()
+        if i < moves:
+            team_atomic_add(trial.block_weight, trial.other_keys[i], trial.keys[i])
+        team_sync()
+        base += team_size()
+    if lane() == 0:
+        trial.words.kept = kept
+
+
+@kernel
+def drop_move(i, run: Run, trial: Pseudo):
+    """A vertex whose move is behind the prefix waits."""
+    if i >= trial.words.kept:
+        wait_on(run.moves.listed[i], run, trial)
+
+
+@kernel
+def keep_prefix(_, run: Run, trial: Pseudo):
+    """The prefix is what is made."""
+    run.level.moves = trial.words.kept
+
+
+@kernel
+def enter_block(i, graph: Csr, run: Run):
+    """A vertex enters its block; atomic, order-free."""
+    v = run.moves.listed[i]
+    there = run.moves.target[v]
+    run.moves.part[v] = there
+    atomic_add(run.blocks.weight, int64(there), value_or(graph.vertex_weights, v, 1))
+
+
+@kernel
+def end_round(_, run: Run, trial: Pseudo):
+    """Those that wait are next.  Where nobody has moved some will that fit nowhere.  One team."""
+    find_roomiest(run, trial.words)
+    if lane() == 0:
+        trial.words.relaxed = int64(run.level.moves == 0)
+        trial.words.waiting = trial.words.next_waiting
+        trial.words.running = int64(trial.words.next_waiting > 0)
+        trial.words.next_waiting = 0
+        trial.words.begin = run.level.vertices - trial.words.begin
+        run.level.moves = 0
+        run.level.unrated = 0
+        trial.sequence.top_gain = 0

@@ -1,0 +1,119 @@
+"""What is kept of vertices that are in no block for a while: in a pseudo block, the last one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.refinement.incumbent import weight_of_block
+from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.algorithms.refinement.trial import Sequence, Trial
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Words, device, int64, lane, team_max, team_min, team_size
+from portpart.primitives.recorded_sort import sort_arrays
+
+PASSES = 2
+"""Woken vertices leave their blocks, then neighbours of those that have left."""
+
+LOWEST = -(2**63)
+
+
+class PseudoWords(Words):
+    """Counts and flags of a run with a pseudo block.
+
+    Attributes
+    ----------
+    members : int
+        Vertices that have left their blocks, or are new.
+    settled : int
+        Those of them that had left before this pass.
+    passes : int
+        Passes in which vertices may leave that are still to come.
+    asked, leaving, telling : int
+        Vertices that are asked whether they leave; that do; whose neighbours are asked next.
+    waiting, next_waiting, begin : int
+        Vertices that are in no block, and will be after this round; where their list begins, of
+        two, the other one is filled.
+    roomiest : int
+        The block with most room, of equal ones the first.
+    relaxed : int
+        Whether vertices that fit nowhere take the roomiest block all the same.
+    kept : int
+        Length of the balanced prefix.
+    overloaded : int
+        Whether a block is too heavy in the end.
+    running : int
+    """
+
+    members: Any
+    settled: Any
+    passes: Any
+    asked: Any
+    leaving: Any
+    telling: Any
+    waiting: Any
+    next_waiting: Any
+    begin: Any
+    roomiest: Any
+    relaxed: Any
+    kept: Any
+    overloaded: Any
+    running: Any
+
+
+class Pseudo(Trial):
+    """The vertices of a pseudo block, and sequences of moves out of it that are tried out.
+
+    Attributes
+    ----------
+    words : PseudoWords
+    members : array of int32
+        All that have been in it, in any order.
+    """
+
+    words: PseudoWords  # type: ignore[misc]  # what has to be given comes first
+    members: Array = work(np.int32, lambda size: size.vertices)
+
+
+def pseudo_for(space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
+    """Allocate what a run needs; what only rebalancing uses is free before."""
+    return Pseudo.allocate(
+        space, sizes, keys=run.leavers.position, gain=run.leavers.leaving,
+        other_list=run.leavers.listed,
+        sequence=Sequence(space.zeros(len(Sequence.indices), np.int64)),
+        words=PseudoWords(space.zeros(len(PseudoWords.indices), np.int64)),
+        sorting=sort_arrays(space, sizes.vertices), zero_gain=0, fill_rooms=0,
+        limits=run.blocks.limits)
+
+
+@device
+def room_of(b, run: Run):
+    """How much more block b may weigh."""
+    return run.blocks.limits[b] + run.level.slack - run.blocks.weight[b]
+
+
+@device
+def find_roomiest(run: Run, words: PseudoWords):
+    """Find the block with most room, of equal ones the first.  All lanes of a team together."""
+    most = int64(LOWEST)
+    for b in range(lane(), run.level.blocks, team_size()):
+        most = max(most, room_of(b, run))
+    most = team_max(most)
+    first = int64(run.level.blocks)
+    for b in range(lane(), run.level.blocks, team_size()):
+        if room_of(b, run) == most:
+            first = min(first, int64(b))
+    first = team_min(first)
+    if lane() == 0:
+        words.roomiest = first
+    return first
+
+
+@device
+def weigh_blocks(run: Run):
+    """Sum up the weights of all blocks.  All lanes of a team together."""
+    for b in range(lane(), run.level.blocks, team_size()):
+        run.blocks.weight[b] = weight_of_block(b, run.moves, run.level)
+    return run.level.blocks
