@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.algorithms.edits.at_once import is_small, limits_for, looked_at_once
-from portpart.algorithms.edits.batch import MAX_IDS, Batch, Births, Call, joined
+from portpart.algorithms.edits.batch import MAX_IDS, Batch, Births, Call, bear, joined, unbear
 from portpart.algorithms.edits.deaths import cleared_pairs, dying
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.living import (
-    ALIVE,
     Dying,
     Living,
     Weighings,
@@ -90,7 +89,8 @@ def take_back(edited: Edited, update: Update) -> None:
         revive(living, died)
     for living, weighed in update.weighed:
         weigh(living, weighed, backwards=True)
-    _set_births(update.births, -1)
+    for birth in update.births:
+        unbear(birth)
     _count(edited, update.totals, -1)
 
 
@@ -143,10 +143,7 @@ class Findings:
     def _operations(self, sides: Sequence[Side]) -> Operations:
         space, calls = self.edited.space, _pairs(self.batch)
         operations = Operations(
-            space.asarray(np.repeat(np.array([call.kind for call in calls], np.int8),
-                                    [len(call.first) for call in calls])),
-            _first(space, calls),
-            _second(space, calls),
+            *_pairs_of(space, calls),
             _weights(space, calls) if any(call.weights is not None for call in calls) else None,
             _times(space, calls) if len(calls) != len(self.batch.calls) else None)
         return cleared_pairs(space, self.dying, sides, operations)
@@ -175,10 +172,6 @@ def _reserve_ids(edited: Edited, batch: Batch) -> None:
         dies = living.weights is not None and bool(_calls(batch, living, deaths=True))
         living.reserve(any(birth.weights is not None for birth in births)
                        or dies or bool(_calls(batch, living, deaths=False)))
-        for birth in births:
-            if living.weights is not None:
-                weights = 1 if birth.weights is None else edited.space.asarray(birth.weights)
-                living.weights[birth.first : birth.first + birth.number] = weights
     edited.reserve_ids()
 
 
@@ -186,21 +179,15 @@ def _reserve_ids(edited: Edited, batch: Batch) -> None:
 def _back_to_life(births: list[Births], groups: list[tuple[Living, Dying]]) -> Iterator[None]:
     """Let ids be born and die for a look; if that fails all is as before."""
     try:
-        _set_births(births, ALIVE)
+        for birth in births:
+            bear(birth)
         yield
     except BaseException:
         for living, group in groups:
             forget_deaths(living, group.ids)
-        _set_births(births, -1)
+        for birth in births:
+            unbear(birth)
         raise
-
-
-def _set_births(births: list[Births], value: int) -> None:
-    for birth in births:
-        ids = slice(birth.first, birth.first + birth.number)
-        birth.living.deaths[ids] = value
-        if value != ALIVE and birth.living.weights is not None:
-            birth.living.weights[ids] = 0
 
 
 def _refuse(batch: Batch, counts: Sequence[Tally]) -> None:
@@ -247,12 +234,20 @@ def _calls(batch: Batch, living: Living, deaths: bool) -> list[Call]:
             if call.living is living and (call.weights is None) == deaths]
 
 
+def _pairs_of(space: ExecutionSpace, calls: list[Call]) -> tuple[Array, Array, Array]:
+    """Kinds, first and second ids of operations; from the host they travel together."""
+    kinds = np.repeat(np.array([call.kind for call in calls], np.int32),
+                      [len(call.first) for call in calls])
+    columns = [[call.first for call in calls], [call.second for call in calls]]
+    if all(isinstance(array, np.ndarray) for column in columns for array in column):
+        length = len(kinds)
+        packed = space.asarray(np.concatenate([kinds, *columns[0], *columns[1]]), np.int32)
+        return packed[:length], packed[length : 2 * length], packed[2 * length :]
+    return (space.asarray(kinds), *(joined(space, column, np.int32) for column in columns))
+
+
 def _first(space: ExecutionSpace, calls: list[Call]) -> Array:
     return joined(space, [call.first for call in calls], np.int32)
-
-
-def _second(space: ExecutionSpace, calls: list[Call]) -> Array:
-    return joined(space, [call.second for call in calls], np.int32)
 
 
 def _weights(space: ExecutionSpace, calls: list[Call]) -> Array:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.living import ALIVE, Living
 from portpart.algorithms.edits.operations import DELETE, DELETE_IF_THERE, INSERT, SET
 from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND
 from portpart.errors import InputError
@@ -38,6 +38,18 @@ class Births(NamedTuple):
     first: int
     number: int
     weights: Array | None
+
+
+def bear(birth: Births) -> None:
+    """Let ids be alive, with their weights."""
+    living = birth.living
+    given = None if birth.weights is None else living.space.asarray(birth.weights)
+    living.let_be(birth.first, birth.number, ALIVE, given, 1)
+
+
+def unbear(birth: Births) -> None:
+    """Let ids be as if they had never been alive."""
+    birth.living.let_be(birth.first, birth.number, -1, None, 0)
 
 
 class Call(NamedTuple):

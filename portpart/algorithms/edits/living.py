@@ -74,6 +74,14 @@ class Living:
         elif weighted and self.lent and self.weights is not None:
             self.weights, self.lent = self.weights.astype(np.int64), False
 
+    def let_be(self, first: int, number: int, death: int, weights: Array | None,
+               weight: int) -> None:
+        """Let ids die at a time, and weigh as given, or all the same."""
+        space = self.space
+        space.parallel_for(number, write_death, first, death, self.deaths)
+        if self.weights is not None:
+            space.parallel_for(number, write_weight, first, weights, weight, self.weights)
+
     def bury(self, ids: np.ndarray) -> None:
         """Let ids be dead from the beginning; they must weigh nothing, if there are weights."""
         self.deaths[self.space.asarray(ids)] = -1
@@ -192,6 +200,18 @@ def weigh(living: Living, found: Weighings, backwards: bool = False) -> None:
     """Set weights as found, or as they were."""
     values = found.was if backwards else found.will
     living.space.parallel_for(len(values), set_weight, found.ids, values, living.weights)
+
+
+@kernel
+def write_death(i, first, death, deaths):
+    """Id first + i dies at a time."""
+    deaths[first + i] = death
+
+
+@kernel
+def write_weight(i, first, given, otherwise, weights):
+    """Id first + i weighs what is given."""
+    weights[first + i] = value_or(given, i, otherwise)
 
 
 @kernel

@@ -28,8 +28,7 @@ class Operations(Record):
 
     Attributes
     ----------
-    kinds : array of int8
-    first, second : array of int32
+    kinds, first, second : array of int32
     weights : array of int64, or None
     times : array of int64, or None
         The place of each in the whole batch.
