@@ -10,6 +10,7 @@ import pytest
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.following import nets
 from portpart.algorithms.following.following import Following
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, words_for
@@ -47,9 +48,20 @@ class Followed:
     def part(self) -> np.ndarray:
         return copied(self.following.refiner.run.moves.part)[: self.edited.vertices.count]
 
-    def apply(self, batch: Any) -> Any:
+    def apply(self, batch: Any, refine: bool = True) -> Any:
         self.following.reserve()
-        return self.following.follow(self.edited.apply(batch))
+        return self.following.follow(self.edited.apply(batch), refine)
+
+    def resized(self, net: int, size: int) -> Any:
+        """A batch by which a net gets so many pins, of batch and model."""
+        pins, batch = sorted(self.model.nets[net]), self.edited.batch()
+        others = sorted(set(self.model.weights) - set(pins))
+        gone, come = pins[size:], others[: max(0, size - len(pins))]
+        batch.delete_pins([net] * len(gone), gone)
+        batch.insert_pins([net] * len(come), come)
+        self.model.delete_pins([net] * len(gone), gone, "raise")
+        self.model.insert_pins([net] * len(come), come)
+        return batch
 
     def random_batch(self, rng: random.Random) -> Any:
         """A few random calls, of batch and model."""
@@ -129,3 +141,97 @@ def test_accounts_and_sets_are_those_counted_anew(space: ExecutionSpace, k: int,
     """After every batch, and the partition is the same in every space."""
     found = followed_at_random(space, k, k, objective, 12)
     assert found == followed_at_random(reference(), k, k, objective, 12)
+
+
+def test_nets_get_counters_and_lose_them_again(space: ExecutionSpace) -> None:
+    """One grows by a pin at a time and all at once, shrinks likewise, and keeps its row."""
+    followed = Followed(space, circuit(200, 3, large=100), 70, "km1")
+    large = max(followed.model.nets, key=lambda net: len(followed.model.nets[net]))
+    for net in (0, large):
+        for size in (MAX_SMALL, MAX_SMALL + 1, MAX_SMALL, 3, 150, 0, 90):
+            followed.check(followed.apply(followed.resized(net, size)))
+    rows = copied(followed.following.refiner.rows.state.row)
+    assert sorted(rows[rows >= 0]) == [0, 1]
+
+
+def test_rows_of_counters_are_made_when_they_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nets, "MAX_SPARE_ROWS", 0)
+    followed = Followed(reference(), circuit(200, 3), 3, "soed")
+    for net in range(6):
+        followed.check(followed.apply(followed.resized(net, MAX_SMALL + 1 + net)))
+    assert 6 <= followed.following.refiner.rows.sizes.large <= 8
+
+
+@pytest.mark.parametrize("k", [2, 70])
+def test_a_net_of_half_of_all_vertices_costs_what_it_should(k: int) -> None:
+    """It comes, its weight changes, pins come and go, and it dies."""
+    followed = Followed(reference(), circuit(300, 4), k, "km1")
+    edited, model, half = followed.edited, followed.model, list(range(0, 300, 2))
+    batch = edited.batch()
+    (net,) = batch.insert_nets([0, 150], half, 5).tolist()
+    model.insert_nets([net], [half], [5])
+    followed.check(followed.apply(batch))
+    for weight in (7, 0, 3):
+        batch = edited.batch()
+        batch.set_net_weights(net, weight)
+        model.set_net_weights([net], [weight])
+        followed.check(followed.apply(batch))
+    followed.check(followed.apply(followed.resized(net, 140)))
+    batch = edited.batch()
+    batch.set_net_weights(net, 9)
+    batch.delete_nets(net)
+    model.delete_nets([net], "raise")
+    followed.check(followed.apply(batch))
+
+
+def test_nobody_moves_unless_that_is_asked_for() -> None:
+    """Accounts and sets follow all the same."""
+    followed, rng = Followed(reference(), circuit(90, 8, large=70), 3, "km1"), random.Random(8)
+    for _ in range(12):
+        before = followed.part
+        batch = followed.random_batch(rng)
+        found = followed.apply(batch, refine=False)
+        followed.check(found)
+        assert found.moved == found.affected == 0
+        assert (followed.part[: len(before)] == before).all()
+
+
+def test_balance_is_kept_where_that_is_possible() -> None:
+    """Vertices of a block get heavier, and then all others die."""
+    followed = Followed(reference(), circuit(200, 9, large=70), 4, "km1")
+    for part in range(4):
+        heavier = np.flatnonzero(followed.part == part)[:25].tolist()
+        batch = followed.edited.batch()
+        batch.set_vertex_weights(heavier, 2)
+        followed.model.set_vertex_weights(heavier, [2] * len(heavier))
+        found = followed.apply(batch)
+        followed.check(found)
+        assert (found.weights <= followed.balance(int(found.weights.sum())).limits).all()
+    dying = np.flatnonzero(followed.part == 1)[:-2].tolist()
+    batch = followed.edited.batch()
+    batch.delete_vertices(dying)
+    followed.model.delete_vertices(dying, "raise")
+    found = followed.apply(batch)
+    followed.check(found)
+    assert (found.weights <= followed.balance(int(found.weights.sum())).limits).all()
+
+
+def test_what_is_known_is_what_a_new_start_finds(space: ExecutionSpace) -> None:
+    """Warm and cold go on in the same way, whatever room rows have."""
+    rng, k = random.Random(11), 8
+    followed = Followed(space, circuit(90, 11, large=70), k, "km1")
+    for _ in range(6):
+        followed.apply(followed.random_batch(rng))
+    living = followed.edited.ids
+    cold = Followed(space, followed.edited.hypergraph(), k, "km1", followed.part[living])
+    named = {int(v): place for place, v in enumerate(living)}
+    for net, pins in sorted(followed.model.nets.items())[:9]:
+        batch, same = followed.edited.batch(), cold.edited.batch()
+        there = cold.edited.nets.count
+        new = batch.insert_nets([0, len(pins)], sorted(pins))
+        assert same.insert_nets([0, len(pins)], [named[v] for v in sorted(pins)]) == there
+        followed.model.insert_nets(new.tolist(), [sorted(pins)], [1])
+        found, expected = followed.apply(batch), cold.apply(same)
+        followed.check(found)
+        assert found.cost == expected.cost, net
+        assert followed.part[living].tolist() == cold.part[: len(living)].tolist()
