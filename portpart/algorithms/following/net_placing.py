@@ -14,6 +14,9 @@ MAX_PINS = 64
 MAX_SEEN = 128
 """Pins that are looked at, but for those of the last net."""
 
+SHARE = 16
+"""A block may be too heavy by 1 / SHARE of its limit for a while."""
+
 
 @device
 def pins_to_see(net, graph: NetRows):
@@ -59,8 +62,20 @@ def tie_of_nets(v, block, end, graph: NetRows, run: Run):
 
 
 @device
+def may_enter(block, weight, run: Run):
+    """Whether a block takes a new vertex: one that is a little too heavy is relieved afterwards.
+
+    That costs less than to place the vertex elsewhere, but only where refinement follows.
+    """
+    limit = int64(run.blocks.limits[block])
+    if run.level.iteration_limit > 0:
+        limit += limit // SHARE
+    return run.blocks.weight[block] + weight <= limit
+
+
+@device
 def tied_most_by_nets(v, graph: NetRows, run: Run):
-    """The block that v is tied to most of those it fits in, -1 if none; the smaller of equals."""
+    """The block that v is tied to most of those that take it, -1 if none; the smaller of equals."""
     best = int64(NONE)
     most = int64(0)
     weight = value_or(graph.vertex_weights, v, 1)
@@ -70,7 +85,7 @@ def tied_most_by_nets(v, graph: NetRows, run: Run):
         for pin in range(begin, begin + pins_to_see(graph.targets[place], graph)):
             block = int64(run.moves.part[graph.nets.pins[pin]])
             if block >= 0 and block != best:
-                if run.blocks.weight[block] + weight <= run.blocks.limits[block]:
+                if may_enter(block, weight, run):
                     total = tie_of_nets(v, block, end, graph, run)
                     if total > most or (total == most and block < best):
                         most = total
