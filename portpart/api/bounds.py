@@ -18,7 +18,7 @@ from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, host_array
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.weights import integral
-from portpart.metrics.balance import block_weight_limit, block_weight_limits, target_weights
+from portpart.metrics.balance import block_weight_limits, target_weights
 from portpart.options import exact_fraction, shown
 from portpart.primitives.histogram import histogram
 
@@ -74,37 +74,61 @@ def bounds_for(graph: EitherGraph, k: int, imbalance: Any, target: Any, fixed: A
                min_weight: int) -> Bounds:
     """The bounds of the blocks; refuses a least weight that no partition can have."""
     fixed_weight = np.zeros(k, np.int64) if fixed is None else _fixed_weight(graph, fixed, k)
-    bounds = bounds_of(graph.total_vertex_weight, k, imbalance, target, fixed_weight, min_weight,
-                       lambda limits: max_filled(graph, limits, fixed_weight, fixed))
+    bounds = BoundsRule(k, imbalance, target, fixed_weight, min_weight).bounds(
+        graph.total_vertex_weight, lambda limits: max_filled(graph, limits, fixed_weight, fixed))
     if min_weight > 0:
         _check_min_weight(graph, min_weight, bounds.limits, fixed_weight)
     return bounds
 
 
-def bounds_of(total: int, k: int, imbalance: Any, target: Any, fixed_weight: np.ndarray,
-              min_weight: int, max_filled: Callable[[np.ndarray], int]) -> Bounds:
-    """The same from weights alone.
+class BoundsRule:
+    """From the weight of all vertices, the bounds of the blocks.
 
     Parameters
     ----------
-    total : int
-        Of all vertices.
-    max_filled : callable
-        From the limits, how many blocks can weigh something at once.
+    k : int
+    imbalance, target
+        As in `portpart.partition`.
+    fixed_weight : numpy.ndarray of int64, shape (k,)
+    min_weight : int
     """
-    max_limit = block_weight_limit(total, k, imbalance)
-    # no block is heavier than the total, which keeps a large limit within 64 bits
-    limits, means = np.full(k, min(max_limit, total), np.int64), np.full(k, total // k, np.int64)
-    if target is not None:
-        exact = block_weight_limits(total, k, imbalance, target)
-        max_limit = max(exact)
-        limits = np.array([min(limit, total) for limit in exact], np.int64)
-        # targets rounded down are those of the negative weight, rounded up
-        means = np.array([-mean for mean in target_weights(-total, k, target)], np.int64)
-    float_imbalance = float(min(exact_fraction(imbalance), Fraction(MAX_IMBALANCE)))
-    balance = _balance(np.maximum(limits, fixed_weight), means, float_imbalance)
-    return Bounds(max_limit, limits, fixed_weight, min_weight, balance,
-                  lambda: max_filled(limits))
+
+    def __init__(self, k: int, imbalance: Any, target: Any, fixed_weight: np.ndarray,
+                 min_weight: int) -> None:
+        self.k, self.target, self.min_weight = k, target, min_weight
+        self.fixed_weight, self.any_fixed = fixed_weight, bool(fixed_weight.any())
+        self.imbalance = exact_fraction(imbalance)
+        self.float_imbalance = float(min(self.imbalance, Fraction(MAX_IMBALANCE)))
+
+    def bounds(self, total: int, max_filled: Callable[[np.ndarray], int]) -> Bounds:
+        """The bounds.
+
+        Parameters
+        ----------
+        max_filled : callable
+            From the limits, how many blocks can weigh something at once.
+        """
+        k = self.k
+        # no block is heavier than the total, which keeps a large limit within 64 bits
+        if self.target is None:
+            numerator, denominator = self.imbalance.numerator, self.imbalance.denominator
+            max_limit = (numerator + denominator) * -(-total // k) // denominator
+            limits, means = np.full(k, min(max_limit, total), np.int64), None
+        else:
+            exact = block_weight_limits(total, k, self.imbalance, self.target)
+            max_limit = max(exact)
+            limits = np.array([min(limit, total) for limit in exact], np.int64)
+            # targets rounded down are those of the negative weight, rounded up
+            means = np.array([-mean for mean in target_weights(-total, k, self.target)], np.int64)
+        return Bounds(max_limit, limits, self.fixed_weight, self.min_weight,
+                      self._balance(limits, means, total), lambda: max_filled(limits))
+
+    def _balance(self, limits: np.ndarray, means: np.ndarray | None, total: int) -> Balance:
+        if means is None and not self.any_fixed:
+            return Balance(self.k, int(limits[0]), total // self.k, imbalance=self.float_imbalance)
+        if means is None:
+            means = np.full(self.k, total // self.k, np.int64)
+        return _balance(np.maximum(limits, self.fixed_weight), means, self.float_imbalance)
 
 
 def _balance(limits: np.ndarray, means: np.ndarray, imbalance: float) -> Balance:

@@ -24,7 +24,7 @@ from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values
 from portpart.algorithms.partitioners import rule_around
-from portpart.api.bounds import Bounds, bounds_for, bounds_of
+from portpart.api.bounds import Bounds, BoundsRule, bounds_for
 from portpart.api.call import Call
 from portpart.api.migration import Old
 from portpart.api.repartition import PRICED, Tries
@@ -116,6 +116,8 @@ class Rounds:
                  fixed_weight: np.ndarray | None = None) -> None:
         self.call, self.edited, self.wishes = call, edited, wishes
         self.fixed_weight = call.bounds.fixed_weight if fixed_weight is None else fixed_weight
+        self.rule = BoundsRule(call.problem.num_blocks, wishes.imbalance, wishes.target,
+                               self.fixed_weight, wishes.min_weight)
         self.log: list[Step] = []
         self.begin = 0
         self.marks: WeakSet[SessionMark] = WeakSet()
@@ -135,10 +137,7 @@ class Rounds:
         """The bounds of the blocks when all vertices weigh so much."""
         known, bounds = self._bounds
         if bounds is None or known != total:
-            wishes = self.wishes
-            bounds = bounds_of(total, self.call.problem.num_blocks, wishes.imbalance,
-                               wishes.target, self.fixed_weight, wishes.min_weight,
-                               self._max_filled)
+            bounds = self.rule.bounds(total, self._max_filled)
             self._bounds = total, bounds
         return bounds
 

@@ -36,6 +36,14 @@ def wake_end(i, changes: Changes, run: Run):
 
 
 @kernel
+def limit_block(b, counts: Counts, run: Run):
+    """Block b gets the limits that all have."""
+    run.blocks.limits[b] = counts.limit
+    run.blocks.means[b] = counts.mean
+    run.blocks.open_below[b] = counts.open_below
+
+
+@kernel
 def account_birth(i, born: Born, counts: Counts, graph: Csr, run: Run):
     """Count a new vertex in its block, with what it weighs after the batch."""
     v = new_vertex(i, born, counts)

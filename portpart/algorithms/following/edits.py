@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.batch import Births
 from portpart.algorithms.edits.living import Dying, Living, Weighings
 from portpart.algorithms.edits.operations import Changes
@@ -33,6 +34,8 @@ class Counts(Words):
     died, weighed, changed : int
     woken, awake : int
         New vertices and changed pairs that refinement is to look at: all, or none.
+    limited, limit, mean, open_below : int
+        Number of blocks that get new limits, and these; 0 if there are none, or others for each.
     """
 
     born: int
@@ -45,6 +48,10 @@ class Counts(Words):
     changed: int
     woken: int
     awake: int
+    limited: int
+    limit: int
+    mean: int
+    open_below: int
 
 
 class Born(Record):
@@ -78,8 +85,9 @@ class Nothing:
         self.changes = Changes(none, none, none, none32, none)
 
 
-def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool) -> dict[str, Any]:
-    """The records of an update for a program."""
+def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
+               limits: Balance | None) -> dict[str, Any]:
+    """The records of an update for a program; new limits, if they are alike for all blocks."""
     births = [birth for birth in update.births if birth.living is vertices]
     dying, weighed = edits_of(update, vertices, nothing)
     changes = update.changes[-1] if update.changes else nothing.changes
@@ -91,7 +99,9 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool)
             born=born, first=births[0].first if births else 0, few=int(0 < born <= FEW),
             many=int(born > FEW), some=int(born > 0), died=len(dying.died),
             weighed=weighed.length, changed=changed, woken=born if refine else 0,
-            awake=changed if refine else 0),
+            awake=changed if refine else 0, **({} if limits is None else {
+                "limited": limits.num_blocks, "limit": limits.max_block_weight,
+                "mean": limits.mean_block_weight, "open_below": int(limits.open_below[0])})),
     }
 
 

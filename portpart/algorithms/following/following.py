@@ -139,9 +139,12 @@ class Following:
 
     def follow(self, update: Update, refine: bool = True) -> Round:
         """Follow a batch that has been applied; without `refine` nobody moves."""
-        self._balance()
-        refiner, kind = self.refiner, self.kind
-        records = {**records_of(update, self.graph.vertices, self.nothing, refine),
+        refiner, kind, limits = self.refiner, self.kind, self._new_balance()
+        if limits is not None and not limits.are_alike:
+            refiner.set_balance(limits)
+            limits = None
+        refiner.balance = limits or refiner.balance
+        records = {**records_of(update, self.graph.vertices, self.nothing, refine, limits),
                    **kind.prepare(refiner, self.rows, update, refine), "journal": self.journal}
         costs = self.homes is not None
         around = Around(
@@ -216,7 +219,9 @@ class Following:
         run.moves.cost_sums[:1] = 2 * before.cost
         space.parallel_for(1, begin_report, run, self.journal)
         space.parallel_for(1, sum_up, run, self.journal, team=SUM_TEAM)
-        self._balance()
+        limits = self._new_balance()
+        if limits is not None:
+            self.refiner.set_balance(limits)
         self.last = self._read()
 
     def go_home(self) -> None:
@@ -226,10 +231,12 @@ class Following:
         home = self.journal.home[: self.graph.vertices.count]
         self.restart(home * (home >= 0))  # those that are not alive are anywhere
 
-    def _balance(self) -> None:
-        if self.graph.vertices.total_weight != self.total:
-            self.total = self.graph.vertices.total_weight
-            self.refiner.set_balance(self.balance_of(self.total))
+    def _new_balance(self) -> Balance | None:
+        """What blocks may weigh from now on, if that is something else."""
+        if self.graph.vertices.total_weight == self.total:
+            return None
+        self.total = self.graph.vertices.total_weight
+        return self.balance_of(self.total)
 
     def _read(self) -> Round:
         words = len(Report.indices)

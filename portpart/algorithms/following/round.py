@@ -8,6 +8,7 @@ from portpart.algorithms.following.accounts import (
     account_birth,
     account_death,
     account_weighing,
+    limit_block,
     wake_birth,
 )
 from portpart.algorithms.following.kinds import Kind
@@ -28,6 +29,7 @@ def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs:
     program = this.program
     counts: Any = program.records["counts"]
     journal: Any = program.records["journal"]
+    program.launch(counts.limited, limit_block)
     record_placing(program, kind.tied)
     if costs:
         _record_ties(this, 0)
