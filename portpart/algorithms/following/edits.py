@@ -120,3 +120,11 @@ def _ids(space: ExecutionSpace, births: Sequence[Births]) -> Array | None:
                 np.arange(birth.first, birth.first + birth.number) for birth in births]), np.int32)
         end += birth.number
     return None
+
+
+def touched(update: Update) -> int:
+    """How many pairs and vertices a batch is about."""
+    return (sum(len(changes.keys) for changes in update.changes)
+            + sum(birth.number for birth in update.births)
+            + sum(len(dying.died) for _, dying in update.died)
+            + sum(weighed.length for _, weighed in update.weighed))

@@ -14,7 +14,7 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.editable import Editable
 from portpart.algorithms.edits.update import Update
-from portpart.algorithms.following.edits import Nothing, records_of
+from portpart.algorithms.following.edits import Nothing, records_of, touched
 from portpart.algorithms.following.kinds import kind_of
 from portpart.algorithms.following.round import record_round
 from portpart.algorithms.following.whereabouts import (
@@ -149,7 +149,7 @@ class Following:
         costs = self.homes is not None
         around = Around(
             lambda this, rule, more: record_round(this, rule, more, kind, costs), records,
-            (kind.name, records["born"].ids is None, self.sizes is None))
+            (kind.name, records["born"].ids is None, self.sizes is None), touched(update))
         refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
                               self.homes)
         self.last = self._read()

@@ -109,11 +109,14 @@ class Around:
         Those that it has beside what refinement has; the journal is one.
     key : tuple
         What else its code depends on.
+    size : int
+        Vertices or edges that it begins with.
     """
 
     record: Callable[[Recording, MoveRule, More], None]
     records: dict[str, Any]
     key: tuple[Any, ...]
+    size: int
 
 
 @device

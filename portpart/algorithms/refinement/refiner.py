@@ -228,7 +228,8 @@ class Refiner:
             return program
 
         executable = self.space.cached_executable(key, record)
-        executable.run(records, max(n, k, graph.num_entries // ARCS_OF_AN_ITEM))
+        entries = graph.num_entries // ARCS_OF_AN_ITEM
+        executable.run(records, max(n, k, entries) if around is None else max(around.size, k))
 
     def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
                 homes: Homes | None) -> Run:
