@@ -29,7 +29,7 @@ class IgkwayConfig:
     """Parameters of the iG-kway partitioner."""
 
     coarsening: CoarseningOptions = option(
-        CoarseningOptions(coarsest_per_block=160, min_coarsest=0, max_coarsest=20480,
+        CoarseningOptions(coarsest_per_block=1280, min_coarsest=0, max_coarsest=12288,
                           max_kept=0.95), "Where coarsening ends.")
     grouping: GroupingOptions = option(
         GroupingOptions(group_size=4, broken_up=True), "Merging by union-find groups.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -234,3 +235,25 @@ def test_lanes_and_the_order_of_items_decide_nothing(lanes: int) -> None:
     twins = Twins(LanesSpace(lanes, seed=lanes), graph, begun(graph), 0.04)
     for size in (10, 30):
         twins.round(drawn_batch(twins.edited, random, size))
+
+
+def test_sessions_with_it_go_back_and_go_on(tmp_path: Path) -> None:
+    """Undo brings back graph and partition, and a saved session goes on as the other one does."""
+    graph, random = portpart.generators.delaunay(900, seed=7), np.random.default_rng(10)
+    session = portpart.Session(graph, K, algorithm="igkway", device="cpu", migration=0,
+                               escalate="never")
+    session.save(tmp_path / "session.npz")
+    other = portpart.Session.load(tmp_path / "session.npz")
+    mark, begun, pairs = session.mark(), session.part.copy(), random.integers(0, 900, (3, 80, 2))
+    for now in pairs:
+        for each in (session, other):
+            batch = each.batch()
+            batch.insert_edges(now[:40, 0], now[:40, 1])
+            batch.delete_edges(now[40:, 0], now[40:, 1], missing="ignore")
+            assert each.apply(batch).effort == "local"
+    assert np.array_equal(session.part, other.part)
+    assert session.cut == oracles.cut(session.graph(), session.part)
+    assert not np.array_equal(session.part, begun)
+    session.undo(mark)
+    assert np.array_equal(session.part, begun)
+    assert session.cut == oracles.cut(graph, begun)
