@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+
+_waits: list[Callable[..., None]] = []
+"""What waits in the main thread: within it nothing else has to, which would take time."""
 
 
 @contextmanager
@@ -16,8 +20,11 @@ def late_interrupts() -> Iterator[None]:
     Python drops an exception that comes up in a finaliser, as LLVM's modules have, and a module
     whose import is broken off stays half made.
     """
+    if _waits or threading.current_thread() is not threading.main_thread():
+        yield
+        return
     handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+    if not callable(handler):
         yield
         return
     waiting: list[FrameType | None] = []
@@ -28,9 +35,11 @@ def late_interrupts() -> Iterator[None]:
             handler(number, frame)
 
     signal.signal(signal.SIGINT, wait)
+    _waits.append(wait)
     try:
         yield
     finally:
+        _waits.pop()
         signal.signal(signal.SIGINT, handler)
         if len(waiting) == 1:
             handler(signal.SIGINT, waiting[0])

@@ -102,7 +102,7 @@ def record_nets(this: Recording) -> None:
     """Record how the sets of edited nets are made anew, and whom that wakes."""
     counts: Any = this.program.records["net_counts"]
     assert this.rules.price is not None
-    this.program.launch(counts.pins, follow_net(this.rules.price), team=NET_TEAM)
+    this.program.launch(counts.pins, follow_net(this.rules.price), team=SMALL_TEAM)
 
 
 @cache

@@ -37,8 +37,8 @@ class Cooperative:
         self._driver = driver
         self._function = function  # keeps the module loaded
         self._pointer = function.kernel.ptr
-        self._most = multiprocessors * driver.occupancyMaxActiveBlocksPerMultiprocessor(
-            self._pointer, BLOCK, 0)
+        self._multiprocessors = multiprocessors
+        self._fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, BLOCK, 0)
         self._address = ctypes.c_uint64()
         self._given = (ctypes.c_void_p * 1)(ctypes.addressof(self._address))
         self._arguments = ctypes.addressof(self._given)
@@ -46,9 +46,9 @@ class Cooperative:
     def launch(self, address: int, stream: Any, blocks: int) -> None:
         """Start the kernel with `address` as its argument; for one thread at a time.
 
-        In that many blocks, or as many as fit.
+        On each multiprocessor that many blocks, if they fit.
         """
         self._address.value = address
-        grid = min(blocks, self._most)
+        grid = self._multiprocessors * min(blocks, self._fit)
         self._driver.launchCooperativeKernel(self._pointer, grid, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
                                              self._arguments)

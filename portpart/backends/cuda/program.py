@@ -31,15 +31,9 @@ SMALL_WAVES, FULL_WAVES = 1, 8
 """Blocks per multiprocessor at most of a launch, in the small and the full grid."""
 
 
-TINY_SIZE, TINY_BLOCKS = 256, 16
-"""Largest work size for which a resident kernel has so few blocks: they meet sooner."""
-
-
-def resident_blocks(size: int, max_blocks: int, multiprocessors: int) -> int:
-    """Blocks of a resident kernel: more take longer to meet at a barrier."""
-    if size <= TINY_SIZE:
-        return min(TINY_BLOCKS, multiprocessors)
-    return multiprocessors * (1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else max_blocks)
+def resident_blocks(size: int, max_blocks: int) -> int:
+    """Blocks per multiprocessor of a resident kernel: more take longer to meet at a barrier."""
+    return 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else max_blocks
 
 
 class CudaExecutable:
@@ -99,7 +93,7 @@ class CudaExecutable:
             return
         if self._resident is None:
             self._resident = self._compile_resident()
-        blocks = resident_blocks(size, self._max_blocks, self.space.multiprocessors)
+        blocks = resident_blocks(size, self._max_blocks)
         self._resident.launch(self.table.data.ptr, stream, blocks)
 
     def _load(self) -> None:
