@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import portpart
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.following import nets
@@ -21,6 +22,7 @@ from tests.algorithms.net_edit_models import HypergraphModel, random_net_call
 from tests.algorithms.nets import circuit
 from tests.algorithms.refining import copied
 from tests.algorithms.spaces import reference
+from tests.net_oracles import values
 
 PRICES = {"km1": lambda spread: max(0, spread - 1), "cut": lambda spread: int(spread > 1),
           "soed": lambda spread: spread if spread > 1 else 0}
@@ -235,3 +237,25 @@ def test_what_is_known_is_what_a_new_start_finds(space: ExecutionSpace) -> None:
         followed.check(found)
         assert found.cost == expected.cost, net
         assert followed.part[living].tolist() == cold.part[: len(living)].tolist()
+
+
+def test_after_undo_nets_are_what_they_were() -> None:
+    """Of two sessions one tries pins, weights and dead nets, and takes all back; then both go on."""
+    hypergraph, rng = circuit(400, 3), np.random.default_rng(5)
+    first, second = (portpart.Session(hypergraph, 3, preset="fast") for _ in range(2))
+    for number in range(12):
+        mark, batch = first.mark(), first.batch()
+        rows, vertices = rng.integers(0, 400, (2, 40))
+        batch.insert_pins(rows, vertices)
+        batch.delete_vertices(rng.choice(400, 5, replace=False), missing="ignore")
+        batch.delete_nets(rng.choice(400, 5, replace=False), missing="ignore")
+        first.apply(batch, ("local", "cycle", "none")[number % 3])
+        first.undo(mark)
+        updates, pins = [], rng.integers(0, 400, (2, 12))
+        for session in (first, second):
+            batch = session.batch()
+            batch.insert_pins(*pins)
+            updates.append(session.apply(batch))
+        assert np.array_equal(oracles.host(first.part), oracles.host(second.part))
+        part = oracles.host(first.part)[first.ids]
+        assert updates[0].km1 == updates[1].km1 == values(first.graph(), part)["km1"]

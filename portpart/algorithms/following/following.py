@@ -217,6 +217,7 @@ class Following:
         run.moves.weight_sums[: len(before.weights)] = space.asarray(before.weights)
         run.moves.cost_sums[:] = 0
         run.moves.cost_sums[:1] = 2 * before.cost
+        self.kind.recount(self.refiner, self.rows)
         space.parallel_for(1, begin_report, run, self.journal)
         space.parallel_for(1, sum_up, run, self.journal, team=SUM_TEAM)
         limits = self._new_balance()
