@@ -240,7 +240,7 @@ def test_what_is_known_is_what_a_new_start_finds(space: ExecutionSpace) -> None:
 
 
 def test_after_undo_nets_are_what_they_were() -> None:
-    """Of two sessions one tries pins, weights and dead nets, and takes all back; then both go on."""
+    """Of two sessions one tries pins and deaths, and takes all back; then both go on."""
     hypergraph, rng = circuit(400, 3), np.random.default_rng(5)
     first, second = (portpart.Session(hypergraph, 3, preset="fast") for _ in range(2))
     for number in range(12):
