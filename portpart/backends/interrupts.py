@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-
 _waits: list[Callable[..., None]] = []
 """What waits in the main thread: within it nothing else has to, which would take time."""
 
