@@ -9,6 +9,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.graphs.graph import Graph
@@ -21,6 +22,12 @@ NO_LIMIT = 2**62
 def reference() -> ExecutionSpace:
     """The space whose results all others must give: one thread."""
     return backends.space("cpu", threads=1)
+
+
+def check_rooms(space: ExecutionSpace) -> None:
+    """All programs that a space has fit into the shared memory of a GPU's blocks."""
+    for program, _ in space._executables.values():
+        check_program(program)
 
 
 def launch(space: ExecutionSpace, count: int, kernel: Kernel, arrays: dict[str, Any],

@@ -13,7 +13,6 @@ from portpart import generators
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.api.session_file import first_call
 from portpart.api.session_rounds import Rounds, Wishes
-from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.graph import Graph
@@ -21,6 +20,7 @@ from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
 from tests import oracles
 from tests.algorithms.edit_models import GraphModel, packed, random_call, random_calls
 from tests.algorithms.test_edit_states import CPU, Short
+from tests.algorithms.spaces import check_rooms
 from tests.graphs import random_graph
 
 K = 3
@@ -92,12 +92,6 @@ def check_accounts(rounds: Rounds, model: GraphModel, done: Any) -> None:
 def test_accounts_are_those_of_the_edits(space: ExecutionSpace) -> None:
     play(rounds_on(space, drawn()), 40, 1, check_accounts, ("local", "local", "none"))
     check_rooms(space)
-
-
-def check_rooms(space: ExecutionSpace) -> None:
-    """All programs that a space has fit into the shared memory of a GPU's blocks."""
-    for program, _ in space._executables.values():
-        check_program(program)
 
 
 @pytest.mark.parametrize("case", ["price 0", "price 5", "fixed", "sizes", "target"])

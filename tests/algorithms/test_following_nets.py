@@ -21,7 +21,7 @@ from tests import oracles
 from tests.algorithms.net_edit_models import HypergraphModel, random_net_call
 from tests.algorithms.nets import circuit
 from tests.algorithms.refining import copied
-from tests.algorithms.spaces import reference
+from tests.algorithms.spaces import check_rooms, reference
 from tests.net_oracles import values
 
 PRICES = {"km1": lambda spread: max(0, spread - 1), "cut": lambda spread: int(spread > 1),
@@ -143,6 +143,7 @@ def test_accounts_and_sets_are_those_counted_anew(space: ExecutionSpace, k: int,
     """After every batch, and the partition is the same in every space."""
     found = followed_at_random(space, k, k, objective, 12)
     assert found == followed_at_random(reference(), k, k, objective, 12)
+    check_rooms(space)
 
 
 def test_nets_get_counters_and_lose_them_again(space: ExecutionSpace) -> None:
