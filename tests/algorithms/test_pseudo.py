@@ -13,17 +13,26 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits import EditableGraph, bucket_list
 from portpart.algorithms.following.following import Following
 from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
+from portpart.algorithms.following.pseudo_rounds import ROUNDS_BY_ID
 from portpart.algorithms.objectives.cut import CUT
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_store import HALF_MORE, Growth
 from tests import oracles
 from tests.algorithms.spaces import reference
+from tests.algorithms.test_net_grouping import mixed
 from tests.backends.lanes import LanesSpace
 
 Rows = dict[int, dict[int, int]]
 
 K = 5
+SEED = 3
+
+
+def hashed(v: int) -> int:
+    """What orders vertices in late rounds, as a signed number."""
+    found = mixed(v ^ mixed(SEED))
+    return found - 2**64 if found >= 2**63 else found
 
 
 class Plain:
@@ -41,6 +50,7 @@ class Plain:
                  limits: list[int]) -> None:
         self.rows, self.weights, self.part, self.limits = rows, weights, part, limits
         self.pseudo: set[int] = set()
+        self.turns = 0
 
     def room(self, b: int) -> int:
         return self.limits[b] - sum(self.weights[v] for v, block in self.part.items() if block == b)
@@ -63,12 +73,13 @@ class Plain:
 
     def come_back(self) -> None:
         """Algorithm 13, until nobody is in the pseudo block."""
-        relaxed = False
+        relaxed, turns = False, 0
         while self.pseudo:
+            rank = {v: v if turns < ROUNDS_BY_ID else hashed(v) for v in self.pseudo}
             moves = sorted(move for v in self.pseudo
-                           if not any(u < v for u in set(self.rows[v]) & self.pseudo)
+                           if not any(rank[u] < rank[v] for u in set(self.rows[v]) & self.pseudo)
                            for move in self.move(v, relaxed))
-            made = 0
+            made, turns = 0, turns + 1
             for _, v, b in moves:
                 if self.weights[v] > self.room(b) and not relaxed:
                     break
@@ -76,6 +87,7 @@ class Plain:
                 made += 1
             self.pseudo -= {v for _, v, _ in moves[:made]}
             relaxed = made == 0
+        self.turns = turns
 
     def move(self, v: int, relaxed: bool) -> list[tuple[int, int, int]]:
         """Where v goes, behind what moves are sorted by; nothing if it fits nowhere."""
@@ -100,10 +112,10 @@ class Twins:
         self.rows, self.weights = rows_of(graph, np.arange(graph.num_vertices))
         self.fixed = set() if fixed is None else set(np.flatnonzero(fixed >= 0).tolist())
         self.following = Following(
-            self.edited, space.asarray(part, np.int32), self.balance, CUT, 3, price, None,
+            self.edited, space.asarray(part, np.int32), self.balance, CUT, SEED, price, None,
             None if fixed is None else space.asarray(fixed, np.int32), rule=PSEUDO_BLOCK)
         self.part = dict(enumerate(part.tolist()))
-        self.rebalanced = 0
+        self.rebalanced = self.turns = 0
 
     def balance(self, total: int) -> Balance:
         limits = [int((1 + self.slack * (b + 1)) * -(-total // K)) for b in range(K)]
@@ -120,6 +132,7 @@ class Twins:
         plain = Plain(rows, weights, {v: b for v, b in self.part.items() if v in rows}, limits)
         plain.leave(ends, self.fixed)
         plain.come_back()
+        self.turns = plain.turns
         found = oracles.host(self.following.part_of_living())
         self.part = {v: int(found[v]) for v in rows}
         if all(plain.room(b) >= 0 for b in range(K)):
@@ -227,6 +240,18 @@ def test_who_fits_nowhere_takes_the_block_with_most_room(weight: int, fits: bool
     batch.insert_edges(new, [0, 0, 1])
     twins.round(batch, fits)
     assert twins.rebalanced == 1
+
+
+def test_a_long_path_of_new_vertices_takes_few_rounds() -> None:
+    """Ids ascend along it, so that by id alone each would wait for the one before."""
+    graph = weighted_graph(300, 8)
+    twins = Twins(reference(), graph, begun(graph), 0.03)
+    batch = twins.edited.batch()
+    new = batch.insert_vertices(count=600)
+    batch.insert_edges(new[1:], new[:-1])
+    batch.insert_edges(new[0], 5)
+    twins.round(batch)
+    assert ROUNDS_BY_ID < twins.turns < 2 * ROUNDS_BY_ID
 
 
 @pytest.mark.parametrize("lanes", [2, 3])

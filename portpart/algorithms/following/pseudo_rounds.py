@@ -5,6 +5,9 @@ block that it is tied to most, of those with room; of equal ones that with most 
 first.  If that is too much for a block, the longest prefix of moves is made that is not, in the
 order of ties, the strongest first, then of ids.  Where a round moves nobody, in the next one those
 go that fit nowhere, to the block with most room; what is too heavy then is left to rebalancing.
+
+A path of new vertices would take as many rounds as it is long: after `ROUNDS_BY_ID` smaller hashes
+come first, and few rounds are left.
 """
 
 from __future__ import annotations
@@ -41,8 +44,11 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.rows import Csr
+from portpart.primitives.hashing import hash_of
 
 NONE = -1
+
+ROUNDS_BY_ID = 32
 
 
 @kernel
@@ -54,6 +60,7 @@ def begin_rounds(_, run: Run, trial: Pseudo):
         trial.words.next_waiting = 0
         trial.words.begin = 0
         trial.words.relaxed = 0
+        trial.words.rounds = 0
         trial.words.running = int64(trial.words.members > 0)
         trial.sequence.top_gain = 0
 
@@ -72,6 +79,15 @@ def wait_on(v, run: Run, trial: Pseudo):
     return v
 
 
+@device
+def comes_first(u, v, run: Run, words: PseudoWords):
+    """Whether u comes before v in this round: the smaller id does, or the smaller hash."""
+    first = u < v
+    if words.rounds >= ROUNDS_BY_ID:
+        first = hash_of(u, run.level.seed) < hash_of(v, run.level.seed)
+    return first
+
+
 @kernel
 def list_first(i, graph: Csr, run: Run, trial: Pseudo):
     """List a vertex if it comes before all of its neighbours in the pseudo block, else it waits."""
@@ -79,7 +95,7 @@ def list_first(i, graph: Csr, run: Run, trial: Pseudo):
     beaten = int64(0)
     for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         u = graph.targets[arc]
-        if u < v and run.moves.part[u] == run.level.blocks:
+        if run.moves.part[u] == run.level.blocks and comes_first(u, v, run, trial.words):
             beaten = int64(1)
     beaten = team_max(beaten)
     if lane() == 0:
@@ -222,6 +238,7 @@ def end_round(_, run: Run, trial: Pseudo):
     find_roomiest(run, trial.words)
     if lane() == 0:
         trial.words.relaxed = int64(run.level.moves == 0)
+        trial.words.rounds += 1
         trial.words.waiting = trial.words.next_waiting
         trial.words.running = int64(trial.words.next_waiting > 0)
         trial.words.next_waiting = 0

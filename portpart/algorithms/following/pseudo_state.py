@@ -40,6 +40,8 @@ class PseudoWords(Words):
         The block with most room, of equal ones the first.
     relaxed : int
         Whether vertices that fit nowhere take the roomiest block all the same.
+    rounds : int
+        Rounds so far.
     kept : int
         Length of the balanced prefix.
     overloaded : int
@@ -58,6 +60,7 @@ class PseudoWords(Words):
     begin: Any
     roomiest: Any
     relaxed: Any
+    rounds: Any
     kept: Any
     overloaded: Any
     running: Any
