@@ -19,8 +19,8 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
 from tests import oracles
 from tests.algorithms.edit_models import GraphModel, packed, random_call, random_calls
-from tests.algorithms.test_edit_states import CPU, Short
 from tests.algorithms.spaces import check_rooms
+from tests.algorithms.test_edit_states import CPU, Short
 from tests.graphs import random_graph
 
 K = 3
