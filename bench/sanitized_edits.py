@@ -16,6 +16,7 @@ def edits(space: Any, graphs: dict[str, Any],
         yield f"edits, {name}", partial(_edit, graph.to(space))
         yield f"edits of nets, {name}", partial(_edit_nets, graph.to(space))
         yield f"pseudo block, {name}", partial(_by_pseudo_block, graph.to(space))
+        yield f"ihyperg, {name}", partial(_by_critical_pins, graph.to(space))
 
 
 def _by_pseudo_block(graph: Any) -> None:
@@ -40,6 +41,31 @@ def _by_pseudo_block(graph: Any) -> None:
         batch.delete_edges(*random.choice(alive, (2, n)), missing="ignore")
         batch.set_vertex_weights(alive[:2], 9)
         batch.delete_vertices(random.choice(alive[2:], 10), missing="ignore")
+        following.reserve()
+        following.follow(edited.apply(batch))
+
+
+def _by_critical_pins(graph: Any) -> None:
+    import portpart
+    from portpart.algorithms.balance.limits import Balance
+    from portpart.algorithms.edits import EditableHypergraph
+    from portpart.algorithms.following.critical_pins import CRITICAL_PINS
+    from portpart.algorithms.following.following import Following
+    from portpart.algorithms.objectives.net_cost import net_objective
+
+    edited = EditableHypergraph(portpart.as_hypergraph((graph.offsets, graph.targets)))
+    n, space, random = edited.vertices.count, edited.space, np.random.default_rng(8)
+    following = Following(
+        edited, space.asarray(np.maximum(0, np.arange(n) * 9 // n - 3), np.int32),
+        lambda total: Balance(6, 21 * total // 120, total // 6), net_objective("km1"), 1,
+        rule=CRITICAL_PINS)
+    for _ in range(3):
+        batch = edited.batch()
+        ids, alive = batch.insert_vertices(random.integers(1, 9, 100)), edited.ids[:n]
+        batch.insert_pins(random.integers(0, n // 6, 300), ids.repeat(3))
+        batch.insert_pins(random.integers(0, n, n), random.choice(alive, n))
+        batch.set_vertex_weights(alive[:9], 9)
+        batch.delete_vertices(random.choice(alive[9:], 10), missing="ignore")
         following.reserve()
         following.follow(edited.apply(batch))
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from portpart.algorithms.hierarchical_mapping import MultisectionConfig
     from portpart.algorithms.hyperg import HypergConfig
     from portpart.algorithms.igkway import IgkwayConfig
+    from portpart.algorithms.ihyperg import IhypergConfig
     from portpart.algorithms.integrated_mapping import IntegratedConfig
     from portpart.algorithms.jet import JetConfig
     from portpart.algorithms.mappers import PartitionedConfig
@@ -62,6 +63,7 @@ __all__ = [
     "Hypergraph",
     "HypergraphConfig",
     "IgkwayConfig",
+    "IhypergConfig",
     "InputError",
     "IntegratedConfig",
     "JetConfig",
@@ -103,6 +105,7 @@ _HOMES = {
     "Hypergraph": "portpart.graphs.hypergraph",
     "HypergConfig": "portpart.algorithms.hyperg",
     "IgkwayConfig": "portpart.algorithms.igkway",
+    "IhypergConfig": "portpart.algorithms.ihyperg",
     "IntegratedConfig": "portpart.algorithms.integrated_mapping",
     "JetConfig": "portpart.algorithms.jet",
     "PortpartConfig": "portpart.algorithms.portpart",

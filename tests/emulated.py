@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import importlib
 import pkgutil
@@ -33,13 +32,8 @@ from portpart.algorithms.coarsening.options import (
     CommunityOptions,
     NetOptions,
 )
-from portpart.algorithms.edits.batch import GraphBatch
-from portpart.algorithms.edits.editable import EditableGraph
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.following import edits
 from portpart.algorithms.following import nets as nets_followed
-from portpart.algorithms.following.following import Following
-from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
@@ -48,10 +42,8 @@ from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives import communication, cut, net_cost
-from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.net_cost import net_objective
-from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement import active_sets, refiner, state
@@ -62,7 +54,6 @@ from portpart.api.call import _finished
 from portpart.api.map_processes import mapped_by
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
-from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles
@@ -70,6 +61,12 @@ from tests.algorithms.nets import circuit, hypergraph_of, with_weights
 from tests.algorithms.refining import balance_of, refiner_at
 from tests.algorithms.spaces import reference
 from tests.backends.lanes import LanesSpace
+from tests.emulated_edits import (
+    by_critical_pins,
+    by_pseudo_block,
+    edited_graph,
+    edited_nets,
+)
 from tests.golden.cases import weighted
 
 GRAPHS: dict[str, Callable[[], Graph]] = {
@@ -149,6 +146,7 @@ def cases() -> dict[Case, int]:
         Case("skewed", "empty blocks"): 2, Case("circuit", "empty blocks"): 3,
         Case("weighted", "edits"): 3, Case("large net", "edits of nets", "few rows"): 2,
         Case("weighted", "pseudo block"): 2, Case("weighted", "pseudo block", "degrees"): 3,
+        Case("circuit", "critical pins"): 3,
         Case("mesh", "jet", "long lists"): 3,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
@@ -161,9 +159,8 @@ def cases() -> dict[Case, int]:
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown,
-              "sequences": _refined, "groups of nets": _grouped, "edits": _edited,
-              "edits of nets": _edited_nets, "empty blocks": _filled,
-              "pseudo block": _by_pseudo_block}
+              "sequences": _refined, "groups of nets": _grouped, "empty blocks": _filled,
+              **dict.fromkeys(EDITS, _edited)}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
@@ -261,92 +258,13 @@ def _filled(space: ExecutionSpace, case: Case) -> np.ndarray:
     return oracles.host(with_empty_filled(made, space.asarray(part), blocks, balance, None)[0])
 
 
+EDITS = {"edits": edited_graph, "edits of nets": edited_nets, "pseudo block": by_pseudo_block,
+         "critical pins": by_critical_pins}
+
+
 def _edited(space: ExecutionSpace, case: Case) -> np.ndarray:
-    """A graph after batches, of which one is refused and one undone."""
-    graph = GRAPHS[case.graph]().to(space)
-    edited = EditableGraph(graph)
-    refused = edited.batch()
-    refused.delete_vertices([3, 3])
-    with contextlib.suppress(InputError):
-        edited.apply(refused)
-    for turn in range(2):
-        mark = edited.mark()
-        batch = edited.batch()
-        new = batch.insert_vertices([4, 5])
-        batch.insert_edges(new.repeat(12), np.arange(24), np.arange(24))
-        batch.set_vertex_weights([5, 6, 5], [7, 8, 9])
-        batch.delete_vertices([2, 40])
-        edited.apply(batch)
-        if turn == 0:
-            edited.undo(mark)
-    edited.arcs.compact()
-    arrays = edited.graph().arrays.values()
-    return np.concatenate([*map(oracles.host, arrays), _followed(edited, 3, CUT)])
-
-
-def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
-    """Blocks after some more edits."""
-    n, space = edited.vertices.count, edited.space
-    start = (np.random.default_rng(2).random(n) ** 2 * k).astype(np.int32)
-    following = Following(edited, space.asarray(start), lambda total: Balance(
-        k, total // k + 40, total // k), objective, 5)
-    for side in edited.sides():
-        side.store.compact()
-    batch = edited.batch()
-    batch.insert_vertices(2)
-    new = batch.insert_vertices([1, 3])
-    batch.set_vertex_weights([8, 9], [3, 1])
-    batch.delete_vertices([4, 11])
-    if isinstance(batch, GraphBatch):
-        batch.insert_edges(new, [20, 21])
-    else:
-        batch.set_net_weights([3, 8], 5)
-        batch.delete_nets(6)
-        batch.insert_pins([12, 13], new)
-        batch.insert_pins(np.full(n - 12, 14), np.arange(12, n))
-    update = edited.apply(batch)
-    found = following.follow(update)
-    part = oracles.host(following.before(update))
-    following.take_back(following.moves())
-    return np.concatenate([part, oracles.host(following.part), found.weights, [found.cost]])
-
-
-def _edited_nets(space: ExecutionSpace, case: Case) -> np.ndarray:
-    """A hypergraph after a batch."""
-    edited = EditableHypergraph(HYPERGRAPHS[case.graph]().to(space))
-    batch = edited.batch()
-    nets = batch.insert_nets([0, 9, 12], [*range(8, -1, -1), 3, 1, 2])
-    batch.insert_pins(np.arange(10).repeat(3), np.arange(30))
-    batch.delete_pins(nets[0], [4, 5])
-    batch.delete_vertices([2, 7])
-    batch.delete_nets([1, 30])
-    edited.apply(batch)
-    arrays = edited.hypergraph().arrays.values()
-    return np.concatenate([*(oracles.host(array) for array in arrays if array is not None),
-                           _followed(edited, 66, net_objective("km1"))])
-
-
-def _by_pseudo_block(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
-    """A partition that follows batches, which fill blocks to their limits."""
-    graph = GRAPHS[case.graph]().to(space)
-    n, edited = graph.num_vertices, EditableGraph(graph)
-    part = space.asarray(np.arange(n) * k // n, np.int32)
-
-    def balance_of(total: int) -> Balance:
-        return Balance(k, 21 * total // (20 * k), total // k)
-
-    following = Following(edited, part, balance_of, CUT, 1, rule=PSEUDO_BLOCK)
-    found = []
-    for turn in range(3):
-        batch = edited.batch()
-        new = batch.insert_vertices(np.arange(20) % 3 + 1)
-        batch.insert_edges(new.repeat(8), 9 + np.arange(160) % 30, np.arange(160) % 5)
-        batch.delete_edges(np.arange(9, n - 9), np.arange(10, n - 8), missing="ignore")
-        batch.set_vertex_weights([15, 16], [7, 8])
-        batch.delete_vertices([2 * turn, n - 1 - turn])
-        following.reserve()
-        found += [following.follow(edited.apply(batch)).weights]
-    return np.concatenate([*found, oracles.host(following.part_of_living())])
+    """What a graph has become by edits, and the partition that follows them."""
+    return EDITS[case.algorithm]({**GRAPHS, **HYPERGRAPHS}[case.graph]().to(space))
 
 
 MACHINES = {"tree": Topology("2:3", "1:10"),

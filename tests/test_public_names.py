@@ -17,6 +17,7 @@ PUBLIC = {
     "HypergConfig",
     "HypergraphConfig",
     "IgkwayConfig",
+    "IhypergConfig",
     "InputError",
     "IntegratedConfig",
     "JetConfig",

@@ -10,8 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from portpart.algorithms import gkway, gpmetis, hyperg, igkway, jet, portpart, portpart_nets
+from portpart.algorithms import (
+    gkway,
+    gpmetis,
+    hyperg,
+    igkway,
+    ihyperg,
+    jet,
+    portpart,
+    portpart_nets,
+)
 from portpart.algorithms.catalogue import Entry, chosen
+from portpart.algorithms.following.critical_pins import CRITICAL_PINS
 from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
@@ -119,6 +129,14 @@ OF_NETS: dict[str, Algorithm] = {each.name: replace(each, takes="hypergraphs") f
         hyperg.PRESETS,
         {"grouping.group_size": "s"},
         recipe=hyperg.hyperg,
+    ),
+    Algorithm(
+        "ihyperg", "iHyperG",
+        "HyperG, and a pseudo block for pins of edited nets that are alone in their block.",
+        "W. L. Lee: dissertation, University of Wisconsin-Madison (2025), chapter 4",
+        ihyperg.PRESETS,
+        {"grouping.group_size": "s"},
+        recipe=hyperg.hyperg, around=CRITICAL_PINS,
     ),
 )}  # fmt: skip
 """Those of hypergraphs."""

@@ -169,9 +169,11 @@ class NetModel(MemoryModel):
         return super().refining_bytes(finest, num_blocks) + PinState.num_bytes(sizes)
 
 
+OF_GROUPS = NetModel(0.5, 0.7, clustering_bytes, legal_moves_bytes, 0.75, lines_up=True)
 NET_MODELS = {
     "portpart": NetModel(0.4, 0.65, clustering_bytes, refining_bytes),
-    "hyperg": NetModel(0.5, 0.7, clustering_bytes, legal_moves_bytes, 0.75, lines_up=True),
+    "hyperg": OF_GROUPS,
+    "ihyperg": OF_GROUPS,
 }
 """Their shares are so large that the sums over all levels are above those of 33 real hypergraphs;
 groups are made with less than clusters."""

@@ -15,6 +15,7 @@ from portpart.algorithms.following import nets
 from portpart.algorithms.following.following import Following
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, words_for
+from portpart.algorithms.refinement.program import MoveRule
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
@@ -32,7 +33,7 @@ class Followed:
     """A hypergraph, its partition and a plain model of both."""
 
     def __init__(self, space: ExecutionSpace, hypergraph: Hypergraph, k: int, objective: str,
-                 part: Any = None, price: int = 1) -> None:
+                 part: Any = None, price: int = 1, rule: MoveRule | None = None) -> None:
         self.k, self.objective = k, objective
         self.model = HypergraphModel(hypergraph)
         if hypergraph.vertex_weights is not None:
@@ -41,7 +42,7 @@ class Followed:
         if part is None:
             part = np.arange(hypergraph.num_vertices) * k // hypergraph.num_vertices
         self.following = Following(self.edited, space.asarray(part, np.int32), self.balance,
-                                   net_objective(objective), 7, price)
+                                   net_objective(objective), 7, price, rule=rule)
 
     def balance(self, total: int) -> Balance:
         return Balance(self.k, oracles.block_weight_limit(total, self.k, "0.1"), total // self.k)

@@ -19,6 +19,9 @@ PASSES = 2
 
 LOWEST = -(2**63)
 
+WAITS = -3
+"""What `Moves.locked_in` holds of vertices in the pseudo block where their blocks do not tell."""
+
 
 class PseudoWords(Words):
     """Counts and flags of a run with a pseudo block.
@@ -44,6 +47,8 @@ class PseudoWords(Words):
         Rounds so far.
     kept : int
         Length of the balanced prefix.
+    worst : int
+        What is the most that a move costs, or a number that scores are made positive with.
     overloaded : int
         Whether a block is too heavy in the end.
     running : int
@@ -62,6 +67,7 @@ class PseudoWords(Words):
     relaxed: Any
     rounds: Any
     kept: Any
+    worst: Any
     overloaded: Any
     running: Any
 

@@ -1,0 +1,239 @@
+"""Who goes to the pseudo block of a hypergraph (iHyperG, dissertation, chapter 4, algorithm 16).
+
+New vertices do.  Then blocks that are too heavy lose vertices in a single pass: those with most
+weight of nets whose only pin they are there, less that of their other nets; no more than have to
+go.  Then, of each net that was edited, the pins that are alone in their block.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portpart.algorithms.edits.operations import Changes
+from portpart.algorithms.edits.rewrite import begins_row
+from portpart.algorithms.following.net_changes import NET_TEAM, NetCounts
+from portpart.algorithms.following.pseudo import BLOCKS_TEAM
+from portpart.algorithms.following.pseudo_rounds import lay_out_entry
+from portpart.algorithms.following.pseudo_state import (
+    WAITS,
+    Pseudo,
+    PseudoWords,
+    room_of,
+    weigh_blocks,
+)
+from portpart.algorithms.objectives.pin_state import (
+    BITS,
+    NetRows,
+    has_words,
+    is_alone,
+    place_of_word,
+    size_of_net,
+)
+from portpart.algorithms.refinement.around import NEVER, Journal
+from portpart.algorithms.refinement.best_prefix import WIDEST, weight_offered
+from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.state import Level, Run
+from portpart.algorithms.refinement.trial import (
+    Sequence,
+    Trial,
+    bits_of,
+    fill_key,
+    order_by_gain_next,
+    record_order,
+)
+from portpart.backends.language import (
+    atomic_add,
+    atomic_cas,
+    atomic_max,
+    atomic_next,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_atomic_add,
+    team_max,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+
+NONE = -1
+
+
+def record_leaving(this: Recording, more: Any) -> None:
+    """Record who leaves."""
+    program, run, words, level = this.program, this.run, more.words, this.run.level
+    counts: Any = program.records["net_counts"]
+    program.launch(1, begin_leaving, team=BLOCKS_TEAM)
+    program.launch(words.asked, leave_if_new)
+    program.launch(1, look_for_heavy, team=BLOCKS_TEAM)
+    with program.if_nonzero(words.overloaded):
+        program.launch(level.vertices, list_of_heavy, team=this.widths.team)
+        program.launch(level.moves, lift_score)
+        program.launch(1, begin_order)
+        record_order(program, run, more, fill_key, order_by_gain_next)
+        program.launch(level.moves, lay_out_entry)
+        program.launch(1, find_leavers, team=WIDEST)
+        program.launch(1, end_relief)
+    program.launch(counts.pins, leave_if_critical, team=NET_TEAM)
+
+
+@kernel
+def begin_leaving(_, run: Run, trial: Pseudo):
+    """Nobody has left; all that are woken are asked.  One team."""
+    weigh_blocks(run)
+    if lane() == 0:
+        trial.words.members = 0
+        trial.words.asked = run.level.marked
+        trial.words.worst = 0
+
+
+@device
+def leave(v, graph: NetRows, run: Run, trial: Pseudo):
+    """Let v wait in the pseudo block, unless it does or is fixed.  Atomic; one lane.
+
+    The order of the list is free.
+    """
+    if value_or(run.blocks.fixed, v, NONE) < 0:
+        if atomic_cas(run.moves.locked_in, int64(v), int32(NEVER), int32(WAITS)) == NEVER:
+            trial.members[atomic_next(trial.words, PseudoWords.members)] = int32(v)
+            atomic_add(run.blocks.weight, int64(run.moves.part[v]),
+                       -value_or(graph.vertex_weights, v, 1))
+    return v
+
+
+@kernel
+def leave_if_new(i, graph: NetRows, run: Run, journal: Journal, trial: Pseudo):
+    """A vertex that is woken leaves if it is new."""
+    v = run.cache.dirty_list[i]
+    if journal.home[v] == NONE:
+        leave(v, graph, run, trial)
+
+
+@kernel
+def look_for_heavy(_, run: Run, trial: Pseudo):
+    """Whether a block is too heavy.  One team."""
+    heavy = int64(0)
+    for b in range(lane(), run.level.blocks, team_size()):
+        if room_of(b, run) < 0:
+            heavy = int64(1)
+    heavy = team_max(heavy)
+    if lane() == 0:
+        trial.words.overloaded = heavy
+
+
+@device
+def score_of(v, graph: NetRows, part):
+    """Weight of nets that have v alone in its block, less that of its other nets.
+
+    All lanes of a team together.
+    """
+    score = int64(0)
+    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        net = graph.targets[place]
+        if size_of_net(net, graph.nets) > 1:
+            weight = value_or(graph.nets.weights, net, 1)
+            score += weight if is_alone(net, part[v], graph) else -weight
+    return team_sum(score)
+
+
+@kernel
+def list_of_heavy(v, graph: NetRows, run: Run, trial: Pseudo):
+    """List v with its score if its block is too heavy and it may leave; the order is free."""
+    weight = value_or(graph.vertex_weights, v, 1)
+    here = run.moves.part[v]
+    if room_of(here, run) < 0 and weight > 0 and run.moves.locked_in[v] == NEVER:
+        score = score_of(v, graph, run.moves.part)
+        if lane() == 0:
+            trial.gain[v] = score
+            atomic_max(trial.words, PseudoWords.worst, -score)
+            run.moves.target[v] = here
+            run.moves.listed[atomic_next(run.level, Level.moves)] = int32(v)
+
+
+@kernel
+def lift_score(i, run: Run, trial: Pseudo):
+    """Make a score positive."""
+    v = run.moves.listed[i]
+    trial.gain[v] += trial.words.worst
+    atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
+
+
+@kernel
+def begin_order(_, run: Run, trial: Trial):
+    """Those that are listed are to be sorted, by vertex first."""
+    trial.sequence.ordering = 1
+    trial.sequence.by_gain = 0
+    trial.sorting.words.keys = run.level.moves
+    trial.sorting.words.bits = bits_of(run.level.vertices)
+
+
+@kernel
+def find_leavers(_, graph: NetRows, run: Run, trial: Pseudo):
+    """The first vertices of each block that is too heavy leave it, until it is not.  One team."""
+    for b in range(lane(), run.level.blocks, team_size()):
+        trial.block_weight[b] = run.blocks.weight[b]
+    team_sync()
+    base = int64(0)
+    while base < run.level.moves:
+        i = base + lane()
+        leaves = False
+        if i < run.level.moves:
+            here = trial.other_keys[i]
+            left = trial.block_weight[here] + trial.keys[i] - weight_offered(i, base, trial)
+            leaves = left > run.blocks.limits[here] + run.level.slack
+        team_sync()
+        if leaves:
+            leave(run.moves.listed[i], graph, run, trial)
+            team_atomic_add(trial.block_weight, trial.other_keys[i], -trial.keys[i])
+        team_sync()
+        base += team_size()
+
+
+@kernel
+def end_relief(_, run: Run, trial: Pseudo):
+    """Nobody moves yet."""
+    run.level.moves = 0
+    trial.words.worst = 0
+
+
+@device
+def has_lonely(net, graph: NetRows):
+    """Whether a net may have a pin that is alone in its block."""
+    result = size_of_net(net, graph.nets) > 1
+    if result and has_words(net, graph.state):
+        result = False
+        for word in range(graph.state.words.width):
+            place = place_of_word(net, word * BITS, graph.state)
+            if graph.state.sets[place + 1] != 0:
+                result = True
+    return result
+
+
+@device
+def has_changed(i, number, pins: Changes):
+    """Whether the pins of a net are others than before, whose changes begin here."""
+    result = False
+    net = pins.keys[i] >> 32
+    for j in range(i, number):
+        if pins.keys[j] >> 32 != net:
+            break
+        if pins.was[j] != pins.will[j]:
+            result = True
+            break
+    return result
+
+
+@kernel
+def leave_if_critical(i, pins: Changes, net_counts: NetCounts, graph: NetRows, run: Run,
+                      trial: Pseudo):
+    """The pins of a net that are alone in their block leave, where the net's changes begin."""
+    if begins_row(i, pins.keys):
+        net = int32(pins.keys[i] >> 32)
+        if has_lonely(net, graph) and has_changed(i, net_counts.pins, pins):
+            for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+                v = graph.nets.pins[place]
+                if is_alone(net, run.moves.part[v], graph):
+                    leave(v, graph, run, trial)

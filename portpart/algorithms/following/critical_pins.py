@@ -1,0 +1,193 @@
+"""iHyperG's way to follow edits: by a pseudo block (dissertation, chapter 4).
+
+Pins that are alone in their block, of nets that were edited, go to the pseudo block, and new
+vertices; before, who leaves blocks that are too heavy (`critical_leaving.py`).  From there they go
+where their nets lead, as in iG-kway (`pseudo_rounds.py`), with nets in place of arcs: vertices are
+adjacent that share a net of few pins.
+
+While a vertex waits its nets still count it where it was, so that their state stays that of a
+partition.  Blocks that are too heavy in the end are relieved as in Jet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from portpart.algorithms.following.critical_leaving import record_leaving
+from portpart.algorithms.following.nets import OnEditedNets
+from portpart.algorithms.following.pseudo import BLOCKS_TEAM, look_for_overload, stop
+from portpart.algorithms.following.pseudo_rounds import (
+    begin_rounds,
+    drop_move,
+    end_round,
+    find_block,
+    find_prefix,
+    keep_prefix,
+    lay_out_entry,
+    list_waiting,
+    wait_on,
+)
+from portpart.algorithms.following.pseudo_state import WAITS, Pseudo, PseudoWords, pseudo_for
+from portpart.algorithms.objectives.net_ties import tie_of
+from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, size_of_net
+from portpart.algorithms.refinement.around import NEVER, forget_dirty
+from portpart.algorithms.refinement.best_prefix import WIDEST, try_all
+from portpart.algorithms.refinement.by_degree import UNRATED
+from portpart.algorithms.refinement.moves import move_vertex
+from portpart.algorithms.refinement.program import Recording, launch_by_degree
+from portpart.algorithms.refinement.state import Level, Run, Sizes
+from portpart.algorithms.refinement.trial import (
+    fill_key,
+    order_by_gain_next,
+    record_order,
+)
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
+    atomic_add,
+    atomic_max,
+    atomic_next,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_max,
+    team_size,
+    team_sum,
+    value_or,
+)
+
+
+@dataclass(frozen=True)
+class CriticalPins(OnEditedNets):
+    """A pseudo block in place of label propagation, for runs around edits alone."""
+
+    loses = False
+
+    @property
+    def name(self) -> str:
+        return "critical pins"
+
+    def more(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
+        return pseudo_for(space, sizes, run)
+
+    def record_woken(self, this: Recording, more: Any) -> None:
+        """Record how vertices leave their blocks and come back."""
+        program, words = this.program, more.words
+        record_leaving(this, more)
+        program.launch(1, begin_rounds, team=BLOCKS_TEAM)
+        program.launch(words.members, list_waiting)
+        with program.while_loop(words.running):
+            self._record_round(this, more)
+        program.launch(1, look_for_overload, team=BLOCKS_TEAM)
+        program.launch(1, plan_forgetting)
+        program.launch(words.asked, forget_dirty)
+
+    def record(self, this: Recording, more: Any) -> None:
+        """Record that all is done once the blocks are balanced."""
+        this.program.launch(1, stop)
+
+    def _record_round(self, this: Recording, more: Any) -> None:
+        program, level, price = this.program, this.run.level, this.rules.price
+        assert price is not None
+        program.launch(more.words.waiting, list_first_on_nets, team=this.widths.team)
+        with program.side_by_side():
+            launch_by_degree(this, level.unrated, level.unrated_hubs,
+                             this.by_degree(find_block, UNRATED), more)
+        program.launch(1, try_all, team=WIDEST)
+        with program.if_nonzero(more.sequence.too_heavy):
+            program.launch(level.moves, rate_loss(price), team=this.widths.team)
+            program.launch(level.moves, turn_loss)
+            record_order(program, this.run, more, fill_key, order_by_gain_next)
+            program.launch(level.moves, lay_out_entry)
+            program.launch(1, find_prefix, team=WIDEST)
+            program.launch(level.moves, drop_move)
+            program.launch(1, keep_prefix)
+        program.launch(level.moves, decide_entry)
+        self.record_accounting(this)
+        with program.side_by_side():
+            self.record_end(this)
+            program.launch(level.moves, move_vertex)
+        program.launch(1, end_round, team=BLOCKS_TEAM)
+
+
+CRITICAL_PINS = CriticalPins()
+
+
+@kernel
+def list_first_on_nets(i, graph: NetRows, run: Run, trial: Pseudo):
+    """List a vertex if it comes before all that wait and share a net with it, else it waits.
+
+    Nets of many pins do not count: of their pins one would move in each round.
+    """
+    v = run.active.movable[trial.words.begin + i]
+    beaten = int64(0)
+    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        net = graph.targets[place]
+        if size_of_net(net, graph.nets) <= MAX_SMALL:
+            for pin in range(graph.nets.begin[net], graph.nets.end[net]):
+                u = graph.nets.pins[pin]
+                if u >= v:
+                    break
+                if run.moves.locked_in[u] == WAITS:
+                    beaten = int64(1)
+    beaten = team_max(beaten)
+    if lane() == 0:
+        if beaten != 0:
+            wait_on(v, run, trial)
+        else:
+            run.leavers.unrated[atomic_next(run.level, Level.unrated)] = v
+
+
+@cache
+def rate_loss(price: DeviceFunction) -> Kernel:
+    """The kernel for a price."""
+    tie_of_pin = tie_of(price)
+
+    @kernel
+    def rate_loss(i, graph: NetRows, run: Run, trial: Pseudo):
+        """What a move costs: the ties of the vertex that lead to other blocks than its target."""
+        v = run.moves.listed[i]
+        here = int64(run.moves.part[v])
+        total = int64(0)
+        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            total += tie_of_pin(graph.targets[place], here, graph)
+        total = team_sum(total)
+        if lane() == 0:
+            trial.gain[v] = total - trial.gain[v]
+            atomic_max(trial.words, PseudoWords.worst, trial.gain[v])
+
+    return rate_loss
+
+
+@kernel
+def turn_loss(i, run: Run, trial: Pseudo):
+    """Moves that cost least gain most, of a number that is not negative."""
+    v = run.moves.listed[i]
+    trial.gain[v] = trial.words.worst - trial.gain[v]
+    if i == 0:
+        trial.sequence.top_gain = trial.words.worst
+
+
+@kernel
+def decide_entry(i, graph: NetRows, run: Run, trial: Pseudo):
+    """A vertex is to enter its block; atomic, order-free."""
+    v = run.moves.listed[i]
+    atomic_add(run.blocks.weight, int64(run.moves.target[v]),
+               value_or(graph.vertex_weights, v, 1))
+    run.moves.moved_in[v] = int32(run.level.iteration)
+    run.moves.locked_in[v] = int32(NEVER)
+    if i == 0:
+        trial.words.worst = 0
+
+
+@kernel
+def plan_forgetting(_, run: Run, trial: Pseudo):
+    """Vertices that are out of date are looked at only where a block is too heavy."""
+    trial.words.asked = 0
+    if trial.words.overloaded == 0:
+        trial.words.asked = run.level.marked
+        run.level.marked = 0

@@ -1,0 +1,24 @@
+"""iHyperG: an incremental k-way hypergraph partitioner; its full partition is that of HyperG.
+
+W. L. Lee's dissertation, University of Wisconsin-Madison, 2025, chapter 4.  What is its own is how
+sessions follow edits (`following/critical_pins.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from portpart.algorithms.hyperg import PRESETS as OF_HYPERG
+from portpart.algorithms.hyperg import HypergConfig
+from portpart.options import described
+
+
+@described
+@dataclass(frozen=True)
+class IhypergConfig(HypergConfig):
+    """Parameters of the iHyperG partitioner: those of HyperG."""
+
+
+PRESETS = {name: IhypergConfig(**{each.name: getattr(config, each.name)
+                                  for each in fields(config)})
+           for name, config in OF_HYPERG.items()}

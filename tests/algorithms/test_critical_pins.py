@@ -1,0 +1,125 @@
+"""iHyperG's pseudo block: every round of edits ends where a plain loop over the text ends."""
+
+from __future__ import annotations
+
+import copy
+import random
+
+import numpy as np
+import pytest
+
+from portpart.algorithms.following.critical_pins import CRITICAL_PINS
+from portpart.algorithms.objectives.pin_state import MAX_SMALL
+from portpart.backends.interface import ExecutionSpace
+from tests.algorithms.nets import circuit
+from tests.algorithms.spaces import reference
+from tests.algorithms.test_following_nets import PRICES, Followed
+
+Nets = dict[int, set[int]]
+
+
+class Plain:
+    """Algorithms 16 and 17 on dicts.
+
+    Parameters
+    ----------
+    nets, net_weights, weights : dict
+        What is alive.
+    part : dict
+        The block of each living vertex; new ones have been placed.
+    """
+
+    def __init__(self, nets: Nets, net_weights: dict[int, int], weights: dict[int, int],
+                 part: dict[int, int], limits: list[int], objective: str) -> None:
+        self.nets, self.net_weights, self.weights, self.part = nets, net_weights, weights, part
+        self.limits, self.price = limits, PRICES[objective]
+        self.of = {v: [e for e, pins in nets.items() if v in pins] for v in weights}
+        self.pseudo: set[int] = set()
+
+    def room(self, b: int) -> int:
+        return self.limits[b] - sum(self.weights[v] for v, block in self.part.items()
+                                    if block == b and v not in self.pseudo)
+
+    def alone(self, v: int, net: int) -> bool:
+        """Whether v is the only pin in its block."""
+        return all(self.part[u] != self.part[v] for u in self.nets[net] - {v})
+
+    def score(self, v: int) -> int:
+        return sum(self.net_weights[e] * (1 if self.alone(v, e) else -1)
+                   for e in self.of[v] if len(self.nets[e]) > 1)
+
+    def leave(self, new: set[int], edited: set[int]) -> None:
+        """New vertices, those of blocks that are too heavy, and critical pins."""
+        self.pseudo = set(new)
+        for b in range(len(self.limits)):
+            inside = sorted((v for v in self.part if self.part[v] == b and self.weights[v] > 0
+                             and v not in new), key=lambda v: (-self.score(v), v))
+            while self.room(b) < 0 and inside:
+                self.pseudo.add(inside.pop(0))
+        self.pseudo |= {v for e in edited if len(self.nets[e]) > 1 for v in self.nets[e]
+                        if self.alone(v, e)}
+
+    def come_back(self) -> None:
+        relaxed = False
+        while self.pseudo:
+            moves = sorted(move for v in self.pseudo if not self.waits(v)
+                           for move in self.move(v, relaxed))
+            rooms, made = [self.room(b) for b in range(len(self.limits))], []
+            for _, v, b in moves:
+                rooms[b] -= self.weights[v]
+                if rooms[b] < 0 and not relaxed:
+                    break
+                made.append((v, b))
+            self.part.update(made)
+            self.pseudo -= {v for v, _ in made}
+            relaxed = not made
+
+    def waits(self, v: int) -> bool:
+        """Whether a smaller one in the pseudo block shares a net of few pins."""
+        return any(u < v and u in self.pseudo for e in self.of[v]
+                   if len(self.nets[e]) <= MAX_SMALL for u in self.nets[e])
+
+    def move(self, v: int, relaxed: bool) -> list[tuple[int, int, int]]:
+        """Where v goes, behind what moves are sorted by; nothing if it fits nowhere."""
+        ties, total = [0] * len(self.limits), 0
+        for e in self.of[v]:
+            blocks = {self.part[u] for u in self.nets[e] - {v}}
+            step = self.price(len(blocks) + 1) - self.price(len(blocks))
+            total += step * self.net_weights[e]
+            for b in blocks:
+                ties[b] += step * self.net_weights[e]
+        rooms = [self.room(b) for b in range(len(ties))]
+        fitting = [(-ties[b], -room, b) for b, room in enumerate(rooms) if room >= self.weights[v]]
+        if fitting:
+            return [(total + min(fitting)[0], v, min(fitting)[2])]
+        return [(total, v, rooms.index(max(rooms)))] if relaxed else []
+
+
+def check_rounds(space: ExecutionSpace, seed: int, k: int, objective: str, rounds: int) -> int:
+    """Compare with the text after each batch; how often blocks were too heavy in the end."""
+    hypergraph, relieved = circuit(120, seed, large=70), 0
+    followed = Followed(space, hypergraph, k, objective, rule=CRITICAL_PINS)
+    placed = Followed(reference(), hypergraph, k, objective)  # tells where new vertices begin
+    rng, same = random.Random(seed), random.Random(seed)
+    for _ in range(rounds):
+        nets, _, weights = copy.deepcopy(followed.model.state)
+        followed.check(followed.apply(followed.random_batch(rng)))
+        placed.apply(placed.random_batch(same), refine=False)
+        model, begun, part = followed.model, placed.part, followed.part
+        limits = followed.balance(sum(model.weights.values())).limits.tolist()
+        plain = Plain(model.nets, model.net_weights, model.weights,
+                      {v: int(begun[v]) for v in model.weights}, limits, objective)
+        plain.leave(set(model.weights) - set(weights),
+                    {e for e, pins in model.nets.items() if pins != nets.get(e, set())})
+        plain.come_back()
+        if all(plain.room(b) >= 0 for b in range(k)):
+            assert {v: int(part[v]) for v in model.weights} == plain.part
+        else:
+            relieved += 1
+        placed.following.restart(reference().asarray(part, np.int32))
+    return relieved
+
+
+@pytest.mark.parametrize(("k", "objective"), [(2, "cut"), (5, "km1"), (5, "soed")])
+def test_rounds_end_where_the_text_does(space: ExecutionSpace, k: int, objective: str) -> None:
+    assert check_rounds(space, k, k, objective, 14) < 9

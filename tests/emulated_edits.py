@@ -1,0 +1,129 @@
+"""Edits of small graphs and hypergraphs, and partitions that follow them, on any space."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.edits.batch import GraphBatch
+from portpart.algorithms.edits.editable import EditableGraph
+from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.following.critical_pins import CRITICAL_PINS
+from portpart.algorithms.following.following import Following
+from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.net_cost import net_objective
+from portpart.algorithms.objectives.objective import Objective
+from portpart.errors import InputError
+from tests import oracles
+
+
+def edited_graph(graph: Any) -> np.ndarray:
+    """A graph after batches, of which one is refused and one undone."""
+    edited = EditableGraph(graph)
+    refused = edited.batch()
+    refused.delete_vertices([3, 3])
+    with contextlib.suppress(InputError):
+        edited.apply(refused)
+    for turn in range(2):
+        mark = edited.mark()
+        batch = edited.batch()
+        new = batch.insert_vertices([4, 5])
+        batch.insert_edges(new.repeat(12), np.arange(24), np.arange(24))
+        batch.set_vertex_weights([5, 6, 5], [7, 8, 9])
+        batch.delete_vertices([2, 40])
+        edited.apply(batch)
+        if turn == 0:
+            edited.undo(mark)
+    edited.arcs.compact()
+    arrays = edited.graph().arrays.values()
+    return np.concatenate([*map(oracles.host, arrays), _followed(edited, 3, CUT)])
+
+
+def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
+    """Blocks after some more edits."""
+    n, space = edited.vertices.count, edited.space
+    start = (np.random.default_rng(2).random(n) ** 2 * k).astype(np.int32)
+    following = Following(edited, space.asarray(start), lambda total: Balance(
+        k, total // k + 40, total // k), objective, 5)
+    for side in edited.sides():
+        side.store.compact()
+    batch = edited.batch()
+    batch.insert_vertices(2)
+    new = batch.insert_vertices([1, 3])
+    batch.set_vertex_weights([8, 9], [3, 1])
+    batch.delete_vertices([4, 11])
+    if isinstance(batch, GraphBatch):
+        batch.insert_edges(new, [20, 21])
+    else:
+        batch.set_net_weights([3, 8], 5)
+        batch.delete_nets(6)
+        batch.insert_pins([12, 13], new)
+        batch.insert_pins(np.full(n - 12, 14), np.arange(12, n))
+    update = edited.apply(batch)
+    found = following.follow(update)
+    part = oracles.host(following.before(update))
+    following.take_back(following.moves())
+    return np.concatenate([part, oracles.host(following.part), found.weights, [found.cost]])
+
+
+def edited_nets(graph: Any) -> np.ndarray:
+    """A hypergraph after a batch."""
+    edited = EditableHypergraph(graph)
+    batch = edited.batch()
+    nets = batch.insert_nets([0, 9, 12], [*range(8, -1, -1), 3, 1, 2])
+    batch.insert_pins(np.arange(10).repeat(3), np.arange(30))
+    batch.delete_pins(nets[0], [4, 5])
+    batch.delete_vertices([2, 7])
+    batch.delete_nets([1, 30])
+    edited.apply(batch)
+    arrays = edited.hypergraph().arrays.values()
+    return np.concatenate([*(oracles.host(array) for array in arrays if array is not None),
+                           _followed(edited, 66, net_objective("km1"))])
+
+
+def by_pseudo_block(graph: Any, k: int = 3) -> np.ndarray:
+    """A partition that follows batches, which fill blocks to their limits."""
+    n, edited, space = graph.num_vertices, EditableGraph(graph), graph.space
+    part = space.asarray(np.arange(n) * k // n, np.int32)
+
+    def balance_of(total: int) -> Balance:
+        return Balance(k, 21 * total // (20 * k), total // k)
+
+    following = Following(edited, part, balance_of, CUT, 1, rule=PSEUDO_BLOCK)
+    found = []
+    for turn in range(3):
+        batch = edited.batch()
+        new = batch.insert_vertices(np.arange(20) % 3 + 1)
+        batch.insert_edges(new.repeat(8), 9 + np.arange(160) % 30, np.arange(160) % 5)
+        batch.delete_edges(np.arange(9, n - 9), np.arange(10, n - 8), missing="ignore")
+        batch.set_vertex_weights([15, 16], [7, 8])
+        batch.delete_vertices([2 * turn, n - 1 - turn])
+        following.reserve()
+        found += [following.follow(edited.apply(batch)).weights]
+    return np.concatenate([*found, oracles.host(following.part_of_living())])
+
+
+def by_critical_pins(graph: Any, k: int = 3) -> np.ndarray:
+    """The same of a hypergraph; the first block is too heavy."""
+    n, edited, space = graph.num_vertices, EditableHypergraph(graph), graph.space
+    part = space.asarray(np.maximum(0, np.arange(n) * (k + 1) // n - 1), np.int32)
+
+    def balance_of(total: int) -> Balance:
+        return Balance(k, 21 * total // (20 * k), total // k)
+
+    following = Following(edited, part, balance_of, net_objective("km1"), 1, rule=CRITICAL_PINS)
+    found = []
+    for turn in range(2):
+        batch = edited.batch()
+        new = batch.insert_vertices(np.arange(9) % 3 + 1)
+        batch.insert_pins(np.arange(18), new.repeat(2))
+        batch.insert_pins(20 + np.arange(9), 30 + np.arange(9))
+        batch.set_vertex_weights([15, 16], [9, 9])
+        batch.delete_vertices([2 * turn, n - 1 - turn])
+        following.reserve()
+        found += [following.follow(edited.apply(batch)).weights]
+    return np.concatenate([*found, oracles.host(following.part_of_living())])
