@@ -20,6 +20,7 @@ from portpart.algorithms.following.nets import OnEditedNets
 from portpart.algorithms.following.pseudo import BLOCKS_TEAM, look_for_overload, stop
 from portpart.algorithms.following.pseudo_rounds import (
     begin_rounds,
+    comes_first,
     drop_move,
     end_round,
     find_block,
@@ -130,9 +131,7 @@ def list_first_on_nets(i, graph: NetRows, run: Run, trial: Pseudo):
         if size_of_net(net, graph.nets) <= MAX_SMALL:
             for pin in range(graph.nets.begin[net], graph.nets.end[net]):
                 u = graph.nets.pins[pin]
-                if u >= v:
-                    break
-                if run.moves.locked_in[u] == WAITS:
+                if run.moves.locked_in[u] == WAITS and comes_first(u, v, run, trial.words):
                     beaten = int64(1)
     beaten = team_max(beaten)
     if lane() == 0:
