@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
 import portpart
 from bench.traffic import LaunchCounter
-from portpart import generators
+from portpart import backends, generators
 from portpart.backends.language import Kernel
 
 WARM = 3
@@ -30,21 +32,35 @@ class WorkCounter(LaunchCounter):
         return array
 
 
+@contextmanager
+def counting() -> Iterator[WorkCounter]:
+    """Have calls with one thread be counted."""
+    key, space = ("cpu", 1), WorkCounter()
+    usual = backends._spaces.get(key)
+    backends._spaces[key] = space
+    try:
+        yield space
+    finally:
+        del backends._spaces[key]
+        if usual is not None:
+            backends._spaces[key] = usual
+
+
 def counted(graph: Any, k: int, edits: int, rounds: int) -> dict[str, Any]:
     """Medians of what a round of random edits takes, and the most of any round."""
-    space = WorkCounter()
-    session = portpart.Session(graph.to(space), k, preset="fast")
-    draw = generators.RandomEdits(graph, 1, "near")
     found: dict[str, list[int]] = {"launches": [], "items": [], "bytes": []}
-    for _ in range(WARM + rounds):
-        batch = session.batch()
-        draw.play(batch, edits)
-        space.launches.clear()
-        space.items = space.made = 0
-        session.apply(batch, effort="local")
-        for name, value in (("launches", space.launches.total()), ("items", space.items),
-                            ("bytes", space.made)):
-            found[name].append(value)
+    with counting() as space:
+        session = portpart.Session(graph, k, preset="fast", device="cpu", threads=1)
+        draw = generators.RandomEdits(graph, 1, "near")
+        for _ in range(WARM + rounds):
+            batch = session.batch()
+            draw.play(batch, edits)
+            space.launches.clear()
+            space.items = space.made = 0
+            session.apply(batch, effort="local")
+            for name, value in (("launches", space.launches.total()), ("items", space.items),
+                                ("bytes", space.made)):
+                found[name].append(value)
     return {"kind": "hypergraph" if hasattr(graph, "num_nets") else "graph",
             "vertices": graph.num_vertices, "k": k, "edits": edits,
             **{name: median(values[WARM:]) for name, values in found.items()},

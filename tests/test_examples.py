@@ -111,3 +111,30 @@ def test_the_picture_of_the_readme_is_drawn(tmp_path: Path) -> None:
                    env=environment, check=True)
     assert file.read_bytes().startswith(PNG)
     assert abs(len(file.read_bytes()) - (ROOT / "docs" / "airfoil.png").stat().st_size) < 20_000
+
+
+def test_partitions_that_follow_edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                      capsys: pytest.CaptureFixture[str]) -> None:
+    """Each example counts itself what the library tells, and draws a picture."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    folder = ("--folder", str(tmp_path))
+    mesh = shown_by("adaptive_mesh.py", monkeypatch, capsys, "--steps", "6", "--levels", "6",
+                    "-k", "4", *folder)
+    cuts, sent = zip(*(numbers_after(name, mesh)[:2] for name in ("repartitioned", "new each")))
+    assert cuts[0] < 1.1 * cuts[1]
+    assert sent[0] < sent[1]
+    social = shown_by("social_graph.py", monkeypatch, capsys, "--days", "14", "--joins", "12",
+                      "-k", "3", *folder)
+    own, _, hashed, _ = numbers_after("between servers:", social)
+    assert own < hashed / 2
+    eco = shown_by("eco_loop.py", monkeypatch, capsys, "--bits", "10", "-k", "2", "--trials", "30",
+                   *folder)
+    gates, _, before = numbers_after("", eco.splitlines()[0])
+    kept, _, _, after, _ = numbers_after("", eco.splitlines()[1])
+    assert 0 < kept < 30
+    assert after <= before
+    blocks = [line.split()[0] for line in (tmp_path / "eco_loop.part").read_text().splitlines()]
+    assert len(blocks) == len(set(blocks)) == gates + kept
+    for name in ("adaptive_mesh", "social_graph", "eco_loop"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(PNG)
