@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.algorithms.edits.at_once import is_small, limits_for, looked_at_once
+from portpart.algorithms.edits.at_once import Look, is_small, limits_for, looked_at_once
 from portpart.algorithms.edits.batch import MAX_IDS, Batch, Births, Call, bear, joined, unbear
 from portpart.algorithms.edits.deaths import cleared_pairs, dying
 from portpart.algorithms.edits.edited import Edited
@@ -124,21 +124,23 @@ class Findings:
         sides = edited.sides()
         operations = self._operations(sides)
         if len(operations.kinds):
-            self.rewritings = [self._looked(side, operations, tally)
-                               for side, tally in zip(sides, self.tallies)]
+            self.rewritings = self._looked(sides, operations)
 
-    def _looked(self, side: Side, operations: Operations, tally: Tally) -> Rewriting:
-        space, length = self.edited.space, len(operations.kinds) * side.directions
-        if not is_small(space, length):
-            immortal = not self.dying and all(
-                living.num_alive == living.count for living in self.edited.living)
-            changes = net_effect(space, side, operations, tally, immortal)
-            return planned(side.store, changes, tally)
-        alone = side.both and not self.dying and not self.weighed and all(
-            living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
-            for living in self.edited.living)
-        limits = limits_for(side.store, length, self.edited.pair_weight, alone)
-        return looked_at_once(space, side, operations, tally, limits)
+    def _looked(self, sides: Sequence[Side], operations: Operations) -> list[Rewriting]:
+        """What operations come to in the stores."""
+        space, edited, number = self.edited.space, self.edited, len(operations.kinds)
+        if all(is_small(space, number * side.directions) for side in sides):
+            alone = not self.dying and not self.weighed and all(
+                living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
+                for living in edited.living)
+            return looked_at_once(space, [
+                Look(side, operations, tally, limits_for(
+                    side.store, number * side.directions, edited.pair_weight, alone))
+                for side, tally in zip(sides, self.tallies)])
+        immortal = not self.dying and all(
+            living.num_alive == living.count for living in edited.living)
+        return [planned(side.store, net_effect(space, side, operations, tally, immortal), tally)
+                for side, tally in zip(sides, self.tallies)]
 
     def _operations(self, sides: Sequence[Side]) -> Operations:
         space, calls = self.edited.space, _pairs(self.batch)

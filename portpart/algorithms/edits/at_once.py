@@ -5,6 +5,9 @@ Keys are sorted by counting, for each of them, those before it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -77,22 +80,45 @@ def is_small(space: ExecutionSpace, length: int) -> bool:
     return length <= TILE and length * length <= COMPARISONS * space.widest_team
 
 
-def looked_at_once(space: ExecutionSpace, side: Side, operations: Operations, tally: Tally,
-                   limits: Limits) -> Rewriting:
-    """What operations come to; written if ``tally.written`` says so."""
-    store, length = side.store, len(operations.kinds) * side.directions
+@dataclass(frozen=True)
+class Look:
+    """What is looked at in a store: operations, what counts them, and what may be written."""
+
+    side: Side
+    operations: Operations
+    tally: Tally
+    limits: Limits
+
+
+def looked_at_once(space: ExecutionSpace, looks: Sequence[Look]) -> list[Rewriting]:
+    """What operations come to in all stores; written in all if ``tally.written`` says so."""
+    records: dict[str, Any] = {}
+    rewritings, key = [], []
+    for number, look in enumerate(looks):
+        mine, rewriting = _records_of(space, look)
+        records |= {f"{name}{number}": record for name, record in mine.items()}
+        rewritings.append(rewriting)
+        key += [None if array is None else array.dtype for array in (
+            look.operations.weights, look.operations.times, look.side.store.rows.begin,
+            look.side.store.rows.weights)]
+    length = max(look.limits.array[0] for look in looks)
+    executable = space.cached_executable(("edits at once", *key), lambda: _recorded(looks, records))
+    executable.run(records, length, length)
+    return rewritings
+
+
+def _records_of(space: ExecutionSpace, look: Look) -> tuple[dict[str, Any], Rewriting]:
+    """The records for a store, and what is to be written there."""
+    side = look.side
+    store, length = side.store, len(look.operations.kinds) * side.directions
     changes = empty_changes(space, space.empty(length, np.int64))
     places = Places(space.empty(length + 1, np.int64), space.empty(length + 1, np.int64),
                     store.used, length)
     directed = Directed(changes.keys, work(np.int32, int), length, side.directions, int(side.both))
-    records = {"directed": directed, "operations": operations, "rows": store.rows,
-               "deaths": side.deaths, "changes": changes, "tally": tally, "places": places,
-               "growth": store.growth, "limits": limits}
-    kinds = tuple(None if array is None else array.dtype for array in (
-        operations.weights, operations.times, store.rows.begin, store.rows.weights))
-    executable = space.cached_executable(("edits at once", *kinds), lambda: _recorded(records))
-    executable.run({**records, "swapped": int(side.swapped)}, length, length)
-    return Rewriting(store, changes, places)
+    return {"directed": directed, "operations": look.operations, "rows": store.rows,
+            "deaths": side.deaths, "changes": changes, "tally": look.tally, "places": places,
+            "growth": store.growth, "limits": look.limits, "swapped": int(side.swapped),
+            }, Rewriting(store, changes, places)
 
 
 def limits_for(store: RowStore, length: int, total_weight: int, alone: bool) -> Limits:
@@ -115,27 +141,39 @@ def limits_for(store: RowStore, length: int, total_weight: int, alone: bool) -> 
                      plain=int(weights is None))
 
 
-def _recorded(records: dict[str, Any]) -> Program:
+def _recorded(looks: Sequence[Look], records: dict[str, Any]) -> Program:
     program = Program("edits at once")
-    slots: dict[str, Any] = {name: program.record(name, record)
-                             for name, record in records.items()}
-    directed, places, limits = slots["directed"], slots["places"], slots["limits"]
-    unsorted = program.scratch("unsorted", work(np.int64, int))
-    rooms = program.scratch("rooms", work(np.int64, int))
-    program.scalar("swapped")
-    sums = {"before": places.before, "length": places.length}
-    program.launch(limits.length, write_key, sides=directed.sides, keys=unsorted)
-    program.launch(limits.length, place_key, keys=unsorted, team=SCAN_TEAM)
-    program.launch(limits.length, find_net_effect)
-    _record_sums(program, slots["changes"].deltas, places.before, limits.length)
-    program.launch(limits.length, find_room, **sums, rooms=rooms)
-    _record_sums(program, rooms, places.begin, limits.length)
-    program.launch(1, tell, **sums, begin=places.begin)
-    program.launch(1, decide)
-    with program.if_nonzero(limits.go):
-        weighted = records["rows"].weights is not None
-        program.launch(limits.length, rewrite_for(weighted), team=TEAM)
+    own: list[dict[str, Any]] = [{} for _ in looks]
+    for name, record in records.items():
+        slot = program.scalar(name) if isinstance(record, int) else program.record(name, record)
+        own[int(name[-1])][name[:-1]] = slot
+    for number, slots in enumerate(own):
+        _record_look(program, number, slots)
+    with ExitStack() as all_go:
+        for slots in own:
+            all_go.enter_context(program.if_nonzero(slots["limits"].go))
+        for look, slots in zip(looks, own):
+            weighted = look.side.store.rows.weights is not None
+            program.launch(1, confirm, **slots)
+            program.launch(slots["limits"].length, rewrite_for(weighted), team=TEAM, **slots)
     return program
+
+
+def _record_look(program: Program, number: int, slots: dict[str, Any]) -> None:
+    """Record what is looked at in one store."""
+    directed, places, limits = slots["directed"], slots["places"], slots["limits"]
+    unsorted = program.scratch(f"unsorted{number}", work(np.int64, int))
+    rooms = program.scratch(f"rooms{number}", work(np.int64, int))
+    sums = {"before": places.before, "length": places.length}
+    program.launch(limits.length, write_key, sides=directed.sides, keys=unsorted,
+                   operations=slots["operations"], swapped=slots["swapped"])
+    program.launch(limits.length, place_key, keys=unsorted, team=SCAN_TEAM, directed=directed)
+    program.launch(limits.length, find_net_effect, **slots)
+    _record_sums(program, slots["changes"].deltas, places.before, limits.length)
+    program.launch(limits.length, find_room, rooms=rooms, **sums, **slots)
+    _record_sums(program, rooms, places.begin, limits.length)
+    program.launch(1, tell, begin=places.begin, **sums, **slots)
+    program.launch(1, decide, **slots)
 
 
 def _record_sums(program: Program, values: Slot, result: Slot, length: Any) -> None:
@@ -163,4 +201,9 @@ def decide(_, tally: Tally, limits: Limits):
     gain = added(tally.deltas) - removed(tally.deltas) + tally.extra
     limits.go = int64(tally.refused == NONE and tally.room <= limits.free
                       and gain <= limits.gain and (limits.plain == 0 or tally.unusual == 0))
-    tally.written = limits.go
+
+
+@kernel
+def confirm(_, tally: Tally):
+    """Rows are written."""
+    tally.written = 1
