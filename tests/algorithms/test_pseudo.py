@@ -19,7 +19,7 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_store import HALF_MORE, Growth
 from tests import oracles
-from tests.algorithms.spaces import reference
+from tests.algorithms.spaces import check_rooms, reference
 from tests.algorithms.test_net_grouping import mixed
 from tests.backends.lanes import LanesSpace
 
@@ -50,7 +50,7 @@ class Plain:
                  limits: list[int]) -> None:
         self.rows, self.weights, self.part, self.limits = rows, weights, part, limits
         self.pseudo: set[int] = set()
-        self.turns = 0
+        self.turns = self.shortened = 0
 
     def room(self, b: int) -> int:
         return self.limits[b] - sum(self.weights[v] for v, block in self.part.items() if block == b)
@@ -87,6 +87,7 @@ class Plain:
                 made += 1
             self.pseudo -= {v for _, v, _ in moves[:made]}
             relaxed = made == 0
+            self.shortened += made < len(moves)
         self.turns = turns
 
     def move(self, v: int, relaxed: bool) -> list[tuple[int, int, int]]:
@@ -115,7 +116,7 @@ class Twins:
             self.edited, space.asarray(part, np.int32), self.balance, CUT, SEED, price, None,
             None if fixed is None else space.asarray(fixed, np.int32), rule=PSEUDO_BLOCK)
         self.part = dict(enumerate(part.tolist()))
-        self.rebalanced = self.turns = 0
+        self.rebalanced = self.turns = self.shortened = 0
 
     def balance(self, total: int) -> Balance:
         limits = [int((1 + self.slack * (b + 1)) * -(-total // K)) for b in range(K)]
@@ -132,7 +133,7 @@ class Twins:
         plain = Plain(rows, weights, {v: b for v, b in self.part.items() if v in rows}, limits)
         plain.leave(ends, self.fixed)
         plain.come_back()
-        self.turns = plain.turns
+        self.turns, self.shortened = plain.turns, self.shortened + plain.shortened
         found = oracles.host(self.following.part_of_living())
         self.part = {v: int(found[v]) for v in rows}
         if all(plain.room(b) >= 0 for b in range(K)):
@@ -168,8 +169,8 @@ def weighted_graph(n: int, seed: int, heaviest: int = 3) -> Graph:
 
 
 def drawn_batch(edited: EditableGraph, random: np.random.Generator, size: int,
-                deaths: int = 1) -> Any:
-    """Edits of all kinds, among vertices that are near each other by their ids."""
+                deaths: int = 1, crowd: int = 0) -> Any:
+    """Edits of all kinds, and new vertices that crowd into one block."""
     batch, ids = edited.batch(), edited.ids
     pairs = random.choice(ids, (size, 2))
     near = ids[np.minimum(len(ids) - 1, random.integers(0, len(ids), size) + 3)]
@@ -177,6 +178,8 @@ def drawn_batch(edited: EditableGraph, random: np.random.Generator, size: int,
     new = batch.insert_vertices(random.integers(0, 4, 1 + size // 8))
     batch.insert_edges(np.repeat(new, 2), random.choice(ids, 2 * len(new)))
     batch.insert_edges(new[1:], new[:-1])
+    batch.insert_edges(batch.insert_vertices(random.integers(1, 4, crowd)), ids[0],
+                       random.integers(1, 4, crowd))
     batch.delete_edges(random.choice(ids, size), near, missing="ignore")
     batch.set_vertex_weights(random.choice(ids, 2, replace=False), [1, 4])
     batch.delete_vertices(random.choice(np.append(ids[2:], new[-1:]), deaths, replace=False))
@@ -187,14 +190,16 @@ def begun(graph: Graph, seed: int = 2) -> np.ndarray:
     return portpart.partition(graph, K, seed=seed).part
 
 
-@pytest.mark.parametrize("slack", [0.002, 0.02])
-def test_rounds_end_where_the_text_does(space: ExecutionSpace, slack: float) -> None:
-    """With little room prefixes of moves count, with more they seldom do."""
+@pytest.mark.parametrize("crowd", [0, 40])
+def test_rounds_end_where_the_text_does(space: ExecutionSpace, crowd: int) -> None:
+    """Where many want to move to one block, the longest balanced prefix of them does."""
     graph, random = weighted_graph(300, 1), np.random.default_rng(5)
-    twins = Twins(space, graph, begun(graph), 0.03 + slack)
+    twins = Twins(space, graph, begun(graph), 0.03)
     for size in (4, 10, 30, 60, 90, 5):
-        twins.round(drawn_batch(twins.edited, random, size))
+        twins.round(drawn_batch(twins.edited, random, size, crowd=crowd))
     assert twins.rebalanced <= 3
+    assert (twins.shortened > 4) == (crowd > 0)
+    check_rooms(space)
 
 
 def test_where_many_die_blocks_are_relieved(space: ExecutionSpace) -> None:
@@ -259,7 +264,7 @@ def test_lanes_and_the_order_of_items_decide_nothing(lanes: int) -> None:
     graph, random = weighted_graph(90, 6), np.random.default_rng(9)
     twins = Twins(LanesSpace(lanes, seed=lanes), graph, begun(graph), 0.04)
     for size in (10, 30):
-        twins.round(drawn_batch(twins.edited, random, size))
+        twins.round(drawn_batch(twins.edited, random, size, crowd=30))
 
 
 def test_sessions_with_it_go_back_and_go_on(tmp_path: Path) -> None:
