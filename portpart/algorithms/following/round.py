@@ -13,7 +13,7 @@ from portpart.algorithms.following.accounts import (
 )
 from portpart.algorithms.following.kinds import Kind
 from portpart.algorithms.following.placing import record_placing, settle_birth, tie_birth
-from portpart.algorithms.refinement.around import record_around
+from portpart.algorithms.refinement.around import record_around, record_begin
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.program import MoveRule, Recording
 
@@ -29,6 +29,7 @@ def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs:
     program = this.program
     counts: Any = program.records["counts"]
     journal: Any = program.records["journal"]
+    record_begin(this)
     program.launch(counts.limited, limit_block)
     record_placing(program, kind.tied)
     if costs:

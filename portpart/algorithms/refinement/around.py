@@ -20,7 +20,7 @@ from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.label_propagation import commit_move
 from portpart.algorithms.refinement.moves import move_vertex, save_block, save_vertex
 from portpart.algorithms.refinement.program import MoveRule, Recording, record_iterations
-from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.algorithms.refinement.state import SIZE, Level, Run, Sizes
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
@@ -106,7 +106,8 @@ class Around:
     record : callable
         Records it, of which `record_around` is a part.
     records : dict
-        Those that it has beside what refinement has; the journal is one.
+        Those that it has beside what refinement has; the journal is one, and `refine_around` adds
+        words that a run begins with, ``begun``.
     key : tuple
         What else its code depends on.
     size : int
@@ -139,6 +140,12 @@ def rest_vertex(v, run: Run, home):
     put_to_rest(v, run)
     run.incumbent.best[v] = run.moves.part[v]
     home[v] = run.moves.part[v]
+
+
+@kernel
+def begin_level(word, begun: Level, run: Run):
+    """A word is what a run begins with."""
+    run.level[word] = begun[word]
 
 
 @kernel
@@ -222,6 +229,11 @@ def sum_up(_, run: Run, journal: Journal):
     if lane() == 0:
         journal.report.cost = twice // 2
         journal.report.iterations = run.level.iteration
+
+def record_begin(this: Recording) -> None:
+    """Record that the words of a run are those that it begins with."""
+    this.program.launch(SIZE, begin_level)
+
 
 def record_around(this: Recording, rule: MoveRule, more: More) -> None:
     """Record a run around vertices that are woken already."""

@@ -112,6 +112,7 @@ class Refiner:
         self._at_best = False
         self._one_lane = 0
         self._homes: dict[int, Homes] = {}
+        self._around: tuple[Any, Any] = (None, None)
 
     def settle(self, graphs: Sequence[Structure], homes: Sequence[Homes]) -> None:
         """Give the vertices of graphs, the finest first, homes that it costs to leave."""
@@ -203,8 +204,11 @@ class Refiner:
         self._limits = {**self._limits_on(graph, options), "hub_degree": NO_HUBS}
         if filter_ratio is None:
             self._limits["iteration_limit"] = 0
-        self.words = Level(np.array(Level.of(**self._limits).array))
-        self.run = self._run_on(graph, filter_ratio or 0.0, fixed, homes)
+        around.records["begun"] = Level.of(**self._limits)
+        key = graph.num_vertices, filter_ratio, id(fixed), id(homes)
+        if self._around[0] is not self.run or self._around[1] != key:
+            self.run = self._run_on(graph, filter_ratio or 0.0, fixed, homes)
+            self._around = self.run, key
         self._execute(graph, fixed, replace(self._widths(graph), hubs=False), around)
 
     def _execute(self, graph: Structure, fixed: Array | None, widths: Widths,
