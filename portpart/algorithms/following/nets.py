@@ -30,6 +30,7 @@ from portpart.algorithms.refinement.on_nets import OnNets
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import DeviceFunction
+from portpart.graphs.hypergraph import Nets
 from portpart.graphs.row_store import extended
 
 NONE = -1
@@ -54,8 +55,7 @@ class EditedNets(EditedRows):
     @property
     def type_key(self) -> tuple[Any, ...]:
         """The types of the arrays."""
-        rows, nets = self.graph.nets_of.rows, self.graph.net_rows
-        return "edited nets", rows.begin.dtype, nets.begin.dtype
+        return "edited nets", self.graph.nets_of.rows.begin.dtype, self.graph.pins.rows.begin.dtype
 
     def mean_joint_weight(self, factor: int) -> int:
         """Mean weight of a net, times a factor."""
@@ -104,9 +104,11 @@ class NetsFollowed:
     def __call__(self, edited: EditedNets) -> NetRows:
         """The rows as kernels take them, with room for the state of all nets."""
         self._reserve(self.sizes.large)
-        rows = edited.csr
-        return NetRows(rows.begin, rows.end, rows.targets, None, rows.vertex_weights,
-                       self.graph.net_rows, self.state)
+        self.graph.reserve_ids()
+        rows, pins = self.graph.nets_of.rows, self.graph.pins.rows
+        return NetRows(rows.begin, rows.end, rows.elements, None, self.graph.vertices.weights,
+                       Nets(pins.begin, pins.end, pins.elements, self.graph.nets.weights),
+                       self.state)
 
     def prepare(self, edited: EditedNets, update: Update, refine: bool) -> dict[str, Any]:
         """Have room for what a batch has changed, and return the records of it."""
