@@ -15,7 +15,8 @@ from portpart.algorithms.edits.batch import Batch
 from portpart.api.migration import price_of
 from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
 from portpart.api.session_file import first_call, read_session, write_session
-from portpart.api.session_rounds import Rounds, SessionMark, Wishes, editable, made
+from portpart.api.session_levels import Wishes, editable, made
+from portpart.api.session_rounds import Rounds, SessionMark
 from portpart.api.session_update import SessionUpdate, unknown
 from portpart.api.tasks import checked_sizes, default_objective
 from portpart.backends.interface import Array
@@ -51,9 +52,10 @@ class Session:
         What is moved with each vertex; 1 by default, and for new vertices.
     escalate : {"auto", "never"}
         Whether more than local refinement is done where that seems necessary: all levels are
-        refined when edits since the last time come to 5 % of all arcs or pins, when the objective
-        has grown by 5 % beside the total weight of edges or pins, or when bounds are broken; the
-        partition is made anew when edits come to half of all arcs or pins.
+        refined when edits since the last time come to 2.5 % of all arcs or pins, when the
+        objective has grown by 5 % beside the total weight of edges or pins, or when bounds are
+        broken, and if a new partition turns out to cost 2 % less, that is taken; the partition is
+        made anew when edits come to half of all arcs or pins.
 
     Raises
     ------

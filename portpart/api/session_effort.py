@@ -12,7 +12,7 @@ from portpart.options import shown
 EFFORTS = ("auto", "none", "local", "cycle", "full")
 ESCALATIONS = ("auto", "never")
 
-CYCLE_SHARE = Fraction(1, 20)
+CYCLE_SHARE = Fraction(1, 40)
 """With edits of so many of all arcs or pins, all levels are refined."""
 
 FULL_SHARE = Fraction(1, 2)

@@ -14,7 +14,8 @@ from portpart.algorithms.edits.saved import load, save
 from portpart.algorithms.partitioners import ALGORITHMS
 from portpart.api.call import Call, call_of
 from portpart.api.session_effort import Ledger
-from portpart.api.session_rounds import Rounds, Wishes, made
+from portpart.api.session_levels import Wishes, made
+from portpart.api.session_rounds import Rounds
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import GraphFormatError
 from portpart.io.text.files import PathLike

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 from math import ceil
 from typing import Any, NamedTuple
@@ -14,25 +13,19 @@ import numpy as np
 
 from portpart.algorithms.balance.nonempty import max_filled
 from portpart.algorithms.edits.batch import Batch
-from portpart.algorithms.edits.editable import Editable, EditableGraph, Mark
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.edits.editable import Mark
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.following.following import Following, Moves, Round
-from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values
 from portpart.algorithms.partitioners import rule_around
-from portpart.api.bounds import Bounds, BoundsRule, bounds_for
+from portpart.api.bounds import Bounds, BoundsRule
 from portpart.api.call import Call
-from portpart.api.migration import Old
-from portpart.api.repartition import PRICED, Tries
 from portpart.api.session_effort import Ledger
+from portpart.api.session_levels import Wishes, all_levels, call_now, made
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,25 +34,6 @@ class SessionMark:
 
     edits: Mark
     position: int
-
-
-class Wishes(NamedTuple):
-    """What is wanted of the blocks, as `portpart.Session` has it.
-
-    Attributes
-    ----------
-    imbalance, target : object
-    min_weight : int
-    price : Fraction
-        What the move of a vertex of size 1 costs.
-    escalates : bool
-    """
-
-    imbalance: Any
-    target: Any
-    min_weight: int
-    price: Fraction
-    escalates: bool
 
 
 class Step(NamedTuple):
@@ -199,13 +173,16 @@ class Rounds:
     def _gone_on(self, update: Update, wanted: str,
                  local: Round) -> tuple[Done, Array | None]:
         """Refine all levels, if that is to be; and the partition before that."""
-        edits = sum(len(changes.keys) for changes in update.changes)
+        edits = len(update.changes[0].keys) if update.changes else 0
         self.ledger = replace(self.ledger, edits=self.ledger.edits + edits)
         effort = self._effort() if wanted == "auto" else wanted
         if effort in ("none", "local"):
             return Done(effort, local.moved, local.migration, local.affected), None
         following = self.following
-        found = self._anew(effort)
+        graph, living = made(self.edited), following.living()
+        found, effort = all_levels(call_now(self.call, graph, living.fixed, self.wishes), living,
+                                   self.wishes.price, effort, wanted == "auto")
+        found = following.of_all(found)
         old, part = following.before(update), self.edited.space.copy(following.part)
         try:
             following.restart(found)
@@ -224,32 +201,6 @@ class Rounds:
 
     def _settled(self, edits: int) -> Ledger:
         return Ledger(edits, self.last.cost, self.edited.pair_weight, not self.feasible)
-
-    def _anew(self, effort: str) -> Array:
-        """The partition of all ids, refined on all levels or made anew."""
-        graph, living = made(self.edited), self.following.living()
-        call, space = self._call_of(graph, living.fixed), graph.space
-        sizes = (np.ones(graph.num_vertices, np.int64) if living.sizes is None
-                 else space.to_host(living.sizes))
-        price = self.wishes.price
-        if effort == "full" or not isinstance(call.config, PRICED):
-            price = Fraction(0)
-        found = Tries(call, Old(space.to_host(living.part), sizes), None).best(price)
-        return self.following.of_all(found.part)
-
-    def _call_of(self, graph: EitherGraph, fixed: Array | None) -> Call:
-        """The call that partitions the graph as it is now."""
-        call, wishes = self.call, self.wishes
-        before = call.problem
-        try:
-            bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed,
-                                wishes.min_weight)
-        except InputError:  # there is too little left for the least that blocks are to weigh
-            bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed, 0)
-        problem: Problem[Any] = Problem(
-            graph, bounds.balance, before.seed, Trace(graph.space, graph, None),
-            Constraints(fixed), before.objective)
-        return replace(call, problem=problem, bounds=bounds)
 
     def mark(self) -> SessionMark:
         """A mark of the state as it is."""
@@ -298,16 +249,3 @@ class Rounds:
         self.marks = WeakSet()
         self.follow(living.part, living.sizes, living.fixed)
         return renamed
-
-
-def made(edited: Editable) -> EitherGraph:
-    """The living vertices, and nets, in the order of their ids."""
-    if isinstance(edited, EditableHypergraph):
-        return edited.hypergraph()
-    assert isinstance(edited, EditableGraph)
-    return edited.graph()
-
-
-def editable(graph: EitherGraph) -> EditableGraph | EditableHypergraph:
-    """The same, to be edited."""
-    return EditableGraph(graph) if isinstance(graph, Graph) else EditableHypergraph(graph)

@@ -12,7 +12,8 @@ import pytest
 from portpart import generators
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.api.session_file import first_call
-from portpart.api.session_rounds import Rounds, Wishes
+from portpart.api.session_levels import Wishes
+from portpart.api.session_rounds import Rounds
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.graph import Graph

@@ -1,0 +1,99 @@
+"""Refinement of all levels, and new partitions, of a graph that is edited."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.algorithms.edits.editable import Editable, EditableGraph
+from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.following.whereabouts import Living
+from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.api.bounds import bounds_for
+from portpart.api.call import Call, cost_of
+from portpart.api.migration import Old
+from portpart.api.repartition import PRICED, Tries
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph
+
+MUCH_BETTER = Fraction(98, 100)
+"""A new partition that costs less than this share is taken whatever it moves."""
+
+
+class Wishes(NamedTuple):
+    """What is wanted of the blocks, as `portpart.Session` has it.
+
+    Attributes
+    ----------
+    imbalance, target : object
+    min_weight : int
+    price : Fraction
+        What the move of a vertex of size 1 costs.
+    escalates : bool
+    """
+
+    imbalance: Any
+    target: Any
+    min_weight: int
+    price: Fraction
+    escalates: bool
+
+
+def call_now(call: Call, graph: EitherGraph, fixed: Array | None, wishes: Wishes) -> Call:
+    """The call that partitions a graph as it is now."""
+    before = call.problem
+    try:
+        bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed,
+                            wishes.min_weight)
+    except InputError:  # there is too little left for the least that blocks are to weigh
+        bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed, 0)
+    problem: Problem[Any] = Problem(
+        graph, bounds.balance, before.seed, Trace(graph.space, graph, None),
+        Constraints(fixed), before.objective)
+    return replace(call, problem=problem, bounds=bounds)
+
+
+def all_levels(call: Call, living: Living, price: Fraction, effort: str,
+               may_change: bool) -> tuple[Array, str]:
+    """Blocks refined on all levels, or made anew, and which of the two.
+
+    Parameters
+    ----------
+    living : Living
+        Blocks and sizes of the vertices.
+    effort : {"cycle", "full"}
+    may_change : bool
+        Whether a new partition is taken, whatever it moves, where it is much better: from bad luck
+        in the beginning refinement finds no way out.
+    """
+    problem, space = call.problem, call.problem.space
+    sizes = (np.ones(problem.graph.num_vertices, np.int64) if living.sizes is None
+             else space.to_host(living.sizes))
+    if effort == "full" or not isinstance(call.config, PRICED):
+        price, effort = Fraction(0), "full"
+    tries = Tries(call, Old(space.to_host(living.part), sizes), None)
+    found, fresh = tries.best(price), tries.fresh
+    costs = [cost_of(problem, each.part) for each in (found, fresh)]
+    if may_change and costs[1] < MUCH_BETTER * costs[0] and call.bounds.kept_by(fresh.weights):
+        found, effort = fresh, "full"
+    return found.part, effort
+
+
+def made(edited: Editable) -> EitherGraph:
+    """The living vertices, and nets, in the order of their ids."""
+    if isinstance(edited, EditableHypergraph):
+        return edited.hypergraph()
+    assert isinstance(edited, EditableGraph)
+    return edited.graph()
+
+
+def editable(graph: EitherGraph) -> EditableGraph | EditableHypergraph:
+    """The same, to be edited."""
+    return EditableGraph(graph) if isinstance(graph, Graph) else EditableHypergraph(graph)
