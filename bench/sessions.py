@@ -82,23 +82,25 @@ def editable(graph: Any) -> Edited:
 @kinds
 @click.option("--rounds", default=30, show_default=True)
 @click.option("--effort", default="auto", show_default=True)
+@click.option("--draws", default="random", show_default=True,
+              help="random; or eco: buffers and swaps in netlists.")
 @device
 @threads
 @preset
 @output
 def speed(vertices: list[int], k: list[int], edits: list[int], kinds: list[str], rounds: int,
-          effort: str, output: Path | None, **settings: Any) -> None:
-    """Time rounds of random edits: applied alone, and followed by a session."""
+          effort: str, draws: str, output: Path | None, **settings: Any) -> None:
+    """Time rounds of edits: applied alone, and followed by a session."""
     def records() -> Iterator[dict[str, Any]]:
         for kind in kinds:
             for size in vertices:
                 graph = made(kind, size, settings["device"])
                 for count in edits:
-                    alone = milliseconds(applying(graph, count), rounds)
+                    alone = milliseconds(applying(graph, draws, count), rounds)
                     for blocks in k:
                         facts = {"kind": kind, "vertices": graph.num_vertices, "k": blocks,
                                  "edits": count, **settings, "effort": effort,
-                                 "apply": alone}
+                                 "draws": draws, "apply": alone}
                         yield timed_session(graph, blocks, count, rounds, effort, facts)
     tell(output, records())
 
@@ -109,7 +111,7 @@ def timed_session(graph: Any, k: int, count: int, rounds: int, effort: str,
     settings = {name: facts[name] for name in ("device", "threads", "preset")}
     session = portpart.Session(graph, k, **settings)
     updates: list[Any] = []
-    draw = generators.RandomEdits(graph, 1, "near")
+    draw = drawn_on(graph, facts["draws"])
 
     def play() -> Callable[[], Any]:
         batch = session.batch()
@@ -126,10 +128,17 @@ def timed_session(graph: Any, k: int, count: int, rounds: int, effort: str,
             "feasible": all(update.feasible for update in updates)}
 
 
-def applying(graph: Any, count: int) -> Callable[[], Callable[[], Any]]:
+def drawn_on(graph: Any, draws: str) -> Any:
+    """What draws edits."""
+    if draws == "eco":
+        return generators.EcoEdits(graph, 1)
+    return generators.RandomEdits(graph, 1, "near")
+
+
+def applying(graph: Any, draws: str, count: int) -> Callable[[], Callable[[], Any]]:
     """Rounds of edits that nobody follows."""
     edited = editable(graph)
-    draw = generators.RandomEdits(graph, 1, "near")
+    draw = drawn_on(graph, draws)
 
     def play() -> Callable[[], Any]:
         batch: Any = edited.batch()
