@@ -54,8 +54,9 @@ class Session:
         Whether more than local refinement is done where that seems necessary: all levels are
         refined when edits since the last time come to 2.5 % of all arcs or pins, when the
         objective has grown by 5 % beside the total weight of edges or pins, or when bounds are
-        broken, and if a new partition turns out to cost 2 % less, that is taken; the partition is
-        made anew when edits come to half of all arcs or pins.
+        broken, and if a new partition turns out to cost 2 % less, and pays for its moves in 256
+        rounds, that is taken; the partition is made anew when edits come to half of all arcs or
+        pins.
 
     Raises
     ------

@@ -24,7 +24,10 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
 
 MUCH_BETTER = Fraction(98, 100)
-"""A new partition that costs less than this share is taken whatever it moves."""
+"""A new partition that costs less than this share is taken, if that pays for its moves in time."""
+
+PATIENCE = 256
+"""In so many rounds, in each of which less is cut."""
 
 
 class Wishes(NamedTuple):
@@ -70,8 +73,8 @@ def all_levels(call: Call, living: Living, price: Fraction, effort: str,
         Blocks and sizes of the vertices.
     effort : {"cycle", "full"}
     may_change : bool
-        Whether a new partition is taken, whatever it moves, where it is much better: from bad luck
-        in the beginning refinement finds no way out.
+        Whether a new partition is taken where it is much better, if it pays for its moves in time:
+        from bad luck in the beginning refinement finds no way out.
     """
     problem, space = call.problem, call.problem.space
     sizes = (np.ones(problem.graph.num_vertices, np.int64) if living.sizes is None
@@ -80,8 +83,9 @@ def all_levels(call: Call, living: Living, price: Fraction, effort: str,
         price, effort = Fraction(0), "full"
     tries = Tries(call, Old(space.to_host(living.part), sizes), None)
     found, fresh = tries.best(price), tries.fresh
-    costs = [cost_of(problem, each.part) for each in (found, fresh)]
-    if may_change and costs[1] < MUCH_BETTER * costs[0] and call.bounds.kept_by(fresh.weights):
+    before, after = (cost_of(problem, each.part) for each in (found, fresh))
+    leads = after < min(MUCH_BETTER * before, before - price / PATIENCE * fresh.size)
+    if may_change and leads and call.bounds.kept_by(fresh.weights):
         found, effort = fresh, "full"
     return found.part, effort
 
