@@ -162,12 +162,27 @@ def scipy_npz() -> list[dict[str, np.ndarray]]:
     return found
 
 
+NETLIST = (b"module m (a, b, z);\n  input a, b; output z; wire n1, n2;\n"
+           b"  NAND2 u1 (.A(a), .B(b), .ZN(n1));\n  INV u2 (.A(n1), .ZN(n2));\n"
+           b"  BUF u3 (.A(n2), .Z(z)); // out\nendmodule\n")
+"""What traces are of."""
+
+
+@cache
+def traces() -> list[bytes]:
+    return [
+        b"insert_gate g BUF\ninsert_net w\ndisconnect_pin u1:ZN\nconnect_pin u1:ZN w\n"
+        b"connect_pin g:A w\nconnect_pin g:Z n1\nread_spef x.spef\nreport_slack -pin u1:ZN\n"
+        b"remove_gate u2\nremove_net n2\n",
+        b"# none\nrepower_gate u1 NAND2_X4\nconnect_pin a n2\ndisconnect_pin z\n"
+        b"remove_gate u3\ninsert_gate u3 FA\nconnect_pin u3:S n1\nconnect_pin u3:CO n1\n",
+    ]
+
+
 @cache
 def verilog() -> list[bytes]:
     return [
-        b"module m (a, b, z);\n  input a, b; output z; wire n1, n2;\n"
-        b"  NAND2 u1 (.A(a), .B(b), .ZN(n1));\n  INV u2 (.A(n1), .ZN(n2));\n"
-        b"  BUF u3 (.A(n2), .Z(z)); // out\nendmodule\n",
+        NETLIST,
         b"module top (input [3:0] v, output z);\n wire [1:0] w; supply0 gnd;\n"
         b" half h0 (.x(v[1:0]), .y(w[0])), h1 (.x({v[3], gnd}), .y(w[1]));\n"
         b" and g (z, w[0], w[1]);\nendmodule\n"

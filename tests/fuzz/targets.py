@@ -20,6 +20,7 @@ import numpy as np
 
 from portpart import InputError, Topology
 from portpart import io as graph_io
+from portpart.algorithms.edits import EditableGraph, EditableHypergraph
 from portpart.cli import files, options
 from portpart.metrics import block_weight_limits, target_weights
 from tests.fuzz import archives, calls, commands, samples, truth
@@ -122,6 +123,25 @@ def read_verilog(data: bytes, folder: Path) -> None:
         check_graph(netlist.graph(model))
     offsets, pins = netlist.hypergraph(ports=True)
     require(offsets[-1] == len(pins), "pins of the hypergraph")
+
+
+def read_trace(data: bytes, folder: Path) -> None:
+    """Stars weigh what the nets of the hypergraph have in pins, but for one each."""
+    (folder / "case.v").write_bytes(samples.NETLIST)
+    (folder / "case.ops").write_bytes(data)
+    netlist = graph_io.read_netlist(folder / "case.v")
+    ends: list[Any] = []
+    for model, kind in (("hypergraph", EditableHypergraph), ("star", EditableGraph)):
+        edits = graph_io.read_edits(folder / "case.ops", netlist, model=model)
+        edited: Any = kind(edits.graph())  # type: ignore[arg-type]
+        for lines in edits.rounds("natural" if len(data) % 2 else 3):
+            batch = edited.batch()
+            edits.play(lines, batch)
+            edited.apply(batch)
+        ends.append(edited.hypergraph() if model == "hypergraph" else edited.graph())
+        require(len(edited.ids) == ends[0].num_vertices, "other vertices")
+    sizes = np.diff(ends[0].net_offsets)
+    require(ends[1].total_arc_weight == 2 * np.maximum(sizes - 1, 0).sum(), "stars of a trace")
 
 
 def read_hmetis(data: bytes, folder: Path) -> None:
@@ -320,6 +340,7 @@ TARGETS: dict[str, Target] = {
     "npy": Target(npy, partial(read_file, ".npy")),
     "npz": Target(npz, partial(read_file, ".npz"), 3),
     "verilog": Target(partial(_text, samples.verilog), read_verilog, 1.5),
+    "trace": Target(partial(_text, samples.traces), read_trace),
     "hmetis": Target(partial(_text, samples.hmetis), read_hmetis, 2),
     "hypergraph": Target(partial(_text, samples.hmetis), partial(read_nets, ".hgr")),
     "patoh": Target(partial(_text, samples.patoh), partial(read_nets, ".u")),
