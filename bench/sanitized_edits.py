@@ -124,6 +124,10 @@ def _edit(graph: Any) -> None:
         edited.graph()
         edited.undo(mark)
     edited.arcs.compact()
+    for _ in range(2):
+        small = edited.batch()
+        small.insert_edges([1, 3], [20, 9])
+        edited.apply(small)
     batch = edited.batch()
     batch.insert_edges(batch.insert_vertices([1, 2]), [7, 8])
     batch.insert_vertices(count=1100)

@@ -17,9 +17,8 @@ TREES = {path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init
     "/", "."): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
 
 PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
-          "portpart.compat.pymetis", "portpart.backends.language", "portpart.algorithms.edits",
-          "portpart.algorithms.following")
-"""What these export is for users; those of the last two write kernels, and edit without parts."""
+          "portpart.compat.pymetis", "portpart.backends.language")
+"""What these export is for users; those of the last write kernels."""
 
 FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.io.formats.": {"parse", "text"},
                  "portpart.io.netlist.": {"parse", "parse_netlist"}}

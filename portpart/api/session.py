@@ -99,7 +99,7 @@ class Session:
         sizes = checked_sizes(call.problem.graph, vertex_sizes)
         part, weights = call.partition(call.problem)
         call.facts(part, weights, call.problem.trace)
-        self._begin(Rounds(call, editable(call.problem.graph), part, sizes,
+        self._begin(Rounds(call, editable(call.problem.graph, algorithm), part, sizes,
                            call.problem.constraints.fixed, wishes))
 
     def _begin(self, rounds: Rounds) -> None:

@@ -22,6 +22,9 @@ from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
+from portpart.graphs.row_store import HALF_MORE, bucket_list
+
+IN_BUCKETS = "igkway", "ihyperg"
 
 MUCH_BETTER = Fraction(98, 100)
 """A new partition that costs less than this share is taken, if that pays for its moves in time."""
@@ -98,6 +101,8 @@ def made(edited: Editable) -> EitherGraph:
     return edited.graph()
 
 
-def editable(graph: EitherGraph) -> EditableGraph | EditableHypergraph:
-    """The same, to be edited."""
-    return EditableGraph(graph) if isinstance(graph, Graph) else EditableHypergraph(graph)
+def editable(graph: EitherGraph, algorithm: str | None) -> EditableGraph | EditableHypergraph:
+    """The same, to be edited; with rows in buckets of 32 for algorithms that are published so."""
+    growth = bucket_list() if algorithm in IN_BUCKETS else HALF_MORE
+    return (EditableGraph(graph, growth) if isinstance(graph, Graph)
+            else EditableHypergraph(graph, growth))
