@@ -277,7 +277,8 @@ def test_other_algorithms_begin_and_go_on(algorithm: str) -> None:
     ({"objective": "volume"}, "objective"), ({"migration": -1}, "migration"),
     ({"migration": "much"}, "migration"), ({"escalate": "sometimes"}, "escalate"),
     ({"vertex_sizes": [1, 2]}, "vertex_sizes"), ({"k": 0}, "k is"),
-    ({"imbalance": -1}, "imbalance"), ({"fixed": [7] * 16}, "fixed"), ({"algorithm": "nothing"}, "algorithm"),
+    ({"imbalance": -1}, "imbalance"), ({"fixed": [7] * 16}, "fixed"),
+    ({"algorithm": "nothing"}, "algorithm"),
 ], ids=str)
 def test_what_makes_no_sense_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
