@@ -150,7 +150,9 @@ def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
     for side in edited.sides():
         side.store.compact()
     following.reserve()
+    mark, begun = edited.mark(), following.last
     update = edited.apply(batch)
     following.follow(update)
     following.before(update)
-    following.take_back(following.moves())
+    following.take_back(following.moves(), undoing=True)
+    following.recount(begun, edited.undo(mark))

@@ -70,10 +70,12 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
         batch.delete_nets(6)
         batch.insert_pins([12, 13], new)
         batch.insert_pins(np.full(n - 12, 14), np.arange(12, n))
+    mark, begun = edited.mark(), following.last
     update = edited.apply(batch)
     found = following.follow(update)
     part = oracles.host(following.before(update))
-    following.take_back(following.moves())
+    following.take_back(following.moves(), undoing=True)
+    following.recount(begun, edited.undo(mark))
     return np.concatenate([part, oracles.host(following.part), found.weights, [found.cost]])
 
 

@@ -215,11 +215,12 @@ class Rounds:
                              "before compact()")
         at = mark.position - self.begin
         steps = self.log[at:]
+        by_edits = all(step.part is None for step in steps)
         for step in reversed(steps):
-            self._return(step)
-        self.edited.undo(mark.edits)
+            self._return(step, by_edits)
+        undone = self.edited.undo(mark.edits)
         if steps:
-            self.following.recount(steps[0].before)
+            self.following.recount(steps[0].before, undone if by_edits else None)
             self.ledger = steps[0].ledger
         del self.log[at:]
         for other in list(self.marks):
@@ -227,12 +228,12 @@ class Rounds:
                 self.marks.discard(other)
         return bool(steps)
 
-    def _return(self, step: Step) -> None:
+    def _return(self, step: Step, undoing: bool = False) -> None:
         """Go back by a round; accounts are to follow."""
         if step.part is not None:
             self.following.write(step.part)
         if step.moves is not None:
-            self.following.take_back(step.moves)
+            self.following.take_back(step.moves, undoing)
 
     def measured(self, name: str) -> int:
         """A value that is not the objective."""

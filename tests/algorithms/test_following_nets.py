@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from typing import Any
 
@@ -13,6 +14,7 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.following import nets
 from portpart.algorithms.following.following import Following
+from portpart.algorithms.following.whereabouts import Moves
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, words_for
 from portpart.algorithms.refinement.program import MoveRule
@@ -261,3 +263,27 @@ def test_after_undo_nets_are_what_they_were() -> None:
         assert np.array_equal(oracles.host(first.part), oracles.host(second.part))
         part = oracles.host(first.part)[first.ids]
         assert updates[0].km1 == updates[1].km1 == values(first.graph(), part)["km1"]
+
+
+@pytest.mark.parametrize("k", [3, 70])
+def test_what_is_undone_leaves_no_trace(space: ExecutionSpace, k: int) -> None:
+    """Several batches at a time, of nets that get counters and lose them, and vertices that die."""
+    rng = random.Random(k)
+    followed = Followed(space, circuit(150, 12, large=90), k, "km1", price=0)
+    edited, following, large = followed.edited, followed.following, len(followed.model.nets) - 1
+    for _ in range(6):
+        mark, states, before, part = edited.mark(), [], following.last, followed.part
+        model = copy.deepcopy(followed.model.state)
+        for _ in range(rng.randrange(1, 5)):
+            batch = (followed.resized(rng.choice([0, 1, large]), rng.choice([0, 60, 70, 120]))
+                     if rng.random() < 0.5 and large in followed.model.nets
+                     and followed.model.nets.keys() >= {0, 1} else followed.random_batch(rng))
+            followed.apply(batch)
+            states.append(Moves(*map(space.copy, following.moves())))
+        if rng.random() < 0.7:
+            for moves in reversed(states):
+                following.take_back(moves, undoing=True)
+            following.recount(before, edited.undo(mark))
+            followed.model.state = model
+            assert (followed.part[: len(part)] == part).all()
+        followed.check(following.last)

@@ -75,18 +75,23 @@ class Editable(Edited):
         self._marks.add(mark)
         return mark
 
-    def undo(self, mark: Mark) -> None:
-        """Undo all batches since a mark; ids that they gave out stay unused."""
+    def undo(self, mark: Mark) -> list[Update]:
+        """Undo all batches since a mark and return them, the last one first.
+
+        Ids that they gave out stay unused.
+        """
         if mark not in self._marks:
             raise InputError("the mark is of another graph, of a state that was undone, or from "
                              "before compact()")
+        undone = []
         while self._begin + len(self._log) > mark.position:
             with late_interrupts():
                 take_back(self, self._log[-1])
-                self._log.pop()
+                undone.append(self._log.pop())
         for other in list(self._marks):
             if other.position > mark.position:
                 self._marks.discard(other)
+        return undone
 
 
 class EditableGraph(Editable):

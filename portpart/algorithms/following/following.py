@@ -7,7 +7,7 @@ that takes time for the whole graph is done once, or when room for new vertices 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -199,8 +199,13 @@ class Following:
         count = self.last.journaled
         return Moves(self.journal.listed[:count], self.journal.left[:count])
 
-    def take_back(self, moves: Moves) -> None:
-        """Take back the moves of the last round that has not been taken back."""
+    def take_back(self, moves: Moves, undoing: bool = False) -> None:
+        """Take back the moves of the last round that has not been taken back.
+
+        `undoing` tells that its edits are undone next.
+        """
+        if undoing:
+            self.kind.take_back(self.refiner, self.rows, moves)
         self.graph.space.parallel_for(len(moves.listed), return_vertex, moves.listed, moves.left,
                                       self.refiner.run, self.journal.home)
 
@@ -210,14 +215,20 @@ class Following:
         for array in (run.moves.part, run.incumbent.best, self.journal.home):
             array[:count] = part
 
-    def recount(self, before: Round) -> None:
-        """Take the accounts of a round, to whose end all has gone back."""
+    def recount(self, before: Round, undone: Sequence[Update] | None = None) -> None:
+        """Take the accounts of a round, to whose end all has gone back.
+
+        `undone` are the batches that have been undone since all moves have been taken back so.
+        """
         space, run = self.graph.space, self.refiner.run
         run.moves.weight_sums[:] = 0
         run.moves.weight_sums[: len(before.weights)] = space.asarray(before.weights)
         run.moves.cost_sums[:] = 0
         run.moves.cost_sums[:1] = 2 * before.cost
-        self.kind.recount(self.refiner, self.rows)
+        if undone is None:
+            self.kind.recount(self.refiner, self.rows)
+        else:
+            self.kind.follow_back(self.refiner, self.rows, undone)
         space.parallel_for(1, begin_report, run, self.journal)
         space.parallel_for(1, sum_up, run, self.journal, team=SUM_TEAM)
         limits = self._new_balance()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from portpart.algorithms.edits.editable import Editable
@@ -14,11 +14,14 @@ from portpart.algorithms.following.net_placing import tied_most_by_nets
 from portpart.algorithms.following.nets import (
     EditedNets,
     OnEditedNets,
+    follow_nets_back,
     prepare_nets,
     recount_nets,
+    take_back_nets,
 )
 from portpart.algorithms.following.placing import tied_most
 from portpart.algorithms.following.rows import EditedRows
+from portpart.algorithms.following.whereabouts import Moves
 from portpart.algorithms.refinement.program import MoveRule, Recording
 from portpart.algorithms.refinement.refiner import LABEL_PROPAGATION, Refiner
 from portpart.backends.language import DeviceFunction
@@ -42,6 +45,11 @@ class Kind(NamedTuple):
     account, wake : callable
         Record, side by side with the accounts of vertices, those of the edges or nets that have
         changed, and whom they wake.
+    take_back : callable
+        ``take_back(refiner, rows, moves)``: is told before vertices move back as edits are undone.
+    follow_back : callable
+        ``follow_back(refiner, rows, updates)``: brings what is known beside cost and weights up to
+        date when batches have been undone, and vertices have moved back before.
     recount : callable
         ``recount(refiner, rows)``: finds anew what is known beside cost and weights.
     """
@@ -53,6 +61,8 @@ class Kind(NamedTuple):
     prepare: Callable[[Refiner, Any, Update, bool], dict[str, Any]]
     account: Callable[[Recording], None]
     wake: Callable[[Recording], None]
+    take_back: Callable[[Refiner, Any, Moves], None]
+    follow_back: Callable[[Refiner, Any, Sequence[Update]], None]
     recount: Callable[[Refiner, Any], None]
 
 
@@ -60,14 +70,22 @@ def _nothing(refiner: Refiner, rows: Any, update: Update, refine: bool) -> dict[
     return {}
 
 
+def _take_nothing_back(refiner: Refiner, rows: Any, moves: Moves) -> None:
+    pass
+
+
+def _follow_nothing_back(refiner: Refiner, rows: Any, updates: Sequence[Update]) -> None:
+    pass
+
+
 def _count_nothing(refiner: Refiner, rows: Any) -> None:
     """Graphs have no state but cost and weights."""
 
 
 GRAPHS = Kind("graphs", EditedRows, LABEL_PROPAGATION, tied_most, _nothing, record_pairs,
-              wake_pairs, _count_nothing)
+              wake_pairs, _take_nothing_back, _follow_nothing_back, _count_nothing)
 HYPERGRAPHS = Kind("hypergraphs", EditedNets, OnEditedNets(), tied_most_by_nets, prepare_nets,
-                   record_pins, record_nets, recount_nets)
+                   record_pins, record_nets, take_back_nets, follow_nets_back, recount_nets)
 
 
 def kind_of(graph: Editable) -> Kind:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,13 +12,18 @@ from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.following.edits import Nothing, edits_of
 from portpart.algorithms.following.net_changes import (
+    NET_TEAM,
     NetCounts,
     NetDeaths,
     find_newly_large,
+    relist_net,
 )
+from portpart.algorithms.following.net_returns import find_listed, return_pins, unfollow_pin
 from portpart.algorithms.following.rows import EditedRows
+from portpart.algorithms.following.whereabouts import Moves
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
+    SMALL_TEAM,
     NetRows,
     NetSizes,
     NetWords,
@@ -25,9 +31,10 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
 )
 from portpart.algorithms.objectives.total import find_sets
-from portpart.algorithms.refinement.net_moves import needs_refresh_near
+from portpart.algorithms.refinement.net_moves import empty_lists, needs_refresh_near
 from portpart.algorithms.refinement.on_nets import OnNets
 from portpart.algorithms.refinement.refiner import Refiner
+from portpart.algorithms.refinement.state import Run
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import DeviceFunction
 from portpart.graphs.hypergraph import Nets
@@ -115,16 +122,41 @@ class NetsFollowed:
         pins = update.changes[0] if update.changes else self.nothing.changes
         dying, weighed = edits_of(update, self.graph.nets, self.nothing)
         self._reserve(self._rows_for(edited, pins))
-        pool = self.graph.pins.rows.elements
-        moved = words_for(self.sizes.blocks) > 1 and pool is not self._pool
-        self._pool = pool
+        relisted = self.graph.nets.count if self._pins_have_moved() else 0
         return {
             "pins": pins, "net_dying": dying, "net_weighed": weighed,
             "net_deaths": NetDeaths(self.graph.nets.deaths),
             "net_counts": NetCounts.of(
                 pins=len(pins.keys), died=len(dying.died), weighed=weighed.length,
-                relisted=self.graph.nets.count if moved else 0, wakes=int(refine)),
+                relisted=relisted, wakes=int(refine)),
         }
+
+    def take_back(self, edited: EditedNets, moves: Moves, run: Run) -> None:
+        """Let counters follow vertices that are about to move back, and note their nets."""
+        self.space.parallel_for(len(moves.listed), return_pins, moves.listed, moves.left,
+                                self(edited), run, team=SMALL_TEAM)
+
+    def follow_back(self, edited: EditedNets, updates: Sequence[Update], run: Run) -> None:
+        """Follow batches that have been undone, and those who have moved back before."""
+        space = self.space
+        for pins in (changes for update in updates for changes in update.changes[:1]):
+            self._reserve(self._rows_for(edited, pins))
+            space.parallel_for(len(pins.keys), unfollow_pin, pins, self(edited), run)
+        rows = self(edited)
+        if self._pins_have_moved():
+            space.parallel_for(self.graph.nets.count, relist_net, rows, run, team=SMALL_TEAM)
+        words = NetWords(space.to_host(self.state.words.array))
+        for listed, count in ((self.state.small_list, words.small_touched),
+                              (self.state.large_list, words.large_touched)):
+            space.parallel_for(int(count), find_listed, listed, rows, run, team=NET_TEAM)
+        space.parallel_for(1, empty_lists, rows)
+
+    def _pins_have_moved(self) -> bool:
+        """Whether nets that list blocks are to do so in other places."""
+        pool = self.graph.pins.rows.elements
+        moved = words_for(self.sizes.blocks) > 1 and pool is not self._pool
+        self._pool = pool
+        return moved
 
     def recount(self, edited: EditedNets, part: Array) -> None:
         """Find the state of all nets."""
@@ -174,3 +206,15 @@ def recount_nets(refiner: Refiner, edited: Any) -> None:
     """Find the state of all nets anew."""
     rows: Any = refiner.rows
     rows.recount(edited, refiner.run.moves.part)
+
+
+def take_back_nets(refiner: Refiner, edited: Any, moves: Moves) -> None:
+    """Let nets know of vertices that are about to move back."""
+    rows: Any = refiner.rows
+    rows.take_back(edited, moves, refiner.run)
+
+
+def follow_nets_back(refiner: Refiner, edited: Any, updates: Sequence[Update]) -> None:
+    """Let nets follow batches that have been undone."""
+    rows: Any = refiner.rows
+    rows.follow_back(edited, updates, refiner.run)
