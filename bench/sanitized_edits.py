@@ -123,9 +123,6 @@ def _edit(graph: Any) -> None:
         edited.apply(batch)
         edited.graph()
         edited.undo(mark)
-    small = edited.batch()
-    small.insert_edges([1, 2], [5, 6])
-    edited.apply(small)
     edited.arcs.compact()
     for _ in range(2):
         small = edited.batch()

@@ -38,9 +38,6 @@ def edited_graph(graph: Any) -> np.ndarray:
         edited.apply(batch)
         if turn == 0:
             edited.undo(mark)
-    small = edited.batch()
-    small.insert_edges([8, 9], [20, 21])
-    edited.apply(small)
     edited.arcs.compact()
     for _ in range(2):
         small = edited.batch()
