@@ -23,6 +23,7 @@ import click
 
 import portpart
 from bench import session_quality, session_work
+from bench.session_draws import drawn_on
 from portpart import generators
 from portpart.algorithms.edits import EditableGraph, EditableHypergraph
 
@@ -82,8 +83,9 @@ def editable(graph: Any) -> Edited:
 @kinds
 @click.option("--rounds", default=30, show_default=True)
 @click.option("--effort", default="auto", show_default=True)
-@click.option("--draws", default="random", show_default=True,
-              help="random; or eco: buffers and swaps in netlists.")
+@click.option("--draws", default="steady", show_default=True,
+              help="steady: edges or pins come, and go in the next round; random: vertices, too; "
+                   "eco: buffers and swaps in netlists.")
 @device
 @threads
 @preset
@@ -126,13 +128,6 @@ def timed_session(graph: Any, k: int, count: int, rounds: int, effort: str,
                         for name in dict.fromkeys(update.effort for update in updates)},
             "moved": median(update.moved for update in updates),
             "feasible": all(update.feasible for update in updates)}
-
-
-def drawn_on(graph: Any, draws: str) -> Any:
-    """What draws edits."""
-    if draws == "eco":
-        return generators.EcoEdits(graph, 1)
-    return generators.RandomEdits(graph, 1, "near")
 
 
 def applying(graph: Any, draws: str, count: int) -> Callable[[], Callable[[], Any]]:
