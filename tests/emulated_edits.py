@@ -52,7 +52,7 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
     n, space = edited.vertices.count, edited.space
     start = (np.random.default_rng(2).random(n) ** 2 * k).astype(np.int32)
     following = Following(edited, space.asarray(start), lambda total: Balance(
-        k, total // k + 40, total // k), objective, 5)
+        k, total // k + 120 // k, total // k), objective, 5)
     for side in edited.sides():
         side.store.compact()
     batch = edited.batch()

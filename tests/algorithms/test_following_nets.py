@@ -19,6 +19,7 @@ from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, words_for
 from portpart.algorithms.refinement.program import MoveRule
 from portpart.backends.interface import ExecutionSpace
+from portpart.generators import netlist
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.algorithms.net_edit_models import HypergraphModel, random_net_call
@@ -287,3 +288,23 @@ def test_what_is_undone_leaves_no_trace(space: ExecutionSpace, k: int) -> None:
             followed.model.state = model
             assert (followed.part[: len(part)] == part).all()
         followed.check(following.last)
+
+
+def test_buffers_cost_little_where_blocks_are_full() -> None:
+    """Not they leave a block that is full, but vertices around that lose nothing."""
+    hypergraph, k, random = netlist(3000), 32, np.random.default_rng(4)
+    edited = EditableHypergraph(hypergraph)
+    limits = [oracles.block_weight_limit(3000 + count, k, "0.03") for count in range(601)]
+    part = portpart.partition(hypergraph, k, objective="km1", seed=1, threads=1).part
+    following = Following(edited, part, lambda total: Balance(k, limits[total - 3000], total // k),
+                          net_objective("km1"), 1, 0)
+    begun = following.last.cost
+    for _ in range(30):
+        batch, nets = edited.batch(), random.choice(2900, 20, replace=False)
+        new = batch.insert_vertices(count=20)
+        following.reserve()
+        batch.insert_nets(np.arange(0, 41, 2), np.stack([nets, new], 1).ravel())
+        batch.insert_pins(nets, new)  # pin v drives net v
+        following.follow(edited.apply(batch))
+        assert following.last.weights.max() <= limits[edited.vertices.count - 3000]
+    assert following.last.cost <= 1.04 * begun

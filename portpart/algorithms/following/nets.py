@@ -19,6 +19,7 @@ from portpart.algorithms.following.net_changes import (
     relist_net,
 )
 from portpart.algorithms.following.net_returns import find_listed, return_pins, unfollow_pin
+from portpart.algorithms.following.net_widening import record_widening
 from portpart.algorithms.following.rows import EditedRows
 from portpart.algorithms.following.whereabouts import Moves
 from portpart.algorithms.objectives.pin_state import (
@@ -33,6 +34,7 @@ from portpart.algorithms.objectives.pin_state import (
 from portpart.algorithms.objectives.total import find_sets
 from portpart.algorithms.refinement.net_moves import empty_lists, needs_refresh_near
 from portpart.algorithms.refinement.on_nets import OnNets
+from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.interface import Array, ExecutionSpace
@@ -79,6 +81,10 @@ class OnEditedNets(OnNets):
     @property
     def name(self) -> str:
         return f"{super().name}, near edits"
+
+    def record_woken(self, this: Recording, more: Any) -> None:
+        """Record that more vertices are woken where blocks are too heavy."""
+        record_widening(this)
 
     def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> NetsFollowed:
         return NetsFollowed(space, finest, num_blocks)

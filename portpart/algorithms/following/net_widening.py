@@ -1,0 +1,82 @@
+"""More vertices to choose from where a block is too heavy: those around the ones that are woken.
+
+Only vertices that have been woken may leave a block that is too heavy, and most of them belong
+there.  So those of such blocks wake others of the same block, hop by hop, until they are enough.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.following.pseudo_state import room_of, weigh_blocks
+from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
+from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.state import Run
+from portpart.backends.language import int64, kernel, lane, team_max, team_size
+
+BLOCKS_TEAM, TEAM = 32, 8
+
+MAX_HOPS = 8
+
+ENOUGH, TIMES = 256, 4
+"""No hop begins with more vertices, or with more than so many times those that edits have woken."""
+
+MAX_PINS = 16
+"""Pins of nets that lead on."""
+
+
+def record_widening(this: Recording) -> None:
+    """Record that woken vertices wake others where blocks are too heavy."""
+    program, level = this.program, this.run.level
+    program.launch(1, begin_hops, team=BLOCKS_TEAM)
+    with program.while_loop(level.leavers):
+        program.launch(level.leavers, wake_around, team=TEAM)
+        program.launch(1, plan_hop)
+
+
+@kernel
+def begin_hops(_, run: Run):
+    """Let all that are woken look around if a block is too heavy, and anybody may move.  One team.
+
+    Until rebalancing counts those that may leave, `leavers` are those who look around, `unrated`
+    how many are enough and `rated` the hops.
+    """
+    weigh_blocks(run)
+    heavy = int64(0)
+    for b in range(lane(), run.level.blocks, team_size()):
+        if room_of(b, run) < 0:
+            heavy = int64(1)
+    heavy = team_max(heavy)
+    if lane() == 0 and heavy != 0 and run.level.iteration_limit > 0:
+        run.level.leavers = run.level.marked
+        run.level.unrated = max(int64(ENOUGH), TIMES * run.level.marked)
+
+
+@kernel
+def wake_around(i, graph: NetRows, run: Run):
+    """Wake the pins of small nets of a woken vertex in its block, if that is too heavy.
+
+    Atomic, order-free.
+    """
+    v = run.cache.dirty_list[i]
+    here = run.moves.part[v]
+    if room_of(here, run) < 0:
+        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            net = graph.targets[place]
+            if size_of_net(net, graph.nets) <= MAX_PINS:
+                for pin in range(graph.nets.begin[net], graph.nets.end[net]):
+                    if run.moves.part[graph.nets.pins[pin]] == here:
+                        mark_dirty(graph.nets.pins[pin], run.cache, run.level)
+
+
+@kernel
+def plan_hop(_, run: Run):
+    """Let all that are woken by now look around, unless they are enough or no more than before."""
+    woken = run.level.marked
+    run.level.rated += 1
+    ends = woken == run.level.leavers or run.level.rated == MAX_HOPS
+    if ends or woken > run.level.unrated:
+        woken = int64(0)
+    run.level.leavers = woken
+    if woken == 0:
+        run.level.rated = 0
+        run.level.unrated = 0
