@@ -18,7 +18,11 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.objective import Objective
 from portpart.errors import InputError
+from portpart.graphs.row_store import HALF_MORE, Growth
 from tests import oracles
+
+ALL_WIDE = Growth(150, 8, 4, 0, 0)
+"""Elements of all rows move on their own."""
 
 
 def edited_graph(graph: Any) -> np.ndarray:
@@ -29,6 +33,7 @@ def edited_graph(graph: Any) -> np.ndarray:
     with contextlib.suppress(InputError):
         edited.apply(refused)
     for turn in range(2):
+        edited.arcs.growth = ALL_WIDE if turn else HALF_MORE
         mark = edited.mark()
         batch = edited.batch()
         new = batch.insert_vertices([4, 5])

@@ -21,11 +21,13 @@ from portpart.backends.language import (
     kernel,
     lane,
     team_size,
+    value_or,
 )
 from portpart.graphs.limits import MAX_INT32
 from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.select import positions_of
 
-TEAM = 8
+TEAM, WIDE_TEAM = 8, 256
 
 
 class Rows(Record):
@@ -49,7 +51,7 @@ class Rows(Record):
 
 
 class Growth(Record):
-    """How much room a row gets that has outgrown its place: a whole number of units.
+    """How much room a row gets that has outgrown its place, a whole number of units; what is wide.
 
     Attributes
     ----------
@@ -59,12 +61,15 @@ class Growth(Record):
     unit : int
     spare : int
         Units that are added.
+    wide : int
+        Where more elements move, each does on its own, not by the team of its row.
     """
 
     percent: int
     least: int
     unit: int
     spare: int
+    wide: int = 4096
 
 
 HALF_MORE = Growth(150, 8, 4, 0)
@@ -142,8 +147,7 @@ class RowStore:
 
         def together(old: Array) -> Array:
             new = space.zeros(length, old.dtype)
-            space.parallel_for(count, copy_row, rows.begin, rows.end, moved.begin, old, new,
-                               team=TEAM)
+            copy_rows(space, rows, moved.begin, old, new, None, self.growth.wide)
             return new
 
         self._replace(length, moved, used, together)
@@ -183,16 +187,13 @@ class RowStore:
         """
         rows, space = self.rows, self.space
         begin, end = rows.begin[:count], rows.end[:count]
+        chosen_rows = rows.replaced(begin=begin, end=end)
         places = offsets_from_counts(space, end - begin)
         length = int(space.to_host(places[count:])[0])
 
         def together(old: Array, names: Array | None) -> Array:
             new = space.empty(length, old.dtype)
-            if names is None:
-                space.parallel_for(count, copy_row, begin, end, places, old, new, team=TEAM)
-            else:
-                space.parallel_for(count, rename_row, begin, end, places, old, names, new,
-                                   team=TEAM)
+            copy_rows(space, chosen_rows, places, old, new, names, self.growth.wide)
             return new
 
         elements = together(rows.elements, number)
@@ -257,17 +258,34 @@ def tighten(row, rows: Rows, growth: Growth, capacity):
     capacity[row] = int32(wanted)
 
 
-@kernel
-def copy_row(row, begin, end, places, source, target):
-    """Copy the elements of a row to its new place."""
-    place = int64(places[row]) - int64(begin[row])
-    for at in range(int64(begin[row]) + lane(), int64(end[row]), team_size()):
-        target[place + at] = source[at]
+def copy_rows(space: ExecutionSpace, rows: Rows, places: Array, source: Array, target: Array,
+              names: Array | None, widest: int) -> None:
+    """Copy rows to new places, under other names if there are any, those beyond `widest` apart."""
+    space.parallel_for(len(rows.begin), copy_row, rows, places, source, names, target, widest,
+                       team=TEAM)
+    wide = positions_of(space, rows.end - rows.begin > widest)
+    space.parallel_for(len(wide), copy_wide_row, wide, rows, places, source, names, target,
+                       team=WIDE_TEAM)
+
+
+@device
+def copy_elements(row, rows: Rows, places, source, names, target):
+    """Copy the elements of a row, under the names that they have, by a team."""
+    place = int64(places[row]) - int64(rows.begin[row])
+    for at in range(int64(rows.begin[row]) + lane(), int64(rows.end[row]), team_size()):
+        element = source[at]
+        target[place + at] = value_or(names, element, element)
+    return place
 
 
 @kernel
-def rename_row(row, begin, end, places, source, names, target):
-    """Copy the elements of a row to its new place, under other names."""
-    place = int64(places[row]) - int64(begin[row])
-    for at in range(int64(begin[row]) + lane(), int64(end[row]), team_size()):
-        target[place + at] = names[source[at]]
+def copy_row(row, rows: Rows, places, source, names, target, widest):
+    """Copy the elements of a row to its new place, unless it is a wide one."""
+    if int64(rows.end[row]) - int64(rows.begin[row]) <= widest:
+        copy_elements(row, rows, places, source, names, target)
+
+
+@kernel
+def copy_wide_row(i, wide, rows: Rows, places, source, names, target):
+    """Copy the elements of a wide row to its new place."""
+    copy_elements(int64(wide[i]), rows, places, source, names, target)

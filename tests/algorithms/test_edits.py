@@ -26,7 +26,8 @@ from tests.algorithms.net_edit_models import HypergraphModel, packed_nets, rando
 from tests.algorithms.nets import hypergraph_of
 
 CPU = backends.space("cpu")
-GROWTHS = {"half more": HALF_MORE, "buckets": bucket_list(), "no slack": Growth(100, 0, 1, 0)}
+GROWTHS = {"half more": HALF_MORE, "buckets": bucket_list(), "no slack": Growth(100, 0, 1, 0),
+           "all wide": Growth(150, 8, 4, 0, 0)}
 
 
 def start(rng: random.Random, space: ExecutionSpace = CPU) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.edits.changed_rows import Places, added, removed
 from portpart.algorithms.edits.operations import (
     Directed,
     Operations,
@@ -20,15 +21,7 @@ from portpart.algorithms.edits.operations import (
     find_net_effect,
     write_key,
 )
-from portpart.algorithms.edits.rewrite import (
-    Places,
-    Rewriting,
-    added,
-    find_room,
-    removed,
-    rewrite_for,
-    tell,
-)
+from portpart.algorithms.edits.rewrite import Rewriting, find_room, rewrite_for, tell
 from portpart.algorithms.edits.tally import NONE, Tally
 from portpart.backends.declared import work
 from portpart.backends.interface import ExecutionSpace
@@ -113,7 +106,7 @@ def _records_of(space: ExecutionSpace, look: Look) -> tuple[dict[str, Any], Rewr
     store, length = side.store, len(look.operations.kinds) * side.directions
     changes = empty_changes(space, space.empty(length, np.int64))
     places = Places(space.empty(length + 1, np.int64), space.empty(length + 1, np.int64),
-                    store.used, length)
+                    store.used, length, store.growth.wide)
     directed = Directed(changes.keys, work(np.int32, int), length, side.directions, int(side.both))
     return {"directed": directed, "operations": look.operations, "rows": store.rows,
             "deaths": side.deaths, "changes": changes, "tally": look.tally, "places": places,
@@ -199,7 +192,7 @@ def place_key(i, keys, directed: Directed):
 def decide(_, tally: Tally, limits: Limits):
     """Write the batch if nobody refuses it, and there is memory for it as it is."""
     gain = added(tally.deltas) - removed(tally.deltas) + tally.extra
-    limits.go = int64(tally.refused == NONE and tally.room <= limits.free
+    limits.go = int64(tally.refused == NONE and tally.wide == 0 and tally.room <= limits.free
                       and gain <= limits.gain and (limits.plain == 0 or tally.unusual == 0))
 
 

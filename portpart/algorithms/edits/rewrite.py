@@ -11,13 +11,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portpart.algorithms.edits.changed_rows import (
+    Places,
+    added,
+    begins_row,
+    end_of_row,
+    is_wide,
+    moving_from,
+    put_alone,
+    put_with_weight,
+    removed,
+)
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.algorithms.edits.tally import Tally, read, tallies
-from portpart.backends.interface import Array
+from portpart.algorithms.edits.wide_rows import Wide, move_wide, wide_rows
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
-    Record,
+    atomic_add,
     device,
     int32,
     int64,
@@ -34,32 +45,13 @@ from portpart.graphs.row_store import TEAM, Growth, Rows, RowStore, lower_bound,
 from portpart.primitives.scan import offsets_from_counts
 
 
-class Places(Record):
-    """Where rows go that change.
-
-    Attributes
-    ----------
-    before : array of int64
-        Deltas of the changes before each one.
-    begin : array of int64
-        New places from `first` on; empty for changes that move no row.
-    first : int
-    length : int
-        Number of changes.
-    """
-
-    before: Array
-    begin: Array
-    first: int
-    length: int
-
-
 class Rewriting(NamedTuple):
-    """Rows that are going to be changed."""
+    """Rows that are going to be changed; and wide ones among them, if there are any."""
 
     store: RowStore
     changes: Changes
     places: Places
+    wide: Wide | None = None
 
 
 def planned(store: RowStore, changes: Changes, tally: Tally) -> Rewriting:
@@ -67,10 +59,11 @@ def planned(store: RowStore, changes: Changes, tally: Tally) -> Rewriting:
     space, length = store.space, len(changes.keys)
     before = offsets_from_counts(space, changes.deltas)
     rooms = space.empty(length, np.int64)
-    space.parallel_for(length, find_room, changes, before, length, store.rows, store.growth, rooms)
+    space.parallel_for(length, find_room, changes, before, length, store.rows, store.growth, rooms,
+                       tally)
     begin = offsets_from_counts(space, rooms)
     space.parallel_for(1, tell, begin, before, length, tally)
-    return Rewriting(store, changes, Places(before, begin, 0, length))
+    return Rewriting(store, changes, Places(before, begin, 0, length, store.growth.wide))
 
 
 def reserve(rewriting: Rewriting, tally: Tally, total_weight: int) -> tuple[Rewriting, int]:
@@ -91,59 +84,40 @@ def reserve(rewriting: Rewriting, tally: Tally, total_weight: int) -> tuple[Rewr
         store.compact(share=2)
         numbers, (again,) = tallies(store.space, 1)
         rewriting = planned(store, rewriting.changes, again)
-        room = int(read(store.space, numbers)[0].room)
+        tally = read(store.space, numbers)[0]
+        room = int(tally.room)
     store.reserve(room)
     places = rewriting.places
-    return rewriting._replace(
-        places=Places(places.before, places.begin, store.used, places.length)), room
+    places = places.replaced(first=store.used)
+    wide = wide_rows(store, rewriting.changes, places) if tally.wide else None
+    return rewriting._replace(places=places, wide=wide), room
 
 
 def carry_out(rewriting: Rewriting, room: int) -> None:
     """Write the rows; takes no memory."""
-    store, changes, places = rewriting
+    store, changes, places, wide = rewriting
     rewrite = rewrite_for(store.rows.weights is not None)
+    if wide is not None:
+        move_wide(store, changes, places, wide)
     store.space.parallel_for(places.length, rewrite, changes, places, store.rows, team=TEAM)
     store.used += room
 
 
-@device
-def begins_row(i, keys):
-    """Whether the row of a change is another than that of the change before."""
-    return i == 0 or keys[i - 1] >> 32 != keys[i] >> 32
-
-
-@device
-def end_of_row(i, keys, length):
-    """The first change after i of another row, sought in steps that double."""
-    row = int64(keys[i]) >> 32
-    step = int64(1)
-    while i + step < length and keys[i + step] >> 32 == row:
-        step *= 2
-    return lower_bound(keys, i, min(i + step, length), (row + 1) << 32)
-
-
-@device
-def added(deltas):
-    """How many pairs come, of a sum of deltas."""
-    return deltas >> 32
-
-
-@device
-def removed(deltas):
-    """How many pairs go, of a sum of deltas."""
-    return deltas & LOW_HALF
-
-
 @kernel
-def find_room(i, changes: Changes, before, length, rows: Rows, growth: Growth, rooms):
+def find_room(i, changes: Changes, before, length, rows: Rows, growth: Growth, rooms,
+              tally: Tally):
     """rooms[i] = the room of the new place that a row needs, where its changes begin; else 0."""
     room = int64(0)
     if begins_row(i, changes.keys):
         row = int64(changes.keys[i]) >> 32
         deltas = before[end_of_row(i, changes.keys, length)] - before[i]
-        needed = int64(rows.end[row]) - int64(rows.begin[row]) + added(deltas) - removed(deltas)
+        count = int64(rows.end[row]) - int64(rows.begin[row])
+        needed = count + added(deltas) - removed(deltas)
         if needed > rows.capacity[row]:
             room = room_for(needed, growth)
+        moving = count - moving_from(i, room, changes, rows)
+        if moving > growth.wide and (deltas != 0 or room > 0):
+            atomic_add(tally, Tally.wide, moving)
     rooms[i] = room
 
 
@@ -159,6 +133,7 @@ def rewrite_for(weighted: bool) -> Kernel:
     """The kernel that changes rows, of elements with weights or without."""
     put = put_with_weight if weighted else put_alone
     kept_in_row, spread_row, added_to_row = kept_by(put), spread_by(put), added_by(put)
+    weigh_row = weigh_elements if weighted else weigh_nothing
 
     @kernel
     def rewrite_row(i, changes: Changes, places: Places, rows: Rows):
@@ -169,11 +144,19 @@ def rewrite_for(weighted: bool) -> Kernel:
             place = int64(rows.begin[row])
             room = places.begin[i + 1] - places.begin[i]
             new = places.first + places.begin[i] if room > 0 else place
-            kept = kept_in_row(i, stop, row, changes, rows)
-            team_sync()
-            if places.before[stop] - places.before[i] >= int64(1) << 32 or new != place:
-                kept = spread_row(i, stop, kept, new, changes, places, rows)
+            kept = int64(0)
+            deltas = places.before[stop] - places.before[i]
+            if deltas == 0 and room == 0:
+                kept = weigh_row(i, stop, row, changes, rows)
+            elif is_wide(i, stop, changes, places, rows):
+                kept = int64(rows.end[row]) - place - removed(deltas)
                 kept += added_to_row(i, stop, new, changes, places, rows)
+            else:
+                kept = kept_in_row(i, stop, row, changes, rows)
+                team_sync()
+                if added(deltas) > 0 or new != place:
+                    kept = spread_row(i, stop, kept, new, changes, places, rows)
+                    kept += added_to_row(i, stop, new, changes, places, rows)
             team_sync()
             if lane() == 0:
                 rows.begin[row] = new
@@ -185,18 +168,19 @@ def rewrite_for(weighted: bool) -> Kernel:
 
 
 @device
-def put_alone(rows: Rows, place, element, weight):
-    """Store an element."""
-    rows.elements[place] = int32(element)
-    return 0
+def weigh_elements(i, stop, row, changes: Changes, rows: Rows):
+    """Set the weights of elements that all stay, and count them."""
+    for change in range(i + lane(), stop, team_size()):
+        if changes.was[change] >= 0:
+            place = int64(rows.begin[row]) + changes.ranks[change]
+            rows.weights[place] = changes.will[change]  # type: ignore[index]
+    return int64(rows.end[row]) - int64(rows.begin[row])
 
 
 @device
-def put_with_weight(rows: Rows, place, element, weight):
-    """Store an element and its weight."""
-    rows.elements[place] = int32(element)
-    rows.weights[place] = weight  # type: ignore[index]
-    return 0
+def weigh_nothing(i, stop, row, changes: Changes, rows: Rows):
+    """Elements without weights stay as they are."""
+    return int64(rows.end[row]) - int64(rows.begin[row])
 
 
 def kept_by(put: DeviceFunction) -> DeviceFunction:

@@ -32,6 +32,8 @@ class Tally(Words):
         Pairs that get another weight than 1.
     room : int
         Elements of new places.
+    wide : int
+        Elements that move in rows where that are many.
     deltas : int
         2^32 for each pair that comes, 1 for each that goes.
     written : int
@@ -47,6 +49,7 @@ class Tally(Words):
     extra: int
     unusual: int
     room: int
+    wide: int
     deltas: int
     written: int
     died: int

@@ -1,0 +1,133 @@
+"""Rows in which many elements move: each moves on its own, by way of other memory."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from portpart.algorithms.edits.changed_rows import (
+    Places,
+    added,
+    begins_row,
+    end_of_row,
+    is_wide,
+    moving_from,
+    put_alone,
+    put_with_weight,
+    removed,
+)
+from portpart.algorithms.edits.operations import LOW_HALF, Changes
+from portpart.backends.interface import Array
+from portpart.backends.language import Kernel, Record, device, int32, int64, kernel, value_or
+from portpart.graphs.row_store import Rows, RowStore, lower_bound
+from portpart.primitives.scan import offsets_from_counts
+
+
+class Wide(Record):
+    """Rows in which many elements move, one after the other.
+
+    Attributes
+    ----------
+    begin : array of int64
+        For each change, where the elements of its row begin; nothing for others.
+    elements, weights : array
+        Them, where they are on the way; no weights where there are none.
+    number : int
+    """
+
+    begin: Array
+    elements: Array
+    weights: Array | None
+    number: int
+
+
+def wide_rows(store: RowStore, changes: Changes, places: Places) -> Wide:
+    """Memory for the elements that move in wide rows."""
+    space, length = store.space, places.length
+    counts = space.empty(length, np.int64)
+    space.parallel_for(length, count_wide, changes, places, store.rows, counts)
+    begin = offsets_from_counts(space, counts)
+    number = int(space.to_host(begin[length:])[0])
+    weights = store.rows.weights
+    return Wide(begin, space.zeros(number, np.int32),
+                None if weights is None else space.zeros(number, weights.dtype), number)
+
+
+def move_wide(store: RowStore, changes: Changes, places: Places, wide: Wide) -> None:
+    """Move the elements of wide rows, each on its own; takes no memory."""
+    gather, scatter = moving_for(store.rows.weights is not None)
+    for move in (gather, scatter):
+        store.space.parallel_for(wide.number, move, changes, places, store.rows, wide)
+
+
+@kernel
+def count_wide(i, changes: Changes, places: Places, rows: Rows, counts):
+    """counts[i] = room for what moves in a row, where the changes of a wide one begin; else 0."""
+    counts[i] = 0
+    if begins_row(i, changes.keys):
+        stop = end_of_row(i, changes.keys, places.length)
+        if is_wide(i, stop, changes, places, rows):
+            row = int64(changes.keys[i]) >> 32
+            room = places.begin[i + 1] - places.begin[i]
+            counts[i] = (int64(rows.end[row]) - int64(rows.begin[row])
+                         - moving_from(i, room, changes, rows) + stop - i)
+
+
+@cache
+def moving_for(weighted: bool) -> tuple[Kernel, Kernel]:
+    """Kernels that bring elements of wide rows out of the way, and where they belong."""
+    put = put_with_weight if weighted else put_alone
+    lay = lay_with_weight if weighted else lay_alone
+
+    @kernel
+    def gather_wide(j, changes: Changes, places: Places, rows: Rows, wide: Wide):
+        """Lay element j of the wide rows where it has its new place, unless it goes."""
+        i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
+        row = int64(changes.keys[i]) >> 32
+        stop = end_of_row(i, changes.keys, places.length)
+        first = moving_from(i, places.begin[i + 1] - places.begin[i], changes, rows)
+        at = first + j - wide.begin[i]
+        if at < int64(rows.end[row]) - int64(rows.begin[row]):
+            place = int64(rows.begin[row]) + at
+            key = (row << 32) | int64(rows.elements[place])
+            weight = value_or(rows.weights, place, 1)
+            change = lower_bound(changes.keys, i, stop, key)
+            deltas = places.before[change] - places.before[i]
+            if change < stop and changes.keys[change] == key:
+                weight = changes.will[change]
+            if weight >= 0:
+                lay(wide, wide.begin[i] + at - first + added(deltas) - removed(deltas),
+                    key & LOW_HALF, weight)
+
+    @kernel
+    def scatter_wide(j, changes: Changes, places: Places, rows: Rows, wide: Wide):
+        """Put what has been laid at j into its row; what comes is written there later."""
+        i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
+        row = int64(changes.keys[i]) >> 32
+        stop = end_of_row(i, changes.keys, places.length)
+        room = places.begin[i + 1] - places.begin[i]
+        first = moving_from(i, room, changes, rows)
+        deltas = places.before[stop] - places.before[i]
+        count = int64(rows.end[row]) - int64(rows.begin[row]) + added(deltas) - removed(deltas)
+        at = first + j - wide.begin[i]
+        if at < count:
+            new = places.first + places.begin[i] if room > 0 else int64(rows.begin[row])
+            put(rows, new + at, wide.elements[j], value_or(wide.weights, j, 1))
+
+    return gather_wide, scatter_wide
+
+
+@device
+def lay_alone(wide: Wide, place, element, weight):
+    """Lay down an element."""
+    wide.elements[place] = int32(element)
+    return 0
+
+
+@device
+def lay_with_weight(wide: Wide, place, element, weight):
+    """Lay down an element and its weight."""
+    wide.elements[place] = int32(element)
+    wide.weights[place] = weight  # type: ignore[index]
+    return 0
