@@ -330,3 +330,28 @@ def test_partitions_stay_as_good_as_new_ones() -> None:
         assert update.feasible
     fresh = portpart.partition(session.graph(), 4)
     assert update.cut <= 1.1 * fresh.cut
+
+
+@pytest.mark.parametrize("algorithm", ["portpart", "igkway"])
+def test_every_round_ends_within_the_limits(algorithm: str) -> None:
+    """In blocks of few vertices of several weights, whose limits sink; and undo goes back."""
+    rng = np.random.default_rng(1)
+    graph = portpart.as_graph(generators.delaunay(200, seed=1),
+                              vertex_weights=rng.integers(1, 5, 200))
+    session = portpart.Session(graph, 8, algorithm=algorithm, escalate="never", device="cpu")
+    mark, before = session.mark(), session.part.copy()
+    for _ in range(30):
+        batch = session.batch()
+        batch.delete_vertices(rng.choice(session.ids, 3, replace=False))
+        batch.insert_vertices(rng.integers(1, 5, 2))
+        update = session.apply(batch)
+        assert update.effort == "local"
+        assert update.feasible
+        now = session.graph()
+        limit = oracles.block_weight_limit(now.total_vertex_weight, 8, "0.03")
+        part = session.part[session.part >= 0]
+        assert max(oracles.block_weights(now, part, 8)) <= limit
+        assert update.cut == oracles.cut(now, part)
+    session.undo(mark)
+    assert np.array_equal(session.part[:200], before)
+    assert session.cut == oracles.cut(graph, before)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.edits.editable import Editable, EditableGraph
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.following.whereabouts import Living
@@ -91,6 +92,13 @@ def all_levels(call: Call, living: Living, price: Fraction, effort: str,
     if may_change and leads and call.bounds.kept_by(fresh.weights):
         found, effort = fresh, "full"
     return found.part, effort
+
+
+def within_bounds(call: Call, living: Living) -> Array:
+    """The blocks, or others within their bounds, where that is possible."""
+    problem = call.problem
+    return bounded(problem.graph, living.part, problem.balance, call.bounds.min_weight,
+                   living.fixed)[0]
 
 
 def made(edited: Editable) -> EitherGraph:

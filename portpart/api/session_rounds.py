@@ -22,7 +22,7 @@ from portpart.algorithms.partitioners import rule_around
 from portpart.api.bounds import Bounds, BoundsRule
 from portpart.api.call import Call
 from portpart.api.session_effort import Ledger
-from portpart.api.session_levels import Wishes, all_levels, call_now, made
+from portpart.api.session_levels import Wishes, all_levels, call_now, made, within_bounds
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -172,16 +172,23 @@ class Rounds:
 
     def _gone_on(self, update: Update, wanted: str,
                  local: Round) -> tuple[Done, Array | None]:
-        """Refine all levels, if that is to be; and the partition before that."""
+        """Refine all levels, if that is to be; and the partition before that.
+
+        Without, what refinement around the edits has left too heavy moves one by one.
+        """
         edits = len(update.changes[0].keys) if update.changes else 0
         self.ledger = replace(self.ledger, edits=self.ledger.edits + edits)
         effort = self._effort() if wanted == "auto" else wanted
-        if effort in ("none", "local"):
+        is_local = effort in ("none", "local")
+        if is_local and (effort == "none" or self.feasible or self.ledger.hopeless):
             return Done(effort, local.moved, local.migration, local.affected), None
         following = self.following
         graph, living = made(self.edited), following.living()
-        found, effort = all_levels(call_now(self.call, graph, living.fixed, self.wishes), living,
-                                   self.wishes.price, effort, wanted == "auto")
+        call = call_now(self.call, graph, living.fixed, self.wishes)
+        if is_local:
+            found = within_bounds(call, living)
+        else:
+            found, effort = all_levels(call, living, self.wishes.price, effort, wanted == "auto")
         found = following.of_all(found)
         old, part = following.before(update), self.edited.space.copy(following.part)
         try:
@@ -189,7 +196,8 @@ class Rounds:
         except BaseException:
             following.write(part)
             raise
-        self.ledger = self._settled(0)
+        self.ledger = (replace(self.ledger, hopeless=not self.feasible) if is_local
+                       else self._settled(0))
         return Done(effort, *following.away(old), local.affected), part
 
     def _effort(self) -> str:
