@@ -17,13 +17,12 @@ from portpart.primitives.scan import offsets_from_counts
 
 def dying(space: ExecutionSpace, calls: Sequence[Call]) -> Dying:
     """Those of some calls; nobody has died yet."""
-    ids = joined(space, [call.first for call in calls], np.int32)
-    times = joined(space, [np.arange(call.time, call.time + len(call.first)) for call in calls],
-                   np.int32)
-    lenient = joined(space, [np.full(len(call.first), call.kind, np.int8) for call in calls],
-                     np.int8)
-    return Dying(ids, times, lenient, space.full(len(ids), -1, np.int32),
-                 space.empty(len(ids), np.int64))
+    number = sum(len(call.first) for call in calls)
+    times = [np.arange(call.time, call.time + len(call.first)) for call in calls]
+    lenient = [np.full(len(call.first), call.kind) for call in calls]
+    packed = joined(space, [*(call.first for call in calls), *times, *lenient], np.int32)
+    return Dying(packed[:number], packed[number : 2 * number], packed[2 * number :],
+                 space.empty(number, np.int32), space.empty(number, np.int64))
 
 
 def cleared_pairs(space: ExecutionSpace, groups: Sequence[tuple[Living, Dying]],
@@ -44,14 +43,32 @@ def _with_cleared(space: ExecutionSpace, died: Array, side: Side,
     places = offsets_from_counts(space, degrees)
     begin = len(operations.kinds)
     length = begin + int(space.to_host(places[count:])[0])
-    kinds = extended(space, operations.kinds, length, CLEAR)
-    first, second = (extended(space, array, length, 0)
-                     for array in (operations.first, operations.second))
-    mine, other = (second, first) if side.swapped else (first, second)
+    longer = longer_operations(space, operations, length)
+    mine, other = (longer.second, longer.first) if side.swapped else (longer.first, longer.second)
     space.parallel_for(count, list_pairs, died, rows, places, begin, mine, other, team=TEAM)
+    return longer
+
+
+def longer_operations(space: ExecutionSpace, operations: Operations, length: int) -> Operations:
+    """Operations behind which there is room for pairs that are cleared."""
+    begin = len(operations.kinds)
+    packed = space.empty(3 * length, np.int32)
     weights, times = (None if array is None else extended(space, array, length, 0)
                       for array in (operations.weights, operations.times))
-    return Operations(kinds, first, second, weights, times)
+    longer = Operations(packed[:length], packed[length : 2 * length], packed[2 * length :], weights,
+                        times)
+    space.parallel_for(length, copy_operation, operations, begin, longer)
+    return longer
+
+
+@kernel
+def copy_operation(i, operations: Operations, begin, longer: Operations):
+    """Operation i is there again, or one that clears."""
+    longer.kinds[i] = CLEAR
+    if i < begin:
+        longer.kinds[i] = operations.kinds[i]
+        longer.first[i] = operations.first[i]
+        longer.second[i] = operations.second[i]
 
 
 @kernel

@@ -10,7 +10,6 @@ from portpart.backends.language import (
     Record,
     atomic_add,
     atomic_min,
-    int32,
     int64,
     kernel,
     value_or,
@@ -141,7 +140,7 @@ class Dying(Record):
 
     Attributes
     ----------
-    ids, times, lenient : array
+    ids, times, lenient : array of int32
         Entries of the batch; `lenient` says whether it may be dead.
     died : array of int32
         The ids that die by these entries, else -1.
@@ -218,7 +217,7 @@ def write_weight(i, first, given, otherwise, weights):
 def mark_death(j, dying: Dying, deaths):
     """An id dies at the first time that says so, unless it is dead; by atomic_min."""
     if deaths[dying.ids[j]] >= 0:
-        atomic_min(deaths, int64(dying.ids[j]), int32(dying.times[j]))
+        atomic_min(deaths, int64(dying.ids[j]), dying.times[j])
 
 
 @kernel

@@ -80,7 +80,7 @@ class Nothing:
 
     def __init__(self, space: ExecutionSpace) -> None:
         none, none32 = space.empty(0, np.int64), space.empty(0, np.int32)
-        self.dying = Dying(none32, none32, space.empty(0, np.int8), none32, none)
+        self.dying = Dying(none32, none32, none32, none32, none)
         self.weighed = Weighings(none32, none, none, 0)
         self.changes = Changes(none, none, none, none32, none)
 
