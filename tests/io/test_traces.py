@@ -251,6 +251,33 @@ def test_pins_of_buses_are_refused_where_a_trace_touches_them(tmp_path: Path) ->
         graph_io.read_edits(tmp_path / "v.ops", netlist, model="clique")
 
 
+def test_touched_are_the_ends_of_pins_and_who_comes_or_goes(tmp_path: Path) -> None:
+    lines = ["insert_net w", "connect_pin u1:A w", "repower_gate u2 BUF", "remove_net n3",
+             "insert_gate g BUF", "disconnect_pin z"]
+    edits = edits_of("\n".join(lines), tmp_path)
+    names = [[edits.vertex_names[v] for v in edits.touched(range(i, i + 1))] for i in range(6)]
+    assert names == [[], ["u1"], [], ["u4", "u5"], ["g"], ["z"]]
+
+
+@pytest.mark.parametrize(("text", "pins"), [
+    ("aag 4 2 1 1 1\n2\n4\n6 8\n8\n8 2 6\n", ["a4:A", "a4:B", "a4:Y", "l0:D", "l0:Y"]),
+    (".model m\n.inputs p q\n.outputs r\n.gate nand A=p B=q O=r\n.end\n",
+     ["nand_1:A", "nand_1:B", "nand_1:O"]),
+], ids=["AIGER", "BLIF"])
+def test_pins_of_other_netlists_have_names(text: str, pins: list[str], tmp_path: Path) -> None:
+    """Without them nothing is left but the ports."""
+    (tmp_path / "n").write_text(text)
+    netlist = graph_io.read_netlist(tmp_path / "n")
+    (tmp_path / "n.ops").write_text("\n".join(f"disconnect_pin {pin}" for pin in pins))
+    edits = graph_io.read_edits(tmp_path / "n.ops", netlist)
+    edited = editable(edits)
+    batch = edited.batch()
+    edits.play(edits.rounds(1)[0], batch)
+    edited.apply(batch)
+    assert {pin for row in found(edited) for pin in row} == set(
+        range(netlist.num_gates, netlist.num_gates + netlist.num_ports))
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_real_trace_ends_with_known_sizes(model: str) -> None:
     """c7552 of TAU 2015: the counts are those of its lines."""
