@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart import generators
+from portpart import Session, generators
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.api.session_file import first_call
 from portpart.api.session_levels import Wishes
@@ -254,3 +254,17 @@ def test_room_for_vertices_grows() -> None:
     assert rounds.last.cost == oracles.cut(rounds.edited.graph(), part)
     assert rounds.last.weights.tolist() == np.bincount(part, minlength=K).tolist()
     assert rounds.feasible
+
+
+def test_new_vertices_cost_little_where_blocks_are_full() -> None:
+    """They go where their neighbours are, and others leave a block that is too heavy then."""
+    mesh, draw = generators.delaunay(3000, seed=2), np.random.default_rng(4)
+    session = Session(mesh, 32, escalate="never", threads=1, seed=1, migration=0)
+    begun = session.cut
+    for _ in range(25):
+        batch, near = session.batch(), draw.choice(3000, 20, replace=False)
+        new = batch.insert_vertices(count=20)
+        batch.insert_edges(np.tile(new, 2),
+                           np.concatenate([near, mesh.targets[mesh.offsets[near]]]))
+        assert session.apply(batch).feasible
+    assert session.cut <= 1.08 * begun

@@ -22,9 +22,18 @@ from portpart.algorithms.following.nets import (
 from portpart.algorithms.following.placing import tied_most
 from portpart.algorithms.following.rows import EditedRows
 from portpart.algorithms.following.whereabouts import Moves
+from portpart.algorithms.following.widening import record_widening, wake_neighbours
 from portpart.algorithms.refinement.program import MoveRule, Recording
-from portpart.algorithms.refinement.refiner import LABEL_PROPAGATION, Refiner
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.language import DeviceFunction
+
+
+class OnEditedArcs(MoveRule):
+    """Label propagation around edits of graphs."""
+
+    def record_woken(self, this: Recording, more: Any) -> None:
+        """Record that more vertices are woken where blocks are too heavy."""
+        record_widening(this, wake_neighbours)
 
 
 class Kind(NamedTuple):
@@ -82,7 +91,7 @@ def _count_nothing(refiner: Refiner, rows: Any) -> None:
     """Graphs have no state but cost and weights."""
 
 
-GRAPHS = Kind("graphs", EditedRows, LABEL_PROPAGATION, tied_most, _nothing, record_pairs,
+GRAPHS = Kind("graphs", EditedRows, OnEditedArcs(), tied_most, _nothing, record_pairs,
               wake_pairs, _take_nothing_back, _follow_nothing_back, _count_nothing)
 HYPERGRAPHS = Kind("hypergraphs", EditedNets, OnEditedNets(), tied_most_by_nets, prepare_nets,
                    record_pins, record_nets, take_back_nets, follow_nets_back, recount_nets)

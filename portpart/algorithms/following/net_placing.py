@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.following.placing import may_enter
 from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import device, int64, value_or
@@ -13,9 +14,6 @@ MAX_PINS = 64
 
 MAX_SEEN = 128
 """Pins that are looked at, but for those of the last net."""
-
-SHARE = 16
-"""A block may be too heavy by 1 / SHARE of its limit for a while."""
 
 
 @device
@@ -59,18 +57,6 @@ def tie_of_nets(v, block, end, graph: NetRows, run: Run):
         if has_pin_in(net, block, graph, run):
             total += value_or(graph.nets.weights, net, 1)
     return total
-
-
-@device
-def may_enter(block, weight, run: Run):
-    """Whether a block takes a new vertex: one that is a little too heavy is relieved afterwards.
-
-    That costs less than to place the vertex elsewhere, but only where refinement follows.
-    """
-    limit = int64(run.blocks.limits[block])
-    if run.level.iteration_limit > 0:
-        limit += limit // SHARE
-    return run.blocks.weight[block] + weight <= limit
 
 
 @device

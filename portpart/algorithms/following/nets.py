@@ -19,9 +19,9 @@ from portpart.algorithms.following.net_changes import (
     relist_net,
 )
 from portpart.algorithms.following.net_returns import find_listed, return_pins, unfollow_pin
-from portpart.algorithms.following.net_widening import record_widening
 from portpart.algorithms.following.rows import EditedRows
 from portpart.algorithms.following.whereabouts import Moves
+from portpart.algorithms.following.widening import record_widening, wake_pins_around
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
     SMALL_TEAM,
@@ -84,7 +84,7 @@ class OnEditedNets(OnNets):
 
     def record_woken(self, this: Recording, more: Any) -> None:
         """Record that more vertices are woken where blocks are too heavy."""
-        record_widening(this)
+        record_widening(this, wake_pins_around)
 
     def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> NetsFollowed:
         return NetsFollowed(space, finest, num_blocks)

@@ -34,6 +34,9 @@ ROUNDS = 4
 MAX_SEEN = 64
 """Neighbours that are compared to place a vertex."""
 
+SHARE = 16
+"""A block may be too heavy by 1 / SHARE of its limit for a while."""
+
 TEAM, LIGHTEST_TEAM = 256, 32
 
 
@@ -48,8 +51,20 @@ def tie_of_arcs(v, block, begin, end, graph: Csr, run: Run):
 
 
 @device
+def may_enter(block, weight, run: Run):
+    """Whether a block takes a new vertex: one that is a little too heavy is relieved afterwards.
+
+    That costs less than to place the vertex elsewhere, but only where refinement follows.
+    """
+    limit = int64(run.blocks.limits[block])
+    if run.level.iteration_limit > 0:
+        limit += limit // SHARE
+    return run.blocks.weight[block] + weight <= limit
+
+
+@device
 def tied_most(v, graph: Csr, run: Run):
-    """The block that v is tied to most of those it fits in, -1 if none; the smaller of equals."""
+    """The block that v is tied to most of those that take it, -1 if none; the smaller of equals."""
     best = int64(NONE)
     most = int64(0)
     weight = value_or(graph.vertex_weights, v, 1)
@@ -58,7 +73,7 @@ def tied_most(v, graph: Csr, run: Run):
     for arc in range(begin, end):
         block = int64(run.moves.part[graph.targets[arc]])
         if block >= 0:
-            if run.blocks.weight[block] + weight <= run.blocks.limits[block]:
+            if may_enter(block, weight, run):
                 total = tie_of_arcs(v, block, begin, end, graph, run)
                 if total > most or (total == most and block < best):
                     most = total

@@ -11,7 +11,8 @@ from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Run
-from portpart.backends.language import int64, kernel, lane, team_max, team_size
+from portpart.backends.language import Kernel, int64, kernel, lane, team_max, team_size
+from portpart.graphs.rows import Csr
 
 BLOCKS_TEAM, TEAM = 32, 8
 
@@ -20,12 +21,12 @@ MAX_HOPS = 8
 ENOUGH, TIMES = 256, 4
 """No hop begins with more vertices, or with more than so many times those that edits have woken."""
 
-MAX_PINS = 16
-"""Pins of nets that lead on."""
+MAX_PINS, MAX_ARCS = 16, 64
+"""Pins of nets that lead on, and arcs of a vertex that do."""
 
 
-def record_widening(this: Recording) -> None:
-    """Record that woken vertices wake others where blocks are too heavy."""
+def record_widening(this: Recording, wake_around: Kernel) -> None:
+    """Record that woken vertices wake others where blocks are too heavy, along arcs or nets."""
     program, level = this.program, this.run.level
     program.launch(1, begin_hops, team=BLOCKS_TEAM)
     with program.while_loop(level.leavers):
@@ -52,7 +53,22 @@ def begin_hops(_, run: Run):
 
 
 @kernel
-def wake_around(i, graph: NetRows, run: Run):
+def wake_neighbours(i, graph: Csr, run: Run):
+    """Wake the first neighbours of a woken vertex in its block, if that is too heavy.
+
+    Atomic, order-free.
+    """
+    v = run.cache.dirty_list[i]
+    here = run.moves.part[v]
+    if room_of(here, run) < 0:
+        begin = int64(graph.begin[v])
+        for arc in range(begin + lane(), min(begin + MAX_ARCS, int64(graph.end[v])), team_size()):
+            if run.moves.part[graph.targets[arc]] == here:
+                mark_dirty(graph.targets[arc], run.cache, run.level)
+
+
+@kernel
+def wake_pins_around(i, graph: NetRows, run: Run):
     """Wake the pins of small nets of a woken vertex in its block, if that is too heavy.
 
     Atomic, order-free.
