@@ -205,7 +205,7 @@ class Refiner:
         if filter_ratio is None:
             self._limits["iteration_limit"] = 0
         around.records["begun"] = Level.of(**self._limits)
-        key = graph.num_vertices, filter_ratio, id(fixed), id(homes)
+        key = self._sub_buckets_on(graph), filter_ratio, id(fixed), id(homes)
         if self._around[0] is not self.run or self._around[1] != key:
             self.run = self._run_on(graph, filter_ratio or 0.0, fixed, homes)
             self._around = self.run, key
@@ -239,16 +239,18 @@ class Refiner:
                 homes: Homes | None) -> Run:
         """Work arrays and words for a run; the words of the run before become those before."""
         run, level = self.run, self._words_on_space()
-        sub_buckets = sub_buckets_for(self.balance.num_blocks, graph.num_vertices)
-        if relief_of(self._options_on(graph)).fine:
-            sub_buckets = self.sizes.sub_buckets
         blocks = run.blocks.replaced(fixed=fixed, home=None if homes is None else homes.home,
                                      tie=None if homes is None else homes.tie)
         return run.replaced(
             before=run.level, level=level, blocks=blocks,
-            buckets=run.buckets.replaced(sub_buckets=sub_buckets),
+            buckets=run.buckets.replaced(sub_buckets=self._sub_buckets_on(graph)),
             cache=run.cache.replaced(filter_ratio=float(filter_ratio) if self.rule.loses else 0.0),
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))
+
+    def _sub_buckets_on(self, graph: Structure) -> int:
+        if relief_of(self._options_on(graph)).fine:
+            return self.sizes.sub_buckets
+        return sub_buckets_for(self.balance.num_blocks, graph.num_vertices)
 
     def _words_on_space(self) -> Level:
         return Level(self.space.asarray(self.words.array.copy()))
