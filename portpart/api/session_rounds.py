@@ -96,6 +96,7 @@ class Rounds:
         self.begin = 0
         self.marks: WeakSet[SessionMark] = WeakSet()
         self.unfinished: Callable[[], None] | None = None
+        self._judged: tuple[Round | None, bool] = (None, False)
         self.follow(part, sizes, fixed)
         self.ledger = self._settled(0)
 
@@ -127,7 +128,11 @@ class Rounds:
     @property
     def feasible(self) -> bool:
         """Whether it is within its bounds."""
-        return self.bounds(self.edited.vertices.total_weight).kept_by(self.last.weights)
+        last, known = self._judged
+        if last is not self.last:
+            known = self.bounds(self.edited.vertices.total_weight).kept_by(self.last.weights)
+            self._judged = self.last, known
+        return known
 
     def apply(self, batch: Batch, wanted: str) -> tuple[Update, Done]:
         """Apply a batch; if anything fails all is as before."""

@@ -76,10 +76,11 @@ class Living:
     def let_be(self, first: int, number: int, death: int, weights: Array | None,
                weight: int) -> None:
         """Let ids die at a time, and weigh as given, or all the same."""
-        space = self.space
-        space.parallel_for(number, write_death, first, death, self.deaths)
-        if self.weights is not None:
-            space.parallel_for(number, write_weight, first, weights, weight, self.weights)
+        if self.weights is None:
+            self.space.parallel_for(number, write_death, first, death, self.deaths)
+        else:
+            self.space.parallel_for(number, write_life, first, death, weights, weight, self.deaths,
+                                    self.weights)
 
     def bury(self, ids: np.ndarray) -> None:
         """Let ids be dead from the beginning; they must weigh nothing, if there are weights."""
@@ -208,8 +209,9 @@ def write_death(i, first, death, deaths):
 
 
 @kernel
-def write_weight(i, first, given, otherwise, weights):
-    """Id first + i weighs what is given."""
+def write_life(i, first, death, given, otherwise, deaths, weights):
+    """Id first + i dies at a time, and weighs what is given."""
+    deaths[first + i] = death
     weights[first + i] = value_or(given, i, otherwise)
 
 
