@@ -17,7 +17,8 @@ class SteadyEdits:
 
     def __init__(self, graph: Any, seed: int) -> None:
         self._random, self._before = np.random.default_rng(seed), None
-        self._count, self._is_graph = graph.num_vertices, hasattr(graph, "num_edges")
+        self._is_graph = hasattr(graph, "num_edges")
+        self._count = graph.num_vertices if self._is_graph else graph.num_nets
         # two steps away in a grid, whose rows are as long as it is high
         self._steps = np.array([2, int(self._count**0.5) + 1]) if self._is_graph else (
             np.arange(1, NEAR + 1))
