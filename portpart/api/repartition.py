@@ -11,6 +11,7 @@ import numpy as np
 
 from portpart.algorithms.jet import JetConfig
 from portpart.algorithms.multilevel.numbering import renumbered
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.portpart_nets import HypergraphConfig
@@ -154,11 +155,18 @@ class Made:
 
 
 class Tries:
-    """Partitions at several prices, until no more moves than a limit."""
+    """Partitions at several prices, until no more moves than a limit.
+
+    Attributes
+    ----------
+    beyond : Made, or None
+        That beyond the limit which moves least: at a higher price some of it goes back.
+    """
 
     def __init__(self, call: Call, old: Old, limit: int | None) -> None:
         self.call, self.old, self.limit = call, old, limit
         self.made: list[Made] = []
+        self.beyond: Made | None = None
         self.has_homes = not bool((old.known == FREE).all())
 
     def best(self, price: Fraction) -> Made:
@@ -183,23 +191,34 @@ class Tries:
         if price > 0 and self.has_homes:
             made = list(self._at(price))
         self.made += made
+        if self.limit is not None:
+            beyond = (each for each in self.made
+                      if each.size > self.limit and each is not self.fresh)
+            self.beyond = min(beyond, key=lambda each: each.size, default=None)
         return min(each.size for each in made)
 
     def _at(self, price: Fraction) -> Iterator[Made]:
-        """From the old blocks, and from new ones if these do not cost much more.
+        """From the old blocks, from what moves too much, and from new blocks if that might pay.
 
-        Refinement from new blocks leads back home where that pays.
+        Refinement leads back home where that costs less.
         """
         call, new = self.call, self.fresh
-        problem = replace(with_homes(call.problem, self.old, price), trace=call.new_trace())
-        part, weights = call.partition(problem)
-        yield self._made(problem.trace, price, part, weights)
-        near = cost_of(problem, new.part) <= WORTHWHILE * cost_of(problem, part)
-        if near or not call.bounds.kept_by(weights):
-            again = replace(problem, trace=call.new_trace(), constraints=replace(
-                problem.constraints, initial=new.part))
-            part, weights = call.partition(again)
-            yield self._made(again.trace, price, part, weights)
+        problem = with_homes(call.problem, self.old, price)
+        first = self._from(problem, price, None)
+        yield first
+        if self.beyond is not None:
+            yield self._from(problem, price, self.beyond.part)
+        near = cost_of(problem, new.part) <= WORTHWHILE * cost_of(problem, first.part)
+        if near or not call.bounds.kept_by(first.weights):
+            yield self._from(problem, price, new.part)
+
+    def _from(self, problem: Problem[Any], price: Fraction, initial: Array | None) -> Made:
+        """A partition at a price, from another one if not from the old blocks."""
+        problem = replace(problem, trace=self.call.new_trace())
+        if initial is not None:
+            problem = replace(problem, constraints=replace(problem.constraints, initial=initial))
+        part, weights = self.call.partition(problem)
+        return self._made(problem.trace, price, part, weights)
 
     def _fresh(self, price: Fraction) -> Made:
         """A new partition, with the numbers of old blocks; fixed vertices number them."""
