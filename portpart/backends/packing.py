@@ -18,6 +18,7 @@ from weakref import ref
 
 import numpy as np
 
+from portpart.backends.language.records import Record
 from portpart.backends.program import Bindings, Element, Launch, Slot
 from portpart.errors import InputError, KernelTypeError
 
@@ -158,6 +159,7 @@ class Table:
         self._offset: list[int] = []
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
         self._known: list[tuple[Callable[[], Any], int]] = [(_nobody, 0)] * len(self._bound)
+        self._groups: dict[str, Group] = {}
 
     def add_row(self, launch: Launch) -> int:
         """Append the row of `launch`; returns its first word."""
@@ -246,25 +248,42 @@ class Table:
         source, offset = self._frozen
         values = [0, base, base + 8 * len(self._source)]
         numbers = array("q")
-        known = self._known
-        for at, value in enumerate(self.bindings.read(bindings)):
-            dtype, is_plain, slot = self._bound[at]
-            if is_plain:
-                who, address = known[at]
-                if value is None or who() is not value:
-                    address = self._address_for(at, value)
-                values.append(address)
-            elif slot.words:
-                _add_numbers(slot, value, numbers)
-            elif slot.is_array:
-                values.append(0 if value is None else _refuse(slot, value))
-            else:
-                values.append(bits_of(value, dtype))
+        at = 0
+        for name, bound in self.bindings.groups(bindings):
+            whose, known, behind = self._groups.get(name, NO_GROUP)
+            if whose() is bound:
+                values += known
+                numbers += behind
+                at += self.bindings.lengths[name]
+                continue
+            known, behind = [], array("q")
+            for value in self.bindings.read_group(name, bound):
+                self._pack(at, value, known, behind)
+                at += 1
+            values += known
+            numbers += behind
+            if isinstance(bound, Record):
+                self._groups[name] = ref(bound), known, behind
         values += [scratch + place for place in places[:-1]]
         values += numbers
         words: np.ndarray = np.fromiter(values, np.int64, len(values))[source]
         words += offset
         return words
+
+    def _pack(self, at: int, value: Any, values: list[int], numbers: array[int]) -> None:
+        """Add the word of what a slot is bound to, or its numbers."""
+        dtype, is_plain, slot = self._bound[at]
+        if is_plain:
+            who, address = self._known[at]
+            if value is None or who() is not value:
+                address = self._address_for(at, value)
+            values.append(address)
+        elif slot.words:
+            _add_numbers(slot, value, numbers)
+        elif slot.is_array:
+            values.append(0 if value is None else _refuse(slot, value))
+        else:
+            values.append(bits_of(value, dtype))
 
     def _address_for(self, at: int, value: Any) -> int:
         """The address of an array for a slot, which is remembered as long as the array lives."""
@@ -286,6 +305,13 @@ class Table:
 
 def _nobody() -> None:
     """What is remembered of a slot that has not been bound."""
+
+
+Group = tuple[Callable[[], Any], list[int], "array[int]"]
+"""A record that was bound, which does not change, and what its slots were packed to."""
+
+NO_GROUP: Group = (object, [], array("q"))
+"""Another record than any that is bound."""
 
 
 def _add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:

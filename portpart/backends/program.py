@@ -281,6 +281,8 @@ class Bindings:
     ----------
     slots : list of Slot
         Those that are bound, in the order in which they are read.
+    lengths : dict
+        How many slots have each name before the dot.
     """
 
     def __init__(self, slots: Iterable[Slot]) -> None:
@@ -290,23 +292,28 @@ class Bindings:
                 name, _, place = f"{slot.name}{'.array' * slot.named_words}".partition(".")
                 places.setdefault(name, {})[place] = slot
         self.slots = [slot for fields in places.values() for slot in fields.values()]
-        self._reads = [(name, None if "" in fields else getter(list(fields)))
-                       for name, fields in places.items()]
+        self._reads = {name: None if "" in fields else getter(list(fields))
+                       for name, fields in places.items()}
+        self.lengths = {name: len(fields) for name, fields in places.items()}
+
+    def groups(self, bound: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        """What is bound, an array or a number or a record with several slots, by name."""
+        for name in self.lengths:
+            if name not in bound:
+                raise InputError(f"slot {name!r} is not bound")
+            yield name, bound[name]
+
+    def read_group(self, name: str, bound: Any) -> Iterable[Any]:
+        """What the slots of that name are bound to."""
+        fields = self._reads[name]
+        try:
+            return (bound,) if fields is None else fields(bound)
+        except AttributeError as error:
+            raise InputError(f"{name!r} is not bound to its record: {error}") from None
 
     def read(self, bound: dict[str, Any]) -> list[Any]:
         """What the slots are bound to, from arrays, numbers, words and records by their names."""
-        values: list[Any] = []
-        try:
-            for name, fields in self._reads:
-                if fields is None:
-                    values.append(bound[name])
-                else:
-                    values += fields(bound[name])
-        except KeyError:
-            raise InputError(f"slot {name!r} is not bound") from None
-        except AttributeError as error:
-            raise InputError(f"{name!r} is not bound to its record: {error}") from None
-        return values
+        return [value for name, each in self.groups(bound) for value in self.read_group(name, each)]
 
     def named(self, bound: dict[str, Any]) -> dict[str, Any]:
         """The same by the names of the slots."""
