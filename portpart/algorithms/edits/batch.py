@@ -264,7 +264,8 @@ def _repeated(values: Array, count: int) -> Array:
 def joined(space: ExecutionSpace, arrays: list[Array], dtype: Any) -> Array:
     """Arrays one after the other in a space; those of the host travel together."""
     if all(isinstance(array, np.ndarray) for array in arrays):
-        return space.asarray(np.concatenate(arrays) if arrays else [], dtype)
+        together = np.concatenate(arrays) if arrays else np.empty(0, dtype)
+        return space.asarray(together.astype(dtype, copy=False))
     result = space.empty(sum(map(len, arrays)), dtype)
     place = 0
     for array in arrays:
