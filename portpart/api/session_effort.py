@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from portpart.errors import InputError
@@ -12,14 +11,14 @@ from portpart.options import shown
 EFFORTS = ("auto", "none", "local", "cycle", "full")
 ESCALATIONS = ("auto", "never")
 
-CYCLE_SHARE = Fraction(1, 40)
-"""With edits of so many of all arcs or pins, all levels are refined."""
+CYCLE_PART = 40
+"""With edits of one in so many arcs or pins, all levels are refined."""
 
-FULL_SHARE = Fraction(1, 2)
-"""With edits of so many, the partition is made anew."""
+FULL_PART = 2
+"""With edits of one in so many, the partition is made anew."""
 
-GROWTH = Fraction(21, 20)
-"""All levels are refined when the objective has grown by so much, beside the graph."""
+GROWTH = 21, 20
+"""All levels are refined when the objective has grown by such a ratio, beside the graph."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,12 @@ class Ledger:
 
     def effort(self, cost: int, weight: int, pairs: int, feasible: bool) -> str:
         """What is to be done, as it is now."""
-        if self.edits > FULL_SHARE * pairs or not (feasible or self.hopeless):
-            return "full" if self.edits > FULL_SHARE * pairs else "cycle"
-        grown = cost * max(1, self.weight) > GROWTH * self.cost * max(1, weight)
-        if self.edits > CYCLE_SHARE * pairs or (grown and self.edits > 0):
+        if FULL_PART * self.edits > pairs:
+            return "full"
+        more, than = GROWTH
+        grown = than * cost * max(1, self.weight) > more * self.cost * max(1, weight)
+        broken = not (feasible or self.hopeless)
+        if broken or CYCLE_PART * self.edits > pairs or (grown and self.edits > 0):
             return "cycle"
         return "local"
 

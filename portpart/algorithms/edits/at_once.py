@@ -105,8 +105,8 @@ def _records_of(space: ExecutionSpace, look: Look) -> tuple[dict[str, Any], Rewr
     side = look.side
     store, length = side.store, len(look.operations.kinds) * side.directions
     changes = empty_changes(space, space.empty(length, np.int64))
-    places = Places(space.empty(length + 1, np.int64), space.empty(length + 1, np.int64),
-                    store.used, length, store.growth.wide)
+    sums = space.empty(2 * (length + 1), np.int64)
+    places = Places(sums[: length + 1], sums[length + 1 :], store.used, length, store.growth.wide)
     directed = Directed(changes.keys, work(np.int32, int), length, side.directions, int(side.both))
     return {"directed": directed, "operations": look.operations, "rows": store.rows,
             "deaths": side.deaths, "changes": changes, "tally": look.tally, "places": places,

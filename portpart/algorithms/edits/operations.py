@@ -149,8 +149,9 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
 def empty_changes(space: ExecutionSpace, keys: Array) -> Changes:
     """Arrays for the changes of sorted keys."""
     length = len(keys)
-    return Changes(keys, space.empty(length, np.int64), space.empty(length, np.int64),
-                   space.empty(length, np.int32), space.empty(length, np.int64))
+    words = space.empty(3 * length, np.int64)  # memory once: batches are small, and there are many
+    return Changes(keys, words[:length], words[length : 2 * length],
+                   space.empty(length, np.int32), words[2 * length :])
 
 
 def turned_back(store: RowStore, changes: Changes, tally: Tally) -> Changes:
