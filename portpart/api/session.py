@@ -77,7 +77,7 @@ class Session:
     >>> batch.insert_edges([new[0], new[0], new[1]], [0, 1, new[0]])
     >>> update = session.apply(batch)
     >>> update.cut, update.feasible, len(session.part)
-    (8, True, 66)
+    (9, True, 66)
     """
 
     @typed_memory_errors
