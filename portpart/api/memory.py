@@ -79,13 +79,13 @@ def memory_estimate(
     >>> import portpart
     >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5)
     >>> estimate.peak // 2**20
-    202
+    203
     >>> machine = portpart.Topology("4:8:6", "1:10:100")
     >>> portpart.memory_estimate(2**20, 6 * 2**20, machine, arc_shrink=0.5).peak // 2**20
-    266
+    267
     >>> netlist = portpart.generators.netlist(1000)
     >>> portpart.memory_estimate(like=netlist, k=8).graph
-    43120
+    36272
     """
     if objective == "volume":
         num_nets, num_pins, like = _of_neighbourhoods(num_vertices, num_arcs, like)
