@@ -10,9 +10,9 @@ import pkgutil
 import pytest
 
 import portpart
-from portpart import generators, io, metrics
 
-PLACES = (portpart, generators, io, metrics)
+PLACES = (portpart, *(importlib.import_module(f"portpart.{name}")
+                      for name in ("generators", "io", "metrics")))
 
 
 def modules() -> list[str]:
