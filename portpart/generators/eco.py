@@ -148,6 +148,8 @@ class EcoEdits:
                 continue
             places = [int(self._random.integers(1, len(row))) for row in rows]
             one, other = rows[0][places[0]], rows[1][places[1]]
+            if one == rows[0][0] or other == rows[1][0]:
+                continue  # a driver that is a sink, too, stays on its net
             if other not in rows[0] and one not in rows[1]:
                 rows[0][places[0]], rows[1][places[1]] = other, one
                 pins.note((nets[0], one), (nets[1], other), there=False)

@@ -251,3 +251,13 @@ def test_many_random_edits_are_the_same_in_any_batches(ends: str, kind: str) -> 
     assert found[0] == found[1] == found[2]
     with pytest.raises(InputError, match="ends are 'far'; they are uniform or near"):
         generators.RandomEdits(graph, ends="far")
+
+
+def test_edits_of_a_netlist_never_name_a_pin_that_is_gone() -> None:
+    """Also where a gate drives a net and is on it a second time, as bypasses leave it."""
+    netlist = generators.netlist(120, seed=2)
+    edited, edits = EditableHypergraph(netlist), generators.EcoEdits(netlist, 0)
+    for _ in range(400):
+        batch = edited.batch()
+        edits.play(batch, 6)
+        edited.apply(batch)
