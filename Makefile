@@ -6,6 +6,10 @@
 #   make gpu-test [CUDA=12] [JOBS=6]  the tests on a CUDA device, in several processes
 #   make gpu-bench [BENCH=options]    report of partitions on a CUDA device
 #   make brute                        20,000 small graphs against exhaustive search
+#   make docs                         the site, in build/docs/html; warnings are errors
+#   make docs-links                   look whether links to other sites lead somewhere
+#   make dist                         source distribution and wheel, in dist
+#   make dist-test                    both, installed and tested in environments of their own
 #   make docs-picture                 draw docs/architecture.svg anew from the imports
 #   make fuzz [FUZZ=100000] [SEED=0]  mutated inputs of every kind; failures go to build/fuzz
 #   make sanitize [PIECES=memcheck-*] every algorithm under compute-sanitizer (SANITIZER=path)
@@ -27,7 +31,8 @@ PIECES ?= *
 FUZZ ?= 100000
 
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize docs-picture clean
+.PHONY: help demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize docs docs-links docs-picture \
+    dist dist-test clean
 
 ifeq ($(strip $(VENV)),)
 export PYTHONPATH := $(CURDIR)
@@ -40,7 +45,7 @@ endif
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo "targets: demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize docs-picture clean"
+	@echo "targets: demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize docs docs-links docs-picture dist dist-test clean"
 
 demo: $(call with,plot)
 	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
@@ -93,6 +98,23 @@ brute: $(call with,dev)
 fuzz: $(call with,dev)
 	$(PY) -m tests.fuzz --cases $(FUZZ) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
 
+SPHINX = $(PY) -m sphinx -n --keep-going -d build/docs/doctrees
+
+docs: $(call with,docs plot)
+	$(SPHINX) -W -q docs build/docs/html
+	@echo "build/docs/html/index.html"
+
+docs-links: $(call with,docs plot)
+	$(SPHINX) -b linkcheck docs build/docs/links
+
+dist: $(call with,dist)
+	rm -rf dist
+	$(PY) -m build --outdir dist
+	$(PY) -m twine check --strict dist/*
+
+dist-test: dist
+	$(PY) -m tests.dist_check dist build/dist-test
+
 docs-picture: $(call with,dev)
 	$(PY) -m tests.architecture_picture
 
@@ -102,7 +124,8 @@ sanitize: $(call with,dev cuda$(CUDA))
 	$(PY) -m bench.sanitize --sanitizer $(SANITIZER) --pieces '$(PIECES)' --jobs $(JOBS)
 
 clean:
-	rm -rf $(VENV) $(OLDEST_VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST_VENV) demo-output build dist docs/gallery docs/reference/generated \
+	    docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 ifneq ($(strip $(VENV)),)
 $(VENV)/bin/python:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
+from tests import command_pages
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")),
          *sorted((ROOT / "bench").rglob("*.md"))]
-CODE = ("portpart", "tests", "bench", "examples")
-SHOWN = re.compile("^```python\n(.*?)^```\n\n```text\n(.*?)^```", re.M | re.S)
+CODE = ("portpart", "tests", "bench", "examples", "docs")
+PLACES = ("portpart", *(f"portpart.{name}" for name in
+                        ("compat.pymetis", "generators", "io", "metrics")))
+BLOCK = re.compile("^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```)?", re.M | re.S)
+TOCTREE = re.compile("^```{toctree}\n:hidden:\n\n(.*?)^```", re.M | re.S)
+END = "end of a block"
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
 
 
@@ -40,19 +50,22 @@ def run(command: list[str], folder: Path) -> str:
 
 
 @pytest.mark.parametrize("page", pages_with("python"), ids=name_of)
-def test_python_blocks_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
+def test_python_blocks_run_one_after_the_other_and_print_what_is_shown(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    texts = BLOCK.findall(page.read_text())
+    assert sum(bool(shown) for _, shown in texts) == page.read_text().count("```text")
     # in a file, because kernels are read from their file
     script = tmp_path / "page.py"
-    script.write_text(blocks(page, "python"))
-    run([sys.executable, "-W", "error::UserWarning", str(script)], tmp_path)
-
-
-@pytest.mark.parametrize("page", pages_with("text"), ids=name_of)
-def test_python_blocks_print_what_the_text_below_shows(page: Path, tmp_path: Path) -> None:
-    shown = SHOWN.findall(page.read_text())
-    assert len(shown) == page.read_text().count("```text")
-    for block, text in shown:
-        assert run([sys.executable, "-c", block], tmp_path) == text
+    script.write_text(f"print({END!r})\n".join(f"{block}\n" for block, _ in texts))
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        runpy.run_path(str(script))
+    printed = capsys.readouterr().out.split(f"{END}\n")
+    for (_, shown), lines in zip(texts, printed, strict=True):
+        assert not shown or lines == shown
 
 
 @pytest.mark.parametrize("page", pages_with("sh"), ids=name_of)
@@ -85,3 +98,31 @@ def test_files_and_commands_that_a_page_names_are_there(page: Path) -> None:
     for module in re.findall(r"python -m ((?:bench|tests)[.\w]*)", page.read_text()):
         place = ROOT / module.replace(".", "/")
         assert place.with_suffix(".py").exists() or (place / "__main__.py").exists(), module
+
+
+def test_the_page_of_commands_is_that_of_the_command_line() -> None:
+    assert command_pages.PAGE.read_text() == command_pages.page(), (
+        "run python -m tests.command_pages")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_reference_has_every_public_name(place: str) -> None:
+    module = importlib.import_module(place)
+    text = "".join(page.read_text() for page in sorted((ROOT / "docs" / "reference").glob("*.md")))
+    blocks = re.findall(rf"currentmodule:: {place}\n(.*?)^```", text, re.M | re.S)
+    listed = {name for block in blocks
+              for name in re.findall(r"^   (\w+)$", block, re.M)}
+    own = {name for name in module.__all__ if not inspect.ismodule(getattr(module, name))
+           and (getattr(getattr(module, name), "__module__", None) or place).startswith("portpart")}
+    assert listed == own - {"version", "version_tuple"}
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    listed = {"index.md"}
+    for page in (ROOT / "docs").rglob("*.md"):
+        for block in TOCTREE.findall(page.read_text()):
+            names = (re.sub(r".*<(.*)>", r"\1", line) for line in block.split("\n") if line)
+            listed |= {(page.parent / f"{name}.md").relative_to(ROOT / "docs").as_posix()
+                       for name in names}
+    there = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
+    assert listed - {"gallery/index.md"} == there

@@ -44,11 +44,12 @@ def read(
     path : str or PathLike
         Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the graph in it.  ``-``
         reads standard input.
-    format : {"metis", "matrix-market", "edge-list", "dimacs", "npz", "dense", "verilog", "blif",
-            "aiger", "metis-mesh"}, optional
-        Default: what the content shows, where it allows several what the suffix says (``.graph``,
-        ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.npy``, ``.v``, ``.blif``, ``.aig`` ..., before
-        ``.gz``, ``.xz``, ``.bz2`` or ``.zst``).
+    format : str, optional
+        ``"metis"``, ``"matrix-market"``, ``"edge-list"``, ``"dimacs"``, ``"npz"``, ``"dense"``,
+        ``"verilog"``, ``"blif"``, ``"aiger"`` or ``"metis-mesh"``.  Default: what the content
+        shows, where it allows several what the suffix says (``.graph``, ``.mtx``, ``.txt``,
+        ``.gr``, ``.npz``, ``.npy``, ``.v``, ``.blif``, ``.aig`` ..., before ``.gz``, ``.xz``,
+        ``.bz2`` or ``.zst``).
     symmetrize : bool, "sum" or "max", optional
         As in :func:`portpart.as_graph`.  Matrix Market files, edge lists and DIMACS files list
         edges without direction: they are read as with True unless it says "sum" or "max".
@@ -72,7 +73,7 @@ def read(
         Verilog and BLIF: the module to take; default: the one that no other instantiates, of BLIF
         the first.
     model : {"star", "clique"}, optional
-        Netlists: what becomes of a net, as in :meth:`Netlist.graph`; default: a star.
+        Netlists: what becomes of a net, as in :meth:`portpart.io.Netlist.graph`; default: a star.
     max_fanout : int, optional
         Netlists: leave out nets that reach more gates, as of clock and reset; default: keep all.
     mesh : {"dual", "nodal"}, optional
@@ -80,7 +81,7 @@ def read(
         (default) or the nodes.
     common_nodes : int, optional
         METIS mesh: least number of nodes that adjacent elements share, see
-        :meth:`Mesh.dual_graph`; default: 1.
+        :meth:`portpart.Mesh.dual_graph`; default: 1.
     max_vertices : int, optional
         Refuse graphs of more vertices; default: of more than 2^22 and 16 for each byte of text.
         Saying it also lets files unpack to more than 64 MiB and 1000 times their size.

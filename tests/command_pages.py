@@ -1,0 +1,63 @@
+"""docs/reference/commands.md: every command of the command line with its options.
+
+``python -m tests.command_pages`` writes it anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from portpart.cli import COMMANDS, command_line
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
+HEAD = """# Commands
+
+What `portpart COMMAND --help` lists, of every command. [Command line](cli.md) tells how they go
+together, what they print and their exit codes. `python -m tests.command_pages` writes this page.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    return "\n".join([HEAD, *(section(*each) for each in commands("portpart", command_line))])
+
+
+def commands(name: str, group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, groups of commands before those in them."""
+    context = click.Context(group, info_name=name)
+    for each in group.list_commands(context):
+        command = group.get_command(context, each)
+        assert command is not None, each
+        if isinstance(command, click.Group):
+            yield from commands(f"{name} {each}", command)
+        else:
+            yield f"{name} {each}", command
+
+
+def section(name: str, command: click.Command) -> str:
+    """A heading, the usage, what it does and a table of options."""
+    context = click.Context(command, info_name=name)
+    usage = " ".join(command.collect_usage_pieces(context))
+    about = "\n\n".join(" ".join(paragraph.split()) for paragraph in
+                        (command.help or COMMANDS[name.split()[-1]]).split("\n\n"))
+    rows = [row(each, context) for each in command.params if isinstance(each, click.Option)]
+    table = "\n".join(["| option | |", "|---|---|", *rows])
+    return f"## {name}\n\n    {name} {usage}\n\n{about}\n\n{table}\n"
+
+
+def row(option: click.Option, context: click.Context) -> str:
+    """A row of the table: how the option is written, what it means, its default."""
+    names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
+    if not option.is_flag:
+        value = option.make_metavar(context).removesuffix(" RANGE").replace("|", "\\|")
+        names = f"{names[:-1]}{'' if value.startswith('[=') else ' '}{value}`"
+    default = f"Default: `{option.default}`." if option.show_default else ""
+    text = " ".join(filter(None, [option.help, "Required." * option.required, default]))
+    return f"| {names} | {text} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
