@@ -15,6 +15,9 @@ from portpart import backends
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import DeviceUnavailable
 from tests import data_folder as real_graphs
+from tests.threads import use_threads_at_once
+
+use_threads_at_once()
 
 SPACES: dict[str, Any] = {
     "cpu-1": lambda: backends.space("cpu", threads=1),

@@ -327,6 +327,8 @@ def test_a_graph_on_the_gpu_returns_a_part_on_the_gpu() -> None:
 INTERRUPTED = """
 import _thread, random, threading, time
 import numpy as np, portpart
+from tests.threads import use_threads_at_once
+use_threads_at_once()
 mesh = portpart.generators.delaunay(20_000)
 expected = portpart.partition(mesh, 16, threads=2).part
 start = time.perf_counter()

@@ -105,6 +105,8 @@ def test_three_threads(tmp_path: Path) -> None:
     code = (
         "import sys, numpy as np\n"
         "from tests.test_parity import CASES, on_threads\n"
+        "from tests.threads import use_threads_at_once\n"
+        "use_threads_at_once()\n"
         "parts = [on_threads(3, *case) for case in CASES]\n"
         "np.savez(sys.argv[1], *parts)\n"
     )

@@ -15,7 +15,7 @@ import portpart
 from bench import sanitize
 from bench.sanitized import FEW, GROUPS, kinds_of_graphs
 from portpart import backends
-from portpart.backends.cpu.driver import ITEM_WEIGHT
+from portpart.backends.cpu.instructions import ITEM_WEIGHT
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.cpu.space import _launch as launch
 from portpart.backends.interface import Executable

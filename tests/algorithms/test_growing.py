@@ -263,6 +263,8 @@ def test_three_threads_grow_the_same(tmp_path: Path) -> None:
         "import sys, numpy as np\n"
         "from portpart import generators\n"
         "from tests.algorithms.test_growing import parts_of\n"
+        "from tests.threads import use_threads_at_once\n"
+        "use_threads_at_once()\n"
         "np.save(sys.argv[1], parts_of(generators.rmat(11, 8), 12))\n"
     )
     result = tmp_path / "parts.npy"

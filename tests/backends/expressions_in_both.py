@@ -18,7 +18,7 @@ import numba.cpython.numbers
 import numpy as np
 import pytest
 
-from portpart.backends.cpu.driver import MAX_ARGUMENTS
+from portpart.backends.cpu.instructions import MAX_ARGUMENTS
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language.infer import infer

@@ -29,12 +29,11 @@ COMPILES = """
     texts, compile = [], cpu_compile.object_code
     cpu_compile.object_code = lambda text: texts.append(text) or compile(text)
     assert iota(backends.space("cpu"), 5).tolist() == [0, 1, 2, 3, 4]
-    from portpart.backends.cpu.driver import drive, launch, launch_objects, walk
-    driver = (drive, launch, launch_objects, walk)
-    print(len(texts), sum(sum(each.stats.cache_hits.values()) for each in driver))
+    from portpart.backends.cpu.parallel_loop import loop
+    print(len(texts), loop.cache_hits)
 """
-NOTHING, ALL = "1 0", "0 4"
-"""Kernels compiled and functions of the driver loaded, with nothing or all in the cache."""
+NOTHING, ALL = "2 0", "0 1"
+"""Modules compiled (the driver, a kernel) and loops loaded, with nothing or all in the cache."""
 
 
 @pytest.fixture(scope="module")
@@ -49,20 +48,29 @@ def test_second_process_finds_compiled_kernels(filled):
     assert run_python(COMPILES, PORTPART_CACHE_DIR=str(filled)) == ALL
     names = sorted(path.name for path in filled.iterdir())
     assert [name.rpartition("_")[0] for name in names] == [
-        "drive", "launch", "launch_objects", "walk", "write_index"]
+        "drive", "driver", "write_index"]
     assert all(name.endswith(".kernel") for name in names)
 
 
-def test_damaged_files_of_the_cache_are_compiled_again(filled, tmp_path):
-    folder = shutil.copytree(filled, tmp_path / "cache")
+def shorter(code: bytes) -> bytes:
+    return code[:-1]
+
+
+def changed(code: bytes) -> bytes:
+    return code[:-1] + bytes([code[-1] ^ 1])
+
+
+def whole_and_wrong(code: bytes) -> bytes:
     garbage = b"no code of Numba's"
-    damages = {
-        "drive": lambda code: b"",
-        "launch": lambda code: code[:-1],
-        "launch_objects": lambda code: code[:-1] + bytes([code[-1] ^ 1]),
-        "walk": lambda code: hashlib.sha256(garbage).digest() + garbage,  # whole, and wrong
-        "write_index": lambda code: code[:-1] + bytes([code[-1] ^ 1]),
-    }
+    return hashlib.sha256(garbage).digest() + garbage
+
+
+@pytest.mark.parametrize("damages", [
+    {"drive": whole_and_wrong, "driver": shorter, "write_index": changed},
+    {"drive": changed, "driver": lambda code: b"", "write_index": shorter},
+], ids=["wrong", "empty"])
+def test_damaged_files_of_the_cache_are_compiled_again(filled, tmp_path, damages):
+    folder = shutil.copytree(filled, tmp_path / "cache")
     for name, damage in damages.items():
         (file,) = (each for each in folder.iterdir() if each.name.rpartition("_")[0] == name)
         file.write_bytes(damage(file.read_bytes()))

@@ -194,6 +194,8 @@ def test_numbas_own_thread_count_is_left_alone(cpu):
 
 WORK = """
     import numpy as np
+    from tests.threads import use_threads_at_once
+    use_threads_at_once()
     from portpart import backends
     from portpart.primitives import scan, select, sort, reduce, histogram
     space = backends.space("cpu")
@@ -220,6 +222,8 @@ def test_a_fork_works_on_one_thread():
         import numpy as np
         from portpart import backends
         from portpart.primitives.basic import iota
+        from tests.threads import use_threads_at_once
+        use_threads_at_once()
         warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
         space = backends.space("cpu", threads=2)
         iota(space, 10**6)

@@ -31,12 +31,12 @@ def object_code(text: str) -> bytes:
     return bytes(_target().emit_object(module))
 
 
-def address_in(code: bytes, name: str) -> int:
-    """Load object code for good; returns the address of its function `name`."""
+def addresses_in(code: bytes, names: list[str]) -> list[int]:
+    """Load object code for good; returns the addresses of these functions in it."""
     with _loading:
         _engine().add_object_file(llvm.ObjectFileRef.from_data(code))
         _engine().finalize_object()
-        return int(_engine().get_function_address(name))
+        return [int(_engine().get_function_address(name)) for name in names]
 
 
 @cache

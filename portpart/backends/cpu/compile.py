@@ -9,18 +9,14 @@ from __future__ import annotations
 import hashlib
 import sys
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import numba
-
 from portpart.backends import cache_folder
-from portpart.backends.cpu.code import address_in, fingerprint, object_code
-from portpart.backends.cpu.module import module_text
+from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
 from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import Kernel
-from portpart.backends.language.infer import infer
-from portpart.backends.language.types import type_of
 
 _addresses: dict[tuple[int, tuple[str, ...]], tuple[Kernel, int]] = {}
 _compiling = threading.RLock()
@@ -38,13 +34,38 @@ def compiled(kernel: Kernel, tags: tuple[str, ...]) -> int:
 
 
 def _loaded(kernel: Kernel, tags: tuple[str, ...]) -> int:
-    file = cache_folder.file_of(kernel.name, f"{compiler()} {kernel.fingerprint} {tags}")
-    name = Path(file).stem
+    def text(name: str) -> str:
+        from portpart.backends.cpu.module import module_text
+        from portpart.backends.language.infer import infer
+        from portpart.backends.language.types import type_of
+
+        return module_text(infer(kernel, tuple(map(type_of, tags))), name)
+
+    return loaded(kernel.name, f"{kernel.fingerprint} {tags}", text, ("",))[0]
+
+
+def loaded(name: str, words: str, text: Callable[[str], str],
+           endings: tuple[str, ...]) -> list[int]:
+    """Addresses of the functions of a module, compiled if it is not in the cache.
+
+    Parameters
+    ----------
+    name : str
+        What the module is called.
+    words : str
+        What its code depends on, besides this package's compiler and the processor.
+    text : callable
+        Gives its text for the name by which its functions begin.
+    endings : tuple of str
+        How the names of its functions end.
+    """
+    file = cache_folder.file_of(name, f"{compiler()} {words}")
+    stem = Path(file).stem
     code = cache_folder.read(file)
     if code is None:
-        code = object_code(module_text(infer(kernel, tuple(map(type_of, tags))), name))
+        code = object_code(text(stem))
         cache_folder.write(file, code)
-    return address_in(code, name)
+    return addresses_in(code, [stem + ending for ending in endings])
 
 
 @cache
@@ -53,4 +74,4 @@ def compiler() -> str:
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(file.read_bytes())
-    return f"{numba.__version__} {sys.version_info[:2]} {fingerprint()} {digest.hexdigest()}"
+    return f"{sys.version_info[:2]} {fingerprint()} {digest.hexdigest()}"

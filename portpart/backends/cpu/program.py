@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import numpy as np
 
 from portpart.backends.cpu.compile import compiled
-from portpart.backends.cpu.driver import (
-    FIELDS,
-    ITEM_WEIGHT,
-    JUMP,
-    JUMP_IF_ZERO,
-    LAUNCH,
-    walk,
-)
-from portpart.backends.cpu.threads import run_with_threads
+from portpart.backends.cpu.driver import walk
+from portpart.backends.cpu.instructions import FIELDS, ITEM_WEIGHT, JUMP, JUMP_IF_ZERO, LAUNCH
+from portpart.backends.cpu.parallel import STATE, raise_failure, run_with_threads
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.packing import Table, address_of, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
 
 TARGET = 5
 """Field of an instruction that holds a jump's target."""
+
+_pack = struct.Struct("5q").pack
 
 
 class CpuExecutable:
@@ -33,6 +30,7 @@ class CpuExecutable:
         self.code: list[list[int]] = []
         self._emit(program.steps)
         self._instructions = np.array(self.code, np.int64).reshape(-1)
+        self._where = address_of(self._instructions)
 
     def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with `bindings`; the largest work size needs no preparation here."""
@@ -42,7 +40,11 @@ class CpuExecutable:
         base = address_of(table)
         table[:] = self.table.fill(bindings, base, address_of(scratch), places)
         self.space.counters.launches += 1
-        run_with_threads(self.threads, walk, self._instructions, base)
+        run_with_threads(self.threads, self._walk, base)
+
+    def _walk(self, table: int, workers: int) -> None:
+        if walk(_pack(self._where, len(self._instructions), table, workers, STATE)):
+            raise_failure()
 
     def _emit(self, steps: list[Step]) -> None:
         for step in steps:

@@ -8,19 +8,25 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-import numba
 import numpy as np
+from numpy import ndarray
 
 from portpart.backends.cpu.compile import compiled
-from portpart.backends.cpu.driver import ITEM_WEIGHT, MAX_ARGUMENTS, PARALLEL_WORK, launch_objects
+from portpart.backends.cpu.driver import launch_objects
+from portpart.backends.cpu.instructions import ITEM_WEIGHT, MAX_ARGUMENTS, PARALLEL_WORK
 from portpart.backends.cpu.memory import allocate, main_memory
+from portpart.backends.cpu.parallel import (
+    STATE,
+    available_threads,
+    raise_failure,
+    run_with_threads,
+)
 from portpart.backends.cpu.program import CpuExecutable
-from portpart.backends.cpu.threads import run_with_threads
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.packing import DATA_POINTER, tag_of, word_of
 from portpart.backends.program import Program
-from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
+from portpart.errors import InputError, OutOfMemory
 
 
 class CpuSpace(ExecutionSpace):
@@ -39,9 +45,7 @@ class CpuSpace(ExecutionSpace):
 
     def __init__(self, threads: int | None = None) -> None:
         super().__init__()
-        if numba.config.DISABLE_JIT:
-            raise DeviceUnavailable("kernels need Numba's compiler: unset NUMBA_DISABLE_JIT")
-        available = numba.config.NUMBA_NUM_THREADS
+        available = available_threads()
         if threads is not None and threads < 1:
             raise InputError(f"threads is {threads}; it must be at least 1")
         self.threads = min(threads or available, available)
@@ -91,9 +95,7 @@ class CpuSpace(ExecutionSpace):
         return CpuExecutable(self, self.threads, program)
 
 
-_pack = [struct.Struct(f"{n}q").pack for n in range(MAX_ARGUMENTS + 1)]
-_WORDS_IN_BYTES = bytes.__basicsize__ - 1
-"""Where a bytes object keeps its bytes (it ends with one byte of them, the closing zero)."""
+_pack = [struct.Struct(f"{7 + n}q").pack for n in range(MAX_ARGUMENTS + 1)]
 
 _functions: dict[tuple[Any, ...], int] = {}
 """Address of the compiled function by kernel and types of arguments."""
@@ -106,7 +108,7 @@ def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers:
     arrays = 0
     for argument in args:
         kind = type(argument)
-        if kind is np.ndarray and DATA_POINTER:
+        if kind is ndarray and DATA_POINTER:
             if argument.ndim != 1 or not argument.flags.c_contiguous:
                 tag_of(argument)  # says what is wrong
             arrays |= 1 << len(words)
@@ -119,12 +121,13 @@ def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers:
             key.append(tag_of(argument))
             words.append(word_of(argument))
     function = _functions.get(tuple(key)) or _compiled(kernel, key, args)
+    count = len(words)
     try:
-        packed = _pack[len(words)](*words)
+        packed = _pack[count](function, n, weight, workers, STATE, count, arrays, *words)
     except struct.error as error:
         raise InputError(f"kernel {kernel.name}: an integer argument is beyond 64 bits") from error
-    address = id(packed) + _WORDS_IN_BYTES
-    launch_objects(function, address, len(words), arrays, DATA_POINTER, n, weight, workers)
+    if launch_objects(packed):
+        raise_failure()
 
 
 def _compiled(kernel: Kernel, key: list[Any], args: tuple[Any, ...]) -> int:

@@ -1,4 +1,4 @@
-"""Words of the driver for Numba: memory at an address, and calls of kernels."""
+"""Words of the parallel loop for Numba: memory at an address, and calls of kernels."""
 # mypy: ignore-errors
 # (Numba's extension decorators give every function another signature than the one written.)
 
@@ -25,16 +25,6 @@ def call_chunk(typingctx, function, start, stop, row):
 
 
 @intrinsic
-def load_word(typingctx, address):
-    """The int64 at `address`."""
-
-    def codegen(context, builder, signature, args):
-        return builder.load(builder.inttoptr(args[0], _INT64.as_pointer()))
-
-    return types.int64(types.int64), codegen
-
-
-@intrinsic
 def store_word(typingctx, address, value):
     """Write the int64 at `address`."""
 
@@ -45,16 +35,12 @@ def store_word(typingctx, address, value):
     return types.void(types.int64, types.int64), codegen
 
 
-STACK_WORDS = 64
-
-
 @intrinsic
-def stack_words(typingctx):
-    """Address of ``STACK_WORDS`` int64 in the frame of the calling function, not initialised."""
+def new_word(typingctx):
+    """Address of an int64 in the frame of the calling function, not initialised."""
 
     def codegen(context, builder, signature, args):
-        place = cgutils.alloca_once(builder, ir.ArrayType(_INT64, STACK_WORDS))
-        return builder.ptrtoint(place, _INT64)
+        return builder.ptrtoint(cgutils.alloca_once(builder, _INT64), _INT64)
 
     return types.int64(), codegen
 

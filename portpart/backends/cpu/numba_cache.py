@@ -1,4 +1,4 @@
-"""Functions compiled by Numba and kept in our folder, beside the kernels.
+"""C functions that Numba compiles, kept in our folder, beside the kernels.
 
 Numba's own cache does not check what it reads, ends with an error where it cannot write, and lies
 beside the source, where an installation may not be written.
@@ -9,22 +9,23 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-from numba import njit
+import numba
 from numba.core.caching import NullCache
+from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
 
 from portpart.backends import cache_folder
 from portpart.backends.cpu.compile import compiler
 
 
-def compiled_by_numba(function: Any, signature: str, parallel: bool) -> Any:
-    """Compile `function` for the types of `signature`, or load it."""
-    dispatcher = njit(nogil=True, parallel=parallel)(function)
-    dispatcher._cache = _CheckedCache(function.__name__)
-    dispatcher.compile(signature)
-    dispatcher.disable_compile()
-    return dispatcher
+def parallel_function(function: Any, signature: str) -> Any:
+    """Compile a C function with a parallel loop for the types of `signature`, or load it."""
+    made: Any = CFunc(function, normalize_signature(signature), {}, {"parallel": True})
+    made._cache = _CheckedCache(function.__name__)
+    made.compile()
+    return made
 
 
 class _CheckedCache(NullCache):
@@ -48,4 +49,5 @@ class _CheckedCache(NullCache):
 
     def _file(self, signature: Any, target_context: Any) -> str:
         processor = target_context.codegen().magic_tuple()
-        return cache_folder.file_of(self.name, f"{compiler()} {signature} {processor}")
+        words = f"{numba.__version__} {compiler()} {signature} {processor}"
+        return cache_folder.file_of(self.name, words)

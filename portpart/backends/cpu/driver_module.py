@@ -1,0 +1,172 @@
+"""The driver as an LLVM module: what runs one kernel, and what walks a program's instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from portpart.backends.cpu.instructions import (
+    CHUNK_WORK,
+    DATA,
+    DRIVE,
+    FIELDS,
+    JUMP,
+    LAUNCH,
+    LOAD,
+    MAX_ARGUMENTS,
+    PARALLEL_WORK,
+    WORK,
+    WORK_BEFORE_THREADS,
+)
+from portpart.backends.cpu.values import BIT, WORD
+
+_DONE, _FAILED = ir.Constant(WORD, 0), ir.Constant(WORD, 1)
+
+
+def driver_text(name: str) -> str:
+    """The module with the functions `name`_launch and `name`_walk."""
+    module = ir.Module(name)
+    launch = _launch(module)
+    _launch_objects(module, launch, f"{name}_launch")
+    _walk(module, launch, f"{name}_walk")
+    return str(module)
+
+
+class _Words(ir.IRBuilder):
+    """Writes a function of words that returns one."""
+
+    def __init__(self, module: Any, name: str, count: int) -> None:
+        function = ir.Function(module, ir.FunctionType(WORD, [WORD] * count), name)
+        super().__init__(function.append_basic_block("entry"))
+
+    def word(self, number: int) -> Any:
+        return ir.Constant(WORD, number)
+
+    def place(self, address: Any, index: Any) -> Any:
+        """Address of the word number `index` behind `address`."""
+        number = self.word(index) if isinstance(index, int) else index
+        return self.add(address, self.mul(number, self.word(8)))
+
+    def read(self, address: Any, index: Any = 0) -> Any:
+        return self.load(self.inttoptr(self.place(address, index), WORD.as_pointer()))
+
+    def write(self, value: Any, address: Any, index: Any = 0) -> None:
+        self.store(value, self.inttoptr(self.place(address, index), WORD.as_pointer()))
+
+    def call_at(self, address: Any, arguments: list[Any], result: Any = WORD) -> Any:
+        """Call the C function of words at an address."""
+        kind = ir.FunctionType(result, [WORD] * len(arguments))
+        return self.call(self.inttoptr(address, kind.as_pointer()), arguments)
+
+    def smaller(self, left: Any, right: Any) -> Any:
+        return self.select(self.icmp_signed("<", left, right), left, right)
+
+    def leave_if(self, failed: Any) -> None:
+        with self.if_then(failed, likely=False):
+            self.ret(_FAILED)
+
+
+def _launch(module: Any) -> Any:
+    """Run one kernel on the packed arguments at `row`, on one thread if there is little to do."""
+    write = _Words(module, "launch", 6)
+    write.function.linkage = "internal"
+    function, row, count, weight, workers, state = write.function.args
+    with write.if_then(write.icmp_signed("<=", count, _DONE)):
+        write.ret(_DONE)
+    work = write.mul(count, weight)
+    alone = write.or_(write.icmp_signed("==", workers, write.word(1)),
+                      write.icmp_signed("<", work, write.word(PARALLEL_WORK)))
+    with write.if_then(alone):
+        _run_alone(write, function, row, count)
+    with write.if_then(write.icmp_signed("==", write.read(state, DRIVE), _DONE), likely=False):
+        before = write.add(write.read(state, WORK), work)
+        write.write(before, state, WORK)
+        with write.if_then(write.icmp_signed("<=", before, write.word(WORK_BEFORE_THREADS))):
+            _run_alone(write, function, row, count)
+        write.call_at(write.read(state, LOAD), [workers])
+        write.leave_if(write.icmp_signed("==", write.read(state, DRIVE), _DONE))
+    share = write.smaller(write.sdiv(write.word(CHUNK_WORK), weight),
+                          write.sdiv(count, write.mul(workers, write.word(4))))
+    chunk = write.select(write.icmp_signed(">", share, write.word(1)), share, write.word(1))
+    write.call_at(write.read(state, DRIVE), [function, row, count, chunk, workers], ir.VoidType())
+    write.ret(_DONE)
+    return write.function
+
+
+def _run_alone(write: _Words, function: Any, row: Any, count: Any) -> None:
+    write.call_at(function, [_DONE, count, row], ir.VoidType())
+    write.ret(_DONE)
+
+
+def _launch_objects(module: Any, launch: Any, name: str) -> None:
+    """Run one kernel on arguments among which are ids of ndarray objects.
+
+    Packed: address of the kernel, number of items, weight of an item, workers, address of the
+    state, number of arguments, a word whose bit i says that argument i is such an id and stands for
+    the address of its data, and the arguments.
+    """
+    write = _Words(module, name, 1)
+    (frame,) = write.function.args
+    given = [write.read(frame, index) for index in range(7)]
+    function, count, weight, workers, state, length, arrays = given
+    row = write.ptrtoint(write.alloca(ir.ArrayType(WORD, MAX_ARGUMENTS + 1)), WORD)
+    number = write.alloca(WORD)
+    write.store(_DONE, number)
+    test, loop, after = (write.append_basic_block() for _ in range(3))
+    write.branch(test)
+    write.position_at_end(test)
+    index = write.load(number)
+    write.cbranch(write.icmp_signed("<", index, length), loop, after)
+    write.position_at_end(loop)
+    next_index = write.add(index, write.word(1))
+    write.store(next_index, number)
+    word = write.read(write.place(frame, 7), index)
+    write.write(word, row, next_index)
+    with write.if_then(write.trunc(write.lshr(arrays, index), BIT)):
+        data = write.read(write.add(word, write.read(state, DATA)))
+        write.write(data, row, next_index)
+    write.branch(test)
+    write.position_at_end(after)
+    write.ret(write.call(launch, [function, row, count, weight, workers, state]))
+
+
+def _walk(module: Any, launch: Any, name: str) -> None:
+    """Run a program's instructions from first to last, following its jumps.
+
+    Packed: address and length of the instructions, address of the table, workers, address of the
+    state.
+    """
+    write = _Words(module, name, 1)
+    (frame,) = write.function.args
+    code, length, table, workers, state = (write.read(frame, index) for index in range(5))
+    position = write.alloca(WORD)
+    write.store(_DONE, position)
+    test, loop, after = (write.append_basic_block() for _ in range(3))
+    write.branch(test)
+    write.position_at_end(test)
+    here = write.load(position)
+    write.cbranch(write.icmp_signed("<", here, length), loop, after)
+    write.position_at_end(loop)
+    fields = write.place(code, here)
+    operation, function, row, weight, flag, target = (
+        write.read(fields, index) for index in range(FIELDS))
+    write.store(write.add(here, write.word(FIELDS)), position)
+    is_launch = write.icmp_signed("==", operation, write.word(LAUNCH))
+    with write.if_else(is_launch) as (then, otherwise):
+        with then:
+            arguments = write.place(table, row)
+            count = write.read(write.read(arguments))
+            status = write.call(launch, [function, arguments, count, weight, workers, state])
+            write.leave_if(write.icmp_signed("==", status, _FAILED))
+        with otherwise:
+            with write.if_else(write.icmp_signed("==", operation, write.word(JUMP))) as jumps:
+                with jumps[0]:
+                    write.store(target, position)
+                with jumps[1]:
+                    value = write.read(write.read(write.place(table, flag)))
+                    with write.if_then(write.icmp_signed("==", value, _DONE)):
+                        write.store(target, position)
+    write.branch(test)
+    write.position_at_end(after)
+    write.ret(_DONE)

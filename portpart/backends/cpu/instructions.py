@@ -1,0 +1,35 @@
+"""What the driver and its callers agree on: instructions of programs, and when threads pay."""
+
+from __future__ import annotations
+
+LAUNCH, JUMP, JUMP_IF_ZERO = 0, 1, 2
+FIELDS = 6
+"""Words of one instruction: operation, function, row, weight of an item, flag, target.
+
+Rows and flags are positions in a table of packed words; the first word of a row is the address of
+its work size, the word of a flag is the flag's address.
+"""
+
+MAX_ARGUMENTS = 63
+
+ITEM_WEIGHT = {1: 1, 8: 8, 32: 32, 256: 2048}
+"""Rough work of one item by the width of its team, in units of a light item."""
+
+PARALLEL_WORK = 30_000
+"""Work (items times their weight) below which a launch stays on the calling thread."""
+
+CHUNK_WORK = 8_192
+"""Work of one chunk: what a thread takes at a time."""
+
+WORK_BEFORE_THREADS = 100_000_000
+"""Work of larger launches that a process does on one thread before Numba is loaded.
+
+It takes about half a second, as loading Numba does, so that no process takes much longer than twice
+what the better choice takes.  It is counted, not timed: the same calls always go the same way.
+"""
+
+DRIVE, WORK, LOAD, DATA = 0, 1, 2, 3
+"""Words of the state: address of the parallel loop (0: not loaded), the work done without it, the
+address of the callback that loads it, and how far behind its id an ndarray object has the address
+of its data.
+"""
