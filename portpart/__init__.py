@@ -20,7 +20,7 @@ from portpart.errors import (
 )
 
 if TYPE_CHECKING:
-    from portpart import compat, generators, io, metrics
+    from portpart import compat, generators, io, metrics, plot
     from portpart.algorithms.gkway import GkwayConfig
     from portpart.algorithms.gpmetis import GpmetisConfig
     from portpart.algorithms.hierarchical_mapping import MultisectionConfig
@@ -93,11 +93,12 @@ __all__ = [
     "memory_estimate",
     "metrics",
     "partition",
+    "plot",
     "repartition",
     "space",
 ]
 
-_MODULES = ("compat", "generators", "io", "metrics")
+_MODULES = ("compat", "generators", "io", "metrics", "plot")
 _HOMES = {
     "GkwayConfig": "portpart.algorithms.gkway",
     "GpmetisConfig": "portpart.algorithms.gpmetis",

@@ -17,7 +17,7 @@ TREES = {path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init
     "/", "."): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
 
 PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
-          "portpart.compat.pymetis", "portpart.backends.language")
+          "portpart.compat.pymetis", "portpart.plot", "portpart.backends.language")
 """What these export is for users; those of the last write kernels."""
 
 FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.io.formats.": {"parse", "text"},

@@ -12,7 +12,7 @@ import pytest
 import portpart
 
 PLACES = (portpart, *(importlib.import_module(f"portpart.{name}")
-                      for name in ("generators", "io", "metrics")))
+                      for name in ("generators", "io", "metrics", "plot")))
 
 
 def modules() -> list[str]:
@@ -27,6 +27,8 @@ def modules() -> list[str]:
 
 @pytest.mark.parametrize("name", modules())
 def test_examples_tell_what_they_print(name: str) -> None:
+    if name.startswith("portpart.plot"):
+        pytest.importorskip("matplotlib", reason="pictures need Matplotlib")
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0
 

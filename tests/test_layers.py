@@ -56,7 +56,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("algorithms/integrated_mapping", "algorithms/multisection"),
     ("algorithms/*",),
     ("api/*",),
-    ("compat/*", "compat/pymetis/*"),
+    ("compat/*", "compat/pymetis/*", "plot/*"),
     ("",),
     ("cli/*",),
     ("__main__",),

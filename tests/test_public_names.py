@@ -47,6 +47,7 @@ PUBLIC = {
     "memory_estimate",
     "metrics",
     "partition",
+    "plot",
     "repartition",
     "space",
 }

@@ -1,0 +1,109 @@
+"""Weights of blocks beside their limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.metrics.balance import block_weight_limits, block_weights_of, target_weights
+from portpart.metrics.nets import view_of
+from portpart.plot.canvas import INK, axes_on
+from portpart.plot.colors import FIRST, checked_colors
+from portpart.plot.links import blocks_of, either_graph
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TOO_HEAVY = "#cc3311"
+BARS = 400
+"""Blocks up to which there is a bar for each; beyond there is one outline."""
+
+
+def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbalance: Any = 0.03,
+                  target: Any = None, min_block_weight: int | None = None, colors: Any = None,
+                  ax: Axes | None = None) -> Axes:
+    """Draw what the blocks weigh, and their limits.
+
+    Parameters
+    ----------
+    result : PartitionResult, SessionUpdate, Graph, Hypergraph or whatever `as_graph` takes
+        A result has weights and limits; with a graph, `part` is needed.
+    part : array_like of int, shape (n,), optional
+        Block of each vertex of a graph.
+    k : int, optional
+        Number of blocks of `part`; default: the largest block number plus one.
+    imbalance : float or str, default 0.03
+        What limits follow from where `result` has none.
+    target : array_like, shape (k,), optional
+        Shares that blocks are to have.
+    min_block_weight : int, optional
+        What every block is to weigh at least.
+    colors : array_like, shape (k, 3), optional
+        Colours of the blocks, as of :func:`block_colors`.
+    ax : matplotlib.axes.Axes, optional
+        Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With a bar for each block, red outlines around those that are too heavy, a line of limits,
+        and a dashed one of perfect balance where that is known.
+
+    Raises
+    ------
+    ImportError
+        If there is no Matplotlib.
+    InputError
+        If blocks and graph do not fit each other.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> from matplotlib.figure import Figure
+    >>> result = portpart.partition(portpart.generators.grid_2d(8, 8), 4)
+    >>> ax = portpart.plot.block_weights(result, ax=Figure().add_subplot())
+    >>> ax.get_title()
+    'weights of 4 blocks'
+    """
+    weights = _weights_of(result, part, k)
+    total, k = int(weights.sum()), len(weights)
+    limits = getattr(result, "block_weight_limits", None)
+    if limits is None:
+        limits = np.array(block_weight_limits(total, k, imbalance, target))
+    target = getattr(result, "target", None) if target is None else target
+    ax = axes_on(ax, (8, 3.6))
+    fill = FIRST[0] if colors is None else checked_colors(colors, k)
+    heavy = weights > limits
+    _draw_bars(ax, weights, heavy, fill)
+    steps = np.arange(k + 1) - 0.5
+    ax.stairs(limits, steps, baseline=None, color=TOO_HEAVY, linewidth=1.3, label="limit")
+    if target is not None or len(np.unique(limits)) == 1:
+        ax.stairs(target_weights(total, k, target), steps, baseline=None, color=INK,
+                  linestyle="--", linewidth=1.0, label="perfect balance")
+    if min_block_weight is not None:
+        ax.axhline(min_block_weight, color=TOO_HEAVY, linestyle=":", label="least weight")
+    broken = f", {heavy.sum():,} above the limit" if heavy.any() else ""
+    ax.set(xlabel="block", ylabel="weight", xlim=(-0.6, k - 0.4),
+           title=f"weights of {k:,} blocks{broken}",
+           ylim=(0, 1.12 * max(1, weights.max(initial=0), limits.max(initial=0))))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(loc="lower right", framealpha=0.9, fontsize="small")
+    return ax
+
+
+def _weights_of(result: Any, part: Any, k: int | None) -> np.ndarray:
+    if part is None and hasattr(result, "block_weights"):
+        return np.asarray(result.block_weights)
+    graph = either_graph(result)
+    blocks, k = blocks_of(part, graph.num_vertices, k)
+    return block_weights_of(view_of(graph, blocks, k))
+
+
+def _draw_bars(ax: Axes, weights: np.ndarray, too_heavy: np.ndarray, fill: Any) -> None:
+    if len(weights) > BARS:
+        ax.stairs(weights, np.arange(len(weights) + 1) - 0.5, fill=True, color=FIRST[0], alpha=0.8)
+        return
+    edges = [TOO_HEAVY if bad else "none" for bad in too_heavy.tolist()]
+    ax.bar(np.arange(len(weights)), weights.tolist(), width=0.85, color=fill, edgecolor=edges,
+           linewidth=1.6)

@@ -1,0 +1,127 @@
+"""Partitions over points and meshes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from portpart.errors import InputError
+from portpart.graphs.convert import as_graph
+from portpart.graphs.convert_mesh import as_mesh
+from portpart.graphs.mesh import Mesh
+from portpart.options import shown
+from portpart.plot.canvas import as_picture, axes_on, host_points
+from portpart.plot.colors import checked_colors, colors_of
+from portpart.plot.elements import draw_elements
+from portpart.plot.links import blocks_of, links_between, links_of_mesh, links_of_points
+from portpart.plot.points import FEW, Scene, draw_points
+from portpart.plot.raster import Window
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+
+EDGES = ("cut", "all", "none")
+
+
+def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
+              k: int | None = None, colors: Any = None, edges: str | None = None,
+              window: Window | None = None, view: tuple[float, float] = (25, -60),
+              ax: Axes | None = None) -> Axes:
+    """Draw a partition over the points of its vertices, or over the elements of a mesh.
+
+    Neighbouring blocks have different colours.
+
+    Parameters
+    ----------
+    points : array_like of float, shape (n, 2) or (n, 3), or object with points and cells
+        Coordinates of the vertices; with `mesh` of the nodes.  A ``meshio.Mesh`` holds both.
+    part : array_like of int, shape (n,), or PartitionResult
+        Block of each vertex; with a mesh of each element, or of each node.
+    graph : Graph or whatever `as_graph` takes, optional
+        Its edges are drawn.  Without it blocks are neighbours if points of theirs are near.
+    mesh : Mesh or whatever `as_mesh` takes, optional
+        Elements become polygons, nodes of an element in the order in which they go around; in
+        space, faces of triangles, tetrahedra, pyramids, wedges and hexahedra that no other element
+        has.
+    k : int, optional
+        Number of blocks; default: that of the result, or the largest block number plus one.
+    colors : array_like, shape (k, 3), optional
+        Colours of the blocks, as of :func:`block_colors`.
+    edges : {"cut", "all", "none"}, optional
+        Edges of the graph that are drawn; by default all of up to 4,000 vertices, those between
+        blocks of more.
+    window : (left, right, lower, upper), optional
+        The part of the plane that is drawn; default: all.
+    view : (elevation, azimuth), default (25, -60)
+        Degrees, from where points of space are seen, unless `ax` has three dimensions itself.
+    ax : matplotlib.axes.Axes, optional
+        Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ImportError
+        If there is no Matplotlib.
+    InputError
+        If points, blocks and graph do not fit each other.
+
+    Notes
+    -----
+    Above 4,000 points the picture is an image, in which each pixel has the colour of the nearest
+    point; above 50,000 elements, of the nearest centre.  A million points take some seconds.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> from matplotlib.figure import Figure
+    >>> graph, points = portpart.generators.airfoil_mesh(1000)
+    >>> result = portpart.partition(graph, 8)
+    >>> ax = portpart.plot.partition(points, result, graph, ax=Figure().add_subplot())
+    >>> ax.get_title()
+    '1,000 vertices in 8 blocks'
+    """
+    if hasattr(points, "cells") and hasattr(points, "points"):
+        points, mesh = points.points, points if mesh is None else mesh
+    if edges is not None and edges not in EDGES:
+        raise InputError(f'edges is {shown(edges)}; there are "cut", "all" and "none"')
+    places = host_points(points)
+    if mesh is None:
+        return _over_points(places, part, graph, k, colors, edges, window, view, ax)
+    mesh = as_mesh(mesh)
+    if mesh.num_nodes > len(places):
+        raise InputError(f"{len(places)} points for a mesh of {mesh.num_nodes} nodes")
+    if len(getattr(part, "part", part)) == mesh.num_elements:
+        return _over_elements(places, part, mesh, k, colors, window, view, ax)
+    graph = mesh.nodal_graph() if graph is None else graph
+    return _over_points(places, part, graph, k, colors, edges, window, view, ax)
+
+
+def _over_elements(places: np.ndarray, part: Any, mesh: Mesh, k: int | None, colors: Any,
+                   window: Window | None, view: tuple[float, float], ax: Axes | None) -> Axes:
+    blocks, k = blocks_of(part, mesh.num_elements, k)
+    colours = (colors_of(links_of_mesh(mesh, blocks, k)) if colors is None
+               else checked_colors(colors, k))
+    ax = axes_on(ax)
+    draw_elements(ax, places, mesh, blocks, colours, window, view)
+    return as_picture(ax, f"{len(blocks):,} elements in {k:,} blocks")
+
+
+def _over_points(places: np.ndarray, part: Any, given: Any, k: int | None, colors: Any,
+                 edges: str | None, window: Window | None, view: tuple[float, float],
+                 ax: Axes | None) -> Axes:
+    blocks, k = blocks_of(part, len(places), k)
+    graph = None if given is None else as_graph(given, copy=False)
+    if graph is not None and graph.num_vertices != len(places):
+        raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")
+    if colors is None:
+        colours = colors_of(links_of_points(places, blocks, k) if graph is None
+                            else links_between(graph, blocks, k))
+    else:
+        colours = checked_colors(colors, k)
+    ax = axes_on(ax)
+    wanted = edges or ("all" if len(places) <= FEW else "cut")
+    draw_points(ax, Scene(places, colours[blocks], blocks, graph, wanted), window, view)
+    return as_picture(ax, f"{len(places):,} vertices in {k:,} blocks")

@@ -1,0 +1,246 @@
+"""Places for the vertices of graphs without coordinates.
+
+Up to `DENSE` vertices the two smoothest eigenvectors of the normalised Laplacian, exact, and then
+stress majorisation (Gansner, Koren and North, 2004).  Larger ones: the two smoothest vectors among
+the distances from a few far apart vertices (Koren's subspace, 2003), improved by LOBPCG.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import (
+    breadth_first_order,
+    connected_components,
+    laplacian,
+    shortest_path,
+)
+
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.plot.links import either_graph
+
+DENSE = 800
+"""Vertices of a component up to which everything is exact."""
+
+PIVOTS = 24
+"""Vertices from which distances are counted."""
+
+SWEEPS = 60
+"""Of stress majorisation."""
+
+ITERATIONS = 40
+"""Of LOBPCG, up to `SOLVED` arcs."""
+
+SOLVED = 2_000_000
+
+CROWDED = 0.4
+"""Of the width: what the middle four fifths of all vertices take at least."""
+
+
+def layout(graph: Any) -> np.ndarray:
+    """Places in the plane for vertices that have none, neighbours near each other.
+
+    Parameters
+    ----------
+    graph : Graph, Hypergraph or whatever `as_graph` takes
+        Of a hypergraph the nets have places of their own during the work.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n, 2)
+        Components stand side by side, each as large as it has vertices.
+
+    Notes
+    -----
+    Spectral: the two eigenvectors of the normalised Laplacian with the smallest eigenvalues above
+    zero.  Of components of up to 800 vertices they are exact, and places then follow the lengths of
+    shortest paths.  In larger ones they are looked for among combinations of the distances from 24
+    vertices, so that time is that of 24 walks through the graph, some seconds for a million
+    vertices.  The same graph always has the same layout.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.plot.layout(portpart.generators.grid_2d(5, 5)).shape
+    (25, 2)
+    """
+    graph = either_graph(graph)
+    matrix = _joined_through_nets(graph) if isinstance(graph, Hypergraph) else _pattern(graph)
+    return places_of(matrix)[:graph.num_vertices]
+
+
+def places_of(matrix: csr_array, lengths: csr_array | None = None) -> np.ndarray:
+    """Places for the rows of a symmetric matrix; edges are 1 long, or as `lengths` says."""
+    n = matrix.shape[0]
+    count, component = connected_components(matrix, directed=False)
+    sizes = np.bincount(component, minlength=count)
+    members = np.split(np.argsort(component, kind="stable"), np.cumsum(sizes)[:-1])
+    places = np.zeros((n, 2))
+    largest_first = np.argsort(-sizes, kind="stable").tolist()
+    for each in largest_first:
+        if sizes[each] > 1:
+            own = members[each]
+            inside = matrix[own][:, own] if count > 1 else matrix
+            far = None if lengths is None else lengths[own][:, own]
+            places[own] = component_places(inside, far)
+    return _side_by_side(places, [members[each] for each in largest_first])
+
+
+def component_places(matrix: csr_array, lengths: csr_array | None) -> np.ndarray:
+    """Places for a connected graph of at least two vertices, centred, of size about 1."""
+    n = matrix.shape[0]
+    if n == 2:
+        return np.array([[-0.5, 0.0], [0.5, 0.0]])
+    if n <= DENSE:
+        start = _spectrum(matrix)
+        found = _relaxed(start, shortest_path(matrix if lengths is None else lengths,
+                                              directed=False, unweighted=lengths is None))
+    else:
+        found = _subspace(matrix)
+    return _upright(found)
+
+
+def _pattern(graph: Graph) -> csr_array:
+    """Ones where there are edges."""
+    matrix = graph.to_scipy().astype(np.float64)
+    matrix.data[:] = 1
+    return matrix
+
+
+def _joined_through_nets(graph: Hypergraph) -> csr_array:
+    """The graph of vertices and nets, joined by pins; vertices first."""
+    to_host, n, m = graph.space.to_host, graph.num_vertices, graph.num_nets
+    pins = to_host(graph.net_pins)
+    nets = n + np.repeat(np.arange(m), np.diff(to_host(graph.net_offsets)))
+    ends = np.concatenate([pins, nets]), np.concatenate([nets, pins])
+    return coo_array((np.ones(2 * len(pins)), ends), shape=(n + m, n + m)).tocsr()
+
+
+def _spectrum(matrix: csr_array) -> np.ndarray:
+    """The eigenvectors of the two smallest eigenvalues above zero, divided by sqrt(degree)."""
+    smooth, root = laplacian(matrix.toarray(), normed=True, return_diag=True)
+    _, vectors = np.linalg.eigh(smooth)
+    return _signed(vectors[:, 1:3] / root[:, None])
+
+
+def _subspace(matrix: csr_array) -> np.ndarray:
+    """As `_spectrum`, but in the space of a few vectors of distances."""
+    from scipy.sparse.linalg import lobpcg
+
+    smooth, root = laplacian(matrix, normed=True, return_diag=True)
+    constant = (root / np.linalg.norm(root))[:, None]
+    basis = _distances(matrix) * root[:, None]
+    basis -= constant @ (constant.T @ basis)
+    basis, _ = np.linalg.qr(basis)
+    _, inside = np.linalg.eigh(basis.T @ (smooth @ basis))
+    vectors = basis @ inside[:, :2]
+    if matrix.nnz <= SOLVED:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # says how far it got
+            _, vectors = lobpcg(smooth, vectors, Y=constant, largest=False, tol=1e-6,
+                                maxiter=ITERATIONS)
+    return _evened(_signed(vectors / root[:, None]))
+
+
+def _evened(places: np.ndarray) -> np.ndarray:
+    """Places that are not in a heap: half by their ranks, where most would be in the middle."""
+    low, high = np.quantile(places, [0.1, 0.9], axis=0)
+    crowded = high - low < CROWDED * np.ptp(places, axis=0)
+    ranks = places.argsort(axis=0, kind="stable").argsort(axis=0) / len(places) - 0.5
+    scaled = places / np.maximum(1e-300, 2 * np.abs(places).max(axis=0))
+    return np.where(crowded, scaled + ranks, places / np.maximum(1e-300, np.ptp(places, axis=0)))
+
+
+def _distances(matrix: csr_array) -> np.ndarray:
+    """Edges on the way from each of some vertices, every one as far from those before as can be."""
+    n = matrix.shape[0]
+    columns, nearest, pivot = [], np.full(n, n), 0
+    for _ in range(PIVOTS):
+        order, before = breadth_first_order(matrix, pivot, directed=True)
+        far = _depths(order, before)
+        columns.append(far.astype(np.float64))
+        nearest = np.minimum(nearest, far)
+        pivot = int(nearest.argmax())
+    return np.stack(columns, axis=1)
+
+
+def _depths(order: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Depths in a tree whose vertices are listed level by level."""
+    depths = np.zeros(len(order), np.int64)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    parents = place[before[order[1:]]]
+    begin, end, depth = 0, 1, 0
+    while end < len(order):
+        # the children of one level stand together
+        begin, end = end, 1 + int(np.searchsorted(parents, end))
+        depth += 1
+        depths[order[begin:end]] = depth
+    return depths
+
+
+def _relaxed(places: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Move places until their distances are about `lengths`, the near ones above all."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    n = len(places)
+    np.fill_diagonal(lengths, 1)
+    weights = lengths**-2.0
+    np.fill_diagonal(weights, 0)
+    stiffness = np.diag(weights.sum(axis=1)) - weights
+    factor = cho_factor(stiffness[1:, 1:])
+    spread = np.sqrt(((places - places.mean(axis=0)) ** 2).sum(axis=1).mean())
+    # a little off the line or point on which eigenvectors may have put several
+    places = places / max(1e-12, spread) * lengths.mean() / 2 + 1e-3 * _spiral(n)
+    for _ in range(SWEEPS):
+        apart = np.linalg.norm(places[:, None] - places, axis=2)
+        np.fill_diagonal(apart, 1)
+        pull = -weights * lengths / np.maximum(apart, 1e-9)
+        np.fill_diagonal(pull, 0)
+        np.fill_diagonal(pull, -pull.sum(axis=1))
+        goal = pull @ places
+        places = np.vstack([np.zeros(2), cho_solve(factor, goal[1:])])
+    return places
+
+
+def _spiral(count: int) -> np.ndarray:
+    """Points evenly spread over a disc of radius 1, as the seeds of a sunflower are."""
+    angle = np.arange(count) * np.pi * (3 - np.sqrt(5))
+    radius = np.sqrt((np.arange(count) + 0.5) / max(1, count))
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+
+
+def _signed(vectors: np.ndarray) -> np.ndarray:
+    """Vectors whose largest entry is positive."""
+    largest = np.abs(vectors).argmax(axis=0)
+    signs = np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+    return vectors * signs
+
+
+def _upright(places: np.ndarray) -> np.ndarray:
+    """Places turned so that they are widest from left to right, in a box 1 wide or high."""
+    places = places - places.mean(axis=0)
+    _, axes = np.linalg.eigh(places.T @ places)
+    places = places @ _signed(axes[:, ::-1])
+    return places / max(1e-12, float(np.ptp(places, axis=0).max()))
+
+
+def _side_by_side(places: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
+    """Components in rows, the largest first, each in a box whose area follows from its size."""
+    room = np.sqrt(sum(len(own) for own in members)) if members else 0.0
+    placed = np.zeros_like(places)
+    left = below = height = 0.0
+    for own in members:
+        side = np.sqrt(len(own))
+        low = places[own].min(axis=0)
+        width, tall = np.ptp(places[own], axis=0) * side
+        if left and left + width > 1.1 * room:
+            left, below, height = 0.0, below - height - 0.4 * side - 0.3, 0.0
+        placed[own] = (places[own] - low) * side + (left, below - tall)
+        left += width + 0.35 * side + 0.3
+        height = max(height, tall)
+    return placed

@@ -1,0 +1,103 @@
+"""Which blocks are neighbours, and how strongly: of graphs, hypergraphs, meshes, bare points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from portpart.graphs.convert import as_graph
+from portpart.graphs.convert_nets import as_hypergraph, is_hypergraph
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+from portpart.graphs.mesh import Mesh
+from portpart.metrics.structure import quotient_graph
+from portpart.metrics.view import checked_part
+from portpart.plot.canvas import number_of_blocks
+
+NEIGHBOURS = 6
+"""Points around one that count as its neighbours where there is no graph."""
+
+SAMPLE = 200_000
+"""Points that are looked at for that."""
+
+
+def either_graph(graph: Any) -> EitherGraph:
+    """What holds a graph or a hypergraph, as that."""
+    if isinstance(graph, (Graph, Hypergraph)):
+        return graph
+    return as_hypergraph(graph) if is_hypergraph(graph) else as_graph(graph, copy=False)
+
+
+def blocks_of(part: Any, count: int, k: int | None = None) -> tuple[np.ndarray, int]:
+    """The block of each of `count` vertices on the host, and the number of blocks.
+
+    Parameters
+    ----------
+    part : array_like of int, shape (count,), or a result that has it
+    count : int
+    k : int, optional
+        Default: that of the result, or the largest block plus one.
+    """
+    k = getattr(part, "k", None) if k is None else k
+    blocks = checked_part(getattr(part, "part", part), count, k)
+    return blocks, number_of_blocks(blocks, k)
+
+
+def links_between(graph: Any, part: Any, k: int | None = None) -> csr_array:
+    """Weight of the edges between each two blocks; of the nets that touch both, of a hypergraph.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of int64, shape (k, k)
+        Symmetric, nothing on the diagonal.
+    """
+    graph = either_graph(graph)
+    blocks, k = blocks_of(part, graph.num_vertices, k)
+    if isinstance(graph, Graph):
+        return quotient_graph(graph, blocks, k).to_scipy()
+    return _links_of_nets(graph, blocks, k)
+
+
+def links_of_mesh(mesh: Mesh, part: np.ndarray, k: int) -> csr_array:
+    """Nodes that each two blocks of elements share."""
+    blocks = np.repeat(part, np.diff(mesh.offsets))
+    return _shared(mesh.nodes, blocks, np.ones(mesh.num_nodes, np.int64), k)
+
+
+def links_of_points(points: np.ndarray, part: np.ndarray, k: int) -> csr_array:
+    """How often a point of one block is among the nearest of a point of another."""
+    from scipy.spatial import cKDTree
+
+    step = -(-len(points) // SAMPLE) or 1
+    points, part = points[::step], part[::step]
+    near = min(NEIGHBOURS + 1, len(points))
+    if near < 2:
+        return csr_array((k, k), dtype=np.int64)
+    _, index = cKDTree(points).query(points, k=near, workers=-1)
+    pairs = np.repeat(part, near), part[index.ravel()]
+    differ = pairs[0] != pairs[1]
+    one_way = coo_array((np.ones(differ.sum(), np.int64), (pairs[0][differ], pairs[1][differ])),
+                        shape=(k, k)).tocsr()
+    return csr_array(one_way + one_way.T)
+
+
+def _links_of_nets(graph: Hypergraph, part: np.ndarray, k: int) -> csr_array:
+    to_host = graph.space.to_host
+    nets = np.repeat(np.arange(graph.num_nets), np.diff(to_host(graph.net_offsets)))
+    weights = (np.ones(graph.num_nets, np.int64) if graph.net_weights is None
+               else to_host(graph.net_weights).astype(np.int64))
+    return _shared(nets, part[to_host(graph.net_pins)], weights, k)
+
+
+def _shared(groups: np.ndarray, blocks: np.ndarray, weights: np.ndarray, k: int) -> csr_array:
+    """Weight of the groups that have members in both of two blocks."""
+    pairs = np.unique(groups.astype(np.int64) * max(1, k) + blocks)
+    group, block = np.divmod(pairs, max(1, k))
+    joins = csr_array((np.ones(len(pairs), np.int64), (group, block)), shape=(len(weights), k))
+    weighed = csr_array((weights[group], (group, block)), shape=(len(weights), k))
+    links = (joins.T @ weighed).tocoo()
+    apart = links.row != links.col
+    return coo_array((links.data[apart], (links.row[apart], links.col[apart])),
+                     shape=(k, k)).tocsr()

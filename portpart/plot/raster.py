@@ -1,0 +1,119 @@
+"""Pictures of very many points as images: time follows from pixels, not from markers."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from portpart.graphs.graph import Graph
+from portpart.plot.view import LIGHT
+
+PIXELS = 1200
+"""Along the longer side."""
+
+REACH = 0.85
+"""How far a point colours its surroundings, in mean lengths of its edges."""
+
+NEAREST = 4
+"""Where there are no edges: the distance to the so many-th point takes their place."""
+
+Window = tuple[float, float, float, float]
+
+
+def window_of(points: np.ndarray, margin: float = 0.02) -> Window:
+    """Left, right, lower and upper end of what is around all points."""
+    low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
+    widest = float((high - low).max())
+    room = margin * widest or 1.0
+    return (float(low[0] - room), float(high[0] + room),
+            float(low[1] - room), float(high[1] + room))
+
+
+def shape_of(window: Window) -> tuple[int, int]:
+    """Rows and columns of an image of a window."""
+    width, height = window[1] - window[0], window[3] - window[2]
+    longest = max(width, height)
+    return (max(1, round(PIXELS * height / longest)), max(1, round(PIXELS * width / longest)))
+
+
+def reach_of(points: np.ndarray, graph: Graph | None) -> np.ndarray:
+    """How far each point colours its surroundings: about as far as its neighbours are."""
+    if graph is None or not graph.num_arcs:
+        near = min(NEAREST + 1, len(points))
+        distance, _ = cKDTree(points).query(points, k=[near], workers=-1)
+        return REACH * distance[:, 0]
+    arcs = graph.to_scipy().tocoo()
+    length = np.linalg.norm(points[arcs.row] - points[arcs.col], axis=1)
+    degrees = np.bincount(arcs.row, minlength=len(points))
+    return REACH * np.bincount(arcs.row, length, len(points)) / np.maximum(1, degrees)
+
+
+def filled_image(points: np.ndarray, colours: np.ndarray, reach: np.ndarray,
+                 window: Window) -> np.ndarray:
+    """Each pixel in the colour of the nearest point, clear where that is out of reach.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n, 2)
+    colours : ndarray, shape (n, 3)
+    reach : ndarray, shape (n,)
+    window : left, right, lower and upper end
+
+    Returns
+    -------
+    ndarray of float32, shape (rows, columns, 4)
+        The lowest row first.
+    """
+    rows, columns = shape_of(window)
+    x = np.linspace(window[0], window[1], 2 * columns + 1)[1::2]
+    y = np.linspace(window[2], window[3], 2 * rows + 1)[1::2]
+    pixel = (window[1] - window[0]) / columns
+    reach = np.maximum(reach, 0.75 * pixel)
+    inside = ((points[:, 0] >= window[0] - reach) & (points[:, 0] <= window[1] + reach)
+              & (points[:, 1] >= window[2] - reach) & (points[:, 1] <= window[3] + reach))
+    image = np.zeros((rows, columns, 4), np.float32)
+    if inside.any():
+        points, colours, reach = points[inside], colours[inside], reach[inside]
+        places = np.stack(np.meshgrid(x, y), axis=-1)
+        distance, nearest = cKDTree(points).query(places, workers=-1,
+                                                  distance_upper_bound=float(reach.max()) * 1.001)
+        found = np.isfinite(distance)
+        found[found] = distance[found] <= reach[nearest[found]]
+        image[found, :3] = colours[nearest[found]]
+        image[found, 3] = 1
+    return image
+
+
+def balls_image(points: np.ndarray, colours: np.ndarray, window: Window) -> np.ndarray:
+    """Balls as large as points are apart, those with a larger third coordinate in front.
+
+    As of `filled_image`, in light.
+    """
+    rows, columns = shape_of(window)
+    scale = columns / (window[1] - window[0])
+    order = np.argsort(points[:, 2], kind="stable")
+    column, row = ((points[order, axis] - window[2 * axis]) * scale for axis in (0, 1))
+    column, row, depth = column.astype(np.int64), row.astype(np.int64), points[order, 2] * scale
+    radius = ball_radius(len(points), rows * columns)
+    nearest = np.full(rows * columns, -np.inf)
+    image = np.zeros((rows * columns, 4), np.float32)
+    for down, right in np.ndindex(2 * radius + 1, 2 * radius + 1):
+        y, x = down - radius, right - radius
+        if y * y + x * x > radius * radius:
+            continue
+        height = np.sqrt(radius * radius - y * y - x * x)
+        inside = ((row + y >= 0) & (row + y < rows) & (column + x >= 0) & (column + x < columns))
+        pixel = (row[inside] + y) * columns + column[inside] + x
+        front = depth[inside] + height > nearest[pixel]
+        # points come from back to front: of those of one pixel the last stays
+        pixel, shown = pixel[front], np.flatnonzero(inside)[front]
+        nearest[pixel] = depth[shown] + height
+        light = np.clip(0.62 + 0.4 * (np.array([x, y, height]) @ LIGHT) / max(1, radius), 0, 1.0)
+        image[pixel, :3] = colours[order[shown]] * light
+        image[pixel, 3] = 1
+    return image.reshape(rows, columns, 4)
+
+
+def ball_radius(count: int, pixels: int) -> int:
+    """Radius in pixels with which so many balls fill a cube that is as wide as the image."""
+    return int(np.clip(0.5 * np.sqrt(pixels / count ** (2 / 3)), 1, 24))
