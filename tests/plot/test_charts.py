@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array, csr_array
 
 import portpart
 from portpart.plot.machines import CELLS, binned
@@ -72,7 +73,7 @@ def test_traffic_stands_in_the_order_of_the_machine_with_its_groups() -> None:
 
 def test_traffic_of_a_result_and_of_a_matrix_of_distances() -> None:
     machine = portpart.Topology.from_matrix(1 - np.eye(3, dtype=int))
-    traffic = portpart.metrics.traffic_matrix(GRID, np.arange(64) % 3, 3)
+    traffic = csr_array([[0, 7, 0], [7, 0, 2], [0, 2, 0]])
     result = SimpleNamespace(traffic=traffic, topology=machine)
     ax = portpart.plot.traffic(result, ax=new_axes())
     np.testing.assert_array_equal(np.ma.filled(ax.images[0].get_array(), 0), traffic.toarray())
@@ -82,8 +83,6 @@ def test_traffic_of_a_result_and_of_a_matrix_of_distances() -> None:
 
 
 def test_of_very_many_elements_several_share_a_cell() -> None:
-    from scipy.sparse import coo_array
-
     k = 2 * CELLS + 5
     cells, each = binned(coo_array(([3, 4, 5], ([0, 1, k - 1], [4, 5, 0])), shape=(k, k)).tocsr())
     assert each == 3
