@@ -25,6 +25,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("options",),
+    ("backends/cache_folder",),
     ("backends/language/*",),
     ("backends/*",),
     ("backends/cpu/*", "backends/cuda/*"),

@@ -6,7 +6,6 @@ processor; their hash names a file in the cache folder.
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import threading
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from portpart.backends import cache_folder
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
 from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import Kernel
+from portpart.backends.language.fingerprint import of_the_compilers
 
 _addresses: dict[tuple[int, tuple[str, ...]], tuple[Kernel, int]] = {}
 _compiling = threading.RLock()
@@ -71,7 +71,4 @@ def loaded(name: str, words: str, text: Callable[[str], str],
 @cache
 def compiler() -> str:
     """Everything outside a kernel that its code depends on."""
-    digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
-        digest.update(file.read_bytes())
-    return f"{sys.version_info[:2]} {fingerprint()} {digest.hexdigest()}"
+    return f"{sys.version_info[:2]} {fingerprint()} {of_the_compilers()}"

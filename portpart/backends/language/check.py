@@ -1,6 +1,6 @@
 """The accepted subset of Python, checked before any compiler sees a kernel.
 
-A kernel is checked when it is decorated, one of this package when it is used.  What is let
+A kernel is checked when it is decorated, one of this package when it is compiled.  What is let
 through, both compilers accept; what is refused is reported with the file, the line, the marked
 source and the allowed form.
 """
@@ -59,9 +59,8 @@ def _findings(function: types.FunctionType, is_kernel: bool, version: tuple[int,
     source, tree = parsed(function)
     checker = _Checker(function, tree, source, is_kernel)
     checker.run()
-    return Findings(tree, "".join([*source, *checker.meanings]), checker.signature,
-                    any(parameter.kind for parameter in checker.signature), checker.references,
-                    checker.team_words, checker.team_arrays)
+    return Findings(tree, checker.signature, checker.references, checker.team_words,
+                    checker.team_arrays)
 
 
 class _Checker(ast.NodeVisitor):
@@ -90,7 +89,7 @@ class _Checker(ast.NodeVisitor):
         if self.is_kernel and not arguments.args:
             self.refuse(self.tree, "a kernel needs the work index as its first parameter",
                         "write def name(i, ...)")
-        self.signature, self.meanings, made = flatten(
+        self.signature, made = flatten(
             self.function, self.tree, self.outside, self.refuse)
         parameters = {argument.arg for argument in arguments.args}
         self.parameters = parameters

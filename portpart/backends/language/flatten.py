@@ -24,7 +24,7 @@ MADE = "write name = Class(field=team_array(int64, 256), ...) at the top level o
 
 
 def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callable[[str], Any],
-            refuse: Refuse) -> tuple[list[Parameter], list[str], set[str]]:
+            refuse: Refuse) -> tuple[list[Parameter], set[str]]:
     """Change `tree` in place.
 
     Parameters
@@ -38,8 +38,6 @@ def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callabl
     -------
     list of Parameter
         The parameters as they are written.
-    list of str
-        What fields and words were taken for: a part of what the function means.
     set of str
         Names of arrays that are fields of records which the function makes.
     """
@@ -55,7 +53,7 @@ def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callabl
             flattener.check_names(parameter, argument)
         flat += [ast.copy_location(ast.arg(name), argument) for name in parameter.flat]
     tree.args.args = flat
-    return parameters, flattener.meanings, flattener.made_names
+    return parameters, flattener.made_names
 
 
 def _kind_of(function: types.FunctionType, argument: ast.arg, lookup: Callable[[str], Any],
@@ -90,7 +88,6 @@ class _Flattener:
         self.made: dict[str, tuple[Kind, dict[str, str]]] = {}
         self.tree, self.lookup, self.refuse = tree, lookup, refuse
         self.names, self.made_names = names, set[str]()
-        self.meanings: list[str] = []
         self.methods: dict[type[ast.AST], Callable[[Any], ast.expr]] = {
             ast.Attribute: self.attribute, ast.Name: self.name, ast.Call: self.call,
             ast.Subscript: self.subscript}
@@ -234,9 +231,7 @@ class _Flattener:
         if node.attr not in kind.indices:
             self.refuse(node, f"{kind.__name__} has no word {node.attr!r}",
                         f"it has {', '.join(kind.indices)}")
-        index = kind.indices[node.attr]
-        self.meanings.append(f"{kind.__name__}.{node.attr}={index}")
-        return ast.copy_location(ast.Constant(index), node)
+        return ast.copy_location(ast.Constant(kind.indices[node.attr]), node)
 
     def flat(self, owner: Reference, path: Path, node: ast.expr) -> ast.Name:
         """The flat name of a field, which counts as used; without a path that of words."""
@@ -247,7 +242,6 @@ class _Flattener:
             if path:
                 self.known[owner.root].used[path] = None
             name = flat_name(owner.root, path)
-        self.meanings.append(name)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def subscript(self, node: ast.Subscript) -> ast.expr:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import threading
 import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from portpart.backends.language import signatures
+from portpart.backends.language.fingerprint import fingerprint_of
 from portpart.backends.language.parameters import Flat, Mismatch, Parameter
 from portpart.backends.language.team_arrays import TeamArray
 from portpart.errors import KernelTypeError
@@ -26,12 +27,8 @@ class Findings(NamedTuple):
     tree : ast.FunctionDef
         Its syntax tree without the docstring and without records; line numbers are those of the
         file.
-    source : str
-        What it means: its text and what its words and fields were taken for.
     signature : list of Parameter
         The parameters as they are written.
-    takes_records : bool
-        Whether one of them is a record or words.
     references : dict of str to object
         What each name means that is neither a parameter nor a local variable: a number, a
         `DeviceFunction` or a `Word`.
@@ -41,9 +38,7 @@ class Findings(NamedTuple):
     """
 
     tree: ast.FunctionDef
-    source: str
     signature: list[Parameter]
-    takes_records: bool
     references: dict[str, Any]
     uses_team_words: bool
     team_arrays: dict[str, TeamArray]
@@ -71,6 +66,8 @@ class CheckedFunction:
         self.__doc__ = function.__doc__
         self._find = find
         self._found: Findings | None = None
+        self._recalled: list[Parameter] | None = None
+        self._takes_records: bool | None = None
 
     def check(self) -> Findings:
         """Check the function, if that has not been done.
@@ -82,6 +79,7 @@ class CheckedFunction:
         """
         with _checking:
             if self._found is None:
+                assert self.fingerprint  # of what its names mean now
                 self._found = self._find()
             return self._found
 
@@ -93,12 +91,30 @@ class CheckedFunction:
     @property
     def signature(self) -> list[Parameter]:
         """The parameters as they are written."""
-        return (self._found or self.check()).signature
+        return self._found.signature if self._found else self._recalled or self._recall()
 
     @property
     def takes_records(self) -> bool:
         """Whether a parameter is a record or words."""
-        return (self._found or self.check()).takes_records
+        if self._takes_records is None:
+            self._takes_records = any(parameter.kind for parameter in self.signature)
+        return self._takes_records
+
+    def _recall(self) -> list[Parameter]:
+        """The parameters as an earlier process has found them, else as a check does."""
+        code = self.function.__code__
+        if not self.function.__annotations__:
+            self._recalled = [Parameter(name, None, {})
+                              for name in code.co_varnames[: code.co_argcount]]
+            return self._recalled
+        if not self.is_kernel:
+            return self.check().signature
+        found = signatures.recall(self.name, self.fingerprint)
+        if found is None:
+            found = self.check().signature
+            signatures.keep(self.name, self.fingerprint, found)
+        self._recalled = found
+        return found
 
     @property
     def references(self) -> dict[str, Any]:
@@ -156,19 +172,8 @@ class CheckedFunction:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Hash of the source, of the order of its arguments and of all that its names stand for.
-
-        Records give arguments the order of their fields, which the source does not tell.
-        """
-        parts = [self.check().source, repr(self.parameters), repr(self.team_arrays)]
-        parts += [f"{name}: {_meaning(value)}" for name, value in sorted(self.references.items())]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def _meaning(value: Any) -> str:
-    if isinstance(value, CheckedFunction):
-        return value.fingerprint
-    return repr(value) if isinstance(value, (bool, int, float)) else str(value.name)
+        """Hash of all that decides about its code besides the types of its arguments."""
+        return fingerprint_of(self.function)
 
 
 class DeviceFunction(CheckedFunction):
