@@ -8,7 +8,17 @@ from typing import ParamSpec, TypeVar
 
 
 class PortpartError(Exception):
-    """Base class of all errors that portpart raises on purpose."""
+    """Base class of all errors that portpart raises on purpose.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> try:
+    ...     portpart.partition("missing.graph", 2)
+    ... except portpart.PortpartError as error:
+    ...     print(error)
+    missing.graph cannot be read: No such file or directory
+    """
 
 
 class InputError(PortpartError, ValueError):
@@ -22,6 +32,15 @@ class InputError(PortpartError, ValueError):
         The edge at fault.
     entry : int or None
         Position of the weight at fault among the weights given.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> try:
+    ...     portpart.partition([[0, 1], [1, 2]], 0)
+    ... except portpart.InputError as error:
+    ...     print(error)
+    k is 0; it must be between 1 and 2147483647
     """
 
     vertex: int | None = None
@@ -30,7 +49,19 @@ class InputError(PortpartError, ValueError):
 
 
 class GraphFormatError(InputError):
-    """A file that does not follow its format; the message starts with ``file:line``."""
+    r"""A file that does not follow its format; the message starts with ``file:line``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("wrong.graph").write_text("2 1\n2\n3\n")
+    >>> try:
+    ...     portpart.io.read("wrong.graph")
+    ... except portpart.GraphFormatError as error:
+    ...     print(error)
+    wrong.graph:3: neighbour 3 of vertex 2 is no vertex; vertices are 1 ... 2
+    """
 
 
 class KernelSyntaxError(PortpartError, SyntaxError):
@@ -42,11 +73,31 @@ class KernelTypeError(PortpartError, TypeError):
 
 
 class DeviceUnavailable(PortpartError, RuntimeError):
-    """The requested execution space cannot be used on this machine; the message says why."""
+    """The requested execution space cannot be used on this machine; the message says why.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> try:
+    ...     portpart.space("cuda:1000000")
+    ... except portpart.PortpartError as error:
+    ...     print(type(error).__name__)
+    DeviceUnavailable
+    """
 
 
 class OutOfMemory(PortpartError, MemoryError):
-    """An allocation failed; the message names what was needed and what was free."""
+    """An allocation failed; the message names what was needed and what was free.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> try:
+    ...     portpart.space("cpu").empty(2**50, "int64")
+    ... except portpart.OutOfMemory as error:
+    ...     print(type(error).__name__)
+    OutOfMemory
+    """
 
 
 class InternalError(PortpartError, RuntimeError):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cache
+from inspect import cleandoc
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -157,8 +158,10 @@ def described(kind: type[Kind]) -> type[Kind]:
     """Let the docstring of a class of options list its fields."""
     listed = "\n".join(f"{each.name} : {each.type}\n    {each.metadata['help']}"
                        for each in fields(kind))  # type: ignore[arg-type]
-    kind.__doc__ = (f"{kind.__doc__}\n\nParameters\n----------\n{listed}\n\n"
-                    "Raises\n------\nInputError\n    If a value is out of range.\n")
+    about, heading, examples = cleandoc(kind.__doc__ or "").partition("Examples\n--------\n")
+    kind.__doc__ = (f"{about.rstrip()}\n\nParameters\n----------\n{listed}\n\n"
+                    "Raises\n------\nInputError\n    If a value is out of range.\n\n"
+                    f"{heading}{examples}").rstrip() + "\n"
     return kind
 
 

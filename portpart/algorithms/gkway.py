@@ -26,7 +26,17 @@ from portpart.options import MAX_BLOCKS, changed, check_options, described, opti
 @described
 @dataclass(frozen=True)
 class GkwayConfig:
-    """Parameters of the G-kway partitioner."""
+    """Parameters of the G-kway partitioner.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> from portpart.options import changed
+    >>> config = changed(portpart.GkwayConfig(), {"grouping.group_size": 4})
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> portpart.partition(graph, 2, preset=config).feasible
+    True
+    """
 
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=160, min_coarsest=0, max_coarsest=20480,

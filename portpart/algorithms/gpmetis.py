@@ -39,7 +39,16 @@ from portpart.options import changed, check_options, described, option
 @described
 @dataclass(frozen=True)
 class GpmetisConfig:
-    """Parameters of the GP-metis partitioner."""
+    """Parameters of the GP-metis partitioner.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> config = portpart.GpmetisConfig(handoff_vertices=4096)
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> portpart.partition(graph, 2, preset=config).feasible
+    True
+    """
 
     handoff_vertices: int = option(
         16384, "The first graph of at most this many vertices is handed over to the CPU, unless "

@@ -39,7 +39,16 @@ SEEDS_OF_MAPPINGS = 10**15
 @described
 @dataclass(frozen=True)
 class MultisectionConfig:
-    """Parameters of hierarchical multisection."""
+    """Parameters of hierarchical multisection.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> config = portpart.MultisectionConfig(preset="fast", swaps=False)
+    >>> portpart.map_processes(graph, "2:2", "1:10", preset=config).feasible
+    True
+    """
 
     preset: Any = option(
         "default", "How each level is partitioned: the name of a preset of the partitioner "

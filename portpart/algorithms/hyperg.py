@@ -31,7 +31,15 @@ from portpart.options import MAX_BLOCKS, changed, check_options, described, opti
 @described
 @dataclass(frozen=True)
 class HypergConfig:
-    """Parameters of the HyperG partitioner."""
+    """Parameters of the HyperG partitioner.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> nets = portpart.generators.netlist(500)
+    >>> portpart.partition(nets, 2, preset=portpart.HypergConfig()).feasible
+    True
+    """
 
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=160, min_coarsest=1024, max_coarsest=20480,

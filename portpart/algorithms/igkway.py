@@ -26,7 +26,16 @@ from portpart.options import MAX_BLOCKS, changed, check_options, described, opti
 @described
 @dataclass(frozen=True)
 class IgkwayConfig:
-    """Parameters of the iG-kway partitioner."""
+    """Parameters of the iG-kway partitioner.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> session = portpart.Session(graph, 2, preset=portpart.IgkwayConfig())
+    >>> session.cut < 40
+    True
+    """
 
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=1280, min_coarsest=0, max_coarsest=12288,

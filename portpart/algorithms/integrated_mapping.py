@@ -37,7 +37,16 @@ PLACED = 4
 @described
 @dataclass(frozen=True)
 class IntegratedConfig:
-    """Parameters of integrated mapping."""
+    """Parameters of integrated mapping.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> config = portpart.IntegratedConfig(swaps=False)
+    >>> portpart.map_processes(graph, "2:2", "1:10", preset=config).feasible
+    True
+    """
 
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=48, min_coarsest=3072, max_coarsest=12288,

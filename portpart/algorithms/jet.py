@@ -27,7 +27,17 @@ from portpart.options import changed, check_options, described, option
 @described
 @dataclass(frozen=True)
 class JetConfig:
-    """Parameters of the Jet partitioner."""
+    """Parameters of the Jet partitioner.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> from portpart.options import changed
+    >>> config = changed(portpart.JetConfig(), {"refinement.temperatures": (0.5,)})
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> portpart.partition(graph, 2, preset=config).feasible
+    True
+    """
 
     coarsening: CoarseningOptions = option(CoarseningOptions(), "Where coarsening ends.")
     matching: MatchingOptions = option(MatchingOptions(), "Merging by pairs.")

@@ -29,7 +29,16 @@ from portpart.primitives.histogram import histogram
 @described
 @dataclass(frozen=True)
 class PartitionedConfig:
-    """Parameters of the mappers that partition at once."""
+    """Parameters of the mappers that partition at once.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> config = portpart.PartitionedConfig(preset="fast")
+    >>> portpart.map_processes(graph, "2:2", "1:10", preset=config, algorithm="two-phase").feasible
+    True
+    """
 
     partitioner: str = option("portpart", "An algorithm of `portpart.partition`.")
     preset: Any = option("default", "Its preset, by name, or a configuration.")

@@ -25,7 +25,17 @@ MANY_STARTS = GrowingOptions(refined=4, candidates=4)
 @described
 @dataclass(frozen=True)
 class PortpartConfig:
-    """Parameters of the library's own partitioner."""
+    """Parameters of the library's own partitioner.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> from portpart.options import changed
+    >>> config = changed(portpart.PortpartConfig(), {"search.runs": 2, "search.cycles": 1})
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> portpart.partition(graph, 2, preset=config).feasible
+    True
+    """
 
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=48, min_coarsest=768, max_coarsest=12288,

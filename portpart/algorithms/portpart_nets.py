@@ -35,7 +35,17 @@ from portpart.options import changed, check_options, described, option
 @described
 @dataclass(frozen=True)
 class HypergraphConfig:
-    """Parameters of the library's own partitioner of hypergraphs."""
+    """Parameters of the library's own partitioner of hypergraphs.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> from portpart.options import changed
+    >>> config = changed(portpart.HypergraphConfig(), {"search.cycles": 1})
+    >>> nets = portpart.generators.netlist(500)
+    >>> portpart.partition(nets, 2, preset=config).feasible
+    True
+    """
 
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=160, min_coarsest=768, max_coarsest=16384,

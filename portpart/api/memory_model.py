@@ -224,6 +224,16 @@ class MemoryEstimate:
         Most bytes in use in the phase, graph and hierarchy included.
     swaps : int
         The same for the traffic between elements and swaps of blocks, after a mapping.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> print(portpart.memory_estimate(2**20, 6 * 2**20, 64))
+    input graph              28.0 MiB
+    coarser graphs          126.9 MiB
+    peak of coarsening      158.4 MiB
+    peak of refinement      269.3 MiB
+    peak                    269.3 MiB
     """
 
     graph: int

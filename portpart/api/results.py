@@ -68,6 +68,16 @@ class PartitionResult:
         and times b.
     volume : int or None
         The communication volume of a graph, if that was the objective.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> result = portpart.partition(portpart.generators.grid_2d(8), 2)
+    >>> result.cut, result.feasible, result.block_weights.tolist()
+    (8, True, [32, 32])
+    >>> cut, part = result
+    >>> len(part)
+    64
     """
 
     part: Any
@@ -126,6 +136,15 @@ class RepartitionResult(PartitionResult):
     price : Fraction
         What the move of a vertex of size 1 has cost: `migration` of the call, or more if
         `max_migration` asked for that.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph = portpart.generators.grid_2d(8)
+    >>> old = portpart.partition(graph, 2)
+    >>> result = portpart.repartition(graph, old, 2)
+    >>> result.moved, result.migration, result.migration_cost
+    (0, 0, Fraction(0, 1))
     """
 
     moved: int
@@ -164,6 +183,15 @@ class MappingResult(PartitionResult):
     within those: ``levels`` and ``cuts`` of these are not kept.  ``stats["sections"]`` has a dict
     for each such level: its number ``level``, how many ``sections`` were divided into how many
     ``blocks`` each, and by which ``partitioner`` with which ``preset``.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph = portpart.generators.grid_2d(2, 4)
+    >>> mapping = portpart.map_processes(graph, "2:2", "1:10")
+    >>> mapping.cost == int(mapping.level_costs.sum())
+    True
+    >>> cost, part = mapping
     """
 
     cost: int

@@ -49,6 +49,16 @@ class SessionUpdate:
     ``cut``, and of hypergraphs ``km1`` and ``soed``, are values of the partition, too.  Those that
     the session does not minimise are counted when they are asked for, in time that follows from all
     pins, and not any more once the session has changed.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> session = portpart.Session(portpart.generators.grid_2d(8), 2)
+    >>> batch = session.batch()
+    >>> batch.insert_edges([0], [63])
+    >>> update = session.apply(batch)
+    >>> update.moved, update.feasible, update.effort
+    (0, True, 'cycle')
     """
 
     objective: str

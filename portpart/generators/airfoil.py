@@ -57,6 +57,13 @@ def airfoil_mesh(num_points: int, seed: int = 0) -> Mesh:
     Notes
     -----
     The Delaunay triangulation takes about 5 seconds per million points.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph, points = portpart.generators.airfoil_mesh(2_000)
+    >>> graph.num_vertices == len(points)
+    True
     """
     if num_points < MIN_POINTS:
         raise InputError(f"num_points is {num_points}; at least {MIN_POINTS} are needed")

@@ -48,13 +48,14 @@ class EcoEdits:
 
     Examples
     --------
-    >>> from portpart import generators
-    >>> netlist = generators.netlist(1000)
-    >>> edits = generators.EcoEdits(netlist, seed=1)
-    >>> session = portpart.Session(netlist, 4)  # doctest: +SKIP
-    >>> batch = session.batch()  # doctest: +SKIP
-    >>> edits.play(batch, 25)  # doctest: +SKIP
-    >>> update = session.apply(batch)  # doctest: +SKIP
+    >>> import portpart
+    >>> netlist = portpart.generators.netlist(1000)
+    >>> edits = portpart.generators.EcoEdits(netlist, seed=1)
+    >>> session = portpart.Session(netlist, 4)
+    >>> batch = session.batch()
+    >>> edits.play(batch, 25)
+    >>> session.apply(batch).feasible
+    True
     """
 
     def __init__(self, hypergraph: Hypergraph, seed: int = 0,

@@ -19,6 +19,12 @@ def delaunay(num_vertices: int, seed: int = 1) -> Graph:
     """Delaunay triangulation of random points, in the order in which they were drawn.
 
     The points are ``numpy.random.default_rng(seed).random((num_vertices, 2))``.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.generators.delaunay(1_000)
+    <Graph: 1,000 vertices, 2,981 edges, on cpu>
     """
     return triangulation(_points(num_vertices, seed))
 
@@ -42,6 +48,12 @@ def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = No
     ------
     InputError
         If there is no such number of vertices or dimensions, or the radius is below zero.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.generators.random_geometric(1_000)
+    <Graph: 1,000 vertices, 3,066 edges, on cpu>
     """
     from scipy.spatial import cKDTree
 
@@ -70,6 +82,13 @@ def triangulation(points: Any) -> Graph:
     Notes
     -----
     Fewer than three points are joined in a row.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> square = [[0, 0], [0, 1], [1, 0], [1, 1], [0.5, 0.5]]
+    >>> portpart.generators.triangulation(square)
+    <Graph: 5 vertices, 8 edges, on cpu>
     """
     points = np.asarray(points, float)
     if points.ndim != 2 or points.shape[1] != 2:

@@ -16,6 +16,14 @@ def grid_2d(rows: int, columns: int | None = None) -> Graph:
     """Grid of `rows` × `columns` vertices, each joined to the 4 around it (5-point stencil).
 
     Vertex (i, j) has the number ``i * columns + j``; `columns` defaults to `rows`.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.generators.grid_2d(3, 4)
+    <Graph: 12 vertices, 17 edges, on cpu>
+    >>> portpart.generators.grid_2d(3).to_scipy().toarray()[0]
+    array([0, 1, 0, 1, 0, 0, 0, 0, 0], dtype=int32)
     """
     return _grid((rows, rows if columns is None else columns))
 
@@ -24,6 +32,12 @@ def grid_3d(x: int, y: int | None = None, z: int | None = None) -> Graph:
     """Grid of x × y × z vertices, each joined to the 6 around it (7-point stencil).
 
     Vertex (i, j, k) has the number ``(i * y + j) * z + k``; `y` and `z` default to `x`.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.generators.grid_3d(3, 4, 5)
+    <Graph: 60 vertices, 133 edges, on cpu>
     """
     return _grid((x, x if y is None else y, x if z is None else z))
 

@@ -51,6 +51,12 @@ def netlist(num_vertices: int, fanout: float = 2.6, rent: float = 0.65,
     Notes
     -----
     Takes about a second and 250 MB per million vertices.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.generators.netlist(1_000)
+    <Hypergraph: 1,000 vertices, 1,000 nets, 3,533 pins, on cpu>
     """
     if num_vertices < 0:
         raise InputError(f"{num_vertices} vertices are not possible")

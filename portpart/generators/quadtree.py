@@ -54,6 +54,13 @@ class MeshStep(NamedTuple):
         first of them; of the first step the cell itself.
     kept : ndarray of bool, shape (n,)
         Whether the cell was there in the step before.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> first, second = portpart.generators.moving_front(2, max_level=4)
+    >>> second.graph.num_vertices == len(second.centres) == len(second.origins)
+    True
     """
 
     graph: Graph

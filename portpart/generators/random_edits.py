@@ -45,13 +45,14 @@ class RandomEdits:
 
     Examples
     --------
-    >>> from portpart import generators
-    >>> grid = generators.grid_2d(30)
-    >>> edits = generators.RandomEdits(grid, seed=1, ends="near")
-    >>> session = portpart.Session(grid, 4)  # doctest: +SKIP
-    >>> batch = session.batch()  # doctest: +SKIP
-    >>> edits.play(batch, 25)  # doctest: +SKIP
-    >>> update = session.apply(batch)  # doctest: +SKIP
+    >>> import portpart
+    >>> grid = portpart.generators.grid_2d(30)
+    >>> edits = portpart.generators.RandomEdits(grid, seed=1, ends="near")
+    >>> session = portpart.Session(grid, 4)
+    >>> batch = session.batch()
+    >>> edits.play(batch, 25)
+    >>> session.apply(batch).feasible
+    True
     """
 
     def __init__(self, graph: Graph | Hypergraph, seed: int = 0, ends: str = "uniform") -> None:

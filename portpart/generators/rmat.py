@@ -38,6 +38,12 @@ def rmat(
     -------
     Graph
         Without weights; vertices without an edge are kept.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.generators.rmat(8, 4)
+    <Graph: 256 vertices, 751 edges, on cpu>
     """
     if not 0 <= scale <= MAX_SCALE:
         raise InputError(f"scale is {scale}; it must lie in 0 ... {MAX_SCALE}")

@@ -45,6 +45,12 @@ def road_network(num_vertices: int, seed: int = 4) -> Graph:
     Notes
     -----
     Takes about half a second per million vertices, and 150 bytes a vertex.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.generators.road_network(1_000)
+    <Graph: 1,000 vertices, 1,055 edges, on cpu>
     """
     if num_vertices < 0:
         raise InputError(f"{num_vertices} vertices are not possible")

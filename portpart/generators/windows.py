@@ -39,13 +39,18 @@ class SlidingWindow:
 
     Examples
     --------
-    >>> from portpart import generators
-    >>> window = generators.SlidingWindow([0, 1, 2, 2], ([0, 1, 2, 0], [1, 2, 3, 1]), width=2)
-    >>> session = portpart.Session(portpart.from_edges([], num_vertices=0), 2)  # doctest: +SKIP
-    >>> for end in (1, 2, 3):  # doctest: +SKIP
+    >>> import portpart
+    >>> times, rows = [0, 1, 2, 2], ([0, 1, 2, 0], [1, 2, 3, 1])
+    >>> window = portpart.generators.SlidingWindow(times, rows, width=2)
+    >>> session = portpart.Session(portpart.from_edges([], num_vertices=0), 2)
+    >>> for end in (1, 2, 3):
     ...     batch = session.batch()
     ...     window.play(batch, end)
-    ...     session.apply(batch)
+    ...     update = session.apply(batch)
+    ...     print(session.graph())
+    <Graph: 2 vertices, 1 edges, on cpu>
+    <Graph: 3 vertices, 2 edges, on cpu>
+    <Graph: 4 vertices, 3 edges, on cpu>
     """
 
     def __init__(self, times: Any, rows: tuple[Any, Any], width: Any = None, *,

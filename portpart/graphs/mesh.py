@@ -36,6 +36,19 @@ class Mesh:
         Nodes are numbered 0 ... num_nodes - 1; some may be in no element.
     element_weights : ndarray of int64, shape (num_elements,), or None
         None means that every element weighs 1.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> mesh = portpart.as_mesh([[0, 1, 2], [1, 2, 3]])
+    >>> mesh
+    <Mesh: 2 elements, 4 nodes>
+    >>> mesh.dual_graph(common_nodes=2)
+    <Graph: 2 vertices, 1 edges, on cpu>
+    >>> mesh.nodal_graph()
+    <Graph: 4 vertices, 5 edges, on cpu>
+    >>> mesh.node_part([0, 1], 2)
+    array([0, 0, 0, 1], dtype=int32)
     """
 
     offsets: np.ndarray

@@ -49,6 +49,12 @@ class Host(NamedTuple):
     name : str
     slots : int or None
         Processes that may run there; None if the file does not say.
+
+    Examples
+    --------
+    >>> from portpart.io import Host
+    >>> Host("node01", slots=4)
+    Host(name='node01', slots=4)
     """
 
     name: str

@@ -48,17 +48,18 @@ def read_hypergraph(
     max_vertices: int | None = None,
     space: ExecutionSpace | None = None,
 ) -> Hypergraph:
-    """Read a hypergraph file.
+    r"""Read a hypergraph file.
 
     Parameters
     ----------
     path : str or PathLike
         Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the hypergraph in it.
         ``-`` reads standard input.
-    format : {"hmetis", "patoh", "ispd98", "bookshelf", "matrix-market", "verilog", "blif", \
-              "aiger"}, optional
-        Default: what the content shows, else what the suffix says (``.hgr``, ``.u``, ``.net``,
-        ``.netD``, ``.nets``, ``.mtx``, ``.v``, ``.blif``, ``.aig``, ``.aag``), else hMETIS.
+    format : str, optional
+        ``"hmetis"``, ``"patoh"``, ``"ispd98"``, ``"bookshelf"``, ``"matrix-market"``,
+        ``"verilog"``, ``"blif"`` or ``"aiger"``.  Default: what the content shows, else what the
+        suffix says (``.hgr``, ``.u``, ``.net``, ``.netD``, ``.nets``, ``.mtx``, ``.v``, ``.blif``,
+        ``.aig``, ``.aag``), else hMETIS.
     model, diagonal
         Matrix Market: as in :func:`portpart.as_hypergraph`.
     top : str, optional
@@ -94,6 +95,15 @@ def read_hypergraph(
     Notes
     -----
     Numbers are read by compiled code in parallel, O(bytes); netlists and circuits in Python.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("small.hgr").write_text("% two nets, their weights first\n2 4 1\n3 1 2 3\n7 3 4\n")
+    >>> nets = portpart.io.read_hypergraph("small.hgr")
+    >>> nets.net_weights.tolist(), nets.net_pins.tolist()
+    ([3, 7], [0, 1, 2, 2, 3])
     """
     given = {"model": model, "diagonal": diagonal, "top": top, "ports": ports,
              "max_fanout": max_fanout, "areas": areas}

@@ -13,7 +13,7 @@ NETLISTS = ("verilog", "blif", "aiger")
 
 
 def read_netlist(path: PathLike, *, top: str | None = None, format: str | None = None) -> Netlist:
-    """Read a netlist: gate-level Verilog, BLIF or AIGER.
+    r"""Read a netlist: gate-level Verilog, BLIF or AIGER.
 
     Parameters
     ----------
@@ -42,6 +42,15 @@ def read_netlist(path: PathLike, *, top: str | None = None, format: str | None =
     -----
     O(bytes), in Python: a million gates take ten to twenty seconds and about a gigabyte.  The ANDs
     of binary AIGER are read at once.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("pair.blif").write_text(".model pair\n.inputs a\n.outputs z\n"
+    ...     ".names a n\n0 1\n.names n z\n0 1\n.end\n")
+    >>> portpart.io.read_netlist("pair.blif")
+    <Netlist pair: 2 gates, 3 nets, 4 pins, 2 ports>
     """
     if format is not None and format not in NETLISTS:
         raise InputError(f"unknown format of netlists {shown(format)}; known are "

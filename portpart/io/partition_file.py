@@ -30,7 +30,7 @@ LINES_PER_CHUNK = 1 << 16
 
 def read_partition(path: PathLike, num_vertices: int | None = None, *, free: bool = False,
                    first: int = 1) -> np.ndarray:
-    """Read a partition file.
+    r"""Read a partition file.
 
     Parameters
     ----------
@@ -54,6 +54,14 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
     ------
     GraphFormatError
         Naming file and line of what is no block number or no vertex, or the wrong number of lines.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("four.part").write_text("0\n0\n1\n-1\n")
+    >>> portpart.io.read_partition("four.part", 4, free=True)
+    array([ 0,  0,  1, -1], dtype=int32)
     """
     source = read_source(path, num_vertices)
     lines = read_lines(source.data, SYNTAX)
@@ -101,13 +109,23 @@ def write_partition(part: Any, path: PathLike) -> None:
     """Write the block of each vertex, one per line; ``-`` writes to standard output.
 
     Device arrays are copied to the host.  The file is complete or not there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> portpart.io.write_partition([0, 1, 1], "three.part")
+    >>> print(Path("three.part").read_text(), end="")
+    0
+    1
+    1
     """
     blocks = _checked_blocks(part)
     write_chunks(path, [rendered_rows(blocks, np.arange(len(blocks) + 1))])
 
 
 def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = False) -> np.ndarray:
-    """Read a partition file whose lines hold a name and a block.
+    r"""Read a partition file whose lines hold a name and a block.
 
     Parameters
     ----------
@@ -127,6 +145,14 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
     GraphFormatError
         Naming file and line of an unknown or repeated name or what is no block number; or a vertex
         that is missing.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("friends.part").write_text("bob 1\nann 0\n")
+    >>> portpart.io.read_named_partition("friends.part", ["ann", "bob"])
+    array([0, 1], dtype=int32)
     """
     source = read_source(path, len(names))
     vertex_of = {_as_bytes(name): vertex for vertex, name in enumerate(names)}
@@ -165,6 +191,15 @@ def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> No
         Device arrays are copied to the host.
     path : str or PathLike
         The file is complete or not there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> portpart.io.write_named_partition(["ann", "bob"], [0, 1], "friends.part")
+    >>> print(Path("friends.part").read_text(), end="")
+    ann 0
+    bob 1
     """
     blocks = _checked_blocks(part)
     if len(names) != len(blocks):

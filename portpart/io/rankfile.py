@@ -56,6 +56,19 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     Notes
     -----
     A slot is ``socket:core`` with two levels in a node, else the number of the core in the node.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> machine = portpart.Topology("2:2", "1:10")
+    >>> hosts = ["node01", "node02"]
+    >>> portpart.io.write_rankfile([3, 0, 1, 2], machine, "ranks", hosts=hosts, node_levels=1)
+    >>> print(Path("ranks").read_text(), end="")
+    rank 0=node02 slot=1
+    rank 1=node01 slot=0
+    rank 2=node01 slot=1
+    rank 3=node02 slot=0
     """
     nodes = nodes_of(topology, hosts, node_levels)
     elements = host_integers(part)

@@ -109,6 +109,13 @@ def read(
     20 bytes per arc (METIS), 30 (lists of edges) or 100 (with weights).  Names that are no numbers
     and quoted words are read in Python, some microseconds a line; so are netlists, see
     :func:`read_netlist`.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.io.write(portpart.generators.grid_2d(3), "grid.mtx.gz")
+    >>> portpart.io.read("grid.mtx.gz")
+    <Graph: 9 vertices, 12 edges, on cpu>
     """
     given = {"symmetrize": symmetrize, "weights": weights, "weight_scale": weight_scale,
              "relabel": relabel, "columns": columns, "header": header, "top": top, "model": model,
@@ -120,7 +127,7 @@ def read(
 
 
 def read_named(path: PathLike, format: str | None = None, **options: Any) -> NamedGraph:
-    """Read a graph file that names its vertices: a netlist or an edge list.
+    r"""Read a graph file that names its vertices: a netlist or an edge list.
 
     Parameters
     ----------
@@ -137,6 +144,14 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
     ------
     InputError
         As for :func:`read`, and if the format has no names.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("friends.txt").write_text("ann bob\nbob carl\n")
+    >>> portpart.io.read_named("friends.txt").names.tolist()
+    ['ann', 'bob', 'carl']
     """
     name, result = _parsed(path, format, options)
     if isinstance(result, NamedGraph):

@@ -42,7 +42,7 @@ MAX_AREA = 2**62 - 1
 
 def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
                areas: Mapping[str, int] | None = None) -> NetlistEdits:
-    """Read a trace of edits of a netlist.
+    r"""Read a trace of edits of a netlist.
 
     Parameters
     ----------
@@ -80,6 +80,22 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
     O(bytes of the trace + pins of the netlist), in Python for the former: 100,000 lines take about
     half a second.  Removing a gate or a net disconnects its pins, and connecting a pin that is
     connected disconnects it first, as in timers.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("pair.v").write_text("module pair (input a, output z); "
+    ...     "INV first (.A(a), .ZN(n)); INV second (.A(n), .ZN(z)); endmodule")
+    >>> _ = Path("pair.ops").write_text("insert_gate third INV\nconnect_pin third:A n\n")
+    >>> edits = portpart.io.read_edits("pair.ops", portpart.io.read_netlist("pair.v"))
+    >>> session = portpart.Session(edits.graph(), 2, imbalance=1)
+    >>> for lines in edits.rounds("natural"):
+    ...     batch = session.batch()
+    ...     edits.play(lines, batch)
+    ...     update = session.apply(batch)
+    >>> len(session.part), edits.vertex_names[-1]
+    (5, 'third')
     """
     if model not in MODELS:
         raise InputError(f"unknown model {shown(model)}; known are {', '.join(MODELS)}")

@@ -39,6 +39,18 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     or not there.  METIS and npz files keep parallel edges.  The other formats merge them when they
     are read, weights adding up: parallel edges without weights are written as one whose weight is
     their number, so every partition keeps its cut.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> portpart.io.write(portpart.generators.grid_2d(2), "square.graph")
+    >>> print(Path("square.graph").read_text(), end="")
+    4 4
+    2 3
+    1 4
+    1 4
+    2 3
     """
     name = format or format_of_name(os.fspath(path))
     writable = {key: entry for key, entry in FORMATS.items() if entry.is_writable}
@@ -72,6 +84,16 @@ def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
     -----
     Pins are written ascending, each once.  A net without pins or weight is a blank line, which
     :func:`read_hypergraph` reads; other programs may not.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> portpart.io.write_hypergraph(portpart.as_hypergraph([[0, 1, 2], [2, 3]]), "two.hgr")
+    >>> print(Path("two.hgr").read_text(), end="")
+    2 4
+    1 2 3
+    3 4
     """
     made = as_hypergraph(hypergraph, space=backends.space("cpu"))
     write_chunks(path, hmetis.text(made))
@@ -89,5 +111,15 @@ def write_mesh(mesh: Any, path: PathLike) -> None:
     ------
     InputError
         If the mesh is malformed or the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> portpart.io.write_mesh(portpart.as_mesh([[0, 1, 2], [1, 2, 3]]), "two.mesh")
+    >>> print(Path("two.mesh").read_text(), end="")
+    2
+    1 2 3
+    2 3 4
     """
     write_chunks(path, mesh_text(as_mesh(mesh)))

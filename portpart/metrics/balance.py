@@ -147,12 +147,28 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: the largest block number plus one.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> path = portpart.as_graph(path, vertex_weights=[1, 2, 3, 4])
+    >>> portpart.metrics.block_weights(path, [0, 0, 1, 1])
+    array([3, 7])
     """
     return block_weights_of(view_of(graph, part, k))
 
 
 def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
-    """Weight of the heaviest block."""
+    """Weight of the heaviest block.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.max_block_weight(path, [0, 0, 0, 1])
+    3
+    """
     return int(block_weights(graph, part, k).max(initial=0))
 
 
@@ -161,13 +177,30 @@ def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -
 
     With a `target` the largest of ``weight_b / ceil(target_b) - 1`` over the blocks.  A partition
     keeps the limits of imbalance e exactly if this is at most e.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.imbalance(path, [0, 0, 0, 1])
+    0.5
     """
     return imbalance_of(block_weights(graph, part, k), target)
 
 
 def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.03,
                 target: Any = None) -> bool:
-    """True if no block is heavier than :func:`block_weight_limits` (exact)."""
+    """True if no block is heavier than :func:`block_weight_limits` (exact).
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.is_balanced(path, [0, 0, 0, 1], imbalance="50%")
+    True
+    >>> portpart.metrics.is_balanced(path, [0, 0, 0, 1], imbalance="49%")
+    False
+    """
     return keeps_limits(block_weights(graph, part, k), imbalance, target)
 
 

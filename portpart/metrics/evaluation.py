@@ -40,6 +40,14 @@ class Evaluation(Report):
         Pairs of blocks with an edge between them.
     target : array_like, optional
         What the evaluation was made with.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> evaluation = portpart.metrics.evaluate(path, [0, 0, 1, 1], 2)
+    >>> evaluation.cut, evaluation.boundary, evaluation.components.tolist()
+    (1, 2, [1, 1])
     """
 
     num_vertices: int

@@ -51,6 +51,14 @@ def level_costs(graph: Any, part: Any, topology: Topology) -> np.ndarray:
     -------
     numpy.ndarray of int64, shape (number of levels,)
         One entry if the topology is a matrix.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> machine = portpart.Topology("2:2", "1:10")
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.level_costs(path, [0, 1, 2, 3], machine)
+    array([ 2, 10])
     """
     here, there, weights = _cut_arcs(graph, part, topology)
     return level_costs_of(topology, here, there, weights)
@@ -88,6 +96,14 @@ def traffic_matrix(graph: Any, part: Any, k: int | None = None) -> csr_array:
     -------
     scipy.sparse.csr_array of int64, shape (k, k)
         Symmetric: an edge counts in both entries of its pair.  Nothing on the diagonal.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.traffic_matrix(path, [0, 1, 1, 0]).toarray()
+    array([[0, 2],
+           [2, 0]])
     """
     from scipy.sparse import coo_array
 

@@ -46,6 +46,14 @@ class HypergraphEvaluation(Report):
         How many nets reach 0, 1 ... k blocks.
     target : array_like, optional
         What the evaluation was made with.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> nets = portpart.as_hypergraph([[0, 1, 2], [2, 3]])
+    >>> evaluation = portpart.metrics.evaluate(nets, [0, 0, 1, 1], 2)
+    >>> evaluation.cut, evaluation.km1, evaluation.soed
+    (1, 1, 2)
     """
 
     num_vertices: int

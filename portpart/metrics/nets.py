@@ -89,6 +89,13 @@ def soed(hypergraph: Any, part: Any) -> int:
     """The sum of external degrees: over all nets in several blocks weight times their number.
 
     It is cut plus :func:`km1`, whose parameters it has.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> nets = portpart.as_hypergraph([[0, 1, 2], [2, 3]])
+    >>> portpart.metrics.soed(nets, [0, 0, 1, 1])
+    2
     """
     return soed_of(NetsView(hypergraph, part))
 
@@ -102,6 +109,13 @@ def connectivity_histogram(hypergraph: Any, part: Any, k: int | None = None) -> 
         As for :func:`km1`.
     k : int, optional
         Number of blocks; default: the largest block number plus one.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> nets = portpart.as_hypergraph([[0, 1, 2], [2, 3]])
+    >>> portpart.metrics.connectivity_histogram(nets, [0, 0, 1, 1])
+    array([0, 1, 1])
     """
     return histogram_of(NetsView(hypergraph, part, k))
 
@@ -111,6 +125,13 @@ def absorption(hypergraph: Any, part: Any) -> float:
 
     Over all nets of s > 1 pins in λ blocks the sum of weight times ``(s - λ) / (s - 1)``, which is
     what each block has of the net's pins beyond the first.  Parameters are those of :func:`km1`.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> nets = portpart.as_hypergraph([[0, 1, 2], [2, 3]])
+    >>> portpart.metrics.absorption(nets, [0, 0, 1, 1])
+    1.5
     """
     return absorption_of(NetsView(hypergraph, part))
 

@@ -42,6 +42,13 @@ def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
     """Vertices with a neighbour in another block, ascending; a net makes its pins neighbours.
 
     Parameters are those of :func:`cut`.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.boundary_vertices(path, [0, 0, 1, 1])
+    array([1, 2])
     """
     view = view_of(graph, part)
     return net_boundary_of(view) if isinstance(view, NetsView) else boundary_of(view)
@@ -65,6 +72,13 @@ def communication_volume(graph: Any, part: Any, k: int | None = None) -> Communi
     -------
     CommunicationVolume
         ``total`` over all blocks and ``max``, what the busiest block sends.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> grid = portpart.generators.grid_2d(2, 4)
+    >>> portpart.metrics.communication_volume(grid, [0, 0, 1, 1, 0, 0, 1, 1])
+    CommunicationVolume(total=4, max=2)
     """
     return volume_of(PartitionView(graph, part, k))
 

@@ -27,6 +27,13 @@ def components_per_block(graph: Any, part: Any, k: int | None = None) -> np.ndar
     -------
     ndarray of int64
         0 for an empty block, 1 for a connected one.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.components_per_block(path, [0, 1, 1, 0])
+    array([2, 1])
     """
     return components_of(PartitionView(graph, part, k))
 
@@ -36,6 +43,14 @@ def quotient_graph(graph: Any, part: Any, k: int | None = None) -> Graph:
 
     Blocks that share only edges of weight zero are still neighbours.  Parameters are those of
     :func:`components_per_block`; the result lives on the host.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> grid = portpart.generators.grid_2d(2, 4)
+    >>> blocks = portpart.metrics.quotient_graph(grid, [0, 0, 1, 1, 0, 0, 1, 1])
+    >>> blocks.vertex_weights.tolist(), blocks.to_scipy().toarray().tolist()
+    ([4, 4], [[0, 2], [2, 0]])
     """
     return quotient_of(PartitionView(graph, part, k))
 

@@ -66,6 +66,15 @@ def nested_dissection(*_: Any, **__: Any) -> NoReturn:
     ------
     InputError
         Always.
+
+    Examples
+    --------
+    >>> import portpart.compat.pymetis as pymetis
+    >>> try:
+    ...     pymetis.nested_dissection([[1], [0]])
+    ... except Exception as error:
+    ...     print(type(error).__name__)
+    InputError
     """
     raise InputError("nested_dissection is not offered: portpart partitions graphs and does not "
                      "order matrices; call pymetis.nested_dissection of PyMETIS itself")

@@ -41,7 +41,17 @@ list of ends; sorting finds the distinct names otherwise."""
 
 
 class NamedGraph(NamedTuple):
-    """A graph and the names that its vertices had in the file."""
+    r"""A graph and the names that its vertices had in the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("friends.txt").write_text("ann bob\nbob carl\n")
+    >>> graph, names = portpart.io.read_named("friends.txt")
+    >>> graph.num_vertices, names.tolist()
+    (3, ['ann', 'bob', 'carl'])
+    """
 
     graph: Graph
     names: np.ndarray
@@ -53,7 +63,7 @@ def read_edge_list(
     columns: str | Sequence[str | int] | None = None, header: bool | None = None,
     max_vertices: int | None = None,
 ) -> NamedGraph:
-    """Read an edge list and keep the names of the vertices.
+    r"""Read an edge list and keep the names of the vertices.
 
     Parameters
     ----------
@@ -70,6 +80,15 @@ def read_edge_list(
     -------
     NamedGraph
         ``graph`` and ``names``, shape (n,): the name of each vertex, int64 or text.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("trips.csv").write_text("from,to,weight\nBern,Basel,7\nBasel,Chur,2\n")
+    >>> graph, names = portpart.io.read_edge_list("trips.csv")
+    >>> graph.num_edges, graph.weights.tolist(), names.tolist()
+    (2, [7, 7, 2, 2], ['Bern', 'Basel', 'Chur'])
     """
     rules = rules_of(symmetrize, weights, weight_scale)
     return parse(read_source(path, max_vertices), rules, relabel, columns, header)

@@ -50,7 +50,7 @@ def parse(source: Source, mesh: str = "dual", common_nodes: int | None = None) -
 
 
 def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
-    """Read a METIS mesh file.
+    r"""Read a METIS mesh file.
 
     Parameters
     ----------
@@ -75,6 +75,14 @@ def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
     -----
     Files of METIS 4, whose header gives a kind of element instead of a number of weights, are
     read after that number is taken out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("four.mesh").write_text("4\n1 2 5\n1 5 4\n2 3 6\n2 6 5\n")
+    >>> portpart.io.read_mesh("four.mesh")
+    <Mesh: 4 elements, 6 nodes>
     """
     return mesh_of(read_source(path, max_vertices, (SUFFIX,)))
 

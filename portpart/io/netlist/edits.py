@@ -48,7 +48,7 @@ class Steps:
 
 
 class NetlistEdits:
-    """The edits of a trace, on their way into batches.
+    r"""The edits of a trace, on their way into batches.
 
     Made by :func:`portpart.io.read_edits`.  The vertices are the gates of the netlist, then the
     bits of its ports, then new gates in the order of the trace.
@@ -66,12 +66,14 @@ class NetlistEdits:
 
     Examples
     --------
-    >>> edits = portpart.io.read_edits("tv80.ops", netlist)  # doctest: +SKIP
-    >>> session = portpart.Session(edits.graph(), 8)  # doctest: +SKIP
-    >>> for lines in edits.rounds(100):  # doctest: +SKIP
-    ...     batch = session.batch()
-    ...     edits.play(lines, batch)
-    ...     session.apply(batch)
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("pair.v").write_text("module pair (input a, output z); "
+    ...     "INV first (.A(a), .ZN(n)); INV second (.A(n), .ZN(z)); endmodule")
+    >>> _ = Path("pair.ops").write_text("insert_gate third INV\nconnect_pin third:A n\n")
+    >>> edits = portpart.io.read_edits("pair.ops", portpart.io.read_netlist("pair.v"))
+    >>> len(edits.rounds(2)), edits.vertex_names
+    (2, ['first', 'second', 'a', 'z', 'third'])
     """
 
     def __init__(self, netlist: Netlist, model: str, vertex_names: list[str], net_names: list[str],

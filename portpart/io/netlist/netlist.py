@@ -55,6 +55,20 @@ class Netlist:
         Each bit of the module's ports, and its ``"input"``, ``"output"`` or ``"inout"``.
     port_nets : ndarray of int32, shape (ports,)
         The net of each; -1 if it is tied to a constant.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("pair.v").write_text("module pair (input a, output z); "
+    ...     "INV first (.A(a), .ZN(n)); INV second (.A(n), .ZN(z)); endmodule")
+    >>> netlist = portpart.io.read_netlist("pair.v")
+    >>> netlist
+    <Netlist pair: 2 gates, 3 nets, 4 pins, 2 ports>
+    >>> netlist.gate_names
+    ['first', 'second']
+    >>> netlist.graph("star")
+    <Graph: 2 vertices, 1 edges, on cpu>
     """
 
     name: str
