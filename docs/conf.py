@@ -35,6 +35,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "forge_pages",
+    "short_signatures",
 ]
 if os.environ.get("PORTPART_DOCS_INTERSPHINX"):  # links to other projects need the internet
     extensions.append("sphinx.ext.intersphinx")
@@ -77,7 +78,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "min_reported_time": 1000,
-    "plot_gallery": True,
+    "thumbnail_size": (560, 380),
 }
 # a picture is drawn without a window
 warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")

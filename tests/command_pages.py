@@ -54,6 +54,7 @@ def row(option: click.Option, context: click.Context) -> str:
     if not option.is_flag:
         value = option.make_metavar(context).removesuffix(" RANGE").replace("|", "\\|")
         names = f"{names[:-1]}{'' if value.startswith('[=') else ' '}{value}`"
+    option.get_help_record(context)  # some know their help only when it is asked for
     default = f"Default: `{option.default}`." if option.show_default else ""
     text = " ".join(filter(None, [option.help, "Required." * option.required, default]))
     return f"| {names} | {text} |"

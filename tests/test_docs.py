@@ -22,7 +22,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
          *sorted((ROOT / "bench").rglob("*.md"))]
 CODE = ("portpart", "tests", "bench", "examples", "docs")
 PLACES = ("portpart", *(f"portpart.{name}" for name in
-                        ("compat.pymetis", "generators", "io", "metrics")))
+                        ("compat.pymetis", "generators", "io", "metrics", "plot")))
 BLOCK = re.compile("^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```)?", re.M | re.S)
 TOCTREE = re.compile("^```{toctree}\n:hidden:\n\n(.*?)^```", re.M | re.S)
 END = "end of a block"

@@ -67,6 +67,8 @@ class Links:
         if target == DOCS / "glossary.md" and anchor:
             return f"{{term}}`{plain(text)} <{anchor.replace('-', ' ')}>`"
         beside = target.relative_to(ROOT).as_posix()
+        if target.parent == ROOT / "examples" / "gallery":
+            target = DOCS / "gallery" / f"{target.stem}.rst"
         if DOCS not in target.parents and beside not in SHOWN:
             kind = "tree" if target.is_dir() else "blob"
             return f"[{text}]({self.repository}/{kind}/main/{beside})"
