@@ -9,7 +9,7 @@
 #   make docs                         the site, in build/docs/html; warnings are errors
 #   make docs-links                   look whether links to other sites lead somewhere
 #   make dist                         source distribution and wheel, in dist
-#   make dist-test                    both, installed and tested in environments of their own
+#   make dist-test [PYTHONS=python3.13]  both, installed and tested in environments of their own
 #   make docs-picture                 draw docs/architecture.svg anew from the imports
 #   make fuzz [FUZZ=100000] [SEED=0]  mutated inputs of every kind; failures go to build/fuzz
 #   make sanitize [PIECES=memcheck-*] every algorithm under compute-sanitizer (SANITIZER=path)
@@ -29,6 +29,7 @@ JOBS ?= 4
 SANITIZER ?= compute-sanitizer
 PIECES ?= *
 FUZZ ?= 100000
+PYTHONS ?=
 
 .NOTPARALLEL:
 .PHONY: help demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize docs docs-links docs-picture \
@@ -98,7 +99,7 @@ brute: $(call with,dev)
 fuzz: $(call with,dev)
 	$(PY) -m tests.fuzz --cases $(FUZZ) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
 
-SPHINX = $(PY) -m sphinx -n --keep-going -d build/docs/doctrees
+SPHINX = $(PY) -m sphinx -E -n --keep-going -d build/docs/doctrees
 
 docs: $(call with,docs plot)
 	$(SPHINX) -W -q docs build/docs/html
@@ -113,7 +114,7 @@ dist: $(call with,dist)
 	$(PY) -m twine check --strict dist/*
 
 dist-test: dist
-	$(PY) -m tests.dist_check dist build/dist-test
+	$(PY) -m tests.dist_check dist build/dist-test $(PYTHONS)
 
 docs-picture: $(call with,dev)
 	$(PY) -m tests.architecture_picture

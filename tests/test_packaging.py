@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,10 @@ from pathlib import Path
 
 import pytest
 
+import portpart
+
 ROOT = Path(__file__).resolve().parents[1]
+HOME = "https://github.com/portpart/portpart"
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_{kind}(sys.argv[1])"
 
 
@@ -99,3 +103,22 @@ def test_the_wheel_holds_the_package_and_its_licence(checkout: Path, tmp_path: P
     assert {name for name in names if ".dist-info/" not in name} == package
     assert "\nLicense-Expression: MIT\n" in metadata
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+    assert f"\nProject-URL: Source, {HOME}\n" in metadata
+    assert "\nDescription-Content-Type: text/markdown\n" in metadata
+
+
+def test_the_pythons_that_are_declared_are_those_that_the_workflow_tests() -> None:
+    about = (ROOT / "pyproject.toml").read_text()
+    declared = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', about)
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    tested = re.findall(r"python: (\[.*\])", workflow)
+    assert declared == json.loads(tested[0])
+    assert f'requires-python = ">={declared[0]}"' in about
+    assert ".ci/run" in workflow
+
+
+def test_who_cites_names_this_version_and_its_home() -> None:
+    citation = dict(re.findall(r"^([\w-]+): (.+)$", (ROOT / "CITATION.cff").read_text(), re.M))
+    assert citation["version"] == portpart.__version__
+    assert citation["repository-code"] == citation["url"] == HOME
+    assert citation["license"] == "MIT"
