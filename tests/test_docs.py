@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from portpart.io import FORMATS
 from tests import command_pages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -126,3 +127,18 @@ def test_every_page_is_in_a_table_of_contents() -> None:
                        for name in names}
     there = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
     assert listed - {"gallery/index.md"} == there
+
+
+def test_every_environment_variable_is_listed() -> None:
+    page = (ROOT / "docs" / "reference" / "environment.md").read_text()
+    named = {name for file in (ROOT / "portpart").rglob("*.py")
+             for name in re.findall(r"\bPORTPART_[A-Z_]+\b", file.read_text())}
+    assert len(named) > 1
+    assert not {name for name in named if f"`{name}`" not in page}
+
+
+def test_every_format_and_suffix_is_listed() -> None:
+    page = (ROOT / "docs" / "reference" / "formats.md").read_text()
+    listed = {word for cell in re.findall("`([^`]+)`", page) for word in cell.split()}
+    known = {name: each.suffixes for name, each in FORMATS.items()}
+    assert not {word for name in known for word in (name, *known[name])} - listed
