@@ -6,7 +6,9 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +43,11 @@ def test_examples_tell_what_they_print(
     assert result.failed == 0
 
 
+def _value(name: str) -> Any:
+    place, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(place), attribute)
+
+
 def public() -> list[str]:
     """What people use, but what is another package's, or a constant."""
     return sorted({f"{place.__name__}.{name}" for place in (*PLACES, pymetis)
@@ -51,11 +58,33 @@ def public() -> list[str]:
 
 @pytest.mark.parametrize("name", public())
 def test_every_public_name_has_an_example_that_tells_what_comes_out(name: str) -> None:
-    place, _, attribute = name.rpartition(".")
-    text = inspect.getdoc(getattr(importlib.import_module(place), attribute)) or ""
+    text = inspect.getdoc(_value(name)) or ""
     assert "\nExamples\n--------\n" in text
     assert any(example.want for example in doctest.DocTestParser().get_examples(text))
 
 
 def test_there_are_public_names() -> None:
     assert len(public()) > 80
+
+
+def functions() -> list[str]:
+    return [name for name in public() if inspect.isfunction(_value(name))]
+
+
+@pytest.mark.parametrize("name", functions())
+def test_every_parameter_and_what_is_returned_is_documented(name: str) -> None:
+    signature = inspect.signature(_value(name))
+    listed = _section(name, "Parameters")
+    for parameter in signature.parameters.values():
+        written = parameter.name.lstrip("_")
+        row = rf"^(.*, )?\*{{0,2}}{written}(,.*)?( :.*)?$"
+        assert not written or re.search(row, listed, re.M), written
+    if signature.return_annotation not in (None, "None", "NoReturn"):
+        assert _section(name, "Returns") or _section(name, "Yields")
+
+
+def _section(name: str, title: str) -> str:
+    """The text of a section of a docstring, "" if there is none."""
+    text = inspect.getdoc(_value(name)) or ""
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\w[\w ]*\n---|\Z)", text, re.M | re.S)
+    return found[1] if found else ""

@@ -20,6 +20,15 @@ def delaunay(num_vertices: int, seed: int = 1) -> Graph:
 
     The points are ``numpy.random.default_rng(seed).random((num_vertices, 2))``.
 
+    Parameters
+    ----------
+    num_vertices : int
+    seed : int
+
+    Returns
+    -------
+    Graph
+
     Examples
     --------
     >>> import portpart
@@ -43,6 +52,10 @@ def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = No
         space: mean degree about 0.95 ln n.
     dimensions : {2, 3}
         Of the unit square or cube that the points are in.
+
+    Returns
+    -------
+    Graph
 
     Raises
     ------
@@ -78,6 +91,10 @@ def triangulation(points: Any) -> Graph:
     Parameters
     ----------
     points : array_like of float, shape (n, 2)
+
+    Returns
+    -------
+    Graph
 
     Notes
     -----

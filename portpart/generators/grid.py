@@ -17,6 +17,14 @@ def grid_2d(rows: int, columns: int | None = None) -> Graph:
 
     Vertex (i, j) has the number ``i * columns + j``; `columns` defaults to `rows`.
 
+    Parameters
+    ----------
+    rows, columns : int
+
+    Returns
+    -------
+    Graph
+
     Examples
     --------
     >>> import portpart
@@ -32,6 +40,14 @@ def grid_3d(x: int, y: int | None = None, z: int | None = None) -> Graph:
     """Grid of x × y × z vertices, each joined to the 6 around it (7-point stencil).
 
     Vertex (i, j, k) has the number ``(i * y + j) * z + k``; `y` and `z` default to `x`.
+
+    Parameters
+    ----------
+    x, y, z : int
+
+    Returns
+    -------
+    Graph
 
     Examples
     --------

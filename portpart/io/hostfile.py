@@ -114,6 +114,10 @@ def expand_nodelist(text: str) -> list[str]:
     text : str
         As in the variable ``SLURM_JOB_NODELIST``.
 
+    Returns
+    -------
+    list of str
+
     Raises
     ------
     InputError

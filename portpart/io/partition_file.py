@@ -108,7 +108,12 @@ def _blocks_of_pairs(source: Source, n: int, vertices: np.ndarray, blocks: np.nd
 def write_partition(part: Any, path: PathLike) -> None:
     """Write the block of each vertex, one per line; ``-`` writes to standard output.
 
-    Device arrays are copied to the host.  The file is complete or not there.
+    Parameters
+    ----------
+    part : array_like of int, shape (n,)
+        Device arrays are copied to the host.
+    path : str or PathLike
+        The file is complete or not there.
 
     Examples
     --------

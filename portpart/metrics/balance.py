@@ -31,6 +31,10 @@ def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
         Taken as the decimal that was written: 0.03 means 3/100, not the nearest binary number.
         ``"3%"`` and ``"1/3"`` are numbers, too; at most 1,000 digits and exponents of 400.
 
+    Returns
+    -------
+    int
+
     Raises
     ------
     InputError
@@ -57,6 +61,10 @@ def block_weight_limits(total_weight: int, k: int, imbalance: Any = 0.03,
     target : array_like, shape (k,), optional
         Shares of the blocks; by default they are equal, and so are the limits.
 
+    Returns
+    -------
+    list of int
+
     Examples
     --------
     >>> from portpart.metrics import block_weight_limits
@@ -78,6 +86,10 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
         Positive numbers, integers or fractions, of which only the ratios count: share_b is
         ``target[b] / sum(target)``, in exact arithmetic.  Numbers are taken as the decimals that
         were written.  By default all shares are equal.
+
+    Returns
+    -------
+    list of int
 
     Raises
     ------
@@ -148,6 +160,10 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
     k : int, optional
         Number of blocks; default: the largest block number plus one.
 
+    Returns
+    -------
+    numpy.ndarray of int64, shape (k,)
+
     Examples
     --------
     >>> import portpart
@@ -161,6 +177,18 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
 
 def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
     """Weight of the heaviest block.
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    part : array_like of int, shape (n,)
+        Block of each vertex; device arrays are copied to the host.
+    k : int, optional
+        Number of blocks; default: the largest block number plus one.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -178,6 +206,20 @@ def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -
     With a `target` the largest of ``weight_b / ceil(target_b) - 1`` over the blocks.  A partition
     keeps the limits of imbalance e exactly if this is at most e.
 
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    part : array_like of int, shape (n,)
+        Block of each vertex; device arrays are copied to the host.
+    k : int, optional
+        Number of blocks; default: the largest block number plus one.
+    target : array_like, shape (k,), optional
+        Shares of the blocks, as in :func:`target_weights`.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> import portpart
@@ -191,6 +233,20 @@ def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -
 def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.03,
                 target: Any = None) -> bool:
     """True if no block is heavier than :func:`block_weight_limits` (exact).
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    part : array_like of int, shape (n,)
+        Block of each vertex; device arrays are copied to the host.
+    k : int, optional
+        Number of blocks; default: the largest block number plus one.
+    imbalance, target
+        As in :func:`block_weight_limits`.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

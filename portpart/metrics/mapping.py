@@ -45,7 +45,10 @@ def mapping_cost(graph: Any, part: Any, topology: Topology) -> int:
 def level_costs(graph: Any, part: Any, topology: Topology) -> np.ndarray:
     """J by the innermost level that the ends of an edge share; the sum is :func:`mapping_cost`.
 
-    Parameters are those of :func:`mapping_cost`.
+    Parameters
+    ----------
+    graph, part, topology
+        As for :func:`mapping_cost`.
 
     Returns
     -------

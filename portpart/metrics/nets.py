@@ -75,6 +75,11 @@ def km1(hypergraph: Any, part: Any) -> int:
     part : array_like of int, shape (n,)
         Block of each vertex; device arrays are copied to the host.
 
+    Returns
+    -------
+    int
+        Exact.
+
     Examples
     --------
     >>> from portpart.metrics import km1, soed
@@ -88,7 +93,18 @@ def km1(hypergraph: Any, part: Any) -> int:
 def soed(hypergraph: Any, part: Any) -> int:
     """The sum of external degrees: over all nets in several blocks weight times their number.
 
-    It is cut plus :func:`km1`, whose parameters it has.
+    It is cut plus :func:`km1`.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph or whatever `as_hypergraph` takes
+    part : array_like of int, shape (n,)
+        Block of each vertex; device arrays are copied to the host.
+
+    Returns
+    -------
+    int
+        Exact.
 
     Examples
     --------
@@ -110,6 +126,10 @@ def connectivity_histogram(hypergraph: Any, part: Any, k: int | None = None) -> 
     k : int, optional
         Number of blocks; default: the largest block number plus one.
 
+    Returns
+    -------
+    numpy.ndarray of int64, shape (k + 1,)
+
     Examples
     --------
     >>> import portpart
@@ -124,7 +144,17 @@ def absorption(hypergraph: Any, part: Any) -> float:
     """How much of the nets lies inside of blocks: a net in one block counts its weight, else less.
 
     Over all nets of s > 1 pins in λ blocks the sum of weight times ``(s - λ) / (s - 1)``, which is
-    what each block has of the net's pins beyond the first.  Parameters are those of :func:`km1`.
+    what each block has of the net's pins beyond the first.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph or whatever `as_hypergraph` takes
+    part : array_like of int, shape (n,)
+        Block of each vertex; device arrays are copied to the host.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -28,6 +28,11 @@ def cut(graph: Any, part: Any) -> int:
     part : array_like of int, shape (n,)
         Block of each vertex; device arrays are copied to the host.
 
+    Returns
+    -------
+    int
+        Exact.
+
     Examples
     --------
     >>> from portpart.metrics import cut
@@ -41,7 +46,15 @@ def cut(graph: Any, part: Any) -> int:
 def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
     """Vertices with a neighbour in another block, ascending; a net makes its pins neighbours.
 
-    Parameters are those of :func:`cut`.
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    part : array_like of int, shape (n,)
+        Block of each vertex; device arrays are copied to the host.
+
+    Returns
+    -------
+    numpy.ndarray of int64
 
     Examples
     --------

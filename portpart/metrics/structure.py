@@ -41,8 +41,20 @@ def components_per_block(graph: Any, part: Any, k: int | None = None) -> np.ndar
 def quotient_graph(graph: Any, part: Any, k: int | None = None) -> Graph:
     """The graph of the blocks: block weights on vertices, cut between two blocks on edges.
 
-    Blocks that share only edges of weight zero are still neighbours.  Parameters are those of
-    :func:`components_per_block`; the result lives on the host.
+    Blocks that share only edges of weight zero are still neighbours.
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes
+    part : array_like of int, shape (n,)
+        Block of each vertex; device arrays are copied to the host.
+    k : int, optional
+        Number of blocks; default: the largest block number plus one.
+
+    Returns
+    -------
+    Graph
+        On the host.
 
     Examples
     --------
