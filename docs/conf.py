@@ -16,6 +16,9 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path[:0] = [str(DOCS / "_ext"), str(ROOT)]
 
+from numpydoc.xref import DEFAULT_LINKS  # noqa: E402
+from reference_links import address  # noqa: E402
+
 import portpart  # noqa: E402
 
 ABOUT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -26,15 +29,23 @@ copyright = f"2026, {author}"
 version = release = portpart.__version__
 repository = ABOUT["urls"]["Source"]
 
+
+def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
+    """The link from a page of the reference to the source."""
+    return address(repository, info["module"], info["fullname"])
+
+
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
     "numpydoc",
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "forge_pages",
+    "reference_links",
     "short_signatures",
 ]
 if os.environ.get("PORTPART_DOCS_INTERSPHINX"):  # links to other projects need the internet
@@ -44,6 +55,8 @@ if os.environ.get("PORTPART_DOCS_INTERSPHINX"):  # links to other projects need 
         "numpy": ("https://numpy.org/doc/stable", None),
         "scipy": ("https://docs.scipy.org/doc/scipy", None),
     }
+else:
+    DEFAULT_LINKS.clear()  # of numpydoc: types of Python and NumPy are words
 
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_ext", "_templates"]
@@ -64,7 +77,14 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 numpydoc_show_class_members = False
-numpydoc_xref_param_type = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # but these
+numpydoc_xref_aliases = {
+    name: f"{place}.{name}"
+    for place, module in (("portpart.io", portpart.io), ("portpart.metrics", portpart.metrics),
+                          ("portpart", portpart))
+    for name in module.__all__ if isinstance(getattr(module, name), type)
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples" / "gallery"),
@@ -83,6 +103,7 @@ sphinx_gallery_conf = {
 # a picture is drawn without a window
 warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")
 
+html_baseurl = ABOUT["urls"]["Documentation"]
 html_theme = "pydata_sphinx_theme"
 html_title = "portpart"
 html_static_path = ["_static"]
