@@ -1,0 +1,54 @@
+"""The command line as a process: few collections at its start, and an end without a tear-down.
+
+Both together are a quarter of the time of a small call.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import sys
+import threading
+
+from portpart.cli import main
+
+NEW_OBJECTS = 100_000
+"""New objects before Python looks for garbage: imports make many, and hardly any of it."""
+
+
+def run() -> int:
+    """Run the command line, which ends the process where nothing has to be torn down.
+
+    Returns
+    -------
+    int
+        The exit code, where Python itself has to end.
+    """
+    gc.set_threshold(NEW_OBJECTS)
+    code = main()
+    if _nothing_left_to_do() and _flushed():
+        atexit._run_exitfuncs()
+        if _flushed():
+            os._exit(code)
+    return code
+
+
+def _nothing_left_to_do() -> bool:
+    """Whether nobody waits for the end: threads, tools that watch Python, tools of CUDA."""
+    threads = [each for each in threading.enumerate() if not each.daemon]
+    monitoring = getattr(sys, "monitoring", None)
+    watched = sys.gettrace() or sys.getprofile() or sys.flags.inspect or (
+        monitoring and any(map(monitoring.get_tool, range(6))))
+    return len(threads) == 1 and not watched and "cupy" not in sys.modules
+
+
+def _flushed() -> bool:
+    """Whether all output is where it belongs; if not Python says so at its end."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        return False
+    return True
