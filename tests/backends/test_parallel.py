@@ -17,7 +17,7 @@ BEGIN = """
     import portpart
     from portpart import backends
     from portpart.backends.cpu.instructions import DRIVE, WORK, WORK_BEFORE_THREADS
-    from portpart.backends.cpu.parallel import state
+    from portpart.backends.cpu.callbacks import state
     from portpart.primitives.basic import iota
     space, SIZE = backends.space("cpu", threads=2), 200_000
     def right(size=SIZE):

@@ -11,14 +11,27 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from portpart.backends import cache_folder
+from portpart.backends.cpu.callbacks import called_back
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
+from portpart.backends.cpu.instructions import COMPILE
 from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import of_the_compilers
 
-_addresses: dict[tuple[int, tuple[str, ...]], tuple[Kernel, int]] = {}
+if TYPE_CHECKING:
+    from portpart.backends.language.typed import TypedFunction
+
+Key = tuple[int, tuple[str, ...]]
+"""Identity of a kernel, tags of its arguments."""
+
+_addresses: dict[Key, tuple[Kernel, int]] = {}
+_numbers: dict[Key, int] = {}
+_waiting: list[tuple[Kernel, tuple[str, ...], TypedFunction | None]] = []
+"""Kernels that are typed and that nobody has called yet; what is compiled has None there."""
+
 _compiling = threading.RLock()
 
 
@@ -26,46 +39,93 @@ def compiled(kernel: Kernel, tags: tuple[str, ...]) -> int:
     """Address of the chunk callback of `kernel` for arguments of the types `tags`."""
     key = (id(kernel), tags)
     if key not in _addresses:
-        with _compiling:
-            if key not in _addresses:
-                with late_interrupts():
-                    _addresses[key] = (kernel, _loaded(kernel, tags))
+        with _compiling, late_interrupts():
+            if prepared(kernel, tags) < 0:
+                _compile_waiting(_numbers[key])
     return _addresses[key][1]
 
 
-def _loaded(kernel: Kernel, tags: tuple[str, ...]) -> int:
-    def text(name: str) -> str:
+def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
+    """The same, or a negative number if it has to be compiled when it is called.
+
+    Raises
+    ------
+    KernelTypeError
+        If the kernel does not take such arguments.
+    """
+    key = (id(kernel), tags)
+    with _compiling, late_interrupts():
+        if key in _addresses:
+            return _addresses[key][1]
+        if key not in _numbers:
+            file = _file_of(kernel, tags)
+            code = cache_folder.read(file)
+            if code is not None:
+                return _keep(kernel, tags, addresses_in(code, [_stem(file)])[0])
+            _waiting.append((kernel, tags, _typed(kernel, tags)))
+            _numbers[key] = -len(_waiting)
+        return _numbers[key]
+
+
+@called_back(COMPILE)
+def _compile_waiting(number: int) -> int:
+    """Compile the kernel that has a negative number; returns its address."""
+    with _compiling, late_interrupts():
+        kernel, tags, typed = _waiting[-number - 1]
+        if typed is None:
+            return _addresses[id(kernel), tags][1]
         from portpart.backends.cpu.module import module_text
-        from portpart.backends.language.infer import infer
-        from portpart.backends.language.types import type_of
 
-        return module_text(infer(kernel, tuple(map(type_of, tags))), name)
+        file = _file_of(kernel, tags)
+        code = _made(file, module_text(typed, _stem(file)))
+        _waiting[-number - 1] = (kernel, tags, None)
+        return _keep(kernel, tags, addresses_in(code, [_stem(file)])[0])
 
-    return loaded(kernel.name, f"{kernel.fingerprint} {tags}", text, ("",))[0]
 
-
-def loaded(name: str, words: str, text: Callable[[str], str],
-           endings: tuple[str, ...]) -> list[int]:
-    """Addresses of the functions of a module, compiled if it is not in the cache.
+def loaded(name: str, text: Callable[[str], str], endings: tuple[str, ...]) -> list[int]:
+    """Addresses of the functions of a module of this package, compiled if it is not in the cache.
 
     Parameters
     ----------
     name : str
         What the module is called.
-    words : str
-        What its code depends on, besides this package's compiler and the processor.
     text : callable
         Gives its text for the name by which its functions begin.
     endings : tuple of str
         How the names of its functions end.
     """
-    file = cache_folder.file_of(name, f"{compiler()} {words}")
-    stem = Path(file).stem
+    file = cache_folder.file_of(name, compiler())
     code = cache_folder.read(file)
     if code is None:
-        code = object_code(text(stem))
-        cache_folder.write(file, code)
-    return addresses_in(code, [stem + ending for ending in endings])
+        code = _made(file, text(_stem(file)))
+    return addresses_in(code, [_stem(file) + ending for ending in endings])
+
+
+def _keep(kernel: Kernel, tags: tuple[str, ...], address: int) -> int:
+    _addresses[id(kernel), tags] = (kernel, address)
+    return address
+
+
+def _typed(kernel: Kernel, tags: tuple[str, ...]) -> TypedFunction:
+    from portpart.backends.language.infer import infer
+    from portpart.backends.language.types import type_of
+
+    return infer(kernel, tuple(map(type_of, tags)))
+
+
+def _made(file: str, text: str) -> bytes:
+    code = object_code(text)
+    cache_folder.write(file, code)
+    return code
+
+
+def _file_of(kernel: Kernel, tags: tuple[str, ...]) -> str:
+    return cache_folder.file_of(kernel.name, f"{compiler()} {kernel.fingerprint} {tags}")
+
+
+def _stem(file: str) -> str:
+    """What the functions in a file are called, or how their names begin."""
+    return Path(file).stem
 
 
 @cache

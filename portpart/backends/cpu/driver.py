@@ -22,7 +22,7 @@ def _text(name: str) -> str:
 
 def _functions() -> tuple[Any, Any]:
     kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
-    launch, walk = loaded("driver", "", _text, ("_launch", "_walk"))
+    launch, walk = loaded("driver", _text, ("_launch", "_walk"))
     return kind(launch), kind(walk)
 
 

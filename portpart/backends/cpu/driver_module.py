@@ -8,9 +8,11 @@ from llvmlite import ir
 
 from portpart.backends.cpu.instructions import (
     CHUNK_WORK,
+    COMPILE,
     DATA,
     DRIVE,
     FIELDS,
+    FUNCTION,
     JUMP,
     LAUNCH,
     LOAD,
@@ -157,7 +159,8 @@ def _walk(module: Any, launch: Any, name: str) -> None:
         with then:
             arguments = write.place(table, row)
             count = write.read(write.read(arguments))
-            status = write.call(launch, [function, arguments, count, weight, workers, state])
+            address = _compiled(write, fields, function, count, state)
+            status = write.call(launch, [address, arguments, count, weight, workers, state])
             write.leave_if(write.icmp_signed("==", status, _FAILED))
         with otherwise:
             with write.if_else(write.icmp_signed("==", operation, write.word(JUMP))) as jumps:
@@ -170,3 +173,18 @@ def _walk(module: Any, launch: Any, name: str) -> None:
     write.branch(test)
     write.position_at_end(after)
     write.ret(_DONE)
+
+
+def _compiled(write: _Words, fields: Any, function: Any, count: Any, state: Any) -> Any:
+    """The address in an instruction, where a kernel that is called and has none yet gets one."""
+    with write.goto_entry_block():
+        address = write.alloca(WORD)
+    write.store(function, address)
+    missing = write.and_(write.icmp_signed("<", function, _DONE),
+                         write.icmp_signed(">", count, _DONE))
+    with write.if_then(missing, likely=False):
+        made = write.call_at(write.read(state, COMPILE), [function])
+        write.leave_if(write.icmp_signed("==", made, _DONE))
+        write.write(made, fields, FUNCTION)
+        write.store(made, address)
+    return write.load(address)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 LAUNCH, JUMP, JUMP_IF_ZERO = 0, 1, 2
-FIELDS = 6
+FUNCTION, FIELDS = 1, 6
 """Words of one instruction: operation, function, row, weight of an item, flag, target.
 
+The function is an address, or a negative number until it is compiled.
 Rows and flags are positions in a table of packed words; the first word of a row is the address of
 its work size, the word of a flag is the flag's address.
 """
@@ -28,8 +29,8 @@ It takes about half a second, as loading Numba does, so that no process takes mu
 what the better choice takes.  It is counted, not timed: the same calls always go the same way.
 """
 
-DRIVE, WORK, LOAD, DATA = 0, 1, 2, 3
-"""Words of the state: address of the parallel loop (0: not loaded), the work done without it, the
-address of the callback that loads it, and how far behind its id an ndarray object has the address
-of its data.
+DRIVE, WORK, LOAD, COMPILE, DATA = 0, 1, 2, 3, 4
+"""Words of the state: address of the parallel loop (0: not loaded), the work done without it,
+addresses of the callbacks that load it and that compile a kernel, and how far behind its id an
+ndarray object has the address of its data.
 """

@@ -6,16 +6,15 @@ thread until it has done so much (`WORK_BEFORE_THREADS`) that loading pays; then
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
-from portpart.backends.cpu.instructions import DATA, DRIVE, LOAD
+from portpart.backends.cpu.callbacks import called_back, state
+from portpart.backends.cpu.instructions import DRIVE, LOAD
 from portpart.backends.interrupts import late_interrupts
-from portpart.backends.packing import DATA_POINTER
 from portpart.errors import DeviceUnavailable
 
 _parallel_region = threading.Lock()
@@ -23,9 +22,6 @@ _parallel_region = threading.Lock()
 
 _process = os.getpid()
 """The process that has the threads.  A fork of it has none, and GNU OpenMP ends it for asking."""
-
-_failure = threading.local()
-"""What a callback has raised: ctypes would drop it."""
 
 _before: list[int] = []
 """Number of threads that the caller has set for Numba's own loops, while it is another one."""
@@ -84,14 +80,6 @@ def run_with_threads(threads: int, work: Callable[..., None], *arguments: Any) -
                 sys.modules["numba"].set_num_threads(_before.pop())
 
 
-def raise_failure() -> NoReturn:
-    """Raise what a callback has raised inside the driver.
-
-    Only Ctrl-C comes between a callback and what catches its exceptions.
-    """
-    raise _failure.__dict__.pop("problem", None) or KeyboardInterrupt
-
-
 def _choose(threads: int) -> None:
     """Let Numba's loops run on so many threads until the parallel region is left."""
     numba = sys.modules["numba"]
@@ -101,23 +89,12 @@ def _choose(threads: int) -> None:
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 
 
+@called_back(LOAD)
 def _load(threads: int) -> int:
-    """Load the parallel loop for the driver, inside the parallel region."""
-    try:
-        with late_interrupts():
-            from portpart.backends.cpu.parallel_loop import loop
+    """Load the parallel loop for the driver, inside the parallel region; returns its address."""
+    with late_interrupts():
+        from portpart.backends.cpu.parallel_loop import loop
 
-        _choose(threads)
-        state[DRIVE] = loop.address
-    except BaseException as problem:
-        _failure.problem = problem
-    return 0
-
-
-_callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(_load)
-state = (ctypes.c_int64 * 4)()
-"""What the driver reads and counts."""
-
-state[LOAD] = ctypes.cast(_callback, ctypes.c_void_p).value or 0
-state[DATA] = DATA_POINTER
-STATE = ctypes.addressof(state)
+    _choose(threads)
+    state[DRIVE] = loop.address
+    return state[DRIVE]

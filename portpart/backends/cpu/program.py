@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.cpu.compile import compiled
+from portpart.backends.cpu.callbacks import STATE, raise_failure
+from portpart.backends.cpu.compile import prepared
 from portpart.backends.cpu.driver import walk
 from portpart.backends.cpu.instructions import FIELDS, ITEM_WEIGHT, JUMP, JUMP_IF_ZERO, LAUNCH
-from portpart.backends.cpu.parallel import STATE, raise_failure, run_with_threads
+from portpart.backends.cpu.parallel import run_with_threads
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.packing import Table, address_of, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
@@ -56,7 +57,7 @@ class CpuExecutable:
                 self._emit_branch(step)
 
     def _emit_launch(self, step: Launch) -> None:
-        function = compiled(step.kernel, tuple(map(tag_of, step.args)))
+        function = prepared(step.kernel, tuple(map(tag_of, step.args)))
         row = self.table.add_row(step)
         weight = step.work or ITEM_WEIGHT[step.team]
         self.code.append([LAUNCH, function, row, weight, 0, 0])
