@@ -11,26 +11,24 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from portpart.backends import cache_folder
+from portpart.backends.cpu import helper
 from portpart.backends.cpu.callbacks import called_back
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
+from portpart.backends.cpu.helper import Job
 from portpart.backends.cpu.instructions import COMPILE
 from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import of_the_compilers
-
-if TYPE_CHECKING:
-    from portpart.backends.language.typed import TypedFunction
 
 Key = tuple[int, tuple[str, ...]]
 """Identity of a kernel, tags of its arguments."""
 
 _addresses: dict[Key, tuple[Kernel, int]] = {}
 _numbers: dict[Key, int] = {}
-_waiting: list[tuple[Kernel, tuple[str, ...], TypedFunction | None]] = []
-"""Kernels that are typed and that nobody has called yet; what is compiled has None there."""
+_waiting: list[tuple[Kernel, tuple[str, ...], Job | None]] = []
+"""Kernels that are typed and that nobody has called yet; what has been called has None there."""
 
 _compiling = threading.RLock()
 
@@ -62,8 +60,10 @@ def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
             code = cache_folder.read(file)
             if code is not None:
                 return _keep(kernel, tags, addresses_in(code, [_stem(file)])[0])
-            _waiting.append((kernel, tags, _typed(kernel, tags)))
+            job = _job(kernel, tags, file)
+            _waiting.append((kernel, tags, job))
             _numbers[key] = -len(_waiting)
+            helper.queue.offer(job)
         return _numbers[key]
 
 
@@ -71,15 +71,12 @@ def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
 def _compile_waiting(number: int) -> int:
     """Compile the kernel that has a negative number; returns its address."""
     with _compiling, late_interrupts():
-        kernel, tags, typed = _waiting[-number - 1]
-        if typed is None:
+        kernel, tags, job = _waiting[-number - 1]
+        if job is None:
             return _addresses[id(kernel), tags][1]
-        from portpart.backends.cpu.module import module_text
-
-        file = _file_of(kernel, tags)
-        code = _made(file, module_text(typed, _stem(file)))
+        code = helper.queue.taken(job) or _made(job.file, job.text())
         _waiting[-number - 1] = (kernel, tags, None)
-        return _keep(kernel, tags, addresses_in(code, [_stem(file)])[0])
+        return _keep(kernel, tags, addresses_in(code, [_stem(job.file)])[0])
 
 
 def loaded(name: str, text: Callable[[str], str], endings: tuple[str, ...]) -> list[int]:
@@ -106,11 +103,14 @@ def _keep(kernel: Kernel, tags: tuple[str, ...], address: int) -> int:
     return address
 
 
-def _typed(kernel: Kernel, tags: tuple[str, ...]) -> TypedFunction:
+def _job(kernel: Kernel, tags: tuple[str, ...], file: str) -> Job:
+    from portpart.backends.cpu.module import module_text
     from portpart.backends.language.infer import infer
     from portpart.backends.language.types import type_of
 
-    return infer(kernel, tuple(map(type_of, tags)))
+    typed = infer(kernel, tuple(map(type_of, tags)))
+    size = sum(len(each.types) for each in (typed, *typed.devices))
+    return Job(file, lambda: module_text(typed, _stem(file)), size)
 
 
 def _made(file: str, text: str) -> bytes:

@@ -1,0 +1,165 @@
+"""A process beside this one that compiles kernels which have not been called yet.
+
+It is there while there is much to compile, as in the first call after an installation.  Nothing
+depends on it: what it does not compile is compiled here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import struct
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import llvmlite
+
+from portpart.backends import cache_folder
+from portpart.backends.cpu import code
+from portpart.backends.cpu.parallel import available_threads
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+ENOUGH = 8
+"""Kernels that wait when the process is started, which takes a tenth of a second."""
+
+IDLE = 1.0
+"""Seconds without work after which it ends."""
+
+PATIENCE = 20.0
+"""Seconds for one kernel, after which it is compiled here."""
+
+
+class Job:
+    """One kernel that has to be compiled.
+
+    Parameters
+    ----------
+    file : str
+        Its name in the cache folder.
+    text : callable
+        Gives its LLVM module.
+    size : int
+        How large that is, roughly.
+    """
+
+    def __init__(self, file: str, text: Callable[[], str], size: int) -> None:
+        self.file, self.text, self.size = file, text, size
+        self.code: bytes | None = None
+        self.done = threading.Event()
+
+
+class Queue:
+    """Kernels that wait, and the thread that hands them to the process."""
+
+    def __init__(self, usable: bool) -> None:
+        self._change = threading.Condition()
+        self._jobs: list[Job] = []
+        self._thread: threading.Thread | None = None
+        self._process: Popen[bytes] | None = None
+        self._usable = usable
+
+    def offer(self, job: Job) -> None:
+        """Let the process compile it, if there are more of them."""
+        with self._change:
+            self._jobs.append(job)
+            if self._thread is None and self._usable and len(self._jobs) >= ENOUGH:
+                self._thread = threading.Thread(target=self._serve, daemon=True)
+                self._thread.start()
+            self._change.notify()
+
+    def taken(self, job: Job) -> bytes | None:
+        """The code of a kernel that is called; None if the process does not compile it."""
+        with self._change:
+            if job in self._jobs:
+                self._jobs.remove(job)
+                return None
+        if self._usable:
+            job.done.wait(PATIENCE)
+        return job.code
+
+    def stop(self) -> None:
+        """End the process at once."""
+        self._usable = False
+        if self._process is not None:
+            self._process.kill()
+
+    def _serve(self) -> None:
+        job = None
+        try:
+            with started() as self._process:
+                if read_frame(self._process.stdout).decode() != code.fingerprint():
+                    raise OSError("another compiler")
+                while (job := self._next()) is not None:
+                    job.code = answer(self._process, job.text().encode())
+                    cache_folder.write(job.file, job.code)
+                    job.done.set()
+                self._process.kill()
+        except Exception:  # whatever it is: the kernel can be compiled here, which tells
+            self.stop()
+            if job is not None:
+                job.done.set()
+
+    def _next(self) -> Job | None:
+        """The largest kernel, None if none has come for a while."""
+        with self._change:
+            if not self._jobs:
+                self._change.wait(IDLE)
+            if not self._jobs or not self._usable:
+                self._thread = None
+                return None
+            job = max(self._jobs, key=lambda each: each.size)
+            self._jobs.remove(job)
+            return job
+
+
+def started() -> Popen[bytes]:
+    """The process, which first says with what it compiles."""
+    import subprocess
+
+    command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("helper_process.py")),
+               str(Path(code.__file__)), str(Path(llvmlite.__file__).parents[1])]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
+
+
+def answer(process: Popen[bytes], text: bytes) -> bytes:
+    """The code that the process makes of a module."""
+    assert process.stdin is not None
+    process.stdin.write(struct.pack("<q", len(text)) + text)
+    process.stdin.flush()
+    return read_frame(process.stdout)
+
+
+def read_frame(stream: IO[bytes] | None) -> bytes:
+    """What comes next: a length and so many bytes."""
+    assert stream is not None
+    head = stream.read(8)
+    content = stream.read(*struct.unpack("<q", head)) if len(head) == 8 else b""
+    if not content:
+        raise EOFError
+    return content
+
+
+def can_be_started() -> bool:
+    """Whether there is a core for it, and a Python that runs a file."""
+    name = Path(sys.executable or "").name.lower()
+    return (available_threads() > 1 and name.startswith("python")
+            and not getattr(sys, "frozen", False) and Path(code.__file__).is_file())
+
+
+def _in_a_fork() -> None:
+    """A fork has neither the thread nor, perhaps, a free lock."""
+    global queue
+    queue = Queue(usable=False)
+
+
+queue = Queue(can_be_started())
+atexit.register(lambda: queue.stop())
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_a_fork)

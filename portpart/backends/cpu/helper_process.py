@@ -1,0 +1,35 @@
+"""The process that `helper` starts: LLVM modules come in, object code goes out.
+
+It imports LLVM and no more, and runs as a file of its own, without the package.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import signal
+import struct
+import sys
+
+
+def main(code_file: str, packages: str) -> None:
+    """Serve until nothing comes any more; Ctrl-C is for the process that has started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.path.append(packages)
+    spec = importlib.util.spec_from_file_location("code_of_kernels", code_file)
+    assert spec is not None
+    assert spec.loader is not None
+    code = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(code)
+    write(code.fingerprint().encode())
+    while head := sys.stdin.buffer.read(8):
+        write(code.object_code(sys.stdin.buffer.read(*struct.unpack("<q", head)).decode()))
+
+
+def write(content: bytes) -> None:
+    """Send a length and so many bytes."""
+    sys.stdout.buffer.write(struct.pack("<q", len(content)) + content)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
