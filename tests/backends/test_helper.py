@@ -22,6 +22,7 @@ COLD = """
     import os, sys, threading
     import portpart
     from portpart.backends.cpu import compile as cpu_compile, helper
+    helper.queue = helper.Queue(True)  # however much this machine has to do
     ring = [(i, (i + 1) % 100) for i in range(100)]
     answers, ask = [], helper.answer
     helper.answer = lambda *given: answers.append(ask(*given)) or answers[-1]
@@ -100,20 +101,22 @@ def test_one_that_fails_is_done_without(tmp_path, script):
 @pytest.mark.parametrize("change", [
     "sys.executable = None", "sys.executable = '/nowhere/python'",
     "sys.executable, sys.frozen = '/bin/app', True",
-    "helper.queue = helper.Queue(False)",
 ])
 def test_where_it_cannot_be_started_it_is_done_without(tmp_path, change):
     told = cold(f"""
     {change}
-    helper.queue = helper.Queue(helper.can_be_started() and helper.queue._usable)
+    helper.queue = helper.Queue(helper.can_be_started())
     {CALLS.strip()}
     print(len(answers))
     """, tmp_path)
     assert told == "0"
 
 
-def test_one_core_has_none(tmp_path):
-    assert cold(CALLS + "    print(len(answers))", tmp_path, NUMBA_NUM_THREADS="1") == "0"
+def test_there_is_none_without_a_free_core(monkeypatch):
+    for cores, load, wanted in ((1, 0.0, False), (2, 0.3, True), (2, 2.0, False), (8, 7.5, True)):
+        monkeypatch.setattr(helper, "available_threads", lambda cores=cores: cores)
+        monkeypatch.setattr(os, "getloadavg", lambda load=load: (load, 0, 0), raising=False)
+        assert helper.has_a_core() == wanted
 
 
 def test_one_that_dies_on_its_way_is_done_without(tmp_path):

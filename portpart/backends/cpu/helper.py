@@ -147,10 +147,15 @@ def read_frame(stream: IO[bytes] | None) -> bytes:
 
 
 def can_be_started() -> bool:
-    """Whether there is a core for it, and a Python that runs a file."""
-    name = Path(sys.executable or "").name.lower()
-    return (available_threads() > 1 and name.startswith("python")
+    """Whether there is a Python that runs a file."""
+    return (Path(sys.executable or "").name.lower().startswith("python")
             and not getattr(sys, "frozen", False) and Path(code.__file__).is_file())
+
+
+def has_a_core() -> bool:
+    """Whether there is a core for it; where all are at work it would only take time."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0
+    return max(1, load) < available_threads()
 
 
 def _in_a_fork() -> None:
@@ -159,7 +164,7 @@ def _in_a_fork() -> None:
     queue = Queue(usable=False)
 
 
-queue = Queue(can_be_started())
+queue = Queue(can_be_started() and has_a_core())
 atexit.register(lambda: queue.stop())
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_a_fork)
