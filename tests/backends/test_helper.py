@@ -22,7 +22,7 @@ COLD = """
     import os, sys, threading
     import portpart
     from portpart.backends.cpu import compile as cpu_compile, helper
-    helper.queue = helper.Queue(True)  # however much this machine has to do
+    helper.has_a_core = lambda: True  # however much this machine has to do
     ring = [(i, (i + 1) % 100) for i in range(100)]
     answers, ask = [], helper.answer
     helper.answer = lambda *given: answers.append(ask(*given)) or answers[-1]

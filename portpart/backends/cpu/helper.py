@@ -67,7 +67,8 @@ class Queue:
         """Let the process compile it, if there are more of them."""
         with self._change:
             self._jobs.append(job)
-            if self._thread is None and self._usable and len(self._jobs) >= ENOUGH:
+            wanted = self._usable and len(self._jobs) >= ENOUGH
+            if wanted and self._thread is None and has_a_core():
                 self._thread = threading.Thread(target=self._serve, daemon=True)
                 self._thread.start()
             self._change.notify()
@@ -164,7 +165,7 @@ def _in_a_fork() -> None:
     queue = Queue(usable=False)
 
 
-queue = Queue(can_be_started() and has_a_core())
+queue = Queue(can_be_started())
 atexit.register(lambda: queue.stop())
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_a_fork)
