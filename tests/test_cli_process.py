@@ -41,8 +41,8 @@ def test_the_exit_code_is_that_of_the_command() -> None:
 
 
 @pytest.mark.parametrize("code", [
-    "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.5), print('late')))"
-    ".start()\nsys.exit(run())",
+    "import threading\nlast = threading.main_thread().join\n"
+    "threading.Thread(target=lambda: (last(), print('late'))).start()\nsys.exit(run())",
     "sys.setprofile(lambda *_: None)\nsys.exit(run())",
     "sys.settrace(lambda *_: None)\nsys.exit(run())",
 ], ids=["thread", "profile", "trace"])

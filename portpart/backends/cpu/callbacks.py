@@ -17,8 +17,6 @@ state[DATA] = DATA_POINTER
 
 STATE = ctypes.addressof(state)
 
-Callback = Callable[[int], int]
-
 _kept: list[Any] = []
 """The functions that C calls, which have to live as long as the driver."""
 
@@ -26,26 +24,22 @@ _failure = threading.local()
 """What a callback has raised: ctypes would drop it."""
 
 
-def called_back(word: int) -> Callable[[Callback], Callback]:
+def call_back(word: int, function: Callable[[int], int]) -> None:
     """Let the driver call a function, whose address becomes that word of the state.
 
     It gets and returns a number.  If it raises an exception it returns 0, upon which the driver
     ends; `raise_failure` raises it then.
     """
-    def declare(function: Callback) -> Callback:
-        def guarded(number: int) -> int:
-            try:
-                return function(number)
-            except BaseException as problem:
-                _failure.problem = problem
-                return 0
+    def guarded(number: int) -> int:
+        try:
+            return function(number)
+        except BaseException as problem:
+            _failure.problem = problem
+            return 0
 
-        made = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(guarded)
-        _kept.append(made)
-        state[word] = ctypes.cast(made, ctypes.c_void_p).value or 0
-        return function
-
-    return declare
+    made = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(guarded)
+    _kept.append(made)
+    state[word] = ctypes.cast(made, ctypes.c_void_p).value or 0
 
 
 def raise_failure() -> NoReturn:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from portpart.backends import cache_folder
 from portpart.backends.cpu import helper
-from portpart.backends.cpu.callbacks import called_back
+from portpart.backends.cpu.callbacks import call_back
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
 from portpart.backends.cpu.helper import Job
 from portpart.backends.cpu.instructions import COMPILE
@@ -67,7 +67,6 @@ def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
         return _numbers[key]
 
 
-@called_back(COMPILE)
 def _compile_waiting(number: int) -> int:
     """Compile the kernel that has a negative number; returns its address."""
     with _compiling, late_interrupts():
@@ -77,6 +76,9 @@ def _compile_waiting(number: int) -> int:
         code = helper.queue.taken(job) or _made(job.file, job.text())
         _waiting[-number - 1] = (kernel, tags, None)
         return _keep(kernel, tags, addresses_in(code, [_stem(job.file)])[0])
+
+
+call_back(COMPILE, _compile_waiting)
 
 
 def loaded(name: str, text: Callable[[str], str], endings: tuple[str, ...]) -> list[int]:

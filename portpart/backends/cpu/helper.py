@@ -19,7 +19,7 @@ import llvmlite
 
 from portpart.backends import cache_folder
 from portpart.backends.cpu import code
-from portpart.backends.cpu.parallel import available_threads
+from portpart.backends.cpu.cores import available_threads
 
 if TYPE_CHECKING:
     from subprocess import Popen

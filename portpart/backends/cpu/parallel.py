@@ -12,10 +12,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from portpart.backends.cpu.callbacks import called_back, state
+from portpart.backends.cpu.callbacks import call_back, state
 from portpart.backends.cpu.instructions import DRIVE, LOAD
 from portpart.backends.interrupts import late_interrupts
-from portpart.errors import DeviceUnavailable
 
 _parallel_region = threading.Lock()
 """Numba's thread pools are not safe to enter from two threads: one parallel region at a time."""
@@ -25,39 +24,6 @@ _process = os.getpid()
 
 _before: list[int] = []
 """Number of threads that the caller has set for Numba's own loops, while it is another one."""
-
-
-def available_threads() -> int:
-    """As many as Numba has or is going to have.
-
-    Raises
-    ------
-    DeviceUnavailable
-        If Numba is told not to compile.
-    """
-    config = getattr(sys.modules.get("numba"), "config", None)
-    if config is not None:
-        disabled, threads = config.DISABLE_JIT, config.NUMBA_NUM_THREADS
-    else:
-        disabled, threads = _number("NUMBA_DISABLE_JIT"), _number("NUMBA_NUM_THREADS")
-    if disabled:
-        raise DeviceUnavailable("kernels need Numba's compiler: unset NUMBA_DISABLE_JIT")
-    return max(1, threads or _usable_cores())
-
-
-def _number(variable: str) -> int:
-    """The number that an environment variable says; 0 for none, of which Numba warns if it is."""
-    try:
-        return int(os.environ.get(variable, ""))
-    except ValueError:
-        return 0
-
-
-def _usable_cores() -> int:
-    """Cores that this process may use, counted as Numba does."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def run_with_threads(threads: int, work: Callable[..., None], *arguments: Any) -> None:
@@ -89,7 +55,6 @@ def _choose(threads: int) -> None:
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 
 
-@called_back(LOAD)
 def _load(threads: int) -> int:
     """Load the parallel loop for the driver, inside the parallel region; returns its address."""
     with late_interrupts():
@@ -98,3 +63,6 @@ def _load(threads: int) -> int:
     _choose(threads)
     state[DRIVE] = loop.address
     return state[DRIVE]
+
+
+call_back(LOAD, _load)

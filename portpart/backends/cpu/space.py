@@ -13,10 +13,11 @@ from numpy import ndarray
 
 from portpart.backends.cpu.callbacks import STATE, raise_failure
 from portpart.backends.cpu.compile import compiled
+from portpart.backends.cpu.cores import available_threads
 from portpart.backends.cpu.driver import launch_objects
 from portpart.backends.cpu.instructions import ITEM_WEIGHT, MAX_ARGUMENTS, PARALLEL_WORK
 from portpart.backends.cpu.memory import allocate, main_memory
-from portpart.backends.cpu.parallel import available_threads, run_with_threads
+from portpart.backends.cpu.parallel import run_with_threads
 from portpart.backends.cpu.program import CpuExecutable
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
