@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -189,3 +191,14 @@ def test_the_command_tells_the_parameters_of_a_mapper(capsys: pytest.CaptureFixt
     printed = capsys.readouterr().out
     assert "for portpart map" in printed
     assert all(each.name in printed for each in MAPPERS["im"].parameters())
+
+
+def test_a_call_imports_its_algorithm_and_no_other() -> None:
+    code = ("import sys, portpart\n"
+            "ring = [(i, (i + 1) % 9) for i in range(9)]\n"
+            "for algorithm in (None, 'gkway'):\n"
+            "    portpart.partition(ring, 3, algorithm=algorithm)\n"
+            "    print(*(name for name in ('portpart', 'jet', 'gkway', 'gpmetis', 'hyperg')\n"
+            "            if f'portpart.algorithms.{name}' in sys.modules))\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["portpart", "portpart gkway"]

@@ -5,7 +5,7 @@ A parameter's meaning is in the metadata of its field.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -93,6 +93,30 @@ class Entry:
 
 
 Kind = TypeVar("Kind", bound=Entry)
+
+
+class Table(Mapping[str, Kind]):
+    """Entries by name, each made when it is asked for.
+
+    Parameters
+    ----------
+    makers : dict of str to callable
+    """
+
+    def __init__(self, makers: dict[str, Callable[[], Kind]]) -> None:
+        self._makers = makers
+        self._made: dict[str, Kind] = {}
+
+    def __getitem__(self, name: str) -> Kind:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 def by_name(table: Mapping[str, Kind], name: Any) -> Kind:

@@ -1,28 +1,17 @@
 """The partitioners and their presets: the one place that names them.
 
-`portpart.partition`, the command line, the benchmarks and the tests of the documentation read this
-table; an algorithm is added here, by one entry.
+`portpart.partition`, the command line, the benchmarks and the tests of the documentation read these
+tables; an algorithm is added here, by one entry.  What it is made of is imported when it is asked
+for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from portpart.algorithms import (
-    gkway,
-    gpmetis,
-    hyperg,
-    igkway,
-    ihyperg,
-    jet,
-    portpart,
-    portpart_nets,
-)
-from portpart.algorithms.catalogue import Entry, chosen
-from portpart.algorithms.following.critical_pins import CRITICAL_PINS
-from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
+from portpart.algorithms.catalogue import Entry, Table, chosen
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.program import MoveRule
@@ -58,8 +47,10 @@ class Algorithm(Entry):
         return partition_multilevel(problem, self.recipe(problem, config))
 
 
-ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
-    Algorithm(
+def _portpart() -> Algorithm:
+    from portpart.algorithms import portpart
+
+    return Algorithm(
         "portpart", "portpart",
         "Clusters, starts grown on the device, Jet refinement, and search by combining partitions.",
         "The library's own, after Meyerhenke, Sanders, Schulz (2016), Gilbert et al. (2024), "
@@ -69,8 +60,13 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
          "refinement.coarse.tolerance": "phi", "refinement.finest.tolerance": "phi",
          "refinement.finest_once.tolerance": "phi"},
         recipe=portpart.portpart,
-    ),
-    Algorithm(
+    )  # fmt: skip
+
+
+def _jet() -> Algorithm:
+    from portpart.algorithms import jet
+
+    return Algorithm(
         "jet", "Jet",
         "Two-hop matching, METIS on the coarsest graph, and refinement that takes detours.",
         "M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam: Jet: Multilevel Graph "
@@ -79,8 +75,13 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         {"refinement.temperatures": "c", "refinement.finest_temperatures": "c",
          "refinement.coarse.tolerance": "phi"},
         recipe=jet.jet,
-    ),
-    Algorithm(
+    )  # fmt: skip
+
+
+def _gkway() -> Algorithm:
+    from portpart.algorithms import gkway
+
+    return Algorithm(
         "gkway", "G-kway",
         "Union-find groups, and independent sets of moves that all gain; made for circuits.",
         "W. L. Lee, D.-L. Lin, T.-W. Huang, S. Jiang, T.-Y. Ho, Y. Lin, B. Yu: G-kway: Multilevel "
@@ -90,8 +91,14 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         {"coarsening.coarsest_per_block": "gamma", "grouping.score_factor": "c",
          "grouping.group_size": "s"},
         recipe=gkway.gkway,
-    ),
-    Algorithm(
+    )  # fmt: skip
+
+
+def _igkway() -> Algorithm:
+    from portpart.algorithms import igkway
+    from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
+
+    return Algorithm(
         "igkway", "iG-kway",
         "G-kway with groups that are broken up, and a pseudo block for vertices around edits.",
         "W. L. Lee: iG-kway: Incremental k-way Graph Partitioning on GPU, DAC 2025, with others; "
@@ -99,19 +106,25 @@ ALGORITHMS: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in (
         igkway.PRESETS,
         {"grouping.score_factor": "c", "grouping.group_size": "s"},
         recipe=igkway.igkway, around=PSEUDO_BLOCK,
-    ),
-    Algorithm(
+    )  # fmt: skip
+
+
+def _gpmetis() -> Algorithm:
+    from portpart.algorithms import gpmetis
+
+    return Algorithm(
         "gpmetis", "GP-metis",
         "METIS's method on two devices: matching on a GPU, coarse levels on the CPU.",
         "B. Goodarzi, M. Burtscher, D. Goswami: Parallel Graph Partitioning on a CPU-GPU "
         "Architecture, IPDPS Workshops 2016",
         gpmetis.PRESETS, recipe=gpmetis.gpmetis,
-    ),
-)}  # fmt: skip
+    )  # fmt: skip
 
 
-OF_NETS: dict[str, Algorithm] = {each.name: replace(each, takes="hypergraphs") for each in (
-    Algorithm(
+def _portpart_of_nets() -> Algorithm:
+    from portpart.algorithms import portpart_nets
+
+    return Algorithm(
         "portpart", "portpart for hypergraphs",
         "Communities, clusters, starts that are grown, and Jet refinement on nets.",
         "The library's own, after Heuer, Schlag (2017), Gottesbueren et al. (2024) and Maas, "
@@ -119,8 +132,14 @@ OF_NETS: dict[str, Algorithm] = {each.name: replace(each, takes="hypergraphs") f
         portpart_nets.PRESETS,
         {"refinement.temperatures": "c", "refinement.finest_temperatures": "c"},
         recipe=portpart_nets.portpart_nets, prepared=portpart_nets.with_fewer_nets,
-    ),
-    Algorithm(
+        takes="hypergraphs",
+    )  # fmt: skip
+
+
+def _hyperg_of_nets() -> Algorithm:
+    from portpart.algorithms import hyperg
+
+    return Algorithm(
         "hyperg", "HyperG",
         "Balanced groups, and sequences of moves of which the best part is made; for circuits.",
         "W. L. Lee, D.-L. Lin, C.-H. Chiu, U. Schlichtmann, T.-W. Huang: HyperG: Multilevel "
@@ -129,16 +148,38 @@ OF_NETS: dict[str, Algorithm] = {each.name: replace(each, takes="hypergraphs") f
         hyperg.PRESETS,
         {"grouping.group_size": "s"},
         recipe=hyperg.hyperg,
-    ),
-    Algorithm(
+        takes="hypergraphs",
+    )  # fmt: skip
+
+
+def _ihyperg_of_nets() -> Algorithm:
+    from portpart.algorithms import hyperg, ihyperg
+    from portpart.algorithms.following.critical_pins import CRITICAL_PINS
+
+    return Algorithm(
         "ihyperg", "iHyperG",
         "HyperG, and a pseudo block for pins of edited nets that are alone in their block.",
         "W. L. Lee: dissertation, University of Wisconsin-Madison (2025), chapter 4",
         ihyperg.PRESETS,
         {"grouping.group_size": "s"},
         recipe=hyperg.hyperg, around=CRITICAL_PINS,
-    ),
-)}  # fmt: skip
+        takes="hypergraphs",
+    )  # fmt: skip
+
+
+ALGORITHMS = Table({
+    "portpart": _portpart,
+    "jet": _jet,
+    "gkway": _gkway,
+    "igkway": _igkway,
+    "gpmetis": _gpmetis,
+})
+
+OF_NETS = Table({
+    "portpart": _portpart_of_nets,
+    "hyperg": _hyperg_of_nets,
+    "ihyperg": _ihyperg_of_nets,
+})
 """Those of hypergraphs."""
 
 
@@ -157,7 +198,7 @@ def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
 
 
 def find(algorithm: str | None, preset: Any,
-         table: dict[str, Algorithm] = ALGORITHMS) -> tuple[Algorithm, Any]:
+         table: Mapping[str, Algorithm] = ALGORITHMS) -> tuple[Algorithm, Any]:
     """The algorithm and the configuration that :func:`lookup` finds."""
     return chosen(table, _algorithm_of(preset, table) if algorithm is None else algorithm, preset)
 
@@ -168,7 +209,9 @@ def rule_around(config: Any) -> MoveRule | None:
     return next((each.around for each in known if type(config) is each.kind), None)
 
 
-def _algorithm_of(preset: Any, table: dict[str, Algorithm]) -> str:
+def _algorithm_of(preset: Any, table: Mapping[str, Algorithm]) -> str:
+    if isinstance(preset, str):
+        return DEFAULT
     for name, algorithm in table.items():
         if type(preset) is algorithm.kind:
             return name
