@@ -23,8 +23,9 @@ from bench.device_runs import graph_bytes, peak_memory
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Words, device, float64, int32, int64, kernel
 from portpart.generators.netlist import CODE_BITS, MIN_WIDE, WIDE_NETS
-from portpart.graphs.csr import first_of_run, unpacked
+from portpart.graphs.csr import unpacked
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.runs import Runs
 from portpart.primitives.hashing import hash_of, is_drawn
 from portpart.primitives.scan import offsets_from_counts
 
@@ -97,7 +98,7 @@ def counted_km1(hypergraph: Hypergraph, part: Array, k: int) -> int:
     keys *= k
     keys += part[pins]
     keys.sort()
-    return int(first_of_run(keys).sum()) - int((offsets[1:] != offsets[:-1]).sum())
+    return Runs(hypergraph.space, keys).count - int((offsets[1:] != offsets[:-1]).sum())
 
 
 def drawn_netlist(space: ExecutionSpace, num_gates: int, fanout: float = 2.6, rent: float = 0.65,
@@ -127,7 +128,7 @@ def drawn_netlist(space: ExecutionSpace, num_gates: int, fanout: float = 2.6, re
 def _of_keys(space: ExecutionSpace, n: int, keys: Array) -> Hypergraph:
     """The hypergraph of pins, each with its net."""
     keys.sort()
-    keys = keys[first_of_run(keys)]
+    keys = Runs(space, keys).first_of(keys)
     net_offsets, pins, _ = unpacked(space, n, keys, None)
     space.parallel_for(len(keys), turn_round, keys)
     keys.sort()

@@ -294,7 +294,8 @@ def _grow_on_nets(hypergraph: Any) -> None:
     from portpart.algorithms.multilevel.grown import grown_parts
 
     mean = hypergraph.total_vertex_weight // 6
-    grown_parts(hypergraph, Balance(6, mean + mean // 9 + 1, mean), GrowingOptions(), 3)
+    grown_parts(hypergraph, Balance(6, mean + mean // 9 + 1, mean), GrowingOptions(hierarchies=2),
+                3)
 
 
 def _coarsen_nets(hypergraph: Any) -> None:

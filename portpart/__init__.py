@@ -18,6 +18,7 @@ from portpart.errors import (
     OutOfMemory,
     PortpartError,
 )
+from portpart.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics, plot
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
     from portpart.graphs.hypergraph import Hypergraph
     from portpart.graphs.mesh import Mesh
     from portpart.graphs.topology import Topology
-
-__version__ = "0.1.0"
 
 __all__ = [
     "DeviceUnavailable",

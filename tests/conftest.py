@@ -37,11 +37,13 @@ def host_cuda_space() -> ExecutionSpace:
 
 
 def cuda_space() -> ExecutionSpace:
-    """The current GPU; skips without one."""
+    """The current GPU, with the code that runs in the long run; skips without one."""
     try:
-        return backends.space("cuda")
+        found: Any = backends.space("cuda")
     except DeviceUnavailable as error:
         pytest.skip(str(error))
+    found.kernels.modules.quick = False
+    return found  # type: ignore[no-any-return]
 
 
 @pytest.fixture(

@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -232,10 +232,11 @@ def _grouped(space: ExecutionSpace, case: Case) -> np.ndarray:
 
 
 def _grown(space: ExecutionSpace, case: Case) -> np.ndarray:
-    """Partitions that are grown on coarser hypergraphs first."""
+    """Partitions that are grown on coarser hypergraphs first, on one hierarchy and on two."""
     hypergraph = HYPERGRAPHS[case.graph]().to(space)
-    return np.concatenate([oracles.host(part) for part in grown_parts(
-        hypergraph, balance_of(hypergraph, 3), INHERITING, 4)])
+    return np.concatenate([
+        oracles.host(part) for options in (INHERITING, replace(INHERITING, hierarchies=2))
+        for part in grown_parts(hypergraph, balance_of(hypergraph, 3), options, 4)])
 
 
 def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:

@@ -25,6 +25,7 @@ from portpart.api.device import (
     to_callers_memory,
     warn_of_percents,
 )
+from portpart.api.rehearsal import rehearse
 from portpart.api.room import check_room
 from portpart.api.tasks import Task, task_of
 from portpart.backends.interface import Array
@@ -70,6 +71,7 @@ class Call:
 
     def partition(self, problem: Problem[Any]) -> tuple[Array, np.ndarray]:
         """Blocks for a problem, within their bounds if that is possible, and what they weigh."""
+        rehearse(problem, self.run, self.config)
         part = self.run(problem, self.config)
         with problem.trace.phase("finish"):
             return _finished(problem, part, self.bounds)

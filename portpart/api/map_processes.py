@@ -25,6 +25,7 @@ from portpart.api.device import (
     warn_of_percents,
 )
 from portpart.api.mapping_memory import check_memory
+from portpart.api.rehearsal import rehearse
 from portpart.api.results import MappingResult
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.topology import Topology, checked_topology
@@ -203,6 +204,7 @@ def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
               swapped: bool) -> tuple[Array, np.ndarray, csr_array]:
     """The mapping, the weights of blocks, and the traffic: all between checks and the result."""
     graph, balance, k = problem.graph, problem.balance, problem.num_blocks
+    rehearse(problem, mapper.map, config)
     found = mapper.map(problem, config)
     with problem.trace.phase("finish"):
         part, weights = bounded(graph, found, balance, fixed=problem.constraints.fixed)

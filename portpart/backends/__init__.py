@@ -46,8 +46,8 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
 
 
 def host_of(here: ExecutionSpace) -> ExecutionSpace:
-    """The CPU space that works beside `here`: itself if it is one."""
-    return here if here.kind == "cpu" else space("cpu")
+    """The CPU space that works beside `here`: itself if it is one, or if nothing runs."""
+    return here if here.kind == "cpu" or here.rehearses else space("cpu")
 
 
 def _known(name: str, threads: int | None, make: Callable[[], ExecutionSpace]) -> ExecutionSpace:

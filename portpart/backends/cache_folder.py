@@ -1,8 +1,11 @@
-"""The folder in which compiled kernels are kept, and its files.
+"""The folders in which compiled kernels are kept, and their files.
 
-It is ``$PORTPART_CACHE_DIR``, else ``portpart`` in the user's cache folder: ``$XDG_CACHE_HOME`` or
-``~/.cache``, on Windows ``%LOCALAPPDATA%``.  A file is written once, whole, and never changed; it
-begins with the digest of the rest.  Where nothing can be kept, everything works all the same.
+They are those that ``$PORTPART_CACHE_DIR`` lists, as ``PATH`` lists folders; else there is one,
+``portpart`` in the user's cache folder: ``$XDG_CACHE_HOME`` or ``~/.cache``, on Windows
+``%LOCALAPPDATA%``.  What is kept is looked for in all of them, in their order, and new files go to
+the first that can be written, so that a list may begin or end with folders that cannot.  A file is
+written once, whole, and never changed; it begins with the digest of the rest.  Where nothing can be
+kept, everything works all the same.
 """
 
 from __future__ import annotations
@@ -36,16 +39,17 @@ _warned: list[str] = []
 
 
 @cache
-def cache_folder() -> Path:
-    """The folder, which need not exist.
+def cache_folders() -> tuple[Path, ...]:
+    """The folders, which need not exist.
 
     Raises
     ------
     OSError
         If no folder is named and the user has no home.
     """
-    chosen = os.environ.get(VARIABLE)
-    return (_expanded(chosen) if chosen else _user_cache() / "portpart").absolute()
+    named = [name for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
+    chosen = [_expanded(name) for name in named] or [_user_cache() / "portpart"]
+    return tuple(folder.absolute() for folder in chosen)
 
 
 def _user_cache() -> Path:
@@ -72,7 +76,16 @@ def file_of(name: str, words: str) -> str:
 def read(name: str) -> bytes | None:
     """The content of a file, None if there is none that is whole."""
     try:
-        content = (cache_folder() / name).read_bytes()
+        folders = cache_folders()
+    except OSError:
+        return None
+    found = (_read(folder / name) for folder in folders)
+    return next((code for code in found if code is not None), None)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        content = path.read_bytes()
     except OSError:
         return None
     code = content[_CHECK:]
@@ -82,18 +95,23 @@ def read(name: str) -> bytes | None:
 def write(name: str, code: bytes) -> None:
     """Keep `code`: written under another name and renamed, so that a reader sees all or nothing.
 
-    Where that fails, as without room on the disk, a warning says so once in the process.
+    Where that fails in all folders, as without room on the disk, a warning about the first says so
+    once in the process.
     """
     try:
-        folder = cache_folder()
+        folders = cache_folders()
     except OSError as problem:
         warn_once("kernels", VARIABLE, "", problem)
         return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / name, hashlib.sha256(code).digest() + code)
-    except OSError as problem:
-        warn_once("kernels", VARIABLE, str(folder), problem)
+    problems = []
+    for folder in folders:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write(folder / name, hashlib.sha256(code).digest() + code)
+            return
+        except OSError as problem:
+            problems.append(problem)
+    warn_once("kernels", VARIABLE, str(folders[0]), problems[0])
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -108,24 +126,32 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def files() -> Iterator[Path]:
-    """The files of this library in the folder, those of other versions too."""
-    folder = cache_folder()
-    for path in sorted([*folder.glob("*"), *folder.glob("cpu_driver_*/*/*")]):
-        if _OURS.fullmatch(path.relative_to(folder).as_posix()) and path.is_file():
-            yield path
+    """The files of this library in the folders, those of other versions too."""
+    for folder in cache_folders():
+        for path in sorted([*folder.glob("*"), *folder.glob("cpu_driver_*/*/*")]):
+            if _OURS.fullmatch(path.relative_to(folder).as_posix()) and path.is_file():
+                yield path
 
 
 def clear() -> tuple[int, int]:
-    """Delete these files; returns their number and size in bytes.  Other files stay."""
+    """Delete those of these files that may be; returns their number and size in bytes.
+
+    Other files stay, and so do those in folders that cannot be written.
+    """
     count = size = 0
-    for path in files():
+    for path in filter(_may_go, files()):
         size += path.stat().st_size
         path.unlink(missing_ok=True)
         count += 1
-    for folder in sorted(cache_folder().glob("cpu_driver_*/**/"), reverse=True):
-        if not any(folder.iterdir()):
-            folder.rmdir()
+    for place in cache_folders():
+        for folder in sorted(place.glob("cpu_driver_*/**/"), reverse=True):
+            if not any(folder.iterdir()):
+                folder.rmdir()
     return count, size
+
+
+def _may_go(path: Path) -> bool:
+    return os.access(path.parent, os.W_OK)
 
 
 def warn_once(what: str, variable: str, folder: str, problem: OSError) -> None:

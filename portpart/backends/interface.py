@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -35,6 +35,21 @@ class Executable(Protocol):
             The largest work size.
         sizes
             What the lengths of scratch follow from.
+        """
+
+
+class Rehearsals(Protocol):
+    """Has the code of calls compiled side by side, before the first of it is wanted."""
+
+    def once(self, kind: str, call: Callable[[ExecutionSpace], None]) -> None:
+        """Ask for the code of a call, unless that has been done for one of its kind.
+
+        Parameters
+        ----------
+        kind : str
+            What programs depend on.
+        call : callable
+            Makes the call in a space in which nothing runs.
         """
 
 
@@ -76,6 +91,9 @@ class ExecutionSpace(ABC):
     kind: str
     widest_team: int
 
+    rehearses = False
+    """Whether nothing runs: the code of all that would run is asked for."""
+
     def __init__(self) -> None:
         self.counters = Counters()
         self._executables: dict[Hashable, tuple[Program, Executable]] = {}
@@ -100,12 +118,21 @@ class ExecutionSpace(ABC):
     def to_host(self, array: Array) -> np.ndarray:
         """NumPy copy (on the CPU: the array itself); waits for the work before it."""
 
+    def read(self, array: Array, guess: Callable[[], list[int]]) -> list[int]:
+        """The numbers of a short array; where nothing runs, what is guessed."""
+        return [int(number) for number in self.to_host(array)]
+
+    @property
+    def rehearsals(self) -> Rehearsals | None:
+        """Who has the code of calls compiled ahead; here it is compiled when it is wanted."""
+        return None
+
     @abstractmethod
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         """Run `kernel` for the work items 0 ... n-1, `team` lanes each; asynchronous on a GPU."""
 
-    def library_sort(self, keys: Array) -> tuple[Array, Array] | None:
-        """Sorted copy of integer `keys` and the int32 permutation that sorts them, stable.
+    def library_sort(self, keys: Array) -> Array | None:
+        """The int64 permutation that sorts integer `keys`, stable.
 
         By the library that comes with the device; None if there is none, as on the CPU.
         """

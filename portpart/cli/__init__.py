@@ -33,7 +33,8 @@ COMMANDS = {
     "convert": "Rewrite a graph or hypergraph in another format.",
     "generate": "Make a synthetic graph or hypergraph.",
     "algorithms": "List algorithms, presets and their parameters.",
-    "cache": "Show or clear the folder of compiled kernels.",
+    "compile": "Compile ahead what partitions of common graphs need.",
+    "cache": "Show or clear the folders of compiled kernels.",
 }
 
 

@@ -1,6 +1,8 @@
-"""``portpart cache``: the folder of compiled kernels."""
+"""``portpart cache``: the folders of compiled kernels."""
 
 from __future__ import annotations
+
+import os
 
 import click
 
@@ -14,10 +16,10 @@ from portpart.cli.output import grouped, print_facts, print_json
 @click.option("--clear", is_flag=True, help="Delete the files that portpart has made there.")
 @options.json_option
 def command(show: bool, clear: bool, as_json: bool) -> None:
-    """Show or clear the folder in which compiled CPU kernels are kept.
+    """Show or clear the folders in which compiled kernels are kept.
 
-    It is $PORTPART_CACHE_DIR, else portpart in $XDG_CACHE_HOME or ~/.cache.  CuPy keeps the GPU's
-    kernels in $CUPY_CACHE_DIR.
+    They are those that $PORTPART_CACHE_DIR lists, else portpart in $XDG_CACHE_HOME or ~/.cache.
+    New files go to the first that can be written.
     """
     if show and clear:
         raise click.UsageError("--show and --clear exclude each other")
@@ -26,9 +28,9 @@ def command(show: bool, clear: bool, as_json: bool) -> None:
     else:
         sizes = [path.stat().st_size for path in cache_folder.files()]
         count, size = len(sizes), sum(sizes)
-    folder = str(cache_folder.cache_folder())
+    folders = os.pathsep.join(map(str, cache_folder.cache_folders()))
     if as_json:
-        print_json({"folder": folder, "files": count, "bytes": size, "cleared": clear})
+        print_json({"folder": folders, "files": count, "bytes": size, "cleared": clear})
         return
-    print_facts({"folder": folder,
+    print_facts({"folder": folders,
                  "cleared" if clear else "files": f"{grouped(count)}, {size / 1e6:,.1f} MB"})

@@ -55,3 +55,17 @@ def phase_display(quiet: bool, console: Console | None = None) -> Iterator[Repor
             )
 
         yield report
+
+
+@contextmanager
+def counted(quiet: bool, what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a callable ``(done, all)`` that draws a bar, or does nothing where nobody looks."""
+    if quiet or not (sys.stderr and sys.stderr.isatty()):
+        yield lambda done, asked: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, asked: progress.update(task, completed=done, total=asked)

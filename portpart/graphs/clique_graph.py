@@ -56,6 +56,10 @@ def plain_graph(graph: Graph | Hypergraph) -> Graph:
     return graph if isinstance(graph, Graph) else clique_graph(graph)
 
 
+ARCS_OF_A_PIN = 6
+"""A guess: with few vertices most nets share their edges."""
+
+
 def clique_graph(hypergraph: Hypergraph) -> Graph:
     """The graph of a hypergraph's vertices; edges of several nets add up.
 
@@ -69,7 +73,7 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
     space.parallel_for(hypergraph.num_pins, count_arcs, nets,
                        Pairs(net_of, counts, nothing, nothing, nothing, max_clique, 0))
     begin = offsets_from_counts(space, counts)
-    length = int(space.to_host(begin[-1:])[0])
+    length, = space.read(begin[-1:], lambda: [ARCS_OF_A_PIN * hypergraph.num_pins])
     sources, targets = (space.empty(length, np.int32) for _ in range(2))
     heaviest = 2 * EDGE_WEIGHT * hypergraph.total_net_weight * max(1, hypergraph.max_net_size)
     pairs = Pairs(net_of, begin, sources, targets, space.empty(length, np.int64), max_clique,
@@ -77,6 +81,8 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
     space.parallel_for(hypergraph.num_pins, join_pins, nets, pairs, team=8)
     offsets, targets, weights = directed_rows(space, hypergraph.num_vertices, sources, targets,
                                               pairs.weights)
+    if space.rehearses:
+        targets, weights = (space.zeros(length, np.int32) for _ in range(2))
     return Graph(offsets, targets, weights, hypergraph.vertex_weights, space,
                  {"vertex": hypergraph.total_vertex_weight})
 

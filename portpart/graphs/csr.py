@@ -12,8 +12,11 @@ import numpy as np
 from portpart.backends.language import atomic_min, int64, kernel
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_INT32_ARCS
+from portpart.graphs.runs import Runs
 from portpart.graphs.weights import total_of
 from portpart.options import shown
+from portpart.primitives.basic import converted, gather
+from portpart.primitives.reduce import max_of, min_of
 from portpart.primitives.sort import sort_keys
 
 if TYPE_CHECKING:
@@ -51,22 +54,23 @@ def undirected_rows(
     """
     if directions == SUM and weights is None:
         weights = space.full(len(sources), 1, np.int64)
+    if weights is not None:
+        total_of(weights, "edge weights")
     keys, weights = merged_arcs(space, sources, targets, weights)
     m = len(keys)
     both = space.empty(2 * m, np.int64)
-    both[:m] = keys
-    both[m:] = (keys & LOW_HALF) << 32 | keys >> 32
+    space.parallel_for(m, turn_key, keys, m, both)
     if weights is None:
         both.sort()
-        return unpacked(space, n, both[first_of_run(both)], None)
+        return unpacked(space, n, Runs(space, both).first_of(both), None)
     both, order = sort_keys(space, both)
     source_weights = space.empty(2 * m, np.int64)
     source_weights[:m] = weights
     source_weights[m:] = weights
-    source_weights = source_weights[order]
+    source_weights = gather(space, source_weights, order)
     joined = joined_directions(space, both, source_weights, directions)
-    first = first_of_run(both)
-    return unpacked(space, n, both[first], joined[first])
+    runs = Runs(space, both)
+    return unpacked(space, n, runs.first_of(both), runs.first_of(joined))
 
 
 def joined_directions(space: ExecutionSpace, keys: Array, weights: Array, how: str) -> Array:
@@ -107,34 +111,22 @@ def directed_rows(
 def merged_arcs(
     space: ExecutionSpace, sources: Array, targets: Array, weights: Array | None
 ) -> tuple[Array, Array | None]:
-    """Sorted keys of the distinct arcs that are no loops, and the sums of their weights."""
+    """Sorted keys of the distinct arcs that are no loops, and the sums of their weights.
+
+    What those of all arcs add up to is the caller's business.
+    """
     keys = space.empty(len(sources), np.int64)
     space.parallel_for(len(sources), pack_arc, sources, targets, keys)
-    proper = keys != LOOP
-    if not bool(proper.all()):
+    if len(keys) and min_of(space, keys) == LOOP:
+        proper = keys != LOOP
         keys = keys[proper]
         weights = None if weights is None else weights[proper]
     if weights is None:
         keys.sort()
-        return keys[first_of_run(keys)], None
-    weights = weights.astype(np.int64, copy=False)
-    total_of(weights, "edge weights")
+        return Runs(space, keys).first_of(keys), None
     keys, order = sort_keys(space, keys)
-    sums = weights[order].cumsum()
-    first = first_of_run(keys)
-    last = first.copy()
-    last[:-1] = first[1:]
-    last[-1:] = True
-    totals = sums[last]
-    totals[1:] -= sums[last][:-1]
-    return keys[first], totals
-
-
-def first_of_run(keys: Array) -> Array:
-    """Mask of the elements of a sorted array that differ from the one before."""
-    first = keys == keys
-    first[1:] = keys[1:] != keys[:-1]
-    return first
+    runs = Runs(space, keys)
+    return runs.first_of(keys), runs.sums_of(weights, order)
 
 
 def unpacked(
@@ -145,14 +137,14 @@ def unpacked(
     offsets = space.empty(n + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else np.int64)
     targets = space.empty(num_arcs, np.int32)
     space.parallel_for(num_arcs + 1, unpack_arc, keys, n, num_arcs, offsets, targets)
-    return offsets, targets, narrowed(weights)
+    return offsets, targets, narrowed(space, weights)
 
 
-def narrowed(weights: Array | None) -> Array | None:
+def narrowed(space: ExecutionSpace, weights: Array | None) -> Array | None:
     """`weights` as int32 where their values allow it."""
-    if weights is None or (len(weights) and int(weights.max()) > MAX_INT32):
+    if weights is None or (len(weights) and max_of(space, weights) > MAX_INT32):
         return weights
-    return weights.astype(np.int32, copy=False)
+    return converted(space, weights, np.int32)
 
 
 def tails(space: ExecutionSpace, offsets: Array, num_arcs: int) -> Array:
@@ -179,6 +171,14 @@ def pack_arc(arc, sources, targets, keys):
     u = int64(sources[arc])
     v = int64(targets[arc])
     keys[arc] = LOOP if u == v else (u << 32) | v
+
+
+@kernel
+def turn_key(arc, keys, length, both):
+    """Keys of the arc, and of the arc turned round `length` places later."""
+    key = keys[arc]
+    both[arc] = key
+    both[length + arc] = ((key & LOW_HALF) << 32) | (key >> 32)
 
 
 @kernel

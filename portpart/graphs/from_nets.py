@@ -27,10 +27,11 @@ from portpart.graphs.arrays import (
     space_of,
 )
 from portpart.graphs.checks import ENTRIES_PER_ITEM, Words, check_offsets, mixed, tail_of
-from portpart.graphs.csr import first_of_run, narrowed, tails, unpacked
+from portpart.graphs.csr import narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count
 from portpart.graphs.graph import read_only
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.runs import Runs
 from portpart.graphs.weights import checked_vertex_weights, integral, total_of
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _distinct_pins(space: ExecutionSpace, offsets: Array, pins: Array) -> Array:
     keys = space.empty(len(pins), np.int64)
     space.parallel_for(len(pins), pack_pair, tails(space, offsets, len(pins)), pins, keys)
     keys.sort()
-    return keys[first_of_run(keys)]
+    return Runs(space, keys).first_of(keys)
 
 
 def _both_ways(space: ExecutionSpace, m: int, n: int, keys: Array, repeated: int) -> Hypergraph:
@@ -174,7 +175,7 @@ def _weights(made: Hypergraph, net_weights: Any,
             raise InputError(f"net {net} has weight {item_of(space, values, net)}; net weights "
                              "must be >= 0")
         totals["net"] = total_of(values, "net weights")
-        weights["net_weights"] = _own(narrowed(values))
+        weights["net_weights"] = _own(narrowed(space, values))
     if vertex_weights is not None:
         values = as_array(space, vertex_weights, "vertex_weights")
         checked, totals["vertex"] = checked_vertex_weights(space, values, made.num_vertices)

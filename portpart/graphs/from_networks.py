@@ -14,6 +14,7 @@ from portpart.graphs.arrays import index_array
 from portpart.graphs.csr import directed_rows
 from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph, integer_weights
 from portpart.graphs.graph import Graph
+from portpart.graphs.weights import total_of
 from portpart.options import shown
 
 if TYPE_CHECKING:
@@ -139,5 +140,7 @@ def _directed(
     tail, head = (index_array(here, edges.ends[:, side], "edges") for side in (0, 1))
     weights, scale = integer_weights(here, edges.weights, lambda: tail, head, "edges", how.mode,
                                      how.scale)
+    if weights is not None:
+        total_of(weights, "edge weights")
     rows = directed_rows(here, edges.num_vertices, tail, head, weights)
     return replace(csr_graph(*rows, vertex_weights, False, here), weight_scale=scale)

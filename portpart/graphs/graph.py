@@ -14,6 +14,7 @@ import numpy as np
 
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
+from portpart.primitives.reduce import longest_row, sum_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -89,9 +90,8 @@ class Graph:
     def max_degree(self) -> int:
         """Most arcs of a vertex (0 for the empty graph); computed once, which synchronises."""
         if "degree" not in self._totals:
-            degrees = self.offsets[1:] - self.offsets[:-1]
-            max_degree = self.space.to_host(degrees.max().reshape(1))[0] if len(degrees) else 0
-            self._totals["degree"] = int(max_degree)
+            self._totals["degree"] = self.space.read(
+                longest_row(self.space, self.offsets), lambda: [2 * int(self.mean_degree)])[0]
         return self._totals["degree"]
 
     @property
@@ -147,7 +147,7 @@ class Graph:
 
     def _total(self, name: str, weights: Array | None, count: int) -> int:
         if name not in self._totals:
-            self._totals[name] = count if weights is None else int(weights.sum(dtype=np.int64))
+            self._totals[name] = count if weights is None else sum_of(self.space, weights)
         return self._totals[name]
 
     def to(self, space: ExecutionSpace) -> Graph:

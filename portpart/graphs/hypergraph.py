@@ -16,6 +16,7 @@ from portpart.backends.language import Record
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
+from portpart.primitives.reduce import longest_row, sum_of
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
@@ -172,14 +173,14 @@ class Hypergraph:
 
     def _longest(self, name: str, offsets: Array) -> int:
         if name not in self._totals:
-            lengths = offsets[1:] - offsets[:-1]
-            found = self.space.to_host(lengths.max().reshape(1))[0] if len(lengths) else 0
-            self._totals[name] = int(found)
+            self._totals[name] = self.space.read(
+                longest_row(self.space, offsets),
+                lambda: [2 * self.num_pins // max(1, len(offsets) - 1)])[0]
         return self._totals[name]
 
     def _total(self, name: str, weights: Array | None, count: int) -> int:
         if name not in self._totals:
-            self._totals[name] = count if weights is None else int(weights.sum(dtype=np.int64))
+            self._totals[name] = count if weights is None else sum_of(self.space, weights)
         return self._totals[name]
 
     def to(self, space: ExecutionSpace) -> Hypergraph:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.backends.language import int64, kernel
-from portpart.graphs.csr import first_of_run, pack_arc, tails, undirected_rows, unpacked
+from portpart.graphs.csr import pack_arc, tails, undirected_rows, unpacked
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.runs import Runs
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array
@@ -31,7 +32,7 @@ def closed_neighbourhoods(graph: Graph, sizes: Array | None = None) -> Hypergrap
     space.parallel_for(m, pack_arc, tails(space, graph.offsets, m), graph.targets, keys)
     space.parallel_for(n, pack_itself, m, keys)
     keys.sort()
-    offsets, members, _ = unpacked(space, n, keys[first_of_run(keys)], None)
+    offsets, members, _ = unpacked(space, n, Runs(space, keys).first_of(keys), None)
     return Hypergraph(offsets, members, sizes, offsets, members, graph.vertex_weights, space,
                       names=graph.names)
 

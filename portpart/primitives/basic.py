@@ -1,4 +1,4 @@
-"""Element-wise primitives: iota and gather."""
+"""Element-wise primitives: iota, gather, other types."""
 
 from __future__ import annotations
 
@@ -22,6 +22,21 @@ def gather(space: ExecutionSpace, values: Array, indices: Array) -> Array:
     result = space.empty(len(indices), values.dtype)
     space.parallel_for(len(indices), gather_one, values, indices, result)
     return result
+
+
+def converted(space: ExecutionSpace, values: Array, dtype: Any) -> Array:
+    """The values as another type of integers, which holds them; the same array if it has it."""
+    if values.dtype == dtype:
+        return values
+    result = space.empty(len(values), dtype)
+    space.parallel_for(len(values), copy_one, values, result)
+    return result
+
+
+@kernel
+def copy_one(i, values, result):
+    """result[i] = values[i]."""
+    result[i] = values[i]
 
 
 @kernel

@@ -10,6 +10,8 @@ import numpy as np
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Kernel,
+    atomic_add,
+    atomic_max,
     int64,
     kernel,
     lane,
@@ -26,13 +28,17 @@ TILE = 8192
 STRIPES = 256
 """Counters that many threads add to are spread over so many words."""
 
+NEEDS_INT64 = 2**33
+"""A guess of a sum for which int64 was chosen."""
+
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
 
 
 def sum_of(space: ExecutionSpace, values: Array) -> int:
     """Sum of integers, in int64; 0 for none.  Synchronises."""
-    return _reduce(space, values, sum_tile)
+    guess = len(values) if values.dtype.itemsize < 8 else NEEDS_INT64
+    return _reduce(space, values, sum_tile, guess)
 
 
 def max_of(space: ExecutionSpace, values: Array) -> int:
@@ -43,6 +49,22 @@ def max_of(space: ExecutionSpace, values: Array) -> int:
 def min_of(space: ExecutionSpace, values: Array) -> int:
     """Smallest integer; the largest int64 for none.  Synchronises."""
     return _reduce(space, values, min_tile)
+
+
+def longest_row(space: ExecutionSpace, offsets: Array) -> Array:
+    """Elements of the longest of the rows that begin and end at `offsets`: int64, shape (1,)."""
+    result = space.zeros(1, np.int64)
+    rows = len(offsets) - 1
+    space.parallel_for(-(-rows // TILE), longest_in_tile, offsets, rows, result, team=256)
+    return result
+
+
+def num_rows_above(space: ExecutionSpace, offsets: Array, length: int) -> Array:
+    """How many of these rows have more elements: int64, shape (1,)."""
+    result = space.zeros(1, np.int64)
+    rows = len(offsets) - 1
+    space.parallel_for(-(-rows // TILE), count_above, offsets, rows, length, result, team=256)
+    return result
 
 
 def argmax_of(space: ExecutionSpace, values: Array) -> int:
@@ -56,11 +78,11 @@ def argmax_of(space: ExecutionSpace, values: Array) -> int:
     return int(space.to_host(place)[0])
 
 
-def _reduce(space: ExecutionSpace, values: Array, tile_kernel: Kernel) -> int:
+def _reduce(space: ExecutionSpace, values: Array, tile_kernel: Kernel, guess: int = 0) -> int:
     _require_integers(values)
     while len(values) != 1:
         values = _tile_results(space, values, tile_kernel)
-    return int(space.to_host(values)[0])
+    return space.read(values, lambda: [guess])[0]
 
 
 def _tile_results(space: ExecutionSpace, values: Array, tile_kernel: Kernel) -> Array:
@@ -85,6 +107,29 @@ def sum_tile(tile, values, size, result):
     total = team_sum(total)
     if lane() == 0:
         result[tile] = total
+
+
+@kernel
+def longest_in_tile(tile, offsets, rows, result):
+    """result[0] = length of the longest row; atomic, order-free."""
+    top = int64(0)
+    for row in range(tile * TILE + lane(), min((tile + 1) * TILE, rows), team_size()):
+        top = max(top, int64(offsets[row + 1]) - int64(offsets[row]))
+    top = team_max(top)
+    if lane() == 0:
+        atomic_max(result, 0, top)
+
+
+@kernel
+def count_above(tile, offsets, rows, length, result):
+    """Add the rows of the tile with more than `length` elements; atomic, order-free."""
+    count = int64(0)
+    for row in range(tile * TILE + lane(), min((tile + 1) * TILE, rows), team_size()):
+        if int64(offsets[row + 1]) - int64(offsets[row]) > length:
+            count += 1
+    count = team_sum(count)
+    if lane() == 0:
+        atomic_add(result, 0, count)
 
 
 @kernel

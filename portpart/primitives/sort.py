@@ -15,7 +15,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import device, int32, int64, kernel, lane, uint64, value_or
 from portpart.backends.work import WorkRecord
 from portpart.errors import InputError
-from portpart.primitives.basic import gather
+from portpart.primitives.basic import converted, gather
 from portpart.primitives.reduce import INT64_MIN, max_of, min_of
 
 SMALL = 4096
@@ -58,7 +58,11 @@ def sorting_bytes(n: int) -> int:
 
 def sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
     """Sorted copy of integer `keys` and the stable permutation that sorts them (int32)."""
-    return space.library_sort(keys) or radix_sort_keys(space, keys)
+    found = space.library_sort(keys)
+    if found is None:
+        return radix_sort_keys(space, keys)
+    order = converted(space, found, np.int32)
+    return gather(space, keys, order), order
 
 
 def radix_sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:

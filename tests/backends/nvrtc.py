@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from portpart.backends.cuda.compile import OPTIONS
+from portpart.backends.cuda.nvrtc import OPTIONS
 
 OLDEST = 70
 """The oldest compute capability that the library supports."""

@@ -252,7 +252,8 @@ def home(monkeypatch, tmp_path):
 
 
 def folder() -> Path:
-    return cache_folder.cache_folder.__wrapped__()
+    only, = cache_folder.cache_folders.__wrapped__()
+    return only
 
 
 def test_the_folder_follows_the_environment(monkeypatch, tmp_path, home):
@@ -275,13 +276,46 @@ def test_the_rules_of_xdg_hold(monkeypatch, tmp_path, home, name, value, wanted)
     assert folder() == tmp_path / wanted
 
 
+@pytest.fixture
+def two(monkeypatch, tmp_path):
+    """A list of two folders."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    monkeypatch.setenv("PORTPART_CACHE_DIR", f"{first}{os.pathsep}{second}")
+    monkeypatch.setattr(cache_folder, "cache_folders", cache_folder.cache_folders.__wrapped__)
+    return first, second
+
+
+def test_files_are_looked_for_in_all_folders_of_a_list(two):
+    first, second = two
+    cache_folder.write("a.kernel", b"one")
+    assert [path.name for path in first.iterdir()] == ["a.kernel"]
+    second.mkdir()
+    (first / "a.kernel").rename(second / "a.kernel")
+    assert cache_folder.read("a.kernel") == b"one"
+    cache_folder.write("a.kernel", b"two")
+    assert cache_folder.read("a.kernel") == b"two"  # the first that has it
+    (first / "a.kernel").write_bytes(b"damaged")
+    assert cache_folder.read("a.kernel") == b"one"
+    assert cache_folder.read("b.kernel") is None
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+def test_new_files_go_to_the_first_folder_that_can_be_written(two, bad, recwarn):
+    two[bad].parent.mkdir(exist_ok=True)
+    two[bad].write_text("a file, where no folder can be made")
+    cache_folder.write("a.kernel", b"one")
+    assert [path.name for path in two[1 - bad].iterdir()] == ["a.kernel"]
+    assert cache_folder.read("a.kernel") == b"one"
+    assert not recwarn.list
+
+
 # the command ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def here(monkeypatch, tmp_path):
     monkeypatch.setenv("PORTPART_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(cache_folder, "cache_folder", cache_folder.cache_folder.__wrapped__)
+    monkeypatch.setattr(cache_folder, "cache_folders", cache_folder.cache_folders.__wrapped__)
     return tmp_path / "cache"
 
 

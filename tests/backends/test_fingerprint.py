@@ -149,7 +149,7 @@ def facts(kernel: Kernel) -> list[object]:
 
 def test_signatures_that_are_kept_are_those_that_a_check_finds(tmp_path, monkeypatch):
     monkeypatch.setenv("PORTPART_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(cache_folder, "cache_folder", cache_folder.cache_folder.__wrapped__)
+    monkeypatch.setattr(cache_folder, "cache_folders", cache_folder.cache_folders.__wrapped__)
     kernels = [each for each in library_functions()
                if isinstance(each, Kernel) and each.function.__annotations__]
     assert len(kernels) > 100
@@ -163,7 +163,7 @@ def test_signatures_that_are_kept_are_those_that_a_check_finds(tmp_path, monkeyp
 
 def test_a_class_that_is_not_to_be_found_is_found_by_a_check(folder, monkeypatch):
     monkeypatch.setenv("PORTPART_CACHE_DIR", str(folder / "cache"))
-    monkeypatch.setattr(cache_folder, "cache_folder", cache_folder.cache_folder.__wrapped__)
+    monkeypatch.setattr(cache_folder, "cache_folders", cache_folder.cache_folders.__wrapped__)
     assert len(facts(combine_of(TEXT, folder))) == 3  # the module is not in sys.modules
     assert not list((folder / "cache").glob("*"))
 

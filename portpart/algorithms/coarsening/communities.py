@@ -123,10 +123,10 @@ def incidence_graph(hypergraph: Hypergraph, way: int) -> Graph:
     offsets = space.empty(n + m + 1, np.int32 if 2 * p <= MAX_INT32_ARCS else np.int64)
     offsets[:n] = hypergraph.vertex_offsets[:-1]
     offsets[n:] = hypergraph.net_offsets
-    offsets[n:] += p
+    space.parallel_for(m + 1, add_to_entry, offsets, n, p)
     targets = space.empty(2 * p, np.int32)
     targets[:p] = hypergraph.vertex_nets
-    targets[:p] += n
+    space.parallel_for(p, add_to_entry, targets, 0, n)
     targets[p:] = hypergraph.net_pins
     most = max(1, hypergraph.total_net_weight) * max(1, hypergraph.max_net_size)
     if way == BY_DEGREE:
@@ -145,6 +145,12 @@ def weighting_of(hypergraph: Hypergraph) -> int:
     if nets_per_vertex < 0.75:
         return BY_DEGREE
     return BY_SIZE if nets_per_vertex < 2 and hypergraph.max_net_size > 1000 else EQUAL
+
+
+@kernel
+def add_to_entry(i, values, begin, amount):
+    """Add to an entry behind `begin`."""
+    values[begin + i] += amount
 
 
 @kernel

@@ -14,11 +14,21 @@ import numpy as np
 from portpart.algorithms.coarsening.net_contraction import merged_nets
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends.interface import Array
-from portpart.backends.language import int32, int64, kernel, lane, team_size, team_sum, uint64
+from portpart.backends.language import (
+    atomic_add,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    uint64,
+)
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.teams import team_for
-from portpart.primitives.basic import gather
+from portpart.primitives.basic import converted, gather
 from portpart.primitives.hashing import mixed
+from portpart.primitives.reduce import TILE
 from portpart.primitives.scan import offsets_from_counts
 
 MIN_SPARED = 0.05
@@ -40,7 +50,9 @@ def _repeated(hypergraph: Hypergraph) -> int:
     team = team_for(hypergraph.num_pins / max(1, m))
     space.parallel_for(m, digest_net, hypergraph.nets, digests, team=team)
     digests.sort()
-    return int((digests[1:] == digests[:-1]).sum())
+    found = space.zeros(1, np.int64)
+    space.parallel_for(-(-m // TILE), count_repeated, digests, m, found, team=256)
+    return space.read(found, lambda: [0])[0]
 
 
 def without_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
@@ -53,13 +65,26 @@ def without_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
     space.parallel_for(p, keep_if_small, hypergraph.vertex_nets, sizes, kept)
     places = offsets_from_counts(space, kept)
     offsets = offsets_from_counts(space, sizes, hypergraph.net_offsets.dtype)
-    count = int(space.to_host(places[p:])[0])
+    count, = space.read(places[p:], lambda: [p])
     pins, nets = space.empty(count, np.int32), space.empty(count, np.int32)
     space.parallel_for(m, copy_net, hypergraph.nets, offsets, pins, team=32)
     space.parallel_for(p, copy_kept, hypergraph.vertex_nets, kept, places, nets)
     vertex_offsets = gather(space, places, hypergraph.vertex_offsets)
     return replace(hypergraph, net_offsets=offsets, net_pins=pins, vertex_nets=nets,
-                   vertex_offsets=vertex_offsets.astype(offsets.dtype), _totals={})
+                   vertex_offsets=converted(space, vertex_offsets, offsets.dtype), _totals={})
+
+
+@kernel
+def count_repeated(tile, digests, size, found):
+    """Add how many sorted digests of a tile are those before them; atomic, order-free."""
+    count = int64(0)
+    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
+        if i > 0:
+            if digests[i] == digests[i - 1]:
+                count += 1
+    count = team_sum(count)
+    if lane() == 0:
+        atomic_add(found, 0, count)
 
 
 @kernel

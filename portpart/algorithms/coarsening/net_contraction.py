@@ -110,7 +110,7 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
     tiles = tiles_of(sizes.nets)
     totals = NetTotals(space.zeros(len(NetTotals.indices), np.int64))
     space.parallel_for(tiles, survey_nets, sizes.nets, clusters.count, work, totals, team=TEAM)
-    found = NetTotals(space.to_host(totals.array))
+    found = NetTotals(space.read(totals.array, lambda: _guess(hypergraph, max_net_size)))
     coarse = _coarse_nets(hypergraph, work, found, weight_type or hypergraph.weight_sum_dtype)
     count = int(found.clusters)
     vertex_weights = space.zeros(count, np.int64)
@@ -119,6 +119,13 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
     known = {"vertex": hypergraph.total_vertex_weight, "net": int(found.net_weight),
              "size": int(found.max_size)}
     return Hypergraph(**coarse, vertex_weights=vertex_weights, space=space, _totals=known)
+
+
+def _guess(hypergraph: Hypergraph, max_net_size: int | None) -> list[int]:
+    """A guess of the totals: half the vertices, unless only nets are merged, and most pins."""
+    n, m, p = hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins
+    return [n // 2 if max_net_size is None else n, 2 * m // 3, 2 * p // 3,
+            hypergraph.total_net_weight, hypergraph.max_net_size]
 
 
 def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,

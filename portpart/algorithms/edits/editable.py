@@ -142,7 +142,7 @@ class EditableGraph(Editable):
         alive = self.vertices.alive()
         offsets, targets, weights = self.arcs.packed(self.vertices.count, alive,
                                                      new_numbers(self.vertices, alive))
-        graph = Graph(offsets, targets, unless_ones(narrowed(weights)),
+        graph = Graph(offsets, targets, unless_ones(narrowed(self.space, weights)),
                       unless_ones(self.vertices.weights_of(alive)), self.space,
                       weight_scale=self._weight_scale)
         read_only(graph.arrays.values())

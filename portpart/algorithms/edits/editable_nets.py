@@ -74,7 +74,7 @@ class EditableHypergraph(Editable):
                                             new_numbers(self.vertices, alive))
         vertex_offsets, vertex_nets, _ = self.nets_of.packed(self.vertices.count, alive,
                                                              new_numbers(self.nets, nets))
-        weights = unless_ones(narrowed(self.nets.weights_of(nets)))
+        weights = unless_ones(narrowed(self.space, self.nets.weights_of(nets)))
         hypergraph = Hypergraph(offsets, pins, weights, vertex_offsets, vertex_nets,
                                 unless_ones(self.vertices.weights_of(alive)), self.space)
         read_only(hypergraph.arrays.values())

@@ -19,7 +19,8 @@ from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.initial.bisection import splits_of, splits_side_by_side
 from portpart.algorithms.initial.deep_multilevel import grown_partitions
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import kernel
 from portpart.graphs.clique_graph import plain_graph
 from portpart.graphs.copies import copies_of, repeated
 from portpart.graphs.graph import Graph
@@ -87,7 +88,17 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
                if isinstance(coarsest, Hypergraph) else levels)
     found = grown_on(on_nets, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
                      splits_side_by_side(splits, count, k), labels, count)
-    return [part[copy * n : (copy + 1) * n] - copy * k for part in found for copy in range(count)]
+    return [_of_copy(space, part[copy * n : (copy + 1) * n], copy * k)
+            for part in found for copy in range(count)]
+
+
+def _of_copy(space: ExecutionSpace, part: Array, first: int) -> Array:
+    """Blocks of a copy of the graph, which are numbered from `first` on."""
+    if first == 0:
+        return part
+    result = space.empty(len(part), part.dtype)
+    space.parallel_for(len(part), number_from, part, first, result)
+    return result
 
 
 def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
@@ -143,3 +154,9 @@ def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices:
 
     return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
                    seed=seed, labels=(label,))
+
+
+@kernel
+def number_from(v, part, first, result):
+    """result[v] = part[v] - first."""
+    result[v] = part[v] - first

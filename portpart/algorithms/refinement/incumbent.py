@@ -45,8 +45,9 @@ ENOUGH_GROUPS = 2048
 
 
 @kernel
-def add_vertex_weight(v, graph: Csr, run: Run):
-    """Add v to the weight of its block; atomic, order-free."""
+def begin_with(v, graph: Csr, run: Run):
+    """Add v to the weight of its block, atomic and order-free; what is around it may be new."""
+    run.incumbent.touched[v] = int8(1)
     stripe = v % run.level.weight_stripes
     place = stripe * run.level.blocks + run.moves.part[v]
     atomic_add(run.moves.weight_sums, place, value_or(graph.vertex_weights, v, 1))

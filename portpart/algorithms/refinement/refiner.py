@@ -20,7 +20,7 @@ from portpart.algorithms.refinement import active_sets
 from portpart.algorithms.refinement.around import Around, Journal, rest_vertex
 from portpart.algorithms.refinement.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.homes import Homes
-from portpart.algorithms.refinement.incumbent import add_vertex_weight, go_back, project
+from portpart.algorithms.refinement.incumbent import begin_with, go_back, project
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
 from portpart.algorithms.refinement.program import (
@@ -126,7 +126,6 @@ class Refiner:
         run = self.run
         run.moves.part[:n] = part
         run.incumbent.best[:n] = part
-        run.incumbent.touched[:n] = 1
         self._at_best = False
         self._set_limits(graph)
         sums = cost_sums(graph, run.moves.part, self.objective, self.rows(graph))
@@ -135,7 +134,7 @@ class Refiner:
         self.run = run.replaced(moves=run.moves.replaced(
             weight_sums=space.zeros(len(run.moves.weight_sums), np.int64), cost_sums=sums))
         begun = self.run.replaced(level=self._words_on_space())
-        space.parallel_for(n, add_vertex_weight, graph.csr, begun)
+        space.parallel_for(n, begin_with, graph.csr, begun)
 
     def project(self, graph: Structure, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`."""

@@ -27,7 +27,7 @@ class Cooperative:
 
     Parameters
     ----------
-    function : cupy.RawKernel
+    function : cupy.cuda.Function
     multiprocessors : int
     """
 
@@ -36,7 +36,7 @@ class Cooperative:
 
         self._driver = driver
         self._function = function  # keeps the module loaded
-        self._pointer = function.kernel.ptr
+        self._pointer = function.ptr
         self._multiprocessors = multiprocessors
         self._fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, BLOCK, 0)
         self._address = ctypes.c_uint64()

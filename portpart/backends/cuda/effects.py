@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from portpart.backends.language import DeviceFunction, Kernel
@@ -24,9 +25,10 @@ def may_set(launch: Launch, element: Element) -> bool:
     )
 
 
-def written(function: Kernel | DeviceFunction, parameter: str) -> set[int | None]:
+@lru_cache(maxsize=4096)
+def written(function: Kernel | DeviceFunction, parameter: str) -> frozenset[int | None]:
     """Indices of the elements of the array `parameter` that the function may change."""
-    return set(_written(function, parameter))
+    return frozenset(_written(function, parameter))
 
 
 def _written(function: Any, parameter: str) -> Iterator[int | None]:
@@ -39,7 +41,7 @@ def _written(function: Any, parameter: str) -> Iterator[int | None]:
             if isinstance(called, DeviceFunction):
                 for name, argument in zip(called.parameters, node.args, strict=True):
                     if _is(argument, parameter):
-                        yield from _written(called, name)
+                        yield from written(called, name)
             elif "atomic" in node.func.id and _is(node.args[0], parameter):
                 yield _constant(node.args[1], function)
         elif isinstance(node, ast.Assign) and _is(node.value, parameter):

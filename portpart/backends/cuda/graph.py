@@ -26,6 +26,9 @@ from portpart.errors import InternalError
 OLDEST_DRIVER = 12040
 """Conditional nodes with both kinds of body came with CUDA 12.4."""
 
+REGISTERS = 4
+"""Number of the attribute that says how many registers a function takes."""
+
 _capturing = threading.Lock()
 _condition_kernels: dict[int, Any] = {}
 
@@ -106,7 +109,7 @@ class _Builder:
         self.stream = self.cupy.cuda.Stream(non_blocking=True)
         self.set_condition = _condition_kernel(self.cupy, executable.space.device_id)
         for function in executable.functions.values():
-            function.num_regs  # noqa: B018 (loads the function, which a capture must not)
+            _load(function)  # which a capture must not
         self.graph = checked(runtime.cudaGraphCreate(0))
 
     def steps(self, graph: Any, deps: list[Any], steps: list[Step], last: Any) -> None:
@@ -192,6 +195,13 @@ class _Builder:
         checked(ended)
         # The dependencies are the first list among the answers, in every version.
         return list(next(item for item in answer if isinstance(item, (list, tuple))))
+
+
+def _load(function: Any) -> None:
+    """Load a function, which otherwise happens when it is first launched."""
+    from cupy_backends.cuda.api import driver
+
+    driver.funcGetAttribute(REGISTERS, function.ptr)
 
 
 def _condition_kernel(cupy: ModuleType, device: int) -> Any:

@@ -12,16 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.cuda.compile import blocks_for
+from portpart.backends.cuda.compile import ResidentKernel, blocks_for
 from portpart.backends.cuda.cooperative import Cooperative
 from portpart.backends.cuda.graph import capture
 from portpart.backends.cuda.modes import GRAPH, WALK, Device
-from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
-from portpart.backends.cuda.room import check_program
-from portpart.backends.cuda.translate import STEP, translate
+from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.language.types import type_of
-from portpart.backends.packing import Table, address_of, tag_of
+from portpart.backends.packing import address_of, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
 
 SMALL_SIZE = 1 << 15
@@ -42,20 +39,17 @@ class CudaExecutable:
     def __init__(self, space: Device, program: Program) -> None:
         self.space = space
         self.program = program
-        self.layout = Table(program.used_slots(), space.address_of)
-        self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
-        self.flags: dict[Element, int] = {}
-        self._place_flags(program.steps)
-        self.laps = space.cupy.zeros((len(self.rows), 2), np.int64) if space.profiling else None
-        self._laps_at = None
-        if self.laps is not None:
-            self._laps_at = self.layout.add_constant(self.laps.data.ptr)
-        self.arrivals = self.layout.add_alone()
+        self.laps = None
+        if space.profiling:
+            self.laps = space.cupy.zeros((len(program.launches()), 2), np.int64)
+        self.text = ProgramText(program, space.address_of,
+                                None if self.laps is None else self.laps.data.ptr)
+        self.layout, self.flags = self.text.layout, self.text.flags
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self._base = int(self.table.data.ptr)
         self.functions: dict[int, Any] = {}
-        self._max_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
-        self._resident: Any = None
+        self._kernel: ResidentKernel | None = None
+        self._resident: Cooperative | None = None
         self._graphs: dict[bool, Any] = {}
         self._lock = threading.RLock()
         self._done = space.cupy.cuda.Event(disable_timing=True)
@@ -84,17 +78,24 @@ class CudaExecutable:
 
     def launch_step(self, step: Launch, small: bool) -> None:
         """Launch one step on the current stream; it reads its row when it starts."""
-        address = np.uint64(self.table.data.ptr + 8 * self.rows[id(step)])
+        address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
         self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
 
     def _start(self, stream: Any, size: int) -> None:
         if self.space.program_mode == GRAPH:
             self._graph(size <= SMALL_SIZE).launch(stream)
             return
-        if self._resident is None:
-            self._resident = self._compile_resident()
-        blocks = resident_blocks(size, self._max_blocks)
-        self._resident.launch(self.table.data.ptr, stream, blocks)
+        blocks = resident_blocks(size, self.text.max_blocks)
+        self._ready(size).launch(self.table.data.ptr, stream, blocks)
+
+    def _ready(self, size: int) -> Cooperative:
+        """The resident kernel, which is replaced when there is better code."""
+        kernel = self._kernel
+        if kernel is None:
+            kernel = self._kernel = self.space.kernels.resident(self.text)
+        if self._resident is None or (not kernel.is_best and kernel.used(size)):
+            self._resident = Cooperative(kernel.function, self.space.multiprocessors)
+        return self._resident
 
     def _load(self) -> None:
         """Compile the launches one by one."""
@@ -104,21 +105,6 @@ class CudaExecutable:
                 (step.kernel, tuple(map(tag_of, step.args)), step.team) for step in launches
             )
             self.functions = dict(zip(map(id, launches), functions, strict=True))
-
-    def _compile_resident(self) -> Any:
-        launches = self.program.launches()
-        check_program(self.program)
-        translations = {
-            id(step): translate(step.kernel, tuple(type_of(tag_of(a)) for a in step.args),
-                                step.team, (STEP,))
-            for step in launches
-        }
-        writer = ResidentWriter(translations, self.rows, self.flags,
-                                self.layout.length_of_rows, self.arrivals, self._laps_at,
-                                self._max_blocks)
-        symbol, text = writer.write(self.program.steps)
-        function = self.space.kernels.resident(text, symbol)
-        return Cooperative(function, self.space.multiprocessors)
 
     def profile(self) -> list[tuple[str, int, float]]:
         """Kernel, launches and milliseconds of each recorded launch, summed over all runs.
@@ -133,17 +119,6 @@ class CudaExecutable:
             (f"{step.kernel.name} ({step.team})", int(count), float(cycles) / clock)
             for step, (cycles, count) in zip(self.program.launches(), self.laps.get(), strict=True)
         ]
-
-    def _place_flags(self, steps: list[Step]) -> None:
-        for step in steps:
-            if isinstance(step, Launch):
-                continue
-            if step.flag not in self.flags:
-                self.flags[step.flag] = self.layout.add_address(step.flag)
-            if isinstance(step, While):
-                self._place_flags(step.steps)
-            else:
-                self._place_flags(step.then + step.orelse)
 
     def _blocks(self, step: Launch, small: bool) -> int:
         waves = SMALL_WAVES if small else FULL_WAVES

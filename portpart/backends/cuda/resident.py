@@ -52,8 +52,8 @@ class ResidentWriter:
         self.words, self.arrivals, self.laps = words, arrivals, laps
         self._numbers = {launch: number for number, launch in enumerate(rows)}
 
-    def write(self, steps: Sequence[Step]) -> tuple[str, str]:
-        """Name of the kernel, and its text with the device functions that it calls."""
+    def write(self, steps: Sequence[Step], symbol: str | None = None) -> tuple[str, str]:
+        """Name of the kernel, by default from its text, and that with all that it calls."""
         texts = self._texts()
         entry = "\n".join([
             'extern "C" __global__ void '
@@ -67,7 +67,7 @@ class ResidentWriter:
             "}",
         ])
         text = "\n\n".join([*texts, entry]) + "\n"
-        symbol = f"program_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        symbol = symbol or f"program_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         return symbol, text.replace(_SYMBOL, symbol)
 
     def _texts(self) -> list[str]:

@@ -23,6 +23,7 @@ from portpart.backends.cuda.cooperative import missing_for_cooperation
 from portpart.backends.cuda.graph import missing_for_graphs
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK
 from portpart.backends.cuda.program import CudaExecutable
+from portpart.backends.cuda.rehearsal import Rehearsals
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.language.team_arrays import BLOCK
@@ -83,7 +84,8 @@ class CudaSpace(ExecutionSpace):
         self.name = f"cuda:{self.device_id}"
         with self.cupy.cuda.Device(self.device_id) as current:
             self.multiprocessors = int(current.attributes["MultiProcessorCount"])
-        self.kernels = KernelCache(self.cupy)
+        self.kernels = KernelCache(self.cupy, self.device_id)
+        self._rehearsals = Rehearsals(self.kernels.modules)
         self._current_device = self.cupy.cuda.runtime.getDevice
         self._no_memory = self.cupy.cuda.memory.OutOfMemoryError
         self._functions: dict[tuple[Any, ...], Any] = {}
@@ -148,10 +150,9 @@ class CudaSpace(ExecutionSpace):
         later.synchronize()
         return float(self.cupy.cuda.get_elapsed_time(mark, later)) / 1000
 
-    def library_sort(self, keys: Array) -> tuple[Array, Array]:
+    def library_sort(self, keys: Array) -> Array:
         with self.active(), self._allocating(2 * len(keys), np.int64):
-            order = self.cupy.argsort(keys, kind="stable").astype(np.int32)
-            return keys[order], order
+            return self.cupy.argsort(keys, kind="stable")
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         if n <= 0:
@@ -178,6 +179,10 @@ class CudaSpace(ExecutionSpace):
         with self.active():
             function = self._functions.get(tuple(key)) or self._direct(kernel, team, key, args)
             function((blocks_for(n, team, MAX_BLOCKS),), (BLOCK,), tuple(given))
+
+    @property
+    def rehearsals(self) -> Rehearsals | None:
+        return self._rehearsals if self.program_mode == RESIDENT and not self.profiling else None
 
     def _direct(self, kernel: Kernel, team: int, key: list[Any], args: tuple[Any, ...]) -> Any:
         """Compile what is launched for the first time with such arguments."""

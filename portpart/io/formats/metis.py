@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
-from portpart.graphs.csr import narrowed
 from portpart.graphs.from_arrays import csr_graph
 from portpart.graphs.graph import Graph
+from portpart.graphs.limits import MAX_INT32
 from portpart.io.text.files import Source
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.rules import STRICT, Rules
@@ -145,7 +145,7 @@ def _rows(source: Source, lines: Lines, header: Header) -> tuple[Any, ...]:
         values = values[neighbours]
     targets = values[:: header.stride]
     _check_targets(source, offsets, targets)
-    weights = narrowed(values[1::2]) if header.edge_weights else None
+    weights = _narrowed(values[1::2]) if header.edge_weights else None
     targets -= 1
     return offsets, targets.astype(np.int32), weights, vertex_weights
 
@@ -173,3 +173,9 @@ def _check_targets(source: Source, offsets: np.ndarray, targets: np.ndarray) -> 
 
 def _line_of(source: Source, vertex: int) -> int:
     return source.line_of_row(SYNTAX, 0, 1 + vertex)
+
+
+def _narrowed(weights: np.ndarray) -> np.ndarray:
+    """The weights as int32 where their values allow it."""
+    large = len(weights) and int(weights.max()) > MAX_INT32
+    return weights if large else weights.astype(np.int32, copy=False)

@@ -1,0 +1,139 @@
+"""Code made before anyone waits for it: what calls on some kinds of graphs need.
+
+For a GPU nothing runs, so none is needed: calls are rehearsed.  For the processor they are made.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from portpart import generators
+from portpart.api.call import Call, call_of
+from portpart.api.rehearsal import rehearse
+from portpart.errors import InputError
+from portpart.graphs.convert_nets import as_hypergraph
+from portpart.graphs.hypergraph import EitherGraph
+from portpart.options import shown
+
+BLOCKS = (2, 8, 64, 512)
+"""Numbers of blocks; those between need the same code, or nearly."""
+
+VERTICES = 40_000
+"""Few, and more than a coarsest graph has."""
+
+Told = Callable[[int, int], None]
+"""Called with how many modules are there, and how many were asked for."""
+
+
+def _weighted(graph: Any) -> Any:
+    """The same graph with weights of edges and vertices."""
+    return replace(graph, weights=np.full(graph.num_arcs, 2, np.int32),
+                   vertex_weights=np.full(graph.num_vertices, 2, np.int64), _totals={})
+
+
+def _mesh() -> Any:
+    side = round(VERTICES ** 0.5)
+    return generators.grid_2d(side, side)
+
+
+def _volume() -> Any:
+    side = round(VERTICES ** (1 / 3))
+    return generators.grid_3d(side, side, side)
+
+
+def _matrix() -> Any:
+    return as_hypergraph(_volume().to_scipy(), model="row-net")
+
+
+KINDS: dict[str, Callable[[], Iterable[EitherGraph]]] = {
+    "mesh": lambda: (_mesh(), _volume(), _weighted(_volume())),
+    "web": lambda: (generators.rmat(15),),
+    "circuit": lambda: (generators.netlist(VERTICES),),
+    "matrix": lambda: (_matrix(),),
+}
+"""Kinds of graphs, and examples of them."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What has been made.
+
+    Attributes
+    ----------
+    modules : int
+    num_bytes : int
+    seconds : float
+    """
+
+    modules: int
+    num_bytes: int
+    seconds: float
+
+
+def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str],
+                    told: Told = lambda done, asked: None) -> Compiled:
+    """Fill the cache folder for devices of a compute capability, 90 for 9.0; needs no device.
+
+    Raises
+    ------
+    InputError
+        If NVRTC does not know such devices.
+    DeviceUnavailable
+        If CuPy is missing.
+    """
+    from portpart.backends.cuda.modules import Modules
+    from portpart.backends.cuda.nvrtc import target_for
+    from portpart.backends.cuda.rehearsal import Rehearsals as OfModules
+    from portpart.backends.cuda.space import import_cupy
+
+    begin, cupy = time.perf_counter(), import_cupy()
+    target_for(capability)
+    modules = Modules(capability, cupy.__version__)
+    modules.quick = False
+    stage = OfModules(modules)
+    for call in calls(kinds, presets):
+        rehearse(call.problem, call.run, call.config, stage)
+    size = 0
+    asked = modules.asked()
+    for number, code in enumerate(asked, 1):
+        size += len(code.wait())
+        told(number, len(asked))
+    return Compiled(len(asked), size, time.perf_counter() - begin)
+
+
+def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
+                    told: Told = lambda done, asked: None) -> Compiled:
+    """Fill the cache folder for this machine's processor."""
+    from portpart.backends import cache_folder
+
+    def kept() -> list[int]:
+        return [path.stat().st_size for path in cache_folder.files()]
+
+    begin, before = time.perf_counter(), kept()
+    number = 0
+    for call in calls(kinds, presets):
+        call.partition(call.problem)
+        number += 1
+        told(number, number)
+    after = kept()
+    return Compiled(len(after) - len(before), sum(after) - sum(before), time.perf_counter() - begin)
+
+
+def calls(kinds: Iterable[str], presets: Iterable[str]) -> Iterator[Call]:
+    """A call for each kind of graph, preset and number of blocks."""
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InputError(f"kind is {shown(kind)}; it must be one of {', '.join(KINDS)}")
+        for graph, preset, k in itertools.product(KINDS[kind](), presets, BLOCKS):
+            yield call_of(
+                graph, k, imbalance=0.03, vertex_weights=None, edge_weights=None, target=None,
+                fixed=None, initial=None, min_block_weight=None, objective=None,
+                vertex_sizes=None, algorithm=None, preset=preset, device="cpu", seed=0,
+                threads=None, starts=None, time_limit=None, symmetrize=False, weights=None,
+                weight_scale=None, progress=None)

@@ -1,0 +1,94 @@
+"""What a program is on CUDA before there is a device: its table, and the text of its kernel."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
+from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.translate import STEP, translate
+from portpart.backends.language.types import type_of
+from portpart.backends.packing import Table, address_of, tag_of
+from portpart.backends.program import Element, Launch, Program, Slot, Step, While
+
+
+class ProgramText:
+    """The table of a program, and the text that reads it.
+
+    Parameters
+    ----------
+    program : Program
+    address : callable
+        Gives the address of an array, or refuses it.
+    laps : int, optional
+        Address where the time of each launch is added up.
+
+    Attributes
+    ----------
+    layout : Table
+    rows : dict
+        First word of the row of each launch, by its identity.
+    flags : dict
+        Position of the address of each flag.
+    max_blocks : int
+        Blocks per multiprocessor at most.
+    """
+
+    def __init__(self, program: Program, address: Callable[[Any], int] = address_of,
+                 laps: int | None = None) -> None:
+        self.program = program
+        self.layout = Table(program.used_slots(), address)
+        self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
+        self.flags: dict[Element, int] = {}
+        self._place_flags(program.steps)
+        self._laps = None if laps is None else self.layout.add_constant(laps)
+        self._arrivals = self.layout.add_alone()
+        self.max_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
+
+    @cached_property
+    def words(self) -> str:
+        """All that the text depends on: kernels by their fingerprints, and how they stand."""
+        sizes = self.layout.length_of_rows, self._arrivals, self._laps, self.max_blocks
+        return f"{sizes} {[*self._described(self.program.steps)]}"
+
+    @cached_property
+    def symbol(self) -> str:
+        """Name of the resident kernel."""
+        return f"program_{hashlib.sha256(self.words.encode()).hexdigest()[:16]}"
+
+    def write(self) -> str:
+        """Text of the resident kernel."""
+        check_program(self.program)
+        translations = {
+            id(step): translate(step.kernel, tuple(type_of(tag_of(a)) for a in step.args),
+                                step.team, (STEP,))
+            for step in self.program.launches()
+        }
+        writer = ResidentWriter(translations, self.rows, self.flags, self.layout.length_of_rows,
+                                self._arrivals, self._laps, self.max_blocks)
+        return writer.write(self.program.steps, self.symbol)[1]
+
+    def _described(self, steps: list[Step]) -> Iterator[Any]:
+        for step in steps:
+            if isinstance(step, Launch):
+                slots = [each.name if isinstance(each, Slot) else "" for each in step.args]
+                yield (step.kernel.name, step.kernel.fingerprint, *map(tag_of, step.args), slots,
+                       step.team, step.awaited, self.rows[id(step)])
+                continue
+            sides = [step.steps] if isinstance(step, While) else [step.then, step.orelse]
+            flag = step.flag.slot.name, step.flag.index, self.flags[step.flag]
+            yield type(step).__name__, flag, [[*self._described(side)] for side in sides]
+
+    def _place_flags(self, steps: list[Step]) -> None:
+        for step in steps:
+            if isinstance(step, Launch):
+                continue
+            if step.flag not in self.flags:
+                self.flags[step.flag] = self.layout.add_address(step.flag)
+            if isinstance(step, While):
+                self._place_flags(step.steps)
+            else:
+                self._place_flags(step.then + step.orelse)

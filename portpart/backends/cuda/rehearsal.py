@@ -1,0 +1,116 @@
+"""A call without a device: nothing runs, but the code of all that would run is asked for.
+
+A call that needs ten modules waits for ten compilers, one after the other, for each module is asked
+for when the one before has run.  Rehearsed, it asks for all of them at once, and they are compiled
+side by side.  Arrays are those of the host, full of zeros which nobody changes; where the size of
+what comes next is read from one, `ExecutionSpace.read` guesses it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from portpart.backends import cache_folder
+from portpart.backends.cuda.compile import ask_direct, ask_resident
+from portpart.backends.cuda.modules import Modules
+from portpart.backends.cuda.program_text import ProgramText
+from portpart.backends.cuda.workers import LATER, WORKERS
+from portpart.backends.interface import Array, Executable, ExecutionSpace
+from portpart.backends.language import Kernel
+from portpart.backends.language.fingerprint import of_the_compilers
+from portpart.backends.language.team_arrays import BLOCK
+from portpart.backends.packing import tag_of
+from portpart.backends.program import Program
+
+
+class RehearsalSpace(ExecutionSpace):
+    """A CUDA space of which there is nothing but its compiler.
+
+    Parameters
+    ----------
+    modules : Modules
+        Whom code is asked of.
+    """
+
+    kind = "cuda"
+    widest_team = BLOCK
+    name = "rehearsal"
+    rehearses = True
+
+    def __init__(self, modules: Modules) -> None:
+        super().__init__()
+        self.modules = modules
+        self._asked: set[tuple[Kernel, tuple[str, ...], int]] = set()
+
+    def empty(self, n: int, dtype: Any) -> Array:
+        return np.zeros(n, dtype)  # pages that nobody touches take no memory
+
+    def full(self, n: int, value: Any, dtype: Any) -> Array:
+        return np.full(n, value, dtype) if value else np.zeros(n, dtype)
+
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        return np.ascontiguousarray(values, dtype)
+
+    def to_host(self, array: Array) -> np.ndarray:
+        return np.asarray(array)
+
+    def read(self, array: Array, guess: Callable[[], list[int]]) -> list[int]:
+        return guess()
+
+    def synchronize(self) -> None:
+        """There is nothing to wait for."""
+
+    def library_sort(self, keys: Array) -> Array:
+        return np.zeros(len(keys), np.int64)
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        key = (kernel, tuple(map(tag_of, kernel.flattened(args))), team)
+        if key not in self._asked:
+            self._asked.add(key)
+            ask_direct(self.modules, key)
+
+    def executable(self, program: Program) -> Executable:
+        ask_resident(self.modules, ProgramText(program))
+        return _Unrun()
+
+
+class _Unrun:
+    """A program that is never run."""
+
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+        """Do nothing."""
+
+
+class Rehearsals:
+    """The calls that have been rehearsed, each once for all processes that share a cache folder."""
+
+    def __init__(self, modules: Modules) -> None:
+        self.space = RehearsalSpace(modules)
+        self._done: set[str] = set()
+        self._lock = threading.Lock()
+
+    def once(self, kind: str, call: Callable[[ExecutionSpace], None]) -> None:
+        """Rehearse a call, unless one of its kind has been.
+
+        A rehearsal only saves time: where one goes wrong, code is compiled when it is wanted.
+        """
+        if kind in self._done:
+            return
+        with self._lock:
+            if kind not in self._done:
+                self._done.add(kind)
+                note = self._note(kind)
+                if cache_folder.read(note) is None:
+                    with suppress(Exception):
+                        call(self.space)
+                    WORKERS.submit(LATER, lambda: cache_folder.write(note, kind.encode()))
+
+    def _note(self, kind: str) -> str:
+        modules = self.space.modules
+        words = f"{modules.compiler} {of_the_compilers()} {kind}"
+        return cache_folder.file_of(f"rehearsed_sm_{modules.capability}", words)

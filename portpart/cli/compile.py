@@ -1,0 +1,60 @@
+"""``portpart compile``: code made before anyone waits for it."""
+
+from __future__ import annotations
+
+import click
+
+from portpart.cli import options
+from portpart.cli.output import grouped, print_facts, print_json
+from portpart.errors import InputError
+
+
+@click.command("compile")
+@click.option("--device", default="cpu", show_default=True, help="cpu, cuda, cuda:1 ...")
+@click.option("--arch", metavar="CAPABILITIES",
+              help="Compute capabilities, as 80,90: for GPUs that need not be here.")
+@click.option("--kinds", metavar="NAMES", default="mesh,web,circuit,matrix", show_default=True,
+              help="Kinds of graphs.")
+@click.option("--presets", metavar="NAMES", default="fast,default", show_default=True)
+@options.quiet_option
+@options.json_option
+def command(device: str, arch: str | None, kinds: str, presets: str, quiet: bool,
+            as_json: bool) -> None:
+    """Compile ahead what partitions of common graphs need.
+
+    The code goes to the first folder of $PORTPART_CACHE_DIR that can be written, which containers
+    and clusters may ship; processes look for code in all folders listed there.
+    """
+    from portpart.api.compile_ahead import compile_for_cpu, compile_for_gpu
+    from portpart.backends import cache_folder
+    from portpart.cli.progress import counted
+
+    if arch is not None and not device.startswith("cuda"):
+        raise click.UsageError("--arch goes with --device cuda")
+    wanted, names = kinds.split(","), presets.split(",")
+    made = {}
+    if device.startswith("cuda"):
+        for capability in _capabilities(arch, device):
+            with counted(quiet, f"compute capability {capability / 10}") as told:
+                made[f"sm_{capability}"] = compile_for_gpu(capability, wanted, names, told)
+    else:
+        with counted(quiet, "calls") as told:
+            made["cpu"] = compile_for_cpu(wanted, names, told)
+    folder = str(cache_folder.cache_folders()[0])
+    if as_json:
+        print_json({"folder": folder, **{name: vars(each) for name, each in made.items()}})
+        return
+    print_facts({"folder": folder, **{
+        name: f"{grouped(each.modules)} files, {each.num_bytes / 1e6:,.1f} MB, "
+              f"{each.seconds:.1f} s" for name, each in made.items()}})
+
+
+def _capabilities(arch: str | None, device: str) -> list[int]:
+    if arch is None:
+        from portpart.backends import space
+
+        return [space(device).kernels.modules.capability]  # type: ignore[attr-defined]
+    try:
+        return [int(each.strip().removeprefix("sm_")) for each in arch.split(",")]
+    except ValueError:
+        raise InputError(f"--arch is {arch!r}; it lists numbers as in 80,90") from None

@@ -1,0 +1,138 @@
+"""Rehearsed calls ask for the code that the calls themselves need, and change nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart import generators
+from portpart.api import compile_ahead
+from portpart.api.listing import list_algorithms
+from portpart.backends.cpu.space import CpuSpace
+from portpart.backends.cuda.compile import ask_direct, ask_resident
+from portpart.backends.cuda.program_text import ProgramText
+from portpart.backends.cuda.rehearsal import RehearsalSpace
+from portpart.backends.packing import tag_of
+from portpart.cli import main
+
+
+class Words(dict):
+    """In place of modules: what is asked for, by its words."""
+
+    def ask(self, words: str, text: Any) -> None:
+        self[words] = text
+
+
+class Watched(CpuSpace):
+    """The processor with a GPU's widths: calls are rehearsed, then run, and both are recorded."""
+
+    kind, name = "cuda", "watched"
+    widest_team = 256
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.rehearsed, self.used = Words(), Words()
+        self.kinds: list[str] = []
+
+    @property
+    def rehearsals(self) -> Any:
+        return self
+
+    def once(self, kind: str, call: Any) -> None:
+        self.kinds.append(kind)
+        call(RehearsalSpace(self.rehearsed))
+        self.used.clear()
+
+    def parallel_for(self, n: int, kernel: Any, *args: Any, team: int = 1) -> None:
+        if n > 0:
+            ask_direct(self.used, (kernel, tuple(map(tag_of, kernel.flattened(args))), team))
+        super().parallel_for(n, kernel, *args, team=team)
+
+    def executable(self, program: Any) -> Any:
+        ask_resident(self.used, ProgramText(program))
+        return super().executable(program)
+
+    @property
+    def missing(self) -> list[str]:
+        """Programs that were used and not asked for before."""
+        return [words for words in self.used.keys() - self.rehearsed.keys()
+                if words.startswith("(")]
+
+
+GRAPHS = {
+    "triangles": lambda: generators.delaunay(20_000),
+    "cubes": lambda: generators.grid_3d(40, 40, 40),
+    "small": lambda: generators.grid_2d(10, 10),
+}
+
+
+@pytest.mark.parametrize("k", [2, 64])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_all_programs_of_a_mesh_are_asked_for(name, k):
+    space = Watched()
+    result = portpart.partition(GRAPHS[name]().to(space), k)
+    assert result.cut == portpart.partition(GRAPHS[name](), k).cut
+    assert len(space.used) > 5
+    assert not space.missing
+
+
+def test_nearly_all_programs_of_a_circuit_are_asked_for():
+    space = Watched()
+    portpart.partition(generators.netlist(20_000).to(space), 8)
+    programs = [words for words in space.used if words.startswith("(")]
+    assert len(programs) > 8
+    assert len(space.missing) <= 4  # widths that follow from degrees of communities
+
+
+def test_kinds_of_calls_differ_in_what_programs_depend_on():
+    space, mesh = Watched(), generators.grid_2d(40, 40)
+    portpart.partition(mesh.to(space), 4)
+    portpart.partition(generators.grid_2d(41, 41).to(space), 4, seed=3)
+    same, other = space.kinds
+    assert same == other
+    portpart.partition(mesh.to(space), 4, edge_weights=np.full(mesh.num_arcs, 2))
+    portpart.partition(mesh.to(space), 4, fixed=[0, *[-1] * 1599])
+    portpart.partition(mesh.to(space), 4, preset="fast")
+    portpart.partition(mesh.to(space), 64)
+    assert len(set(space.kinds)) == 5
+
+
+@pytest.mark.parametrize("nets", [False, True], ids=["graphs", "hypergraphs"])
+def test_every_algorithm_and_preset_can_be_rehearsed(nets):
+    graph = generators.netlist(3000) if nets else generators.delaunay(3000)
+    space = Watched()
+    working = graph.to(space)
+    for name, algorithm in list_algorithms(hypergraphs=nets).items():
+        if algorithm.task != "partition":
+            continue
+        for preset in algorithm.presets:
+            before = len(space.kinds)
+            portpart.partition(working, 4, algorithm=name, preset=preset)
+            assert len(space.kinds) > before, (name, preset)
+
+
+@pytest.mark.parametrize("algorithm", ["hm", "im", "two-phase"])
+def test_mappings_can_be_rehearsed(algorithm):
+    space = Watched()
+    portpart.map_processes(generators.delaunay(3000).to(space), "2:4", "1:10", algorithm=algorithm)
+    assert space.kinds
+    assert len(space.rehearsed) > 5
+
+
+def test_the_processor_is_prepared_by_calls(monkeypatch, capsys):
+    monkeypatch.setattr(compile_ahead, "VERTICES", 900)
+    assert main(["compile", "--kinds", "mesh,circuit", "--presets", "fast", "--json"]) == 0
+    assert '"cpu"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--arch", "90"], "--arch goes with --device cuda"),
+    (["--kinds", "meshes"], "kind is 'meshes'; it must be one of mesh, web, circuit, matrix"),
+    (["--device", "cuda", "--arch", "new"], "--arch is 'new'; it lists numbers"),
+])
+def test_mistakes_are_told(arguments, message, capsys):
+    assert main(["compile", *arguments]) == 2
+    assert message in capsys.readouterr().err
