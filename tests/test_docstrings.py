@@ -18,9 +18,6 @@ from portpart.compat import pymetis
 PLACES = (portpart, *(importlib.import_module(f"portpart.{name}")
                       for name in ("generators", "io", "metrics", "plot")))
 
-WITHOUT = {"portpart.Graph", "portpart.Hypergraph", "portpart.space"}
-
-
 def modules() -> list[str]:
     """Where public names are defined, and every module of the places."""
     values = (getattr(place, name, None) for place in (*PLACES, pymetis) for name in place.__all__)
@@ -53,7 +50,7 @@ def public() -> list[str]:
     return sorted({f"{place.__name__}.{name}" for place in (*PLACES, pymetis)
                    for name in place.__all__
                    if callable(value := getattr(place, name)) and
-                   value.__module__.startswith("portpart")} - WITHOUT)
+                   value.__module__.startswith("portpart")})
 
 
 @pytest.mark.parametrize("name", public())

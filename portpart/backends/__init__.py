@@ -26,10 +26,22 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
         Threads of the CPU space; all by default, and no more than there are.  Results do not
         depend on it.
 
+    Returns
+    -------
+    ExecutionSpace
+        The same object for the same device and number of threads.
+
     Raises
     ------
     DeviceUnavailable
         If the device cannot be used here; the message says why.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> one_thread = portpart.space("cpu", threads=1)
+    >>> portpart.generators.grid_2d(8).to(one_thread)
+    <Graph: 64 vertices, 112 edges, on cpu>
     """
     kind, _, number = str(device).partition(":")
     if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):

@@ -49,6 +49,15 @@ class Graph:
     -----
     Arrays in host memory that are the graph's own are read-only.  Where others can write to them
     (``as_graph(copy=False)``, the memory of a device) each public function checks them again.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph = portpart.as_graph([[0, 1], [1, 2]])
+    >>> graph
+    <Graph: 3 vertices, 2 edges, on cpu>
+    >>> graph.offsets.tolist(), graph.targets.tolist()
+    ([0, 1, 3, 4], [1, 0, 2, 1])
     """
 
     offsets: Array

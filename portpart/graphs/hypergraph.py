@@ -67,6 +67,17 @@ class Hypergraph:
     -----
     Nets without pins and of one pin cost nothing, and are kept so that nets keep their numbers.
     Arrays in host memory that are the hypergraph's own are read-only.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> nets = portpart.as_hypergraph([[0, 1, 2], [2, 3]])
+    >>> nets
+    <Hypergraph: 4 vertices, 2 nets, 5 pins, on cpu>
+    >>> nets.net_offsets.tolist(), nets.net_pins.tolist()
+    ([0, 3, 5], [0, 1, 2, 2, 3])
+    >>> nets.vertex_offsets.tolist(), nets.vertex_nets.tolist()
+    ([0, 1, 2, 4, 5], [0, 0, 0, 1, 1])
     """
 
     net_offsets: Array
