@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -108,16 +109,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Memory errors, of whatever library, become `OutOfMemory`."""
+    try:
+        yield
+    except OutOfMemory:
+        raise
+    except MemoryError as problem:
+        raise OutOfMemory(f"main memory does not suffice: {problem}".rstrip(": ")) from problem
+
+
 def typed_memory_errors(function: Callable[P, R]) -> Callable[P, R]:
     """A public function whose memory errors, of whatever library, are `OutOfMemory`."""
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
-        try:
+        with memory_errors():
             return function(*args, **options)
-        except OutOfMemory:
-            raise
-        except MemoryError as problem:
-            raise OutOfMemory(f"main memory does not suffice: {problem}".rstrip(": ")) from problem
 
     return call

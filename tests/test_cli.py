@@ -21,8 +21,8 @@ from rich.console import Console
 
 import portpart.api.partition
 from portpart import errors
+from portpart.api.progress import phase_display
 from portpart.cli import main
-from portpart.cli.progress import phase_display
 
 CYCLE = "4 4\n2 4\n1 3\n2 4\n1 3\n"  # 0 - 1 - 2 - 3 - 0 in METIS format
 

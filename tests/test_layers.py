@@ -24,7 +24,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # folder that have no entry of their own.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "version"),
-    ("options",),
+    ("options", "html"),
     ("backends/cache_folder",),
     ("backends/language/*",),
     ("backends/*",),
@@ -67,7 +67,7 @@ FLOOR = {unit: floor for floor, units in enumerate(LAYERS) for unit in units}
 RECIPES = ("portpart", "jet", "gkway", "igkway", "gpmetis", "integrated_mapping",
            "multisection")
 
-TOP = {"__init__", "__main__", "errors", "options", "version"}
+TOP = {"__init__", "__main__", "errors", "html", "options", "version"}
 """The only modules beside the folders."""
 
 DOORS = {

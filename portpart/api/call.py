@@ -104,7 +104,7 @@ def call_of(
     fixed: Any, initial: Any, min_block_weight: int | None, objective: str | None,
     vertex_sizes: Any, algorithm: str | None, preset: Any, device: str, seed: int | None,
     threads: int | None, starts: int | None, time_limit: float | None, symmetrize: Any,
-    weights: Any, weight_scale: float | None, progress: Progress | None, as_edges: bool = True,
+    weights: Any, weight_scale: float | None, progress: Any, as_edges: bool = True,
 ) -> Call:  # fmt: skip
     """Check the options of `portpart.partition`; graphs of hypergraphs' nets may stand for them."""
     begin = time.perf_counter()

@@ -25,9 +25,10 @@ from portpart.api.device import (
     warn_of_percents,
 )
 from portpart.api.mapping_memory import check_memory
+from portpart.api.progress import takes_progress
 from portpart.api.rehearsal import rehearse
 from portpart.api.results import MappingResult
-from portpart.errors import InputError, typed_memory_errors
+from portpart.errors import InputError
 from portpart.graphs.topology import Topology, checked_topology
 from portpart.metrics.balance import block_weight_limits, imbalance_of
 from portpart.metrics.mapping import level_costs_of
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from portpart.backends.interface import Array
 
 
-@typed_memory_errors
+@takes_progress
 def map_processes(
     graph: Any,
     hierarchy: Any = None,
@@ -64,7 +65,7 @@ def map_processes(
     symmetrize: bool | str = False,
     weights: bool | str | None = None,
     weight_scale: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> MappingResult:
     """Assign the vertices of a communication graph to the processing elements of a machine.
 

@@ -30,6 +30,7 @@ from portpart.algorithms.refinement.trial import Trial
 from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
+from portpart.html import table
 from portpart.primitives.recorded_sort import SortArrays
 
 if TYPE_CHECKING:
@@ -254,6 +255,10 @@ class MemoryEstimate:
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<22} {readable(size):>10}" for name, size in self._rows() if size)
+
+    def _repr_html_(self) -> str:
+        return table("MemoryEstimate", [(name, readable(size)) for name, size in self._rows()
+                                        if size])
 
     def _rows(self) -> Iterator[tuple[str, int]]:
         yield "input graph", self.graph

@@ -6,11 +6,11 @@ from typing import Any
 
 from portpart.algorithms.multilevel.trace import Progress
 from portpart.api.call import call_of
+from portpart.api.progress import takes_progress
 from portpart.api.results import PartitionResult
-from portpart.errors import typed_memory_errors
 
 
-@typed_memory_errors
+@takes_progress
 def partition(
     graph: Any,
     k: int,
@@ -34,7 +34,7 @@ def partition(
     symmetrize: bool | str = False,
     weights: bool | str | None = None,
     weight_scale: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> PartitionResult:
     """Divide a graph or a hypergraph into `k` blocks of nearly equal weight, cutting little.
 
@@ -98,9 +98,10 @@ def partition(
     weight_scale : float, optional
         What ``"round"`` and ``"abs"`` multiply by; ``stats["weight_scale"]`` tells what it was.
         The cut counts the rounded weights.
-    progress : callable, optional
-        Called as ``progress(phase, level, number_of_levels)``: when coarsening, the initial
-        partition and the finish begin, after each level, and as ``"done"`` in the end.
+    progress : bool or callable, optional
+        True draws a line on stderr, if that is a terminal, or in a notebook, which is gone at the
+        end.  A callable is called as ``progress(phase, level, number_of_levels)``: when coarsening,
+        the initial partition and the finish begin, after each level, and as ``"done"`` in the end.
 
     Returns
     -------

@@ -19,9 +19,10 @@ from portpart.algorithms.refinement.homes import Homes
 from portpart.api.bounds import FREE
 from portpart.api.call import Call, block_weights_of, call_of, cost_of
 from portpart.api.migration import Old, limit_of, old_of, price_of, with_homes, within
+from portpart.api.progress import takes_progress
 from portpart.api.results import RepartitionResult
 from portpart.backends.interface import Array
-from portpart.errors import InputError, typed_memory_errors
+from portpart.errors import InputError
 
 PRICED = (PortpartConfig, HypergraphConfig, JetConfig)
 """Configurations of algorithms whose refinement knows prices of moving."""
@@ -30,7 +31,7 @@ WORTHWHILE = 1.25
 """A new partition that costs more times what the one from the old blocks does is no start."""
 
 
-@typed_memory_errors
+@takes_progress
 def repartition(
     graph: Any,
     part: Any,
@@ -56,7 +57,7 @@ def repartition(
     symmetrize: bool | str = False,
     weights: bool | str | None = None,
     weight_scale: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> RepartitionResult:
     """Partition a graph or a hypergraph anew, and leave vertices where they are if that costs less.
 

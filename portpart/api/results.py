@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.graphs.arrays import host_array
+from portpart.html import table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -109,6 +110,21 @@ class PartitionResult:
     def __iter__(self) -> Iterator[Any]:
         return iter((self.cut, self.part))
 
+    def _facts(self) -> list[tuple[str, object]]:
+        """What notebooks show: numbers that the result has, nothing of the size of `part`."""
+        weights = self.block_weights
+        heaviest = f"{weights.min():,} to {weights.max():,}" if len(weights) else "none"
+        return [
+            ("vertices", len(self.part)), ("blocks", self.k), ("cut", self.cut),
+            ("km1", self.km1), ("soed", self.soed), ("volume", self.volume),
+            ("imbalance", f"{self.imbalance:.4f}"),
+            ("balance", "kept" if self.feasible else "NOT kept"), ("block weights", heaviest),
+            ("limit", self.max_block_weight_allowed), ("time", f"{self.seconds:.3f} s"),
+            ("device", self.stats.get("device"))]
+
+    def _repr_html_(self) -> str:
+        return table(type(self).__name__, self._facts())
+
     def __repr__(self) -> str:
         state = "" if self.feasible else ", out of bounds"
         others = "".join(f", {name} {value:,}" for name, value in (
@@ -156,6 +172,10 @@ class RepartitionResult(PartitionResult):
         """What all moves cost: the price times their size."""
         return self.price * self.migration
 
+    def _facts(self) -> list[tuple[str, object]]:
+        return [*super()._facts(), ("moved", self.moved), ("migration", self.migration),
+                ("price", self.price)]
+
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, {self.moved:,} moved>".replace("Part", "Repart", 1)
 
@@ -201,6 +221,10 @@ class MappingResult(PartitionResult):
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.cost, self.part))
+
+    def _facts(self) -> list[tuple[str, object]]:
+        costs = " + ".join(f"{cost:,}" for cost in self.level_costs.tolist())
+        return [("communication cost", self.cost), ("cost by level", costs), *super()._facts()]
 
     def __repr__(self) -> str:
         state = "" if self.feasible else ", out of bounds"

@@ -24,6 +24,7 @@ from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.html import table
 from portpart.io.text.files import PathLike
 
 
@@ -260,6 +261,13 @@ class Session:
         rounds, session._asked = read_session(path, space)
         session._begin(rounds)
         return session
+
+    def _repr_html_(self) -> str:
+        with self._state() as rounds:
+            return table("Session", [
+                ("vertices", rounds.edited.vertices.num_alive), ("blocks", self.k),
+                (self.objective, rounds.last.cost),
+                ("balance", "kept" if rounds.feasible else "NOT kept")])
 
     def __repr__(self) -> str:
         with self._state() as rounds:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from portpart.html import table
 from portpart.metrics.balance import imbalance_of
 
 
@@ -100,6 +101,13 @@ class SessionUpdate:
 
     def _value(self, name: str) -> int:
         return self.value if name == self.objective else self.measure(name)
+
+    def _repr_html_(self) -> str:
+        return table("SessionUpdate", [
+            (self.objective, self.value), ("imbalance", f"{self.imbalance:.4f}"),
+            ("balance", "kept" if self.feasible else "NOT kept"), ("moved", self.moved),
+            ("migration", self.migration), ("affected", self.affected), ("effort", self.effort),
+            ("time", f"{1000 * self.seconds:.3f} ms")])
 
     def __repr__(self) -> str:
         state = "" if self.feasible else ", out of bounds"

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from portpart.api.progress import phase_display
 from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
 from portpart.cli.output import libraries_on_stderr, print_facts, print_json
-from portpart.cli.progress import phase_display
 from portpart.cli.results import as_facts, as_object
 
 

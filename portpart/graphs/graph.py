@@ -14,6 +14,7 @@ import numpy as np
 
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
+from portpart.html import table
 from portpart.primitives.reduce import longest_row, sum_of
 
 if TYPE_CHECKING:
@@ -193,6 +194,17 @@ class Graph:
         for name, array in self.arrays.items():
             values[name] = None if array is None else owned(array, [array], copy=True)
         return restored, tuple(values.values())
+
+    def _repr_html_(self) -> str:
+        weighted = [name for name, weights in (("edges", self.weights),
+                                               ("vertices", self.vertex_weights))
+                    if weights is not None]
+        return table("Graph", [
+            ("vertices", self.num_vertices), ("edges", self.num_edges),
+            ("mean degree", f"{self.mean_degree:.2f}"),
+            ("weights", " and ".join(weighted) or "none"),
+            ("weight scale", self.weight_scale if self.weight_scale != 1 else None),
+            ("names", None if self.names is None else "yes"), ("memory of", self.space.name)])
 
     def __repr__(self) -> str:
         weighted = [

@@ -16,6 +16,7 @@ from portpart.backends.language import Record
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
+from portpart.html import table
 from portpart.primitives.reduce import longest_row, sum_of
 
 if TYPE_CHECKING:
@@ -212,6 +213,16 @@ class Hypergraph:
         for name, array in self.arrays.items():
             values[name] = None if array is None else owned(array, [array], copy=True)
         return restored, tuple(values.values())
+
+    def _repr_html_(self) -> str:
+        weighted = [name for name, weights in (("nets", self.net_weights),
+                                               ("vertices", self.vertex_weights))
+                    if weights is not None]
+        return table("Hypergraph", [
+            ("vertices", self.num_vertices), ("nets", self.num_nets), ("pins", self.num_pins),
+            ("pins of a net", f"{self.num_pins / max(1, self.num_nets):.2f} in the mean"),
+            ("weights", " and ".join(weighted) or "none"),
+            ("names", None if self.names is None else "yes"), ("memory of", self.space.name)])
 
     def __repr__(self) -> str:
         weighted = [name for name, weights in (("net", self.net_weights),

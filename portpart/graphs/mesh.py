@@ -16,6 +16,7 @@ from portpart.errors import InputError
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.incidence import Incidence, joined_rows
 from portpart.graphs.other_side import part_of_other_side
+from portpart.html import table
 from portpart.options import shown
 
 
@@ -207,6 +208,13 @@ class Mesh:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return sealed_mesh, (self.offsets, self.nodes, self.num_nodes, self.element_weights)
+
+    def _repr_html_(self) -> str:
+        return table("Mesh", [
+            ("elements", self.num_elements), ("nodes", self.num_nodes),
+            ("nodes of an element", f"{len(self.nodes) / max(1, self.num_elements):.2f} in the "
+                                    "mean"),
+            ("weights", "none" if self.element_weights is None else "elements")])
 
     def __repr__(self) -> str:
         weighted = "" if self.element_weights is None else ", with element weights"

@@ -11,6 +11,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
+from portpart.html import table
 from portpart.options import exact_fraction, shown
 
 MAX_ELEMENTS = 2**31 - 1
@@ -138,6 +139,13 @@ class Topology:
     def outside(self, depth: int) -> Topology:
         """The hierarchy from level `depth` on: what lies inside a place of that level is one."""
         return Topology(self.arities[depth - 1 :], self.level_distances[depth - 1 :])
+
+    def _repr_html_(self) -> str:
+        levels = ([("distances", "by a matrix")] if not self.is_hierarchy else
+                  [(f"level {level}", f"{arity:,} at distance {distance:,}")
+                   for level, (arity, distance) in enumerate(
+                       zip(self.arities, self.level_distances), start=1)])
+        return table("Topology", [("elements", self.num_elements), *levels])
 
     def __repr__(self) -> str:
         if not self.is_hierarchy:

@@ -75,8 +75,8 @@ class Evaluation(Report):
         """Number of blocks without a vertex."""
         return int((self.components == 0).sum())
 
-    def __str__(self) -> str:
-        rows = [
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
             ("graph", f"{self.num_vertices:,} vertices, {self.num_edges:,} edges"),
             ("blocks", f"{self.k:,} ({self.empty_blocks} empty, {self.disconnected_blocks} "
                        "disconnected)"),
@@ -88,7 +88,6 @@ class Evaluation(Report):
                        f"{self.max_communication_volume:,})"),
             ("neighbours", f"{self.neighbour_pairs:,} pairs of blocks"),
         ]
-        return "\n".join(f"{name:<14}{text}" for name, text in rows)
 
 
 @overload

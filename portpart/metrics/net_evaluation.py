@@ -73,8 +73,8 @@ class HypergraphEvaluation(Report):
     connectivity: np.ndarray
     target: Any = None
 
-    def __str__(self) -> str:
-        rows = [
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
             ("hypergraph", f"{self.num_vertices:,} vertices, {self.num_nets:,} nets, "
                            f"{self.num_pins:,} pins"),
             ("blocks", f"{self.k:,} ({self.empty_blocks} empty)"),
@@ -86,7 +86,6 @@ class HypergraphEvaluation(Report):
             ("boundary", f"{self.boundary:,} vertices"),
             ("absorption", f"{self.absorption:,.2f}"),
         ]
-        return "\n".join(f"{name:<14}{text}" for name, text in rows)
 
 
 def evaluated_nets(view: NetsView, target: Any) -> HypergraphEvaluation:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
+from portpart.html import table
 from portpart.metrics.balance import keeps_limits
 
 
-class Report:
+class Report(ABC):
     """A dataclass of metrics; has block weights, and perhaps a target."""
 
     block_weights: np.ndarray
     target: Any
+
+    @abstractmethod
+    def _facts(self) -> list[tuple[str, str]]:
+        """What is printed, by name."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<14}{text}" for name, text in self._facts())
+
+    def _repr_html_(self) -> str:
+        return table(type(self).__name__, self._facts())
 
     def is_balanced(self, imbalance: Any = 0.03) -> bool:
         """True if no block is above its limit for `imbalance` (exact)."""

@@ -1,0 +1,144 @@
+"""Progress of a call: one line on a terminal, or below a cell of a notebook, gone at the end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from portpart.errors import memory_errors
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Report = Callable[[str, int, int], None]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+LAST_PHASES = ("refinement", "finish", "done")
+"""Phases that walk from the coarsest level down to level 0.
+
+How many levels coarsening will make nobody knows before.
+"""
+
+BETWEEN_UPDATES = 0.1
+"""Seconds between two pictures in a notebook."""
+
+
+def takes_progress(function: Callable[P, R]) -> Callable[P, R]:
+    """A public function with a keyword `progress`, of which True draws and False is None.
+
+    Its memory errors, of whatever library, are `OutOfMemory`.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        with memory_errors():
+            if options.get("progress") is True:
+                with phase_display() as report:
+                    return function(*args, **{**options, "progress": report})  # type: ignore[arg-type]
+            if options.get("progress") is False:
+                options["progress"] = None
+            return function(*args, **options)
+
+    return call
+
+
+@contextmanager
+def phase_display(quiet: bool = False,
+                  console: Console | None = None) -> Iterator[Report | None]:
+    """Yield a callable ``(phase, level, num_levels)`` that draws, or None where nobody looks.
+
+    Parameters
+    ----------
+    quiet
+        True draws nothing, whoever looks.
+    console
+        Where to draw; by default a notebook, or stderr if that is a terminal.
+    """
+    if quiet:
+        yield None
+    elif console is None and in_notebook():
+        with _below_a_cell() as report:
+            yield report
+    elif console is None and not (sys.stderr and sys.stderr.isatty()):
+        yield None
+    else:
+        with _on_terminal(console) as report:
+            yield report
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this."""
+    python = sys.modules.get("IPython")
+    shell = python.get_ipython() if python else None
+    return getattr(shell, "kernel", None) is not None
+
+
+@contextmanager
+def _on_terminal(console: Console | None) -> Iterator[Report]:
+    # rich takes 0.1 s to import: only worth it when something is drawn
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description:<24}"),
+        BarColumn(),
+        TextColumn("{task.fields[place]:<14}"),
+        TimeElapsedColumn(),
+    )
+    target = console or Console(stderr=True)
+    with Progress(*columns, console=target, transient=True) as progress:
+        task = progress.add_task("starting", total=None, place="")
+
+        def report(phase: str, level: int, num_levels: int) -> None:
+            progress.update(task, description=phase, total=total_of(phase, num_levels),
+                            completed=num_levels - level, place=place_of(level, num_levels))
+
+        yield report
+
+
+@contextmanager
+def _below_a_cell() -> Iterator[Report]:
+    """One line of HTML that is replaced, which all front ends know; it needs no widgets."""
+    from IPython.display import HTML, display
+
+    begin = shown_at = time.perf_counter()
+    handle: Any = display(HTML(""), display_id=True)
+
+    def report(phase: str, level: int, num_levels: int) -> None:
+        nonlocal shown_at
+        now = time.perf_counter()
+        if now - shown_at >= BETWEEN_UPDATES:
+            shown_at = now
+            handle.update(HTML(line_of(phase, level, num_levels, now - begin)))
+
+    try:
+        yield report
+    finally:
+        handle.update(HTML(""))
+
+
+def line_of(phase: str, level: int, num_levels: int, seconds: float) -> str:
+    """A phase, a bar and the time as HTML."""
+    from html import escape
+
+    total = total_of(phase, num_levels)
+    known = f' max="{total}" value="{num_levels - level}"' if total else ""
+    return (f'{escape(phase)} <progress style="vertical-align:middle"{known}></progress> '
+            f"{place_of(level, num_levels)} <small>{seconds:.1f} s</small>")
+
+
+def total_of(phase: str, num_levels: int) -> int | None:
+    """How many steps a phase has, if that is known."""
+    return num_levels if phase.endswith(LAST_PHASES) else None
+
+
+def place_of(level: int, num_levels: int) -> str:
+    """The level that is worked on."""
+    return f"level {level} of {num_levels}" if num_levels else ""

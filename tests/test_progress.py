@@ -1,0 +1,170 @@
+"""`progress=True` draws where somebody looks, is gone at the end, and costs nothing else."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import portpart
+from portpart.api.progress import line_of, phase_display
+
+GRID = portpart.generators.grid_2d(20, 20)
+OLD = [vertex // 200 for vertex in range(400)]
+
+HIDE_CURSOR, SHOW_CURSOR, ERASE_LINE = "\x1b[?25l", "\x1b[?25h", "\x1b[2K"
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "partition": lambda **how: portpart.partition(GRID, 4, **how),
+    "repartition": lambda **how: portpart.repartition(GRID, OLD, 2, **how),
+    "map_processes": lambda **how: portpart.map_processes(GRID, "2:2", "1:10", **how),
+}
+
+
+class Screen(io.StringIO):
+    """What a terminal is sent."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    return Screen()
+
+
+def is_clean(text: str) -> bool:
+    """Whether what was drawn is gone, and the cursor is back."""
+    last = max(text.rfind(word) for word in ("starting", "coarsening", "refinement", "done"))
+    return text.rfind(SHOW_CURSOR) > text.rfind(HIDE_CURSOR) and text.rfind(ERASE_LINE) > last
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_draws_on_a_terminal_and_leaves_it_clean(name: str, screen: Screen) -> None:
+    with redirect_stderr(screen):
+        result = CALLS[name](progress=True)
+    text = screen.getvalue()
+    assert "done" in text
+    assert HIDE_CURSOR in text
+    assert is_clean(text)
+    assert (result.part == CALLS[name]().part).all()
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("wanted", [False, None])
+def test_nothing_is_drawn_unless_asked_for(name: str, wanted: Any, screen: Screen) -> None:
+    with redirect_stderr(screen):
+        CALLS[name](progress=wanted)
+    assert not screen.getvalue()
+
+
+def test_nothing_is_drawn_where_stderr_is_a_file() -> None:
+    with redirect_stderr(io.StringIO()) as file:
+        CALLS["partition"](progress=True)
+    assert not file.getvalue()
+
+
+def test_a_call_that_is_refused_leaves_the_terminal_clean(screen: Screen) -> None:
+    with redirect_stderr(screen), pytest.raises(portpart.InputError):
+        portpart.partition(GRID, 0, progress=True)
+    assert is_clean(screen.getvalue())
+
+
+def interrupted(**options: Any) -> None:
+    """Draw, and be interrupted."""
+    with phase_display(**options) as report:
+        assert report is not None
+        report("coarsening", 0, 1)
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_the_terminal_clean(screen: Screen) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(console=Console(file=screen, force_terminal=True))
+    assert is_clean(screen.getvalue())
+
+
+def test_warnings_still_name_the_line_of_the_caller() -> None:
+    with pytest.warns(UserWarning, match="imbalance=3") as caught:
+        portpart.partition(GRID, 2, imbalance=3, progress=True)
+    assert caught[0].filename == __file__
+
+
+def test_without_progress_nothing_that_draws_is_imported() -> None:
+    code = ("import sys, portpart; portpart.partition([(0, 1)], 2, progress=False);"
+            "print({'rich', 'IPython'} & set(sys.modules))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+class Handle:
+    """What was shown below a cell, one after the other."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def update(self, text: str) -> None:
+        self.shown.append(text)
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> Handle:
+    """Stands in for IPython in a kernel."""
+    handle = Handle()
+    python, display = ModuleType("IPython"), ModuleType("IPython.display")
+    python.get_ipython = lambda: SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
+    display.HTML = str  # type: ignore[attr-defined]
+    display.display = lambda _, display_id: handle  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", python)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setattr("portpart.api.progress.BETWEEN_UPDATES", 0)
+    return handle
+
+
+def test_notebooks_show_one_line_that_is_gone_at_the_end(notebook: Handle) -> None:
+    CALLS["partition"](progress=True)
+    *lines, last = notebook.shown
+    assert any("coarsening" in line for line in lines)
+    assert any("<progress" in line for line in lines)
+    assert not last
+
+
+def test_an_interrupt_clears_the_line_of_a_notebook(notebook: Handle) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not notebook.shown[-1]
+
+
+def test_lines_tell_how_far_a_phase_is() -> None:
+    assert 'max="4" value="3"' in line_of("refinement", 1, 4, 0.5)
+    assert "level 1 of 4" in line_of("refinement", 1, 4, 0.5)
+    assert "max=" not in line_of("coarsening", 0, 3, 0.5)
+
+
+def test_a_real_kernel_shows_and_clears_the_line() -> None:
+    pytest.importorskip("ipykernel", reason="needs Jupyter's kernel of Python")
+    client = pytest.importorskip("jupyter_client", reason="needs a client of kernels")
+    manager, kernel = client.manager.start_new_kernel(kernel_name="python3")
+    messages: list[dict[str, Any]] = []
+    code = ("import portpart, portpart.api.progress as p; p.BETWEEN_UPDATES = 0\n"
+            "portpart.partition(portpart.generators.grid_2d(20, 20), 4, progress=True).cut")
+    try:
+        reply = kernel.execute_interactive(code, timeout=120, output_hook=messages.append)
+    finally:
+        kernel.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert reply["content"]["status"] == "ok", reply
+    lines = [message["content"]["data"]["text/html"] for message in messages
+             if message["msg_type"] == "update_display_data"]
+    assert any("refinement" in line for line in lines)
+    assert not lines[-1]
