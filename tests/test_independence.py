@@ -23,6 +23,7 @@ METRICS = {
     "mapping/test_costs.py": "tests of metrics of mappings",
     "test_dead_code.py": "only names them",
     "test_exact.py": "which numbers metrics take",
+    "test_notebooks.py": "how evaluations are shown",
     "test_shared_memory.py": "metrics share and check arrays as other calls do",
     "fuzz/calls.py": "calls metrics with odd objects",
     "fuzz/targets.py": "gives odd numbers to what reads targets",
