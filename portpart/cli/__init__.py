@@ -1,4 +1,4 @@
-"""Command line: ``portpart partition | map | evaluate | info | convert | generate | ...``.
+"""Command line: ``portpart partition | map | evaluate | report | info | convert | generate | ...``.
 
 Every command is a module of this folder and is imported when it is called, so that
 ``portpart --help`` and a mistyped option answer at once.
@@ -29,6 +29,7 @@ COMMANDS = {
     "replay": "Follow the edits of a netlist, round by round.",
     "map": "Assign processes to the elements of a machine, sending little far.",
     "evaluate": "Measure a partition: cut, balance, communication volume.",
+    "report": "Write a page about a partition: numbers and pictures.",
     "info": "Describe a graph or hypergraph: size, degrees, weights.",
     "convert": "Rewrite a graph or hypergraph in another format.",
     "generate": "Make a synthetic graph or hypergraph.",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from portpart.graphs.graph import Graph
     from portpart.graphs.hypergraph import Hypergraph
+    from portpart.graphs.mesh import Mesh
     from portpart.io import Netlist
 
 STANDARD = "-"
@@ -120,6 +121,17 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
     return io.read_netlist(name, top=reading.top, format=reading.file_format)
 
 
+def read_mesh(name: str, reading: Reading) -> Mesh | None:
+    """Read the mesh in file `name` whose elements are the vertices; None if it is no such file."""
+    from portpart import io
+    from portpart.io.known import format_of_name
+
+    if reading.mesh == "nodal" or name == STANDARD:
+        return None
+    is_mesh = (reading.file_format or format_of_name(name)) == "metis-mesh"
+    return io.read_mesh(name) if is_mesh else None
+
+
 def _options(reading: Reading) -> dict[str, Any]:
     """Options for `portpart.io.read`."""
     for option in OF_NETS_ALONE:
@@ -196,6 +208,16 @@ def read_matrix(name: str) -> np.ndarray:
 
     text = _text(name)
     return np.loadtxt(text.splitlines(), ndmin=2, delimiter="," if "," in text else None)
+
+
+def read_points(name: str) -> np.ndarray:
+    """Read coordinates, those of a point a line, or an .npy file."""
+    import numpy as np
+
+    try:
+        return np.load(name, allow_pickle=False) if name.endswith(".npy") else read_matrix(name)
+    except ValueError as problem:
+        raise click.UsageError(f"{name}: {problem}") from None
 
 
 def _text(name: str) -> str:

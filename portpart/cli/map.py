@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from portpart.api.progress import phase_display
-from portpart.cli import files, options
+from portpart.cli import files, machines, options
 from portpart.cli.exits import INFEASIBLE, OK
 from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print_json
 from portpart.cli.results import as_facts, as_object
@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("map")
 @options.graph_argument
-@click.option("-H", "--hierarchy", metavar="4:8:6",
-              help="Elements a processor, processors a node, ... from the innermost level on.")
-@click.option("-D", "--distances", metavar="1:10:100",
-              help="What communication costs at most so far out, for each level.")
-@click.option("--matrix", metavar="FILE",
-              help="Distances of all pairs of elements instead, parted by blanks or commas.")
+@machines.machine_options
 @click.option("-o", "--output", metavar="FILE", help="Write one element number a line.")
 @click.option("--rankfile", metavar="FILE", help="Write an MPI rankfile: vertex i is rank i.")
 @click.option("--hosts", metavar="FILE",
@@ -74,7 +69,7 @@ def command(
     from portpart import io
     from portpart.api.map_processes import map_processes
 
-    topology = _topology(hierarchy, distances, matrix)
+    topology = machines.topology(hierarchy, distances, matrix)
     names = _host_names(topology, rankfile, hosts, nodelist, node_levels)
     with phase_display(quiet) as progress:
         if progress:
@@ -104,21 +99,6 @@ def command(
                          cost=f"{grouped(result.cost)} (by level: {levels})")
         print_facts(facts, to_stderr=files.STANDARD in (output, rankfile))
     return OK if result.feasible else INFEASIBLE
-
-
-def _topology(hierarchy: str | None, distances: str | None, matrix: str | None) -> Topology:
-    from portpart.graphs.topology import Topology
-
-    if matrix is None:
-        if hierarchy is None or distances is None:
-            raise click.UsageError("-H and -D are needed, or --matrix")
-        return Topology(hierarchy, distances)
-    if hierarchy is not None or distances is not None:
-        raise click.UsageError("--matrix takes the place of -H and -D")
-    try:
-        return Topology.from_matrix(files.read_matrix(matrix))
-    except ValueError as problem:
-        raise click.UsageError(f"{matrix}: {problem}") from None
 
 
 def _host_names(topology: Topology, rankfile: str | None, hosts: str | None, nodelist: str | None,

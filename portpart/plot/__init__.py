@@ -11,6 +11,7 @@ from portpart.plot.colors import block_colors
 from portpart.plot.layouts import layout
 from portpart.plot.machines import traffic
 from portpart.plot.networks import graph, quotient
+from portpart.plot.reports import report
 from portpart.plot.rounds import session
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "layout",
     "partition",
     "quotient",
+    "report",
     "session",
     "traffic",
 ]

@@ -70,7 +70,8 @@ def block_colors(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
 
 def colors_of(links: csr_array) -> np.ndarray:
     """Colours of blocks that are neighbours where `links`, symmetric, has an entry."""
-    return palette(max(len(FIRST), links.shape[0]))[greedy_coloring(links)]
+    coloring = greedy_coloring(links)
+    return palette(max(len(FIRST), int(coloring.max(initial=0)) + 1))[coloring]
 
 
 def checked_colors(colors: Any, k: int) -> np.ndarray:

@@ -1,0 +1,51 @@
+"""Options of commands that are about a machine, and the machine that they tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from portpart.cli import files
+from portpart.cli.options import Function
+
+if TYPE_CHECKING:
+    from portpart.graphs.topology import Topology
+
+_MACHINE = (
+    click.option("-H", "--hierarchy", metavar="4:8:6",
+                 help="Elements a processor, processors a node, ... from the innermost level on."),
+    click.option("-D", "--distances", metavar="1:10:100",
+                 help="What communication costs at most so far out, for each level."),
+    click.option("--matrix", metavar="FILE",
+                 help="Distances of all pairs of elements instead, parted by blanks or commas."),
+)
+
+
+def machine_options(function: Function) -> Function:
+    """Add the options that `topology` takes."""
+    for option in reversed(_MACHINE):
+        function = option(function)
+    return function
+
+
+def topology(hierarchy: str | None, distances: str | None, matrix: str | None) -> Topology:
+    """The machine of the options.
+
+    Raises
+    ------
+    click.UsageError
+        If they do not tell one.
+    """
+    from portpart.graphs.topology import Topology
+
+    if matrix is None:
+        if hierarchy is None or distances is None:
+            raise click.UsageError("-H and -D are needed, or --matrix")
+        return Topology(hierarchy, distances)
+    if hierarchy is not None or distances is not None:
+        raise click.UsageError("--matrix takes the place of -H and -D")
+    try:
+        return Topology.from_matrix(files.read_matrix(matrix))
+    except ValueError as problem:
+        raise click.UsageError(f"{matrix}: {problem}") from None

@@ -1,0 +1,67 @@
+"""``portpart report``: a page about a partition, with its numbers and pictures."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from portpart.cli import files, machines, options
+from portpart.cli.exits import INFEASIBLE, OK
+
+
+class Remembering(click.Command):
+    """A command that knows its arguments as they were written."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.obj = list(args)
+        return super().parse_args(ctx, args)
+
+
+@click.command("report", cls=Remembering)
+@options.graph_argument
+@click.argument("part", metavar="PART")
+@click.option("-o", "--output", metavar="FILE", default="report.html", show_default=True,
+              help="Where the page is written.")
+@click.option("--points", metavar="FILE",
+              help="Coordinates of the vertices, or of the nodes of a METIS mesh: two or three "
+                   "numbers a line, or an .npy file.")
+@click.option("-k", "k", type=click.IntRange(min=1), help="Default: largest block number + 1.")
+@options.imbalance_option
+@options.target_option
+@machines.machine_options
+@click.option("--title", help="What the page is headed; default: how many blocks there are.")
+@click.option("--made-by", multiple=True, metavar="COMMAND",
+              help="How the partition was made; shown at the end.")
+@options.names_option
+@options.reading_options
+def command(
+    graph: str, part: str, output: str, points: str | None, k: int | None, imbalance: float,
+    target: list[str] | None, hierarchy: str | None, distances: str | None, matrix: str | None,
+    title: str | None, made_by: tuple[str, ...], names: bool, reading: files.Reading,
+) -> int:  # fmt: skip
+    """Write a page of HTML about the partition PART (one block number a line) of GRAPH.
+
+    It holds metrics of the partition and of each block, and pictures, which take Matplotlib: pip
+    install portpart[plot]. With -H and -D, or --matrix, blocks are elements of a machine. The exit
+    code is 1 if a block is heavier than the imbalance allows.
+    """
+    if [graph, part, points, matrix].count(files.STANDARD) > 1:
+        raise click.UsageError("only one of GRAPH, PART, --points and --matrix can be standard "
+                               "input")
+    from portpart.io.text.files import write_chunks
+    from portpart.plot.judged import judged
+    from portpart.plot.reports import page_about
+
+    machine = None
+    if (hierarchy, distances, matrix) != (None, None, None):
+        machine = machines.topology(hierarchy, distances, matrix)
+    loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
+    blocks = files.read_partition(part, loaded.num_vertices, vertex_names)
+    places = None if points is None else files.read_points(points)
+    mesh = None if points is None else files.read_mesh(graph, reading)
+    found = judged(loaded, blocks, k, imbalance, target, machine)
+    own = shlex.join(["portpart", "report", *click.get_current_context().obj])
+    text = page_about(found, points=places, mesh=mesh, title=title, commands=[*made_by, own])
+    write_chunks(output, [text.encode()])
+    return OK if found.feasible else INFEASIBLE
