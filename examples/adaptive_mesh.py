@@ -13,7 +13,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from drawing import colours_of_blocks
 
 import portpart
 
@@ -68,8 +67,7 @@ def draw(steps: list[portpart.generators.MeshStep], parts: list[np.ndarray],
     """Draw three steps with the blocks in colours, and curves of cuts and of cells sent."""
     figure, axes = plt.subplots(1, 5, figsize=(25, 5))
     k = int(max(part.max() for part in parts)) + 1
-    links = portpart.metrics.quotient_graph(steps[0].graph, parts[0], k).to_scipy()
-    colours = colours_of_blocks(links)
+    colours = portpart.plot.block_colors(steps[0].graph, parts[0], k)
     for place, number in enumerate((0, len(steps) // 2, len(steps) - 1)):
         step = steps[number]
         sizes = (300 * 0.5**step.levels) ** 2

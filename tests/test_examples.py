@@ -31,8 +31,21 @@ def test_demo_compares_with_metis_and_draws_the_mesh(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "mesh.png"
     text = run_demo("--points", "3000", "-k", "8", "--output", str(picture))
-    for word in ("portpart ", "METIS ", "by phase: coarsening", "compiling", "3,000 vertices"):
+    for word in ("by phase: coarsening", "compiling", "3,000 vertices"):
         assert word in text
+    rows = {name: [float(word.replace(",", "")) for word in line.split()[-3:]]
+            for line in text.splitlines() for name in ("portpart fast", "portpart default", "METIS")
+            if line.startswith(name)}
+    assert len(rows) == 3
+    # what each buys follows from the table: cut and time beside METIS, default's beside fast, too
+    fast, default, metis = rows["portpart fast"], rows["portpart default"], rows["METIS"]
+    wanted = [(fast, metis), (default, metis), (default, fast)]
+    said = re.findall(r"cuts ([\d.]+)% (less|more) than (?:METIS|portpart fast)", text)
+    assert len(said) == 3
+    for (percent, word), (own, other) in zip([each[:2] for each in said], wanted):
+        change = (own[0] - other[0]) / other[0]
+        assert percent == f"{abs(change):.1%}"[:-1]
+        assert word == ("less" if change < 0 else "more")
     assert picture.read_bytes().startswith(PNG)
 
 
