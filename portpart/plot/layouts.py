@@ -19,8 +19,10 @@ from scipy.sparse.csgraph import (
     shortest_path,
 )
 
+from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.limits import MAX_INT32
 from portpart.plot.links import either_graph
 
 DENSE = 800
@@ -76,6 +78,7 @@ def layout(graph: Any) -> np.ndarray:
 def places_of(matrix: csr_array, lengths: csr_array | None = None) -> np.ndarray:
     """Places for the rows of a symmetric matrix; edges are 1 long, or as `lengths` says."""
     n = matrix.shape[0]
+    matrix, lengths = _compact(matrix), None if lengths is None else _compact(lengths)
     count, component = connected_components(matrix, directed=False)
     sizes = np.bincount(component, minlength=count)
     members = np.split(np.argsort(component, kind="stable"), np.cumsum(sizes)[:-1])
@@ -102,6 +105,14 @@ def component_places(matrix: csr_array, lengths: csr_array | None) -> np.ndarray
     else:
         found = _subspace(matrix)
     return _upright(found)
+
+
+def _compact(matrix: csr_array) -> csr_array:
+    """The same with indices of 32 bits, which SciPy's walks through graphs want."""
+    if matrix.nnz > MAX_INT32:
+        raise InputError(f"a graph of {matrix.nnz} arcs has no layout; {MAX_INT32} are the most")
+    return csr_array((matrix.data, matrix.indices.astype(np.int32),
+                      matrix.indptr.astype(np.int32)), shape=matrix.shape)
 
 
 def _pattern(graph: Graph) -> csr_array:
