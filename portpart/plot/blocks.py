@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError
-from portpart.graphs.convert import as_graph
 from portpart.graphs.convert_mesh import as_mesh
 from portpart.graphs.mesh import Mesh
 from portpart.options import shown
 from portpart.plot.canvas import as_picture, axes_on, host_points
 from portpart.plot.colors import checked_colors, colors_of
 from portpart.plot.elements import draw_elements
-from portpart.plot.links import blocks_of, links_between, links_of_mesh, links_of_points
+from portpart.plot.links import (
+    blocks_of,
+    either_graph,
+    ends_of_edges,
+    links_between,
+    links_of_mesh,
+    links_of_points,
+)
 from portpart.plot.points import FEW, Scene, draw_points
 from portpart.plot.raster import Window
 
@@ -37,8 +43,9 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
         Coordinates of the vertices; with `mesh` of the nodes.  A ``meshio.Mesh`` holds both.
     part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex; with a mesh of each element, or of each node.
-    graph : Graph or whatever `as_graph` takes, optional
-        Its edges are drawn.  Without it blocks are neighbours if points of theirs are near.
+    graph : Graph, Hypergraph or whatever `as_graph` takes, optional
+        Its edges are drawn, nets as lines from pin to pin.  Without it blocks are neighbours if
+        points of theirs are near.
     mesh : Mesh or whatever `as_mesh` takes, optional
         Elements become polygons, nodes of an element in the order in which they go around; in
         space, faces of triangles, tetrahedra, pyramids, wedges and hexahedra that no other element
@@ -113,7 +120,7 @@ def _over_points(places: np.ndarray, part: Any, given: Any, k: int | None, color
                  edges: str | None, window: Window | None, view: tuple[float, float],
                  ax: Axes | None) -> Axes:
     blocks, k = blocks_of(part, len(places), k)
-    graph = None if given is None else as_graph(given, copy=False)
+    graph = None if given is None else either_graph(given)
     if graph is not None and graph.num_vertices != len(places):
         raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")
     if colors is None:
@@ -123,5 +130,6 @@ def _over_points(places: np.ndarray, part: Any, given: Any, k: int | None, color
         colours = checked_colors(colors, k)
     ax = axes_on(ax)
     wanted = edges or ("all" if len(places) <= FEW else "cut")
-    draw_points(ax, Scene(places, colours[blocks], blocks, graph, wanted), window, view)
+    ends = None if graph is None else ends_of_edges(graph)
+    draw_points(ax, Scene(places, colours[blocks], blocks, ends, wanted), window, view)
     return as_picture(ax, f"{len(places):,} vertices in {k:,} blocks")

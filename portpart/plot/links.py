@@ -16,6 +16,9 @@ from portpart.metrics.structure import quotient_graph
 from portpart.metrics.view import checked_part
 from portpart.plot.canvas import number_of_blocks
 
+Ends = tuple[np.ndarray, np.ndarray]
+"""Two ends of each of some edges."""
+
 NEIGHBOURS = 6
 """Points around one that count as its neighbours where there is no graph."""
 
@@ -58,6 +61,19 @@ def links_between(graph: Any, part: Any, k: int | None = None) -> csr_array:
     if isinstance(graph, Graph):
         return quotient_graph(graph, blocks, k).to_scipy()
     return _links_of_nets(graph, blocks, k)
+
+
+def ends_of_edges(graph: EitherGraph) -> Ends:
+    """The ends of each edge, once; a net has an edge from each of its pins to the next."""
+    if isinstance(graph, Graph):
+        arcs = graph.to_scipy().tocoo()
+        once = arcs.row < arcs.col
+        return arcs.row[once], arcs.col[once]
+    to_host = graph.space.to_host
+    pins, sizes = to_host(graph.net_pins), np.diff(to_host(graph.net_offsets))
+    nets = np.repeat(np.arange(graph.num_nets), sizes)
+    same = nets[1:] == nets[:-1]
+    return pins[:-1][same], pins[1:][same]
 
 
 def links_of_mesh(mesh: Mesh, part: np.ndarray, k: int) -> csr_array:

@@ -9,14 +9,14 @@ import numpy as np
 from scipy.sparse import csr_array, triu
 
 from portpart.errors import InputError
-from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.metrics.balance import block_weights as weights_of_blocks
+from portpart.plot.block_places import disc_radii, gathered, middles, places_of_blocks
 from portpart.plot.canvas import INK, PALE, as_picture, axes_on, host_points
 from portpart.plot.colors import checked_colors, colors_of
-from portpart.plot.layouts import layout, places_of
-from portpart.plot.links import blocks_of, either_graph, links_between
-from portpart.plot.points import FEW, Scene, draw_points
+from portpart.plot.layouts import layout
+from portpart.plot.links import Ends, blocks_of, either_graph, ends_of_edges, links_between
+from portpart.plot.points import FEW, Scene, draw_points, wanted_ends
 from portpart.plot.raster import filled_image, reach_of, window_of
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ SAMPLE = 30_000
 
 NAMED = 100
 """Blocks up to which each disc has its number."""
-
-DISC_SHARE = 0.14
-"""Of the picture that all discs cover together."""
 
 
 def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = None,
@@ -42,7 +39,8 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
     part : array_like of int, shape (n,), or PartitionResult, optional
         Block of each vertex; default: one colour for all.
     points : array_like of float, shape (n, 2), optional
-        Places of the vertices; default: those of :func:`layout`.
+        Places of the vertices; default: those of :func:`layout`, or where blocks of more than 800
+        vertices would lie on top of each other there, each block a disc.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     colors : array_like, shape (k, 3), optional
@@ -64,7 +62,7 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
     Notes
     -----
     Up to 4,000 vertices each is a disc and each edge a line, dark between blocks.  Larger graphs
-    become an image, with 30,000 of their edges at equal steps.  Of hypergraphs no nets are drawn.
+    become an image, with 30,000 of their edges at equal steps.  Nets are lines from pin to pin.
 
     Examples
     --------
@@ -77,20 +75,26 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
     """
     shown = either_graph(graph)
     n = shown.num_vertices
-    places = layout(shown) if points is None else host_points(points)
-    if len(places) != n:
-        raise InputError(f"{len(places)} points for a graph of {n} vertices")
     blocks, k = blocks_of(np.zeros(n, np.int32) if part is None else part, n, k)
-    colours = (colors_of(links_between(shown, blocks, k)) if colors is None
-               else checked_colors(colors, k))
+    links = links_between(shown, blocks, k)
+    places = (gathered(layout(shown), blocks, links) if points is None
+              else checked_points(points, shown))
+    colours = colors_of(links) if colors is None else checked_colors(colors, k)
     ax = axes_on(ax)
-    edges = shown if isinstance(shown, Graph) else None
-    scene = Scene(places, colours[blocks], blocks, edges, "all")
+    scene = Scene(places, colours[blocks], blocks, ends_of_edges(shown), "all")
     if n <= FEW:
         draw_points(ax, scene, None, (0, 0))
     else:
         _draw_large(ax, scene)
     return as_picture(ax, f"{n:,} vertices" + (f" in {k:,} blocks" if part is not None else ""))
+
+
+def checked_points(points: Any, graph: EitherGraph) -> np.ndarray:
+    """Coordinates of the vertices of a graph."""
+    places = host_points(points)
+    if len(places) != graph.num_vertices:
+        raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")
+    return places
 
 
 def _draw_large(ax: Axes, scene: Scene) -> None:
@@ -100,23 +104,20 @@ def _draw_large(ax: Axes, scene: Scene) -> None:
     reach = reach_of(scene.points, None)
     image = filled_image(scene.points, scene.colours, np.minimum(reach, 3 * np.median(reach)),
                          window)
-    if scene.graph is not None:
-        tails, heads = sampled_edges(scene.graph)
-        lines = np.stack([scene.points[tails], scene.points[heads]], axis=1)
-        cut = scene.part[tails] != scene.part[heads]
-        colours = np.column_stack([np.where(cut[:, None], 0.3, scene.colours[tails]),
-                                   np.full(len(tails), 0.25)])
-        ax.add_collection(LineCollection(lines, colors=colours, linewidths=0.3, rasterized=True))
+    tails, heads = sampled(wanted_ends(scene))
+    lines = np.stack([scene.points[tails], scene.points[heads]], axis=1)
+    cut = scene.part[tails] != scene.part[heads]
+    opacity = np.where(cut, np.clip(1500 / max(1, cut.sum()), 0.04, 0.4), 0.25)
+    colours = np.column_stack([np.where(cut[:, None], 0.2, scene.colours[tails]), opacity])
+    ax.add_collection(LineCollection(lines, colors=colours, linewidths=0.3, rasterized=True))
     ax.imshow(image, extent=window, origin="lower", interpolation="antialiased", zorder=3)
     ax.set(xlim=window[:2], ylim=window[2:])
 
 
-def sampled_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+def sampled(ends: Ends) -> Ends:
     """Ends of `SAMPLE` edges at most, at equal steps."""
-    arcs = graph.to_scipy().tocoo()
-    once = np.flatnonzero(arcs.row < arcs.col)
-    once = once[::-(-len(once) // SAMPLE) or 1]
-    return arcs.row[once], arcs.col[once]
+    step = -(-len(ends[0]) // SAMPLE) or 1
+    return ends[0][::step], ends[1][::step]
 
 
 @dataclass(frozen=True)
@@ -179,44 +180,14 @@ def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
     shown = either_graph(graph)
     blocks, k = blocks_of(part, shown.num_vertices, k)
     links = links_between(shown, blocks, k)
-    places = _places_of_blocks(shown, blocks, links, points)
+    if points is None:
+        places = places_of_blocks(links)
+    else:
+        places = middles(checked_points(points, shown), blocks, k)
     colours = colors_of(links) if colors is None else checked_colors(colors, k)
     ax = axes_on(ax)
     _draw_blocks(ax, Blocks(weights_of_blocks(shown, blocks, k), links, places, colours))
     return as_picture(ax, f"{k:,} blocks and the weight between them")
-
-
-def _places_of_blocks(graph: EitherGraph, part: np.ndarray, links: csr_array,
-                      points: Any) -> np.ndarray:
-    """The middle of each block, or places that follow from the links."""
-    if points is not None:
-        places = host_points(points)
-        if len(places) != graph.num_vertices:
-            raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")
-        sums = [np.bincount(part, column, links.shape[0]) for column in places[:, :2].T]
-        return np.stack(sums, axis=1) / np.maximum(1, np.bincount(part, minlength=links.shape[0])
-                                                   )[:, None]
-    joined = links.astype(np.float64)
-    joined.data[:] = 1
-    lengths = links.astype(np.float64)
-    mean = lengths.data.sum() / max(1, lengths.nnz) or 1.0
-    strong = np.maximum(lengths.data / mean, 1e-9)
-    lengths.data = np.clip(strong**-0.5, 0.6, 2.5)
-    return places_of(joined, lengths)
-
-
-def disc_radii(blocks: Blocks, extent: tuple[float, float]) -> np.ndarray:
-    """Radii of discs whose areas are as the weights, of which nine tenths do not overlap."""
-    from scipy.spatial import cKDTree
-
-    widest = max(extent) or 1.0
-    area = DISC_SHARE * max(extent[0] * extent[1], (0.3 * widest) ** 2)
-    radii = np.sqrt(blocks.weights / max(1, blocks.weights.sum()) * area / np.pi)
-    if len(radii) < 2:
-        return radii
-    apart, near = cKDTree(blocks.places).query(blocks.places, k=2)
-    room = apart[:, 1] / np.maximum(1e-12, radii + radii[near[:, 1]])
-    return radii * np.clip(0.95 * np.quantile(room, 0.1), 0.3, 1)
 
 
 def _draw_blocks(ax: Axes, blocks: Blocks) -> None:
@@ -228,7 +199,7 @@ def _draw_blocks(ax: Axes, blocks: Blocks) -> None:
     ends = upper.row[order], upper.col[order]
     strength = upper.data[order] / max(1, upper.data.max(initial=1))
     left, right, low, high = window_of(blocks.places, 0.0) if len(blocks.places) else (0, 1, 0, 1)
-    radii = disc_radii(blocks, (right - left, high - low))
+    radii = disc_radii(blocks.places, blocks.weights)
     ax.add_collection(LineCollection(np.stack([blocks.places[end] for end in ends], axis=1),
                                      linewidths=0.4 + 7 * strength, colors=PALE,
                                      capstyle="round", zorder=1))

@@ -38,8 +38,8 @@ def figures(judged: Judged, points: Any, mesh: Any) -> Iterator[str]:
     count = judged.graph.num_vertices
     if points is not None:
         yield _figure("partition", lambda ax: partition(
-            points, judged.part, None if mesh is not None or isinstance(judged.view, NetsView)
-            else judged.graph, mesh=mesh, k=judged.k, colors=colours, ax=ax),
+            points, judged.part, judged.graph if mesh is None else None, mesh=mesh, k=judged.k,
+            colors=colours, ax=ax),
             "Neighbouring blocks have different colours.", many=count > DRAWN)
     else:
         yield _figure("graph", lambda ax: graph(judged.graph, judged.part, k=judged.k,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.graphs.graph import Graph
 from portpart.plot.canvas import INK
+from portpart.plot.links import Ends
 from portpart.plot.raster import Window, balls_image, filled_image, reach_of, window_of
 from portpart.plot.view import hazed, seen_from
 
@@ -32,14 +32,15 @@ class Scene:
         A third coordinate is the way to the eye, unless axes have three dimensions.
     colours : ndarray, shape (n, 3)
     part : ndarray of int64, shape (n,)
-    graph : Graph or None
+    ends : two ndarrays, shape (m,), or None
+        Of each edge once.
     edges : {"cut", "all", "none"}
     """
 
     points: np.ndarray
     colours: np.ndarray
     part: np.ndarray
-    graph: Graph | None
+    ends: Ends | None
     edges: str
 
 
@@ -84,7 +85,7 @@ def edge_lines(scene: Scene, window: Window) -> Any:
     """The edges that are to be drawn: dark between blocks, in the colour of their block inside."""
     from matplotlib.collections import LineCollection
 
-    tails, heads = wanted_edges(scene)
+    tails, heads = wanted_ends(scene)
     points = scene.points[:, :2]
     low, high = np.minimum(points[tails], points[heads]), np.maximum(points[tails], points[heads])
     seen = ((high[:, 0] >= window[0]) & (low[:, 0] <= window[1])
@@ -100,15 +101,15 @@ def edge_lines(scene: Scene, window: Window) -> Any:
                           zorder=1.5)
 
 
-def wanted_edges(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the edges that are to be drawn, each edge once; those between blocks last."""
-    if scene.graph is None or scene.edges == "none":
+def wanted_ends(scene: Scene) -> Ends:
+    """Ends of the edges that are to be drawn; those between blocks last."""
+    if scene.ends is None or scene.edges == "none":
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    arcs = scene.graph.to_scipy().tocoo()
-    cut = scene.part[arcs.row] != scene.part[arcs.col]
-    wanted = (arcs.row < arcs.col) & (cut | (scene.edges == "all"))
-    tails, heads = arcs.row[wanted], arcs.col[wanted]
-    order = np.argsort(cut[wanted], kind="stable")
+    tails, heads = scene.ends
+    cut = scene.part[tails] != scene.part[heads]
+    order = np.flatnonzero(cut)
+    if scene.edges == "all":
+        order = np.concatenate([np.flatnonzero(~cut), order])
     return tails[order], heads[order]
 
 
@@ -116,7 +117,7 @@ def _as_image(ax: Axes, scene: Scene, window: Window) -> None:
     if scene.points.shape[1] == 3:
         image = balls_image(scene.points, scene.colours, window)
     else:
-        image = filled_image(scene.points, scene.colours, reach_of(scene.points, scene.graph),
+        image = filled_image(scene.points, scene.colours, reach_of(scene.points, scene.ends),
                              window)
         ax.add_collection(edge_lines(scene, window))
     ax.imshow(image, extent=window, origin="lower", interpolation="antialiased", zorder=1)
@@ -127,7 +128,7 @@ def _in_space(ax: Any, scene: Scene) -> None:
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
     few = len(scene.points) <= FEW
-    tails, heads = wanted_edges(scene)
+    tails, heads = wanted_ends(scene)
     cut = scene.part[tails] != scene.part[heads]
     colours = np.where(cut[:, None], 0.1, scene.colours[tails])
     lines = np.stack([scene.points[tails], scene.points[heads]], axis=1)

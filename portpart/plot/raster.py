@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from portpart.graphs.graph import Graph
+from portpart.plot.links import Ends
 from portpart.plot.view import LIGHT
 
 PIXELS = 1200
@@ -13,6 +13,9 @@ PIXELS = 1200
 
 REACH = 0.85
 """How far a point colours its surroundings, in mean lengths of its edges."""
+
+FARTHEST = 30
+"""The most, in medians of all: a few edges may be as long as the picture is wide."""
 
 NEAREST = 4
 """Where there are no edges: the distance to the so many-th point takes their place."""
@@ -36,16 +39,17 @@ def shape_of(window: Window) -> tuple[int, int]:
     return (max(1, round(PIXELS * height / longest)), max(1, round(PIXELS * width / longest)))
 
 
-def reach_of(points: np.ndarray, graph: Graph | None) -> np.ndarray:
+def reach_of(points: np.ndarray, ends: Ends | None) -> np.ndarray:
     """How far each point colours its surroundings: about as far as its neighbours are."""
-    if graph is None or not graph.num_arcs:
+    if ends is None or not len(ends[0]):
         near = min(NEAREST + 1, len(points))
         distance, _ = cKDTree(points).query(points, k=[near], workers=-1)
         return REACH * distance[:, 0]
-    arcs = graph.to_scipy().tocoo()
-    length = np.linalg.norm(points[arcs.row] - points[arcs.col], axis=1)
-    degrees = np.bincount(arcs.row, minlength=len(points))
-    return REACH * np.bincount(arcs.row, length, len(points)) / np.maximum(1, degrees)
+    length = np.linalg.norm(points[ends[0]] - points[ends[1]], axis=1)
+    degrees = sum(np.bincount(end, minlength=len(points)) for end in ends)
+    sums = sum(np.bincount(end, length, len(points)) for end in ends)
+    reach = REACH * sums / np.maximum(1, degrees)
+    return np.minimum(reach, FARTHEST * np.median(reach[degrees > 0]))
 
 
 def filled_image(points: np.ndarray, colours: np.ndarray, reach: np.ndarray,

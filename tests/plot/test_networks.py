@@ -125,3 +125,34 @@ def test_blocks_that_nothing_joins_and_empty_ones_are_drawn(k: int) -> None:
     ax = portpart.plot.quotient(graph, [0, 0, 0], k=k, ax=new_axes())
     assert len(collections(ax, "PatchCollection")[0].get_paths()) == k
     rendered(ax)
+
+
+def test_nets_are_lines_from_pin_to_pin() -> None:
+    points = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
+    nets = portpart.as_hypergraph([[0, 1, 3], [2, 3], [1]])
+    ax = portpart.plot.partition(points, [0, 0, 1, 1], nets, ax=new_axes())
+    (lines,) = collections(ax, "LineCollection")
+    drawn = {frozenset(map(tuple, segment)) for segment in np.array(lines.get_segments())}
+    assert drawn == {frozenset(map(tuple, points[[u, v]])) for u, v in ((0, 1), (1, 3), (2, 3))}
+
+
+def test_blocks_that_a_layout_cannot_part_are_discs_of_their_own() -> None:
+    graph = portpart.from_edges(list(nx.random_regular_graph(8, 900, seed=1).edges))
+    part = np.random.default_rng(0).permutation(np.arange(900) % 6)
+    ax = portpart.plot.graph(graph, part, ax=new_axes())
+    places = collections(ax, "PathCollection")[0].get_offsets()
+    middles = np.array([places[part == block].mean(axis=0) for block in range(6)])
+    reach = [np.linalg.norm(places[part == block] - middles[block], axis=1).max()
+             for block in range(6)]
+    nearest = [np.linalg.norm(place - middles, axis=1).argmin() for place in places]
+    assert (np.array(nearest) == part).mean() > 0.95
+    for one, other in combinations(range(6), 2):
+        apart = np.linalg.norm(middles[one] - middles[other])
+        assert apart > 0.8 * (reach[one] + reach[other])
+
+
+def test_blocks_that_are_together_stay_where_the_layout_has_them() -> None:
+    grid = portpart.generators.grid_2d(30, 30)
+    ax = portpart.plot.graph(grid, np.arange(900) // 300, ax=new_axes())
+    np.testing.assert_array_equal(collections(ax, "PathCollection")[0].get_offsets(),
+                                  portpart.plot.layout(grid))
