@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-TABLE = "border-collapse:collapse;margin:.3em 0;font-variant-numeric:tabular-nums"
+TABLE = "color:inherit;border-collapse:collapse;margin:.3em 0;font-variant-numeric:tabular-nums"
 TITLE = "text-align:left;padding:.2em .8em .3em 0;border-bottom:1px solid rgba(128,128,128,.5)"
 NAME = "text-align:left;font-weight:normal;opacity:.75;padding:.1em 1.2em .1em 0"
 VALUE = "text-align:left;padding:.1em .8em .1em 0"
