@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pymetis
-from matplotlib.figure import Figure
 
 import portpart
 import portpart.errors
@@ -160,6 +159,8 @@ def _print_table(answers: list[Answer]) -> None:
 def _draw(graph: portpart.Graph, points: np.ndarray | None, result: portpart.PartitionResult,
           options: argparse.Namespace) -> Path:
     """Draw the blocks of a mesh and its centre; of a file the graph and its blocks."""
+    from matplotlib.figure import Figure
+
     colors = portpart.plot.block_colors(graph, result)
     figure = Figure(figsize=(16, 8), layout="constrained")
     left, right = figure.subplots(1, 2)
