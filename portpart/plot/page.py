@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from portpart.html import shown
+from portpart.version import __version__
 
 MAX_ROWS = 2000
 """Blocks that are listed one by one."""
@@ -53,6 +54,7 @@ align-items:start}
 summary{cursor:pointer;color:var(--blue);padding:.3rem 0}
 pre{margin:0;padding:.6rem 0;overflow-x:auto;
 font:13px/1.5 ui-monospace,"DejaVu Sans Mono",monospace}
+footer{color:var(--soft);font-size:.85rem;margin-top:2rem}
 @media print{body{background:#fff}details:not([open])>*{display:block}}
 """
 
@@ -67,7 +69,7 @@ def page(title: str, lead: str, sections: Iterable[str]) -> str:
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
         f'<body><main><header><h1>{escape(title)}</h1><p class="lead">{escape(lead)}</p></header>\n'
         + "\n".join(sections)
-        + "\n</main></body></html>\n"
+        + f"\n<footer>portpart {__version__}</footer></main></body></html>\n"
     )
 
 

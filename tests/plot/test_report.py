@@ -124,6 +124,7 @@ def test_pages_are_whole_fetch_nothing_and_are_the_same_each_time(graph: str) ->
     assert not {"script", "link", "iframe"} & set(page.tags)
     assert all(value.startswith(("data:", "#")) for value in page.fetched)
     assert "@import" not in text
+    assert page.texts["footer"] == f"portpart {portpart.__version__}"
     assert text == portpart.plot.report(given, part, **options)
 
 
