@@ -205,13 +205,16 @@ def test_gpu_report_measures_partitions_on_the_cpu_too(tmp_path: Path) -> None:
 def test_a_first_call_is_measured_cold_and_warm(tmp_path):
     output = tmp_path / "calls.json"
     done = CliRunner().invoke(first_call.main, [
-        "--vertices", "300", "-k", "3", "--rounds", "1", "--warm", "1", "--json", str(output)])
+        "--graphs", "ring", "--rounds", "1", "--warm", "1", "--json", str(output)])
     assert done.exit_code == 0, done.output
-    cold, warm = json.loads(output.read_text())
-    assert (cold["state"], warm["state"]) == ("cold", "warm")
-    assert cold["cut"] == warm["cut"]
-    assert cold["processor"] > warm["processor"] > 0
-    assert "| cold | here | 1 |" in done.output
+    calls = json.loads(output.read_text())
+    assert [(call["kind"], call["state"]) for call in calls] == [
+        (kind, state) for kind in ("command", "python") for state in ("cold", "warm")]
+    assert {call["cut"] for call in calls} == {4}
+    for cold, warm in (calls[:2], calls[2:]):
+        assert cold["processor"] > warm["processor"] > 0
+    assert calls[2]["first"] > calls[2]["second"]
+    assert "| ring | cold | here | 1 |" in done.output
 
 
 def test_a_parameter_is_swept_on_the_cpu_too(tmp_path: Path) -> None:
