@@ -12,6 +12,7 @@ from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import KernelTypeError
+from tests.backends.test_cpu_space import run_python
 
 
 def program_of(*amounts: int) -> Program:
@@ -38,6 +39,7 @@ def texts(monkeypatch, tmp_path) -> list[str]:
     made, found = cpu_compile.object_code, []
     monkeypatch.setattr(cpu_compile, "object_code", lambda text: found.append(text) or made(text))
     monkeypatch.setattr(cpu_compile.cache_folder, "read", lambda name: None)
+    monkeypatch.setattr(cpu_compile.helper, "queue", cpu_compile.helper.Queue(False))
     return found
 
 
@@ -82,6 +84,29 @@ def test_types_that_do_not_fit_are_told_when_the_program_is_made():
     program.parallel_for(1, adding(1), 3)
     with pytest.raises(KernelTypeError, match="values"):
         CpuSpace(1).executable(program)
+
+
+def test_what_is_not_called_is_looked_at_once(tmp_path):
+    code = """
+        import numpy as np
+        from portpart.backends.cpu.space import CpuSpace
+        from portpart.backends.language import check
+        found, find = [], check._findings
+        check._findings = lambda *given: found.append(given[0].__name__) or find(*given)
+        from portpart.backends.program import Program
+        from portpart.primitives.basic import write_index
+        program = Program("two launches")
+        counts, values = program.array("counts", np.int64), program.array("values", np.int64)
+        program.parallel_for(counts[0], write_index, values)
+        values = np.zeros(3, np.int64)
+        executable = CpuSpace(2).executable(program)
+        for count in (0, COUNT):
+            executable.run({"counts": np.array([count]), "values": values}, 3)
+        print(len(found), *values)
+    """
+    for count, told in ((0, "1 0 0 0"), (0, "0 0 0 0"), (2, "1 0 1 0"), (3, "0 0 1 2")):
+        given = code.replace("COUNT", str(count))
+        assert run_python(given, PORTPART_CACHE_DIR=str(tmp_path)) == told
 
 
 def test_what_goes_wrong_is_raised_and_the_next_run_tries_again(texts, monkeypatch):

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from portpart.backends import cache_folder
 from portpart.backends.cpu import helper
@@ -21,6 +22,9 @@ from portpart.backends.cpu.instructions import COMPILE
 from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import of_the_compilers
+
+if TYPE_CHECKING:
+    from portpart.backends.language.typed import TypedFunction
 
 Key = tuple[int, tuple[str, ...]]
 """Identity of a kernel, tags of its arguments."""
@@ -60,10 +64,8 @@ def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
             code = cache_folder.read(file)
             if code is not None:
                 return _keep(kernel, tags, addresses_in(code, [_stem(file)])[0])
-            job = _job(kernel, tags, file)
-            _waiting.append((kernel, tags, job))
+            _waiting.append((kernel, tags, _job(kernel, tags, file)))
             _numbers[key] = -len(_waiting)
-            helper.queue.offer(job)
         return _numbers[key]
 
 
@@ -106,13 +108,32 @@ def _keep(kernel: Kernel, tags: tuple[str, ...], address: int) -> int:
 
 
 def _job(kernel: Kernel, tags: tuple[str, ...], file: str) -> Job:
-    from portpart.backends.cpu.module import module_text
+    """What compiles a kernel, whose types fit.
+
+    That they do is kept, too: a program has kernels that few runs call, and to look at the source
+    of those in every process would take longer than a small partition.
+    """
+    known = cache_folder.file_of(kernel.name, f"fits {file}")
+    if cache_folder.read(known) is not None:
+        return Job(file, lambda: _text(_typed(kernel, tags), file))
+    typed = _typed(kernel, tags)
+    cache_folder.write(known, b"")
+    job = Job(file, lambda: _text(typed, file))
+    helper.queue.offer(job, sum(len(each.types) for each in (typed, *typed.devices)))
+    return job
+
+
+def _typed(kernel: Kernel, tags: tuple[str, ...]) -> TypedFunction:
     from portpart.backends.language.infer import infer
     from portpart.backends.language.types import type_of
 
-    typed = infer(kernel, tuple(map(type_of, tags)))
-    size = sum(len(each.types) for each in (typed, *typed.devices))
-    return Job(file, lambda: module_text(typed, _stem(file)), size)
+    return infer(kernel, tuple(map(type_of, tags)))
+
+
+def _text(typed: TypedFunction, file: str) -> str:
+    from portpart.backends.cpu.module import module_text
+
+    return module_text(typed, _stem(file))
 
 
 def _made(file: str, text: str) -> bytes:

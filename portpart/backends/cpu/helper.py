@@ -43,12 +43,12 @@ class Job:
         Its name in the cache folder.
     text : callable
         Gives its LLVM module.
-    size : int
-        How large that is, roughly.
     """
 
-    def __init__(self, file: str, text: Callable[[], str], size: int) -> None:
-        self.file, self.text, self.size = file, text, size
+    def __init__(self, file: str, text: Callable[[], str]) -> None:
+        self.file, self.text = file, text
+        self.size = 0
+        self.is_served = False
         self.code: bytes | None = None
         self.done = threading.Event()
 
@@ -63,9 +63,10 @@ class Queue:
         self._process: Popen[bytes] | None = None
         self._usable = usable
 
-    def offer(self, job: Job) -> None:
-        """Let the process compile it, if there are more of them."""
+    def offer(self, job: Job, size: int) -> None:
+        """Let the process compile it, if there are more of them; larger ones come first."""
         with self._change:
+            job.size = size
             self._jobs.append(job)
             wanted = self._usable and len(self._jobs) >= ENOUGH
             if wanted and self._thread is None and has_a_core():
@@ -79,7 +80,7 @@ class Queue:
             if job in self._jobs:
                 self._jobs.remove(job)
                 return None
-        if self._usable:
+        if self._usable and job.is_served:
             job.done.wait(PATIENCE)
         return job.code
 
@@ -88,6 +89,7 @@ class Queue:
         self._usable = False
         if self._process is not None:
             self._process.kill()
+            self._process.wait()
 
     def _serve(self) -> None:
         job = None
@@ -115,6 +117,7 @@ class Queue:
                 return None
             job = max(self._jobs, key=lambda each: each.size)
             self._jobs.remove(job)
+            job.is_served = True
             return job
 
 
