@@ -111,6 +111,7 @@ def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
                     told: Told = lambda done, asked: None) -> Compiled:
     """Fill the cache folder for this machine's processor."""
     from portpart.backends import cache_folder
+    from portpart.backends.cpu.compile import compile_all
 
     def kept() -> list[int]:
         return [path.stat().st_size for path in cache_folder.files()]
@@ -121,6 +122,7 @@ def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
         call.partition(call.problem)
         number += 1
         told(number, number)
+    compile_all()
     after = kept()
     return Compiled(len(after) - len(before), sum(after) - sum(before), time.perf_counter() - begin)
 

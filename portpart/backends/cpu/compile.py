@@ -80,6 +80,12 @@ def _compile_waiting(number: int) -> int:
         return _keep(kernel, tags, addresses_in(code, [_stem(job.file)])[0])
 
 
+def compile_all() -> None:
+    """Compile what programs of this process have and no run has called."""
+    for number in range(1, len(_waiting) + 1):
+        _compile_waiting(-number)
+
+
 call_back(COMPILE, _compile_waiting)
 
 
