@@ -2,20 +2,63 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from portpart.backends.interface import Array
+from portpart.backends.language import (
+    atomic_add,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    value_or,
+)
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.primitives.reduce import TILE
+
+KINDS = 3
+"""Rows without elements, rows of one, and rows that weigh nothing."""
 
 
 def oddities(hypergraph: Hypergraph) -> dict[str, int]:
-    """How many nets, pins and vertices of each unusual kind there are."""
+    """How many nets, pins and vertices of each unusual kind there are.  Synchronises."""
     h = hypergraph
-    sizes = h.net_offsets[1:] - h.net_offsets[:-1]
-    degrees = h.vertex_offsets[1:] - h.vertex_offsets[:-1]
-    found = {
-        "empty_nets": sizes == 0,
-        "single_pin_nets": sizes == 1,
-        "weightless_nets": None if h.net_weights is None else h.net_weights == 0,
-        "isolated_vertices": degrees == 0,
-        "weightless_vertices": None if h.vertex_weights is None else h.vertex_weights == 0,
-    }
-    counts = {name: 0 if are is None else int(are.sum()) for name, are in found.items()}
-    return {**counts, "repeated_pins": h.repeated_pins}
+    found = h.space.zeros(2 * KINDS, np.int64)
+    _count(h, h.net_offsets, h.net_weights, 0, found)
+    _count(h, h.vertex_offsets, h.vertex_weights, KINDS, found)
+    counts = h.space.read(found, lambda: [0] * len(found))
+    names = ("empty_nets", "single_pin_nets", "weightless_nets", "isolated_vertices", "",
+             "weightless_vertices")
+    odd = {name: count for name, count in zip(names, counts) if name}
+    return {**odd, "repeated_pins": h.repeated_pins}
+
+
+def _count(hypergraph: Hypergraph, offsets: Array, weights: Array | None, begin: int,
+           found: Array) -> None:
+    rows = len(offsets) - 1
+    hypergraph.space.parallel_for(-(-rows // TILE), count_odd, offsets, weights, rows, begin, found,
+                                  team=256)
+
+
+@kernel
+def count_odd(tile, offsets, weights, rows, begin, found):
+    """Add the odd rows of a tile to their numbers; atomic, order-free."""
+    empty = int64(0)
+    single = int64(0)
+    weightless = int64(0)
+    for row in range(tile * TILE + lane(), min((tile + 1) * TILE, rows), team_size()):
+        length = int64(offsets[row + 1]) - int64(offsets[row])
+        if length == 0:
+            empty += 1
+        if length == 1:
+            single += 1
+        if value_or(weights, row, 1) == 0:
+            weightless += 1
+    empty = team_sum(empty)
+    single = team_sum(single)
+    weightless = team_sum(weightless)
+    if lane() == 0:
+        atomic_add(found, begin, empty)
+        atomic_add(found, begin + 1, single)
+        atomic_add(found, begin + 2, weightless)

@@ -168,6 +168,8 @@ def test_nothing_merges_above_the_weight_limit(space: ExecutionSpace) -> None:
 def test_a_level_reads_once(space: ExecutionSpace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four numbers of the coarse graph."""
     graph = GRAPHS["skewed"].to(space)
+    assert graph.total_arc_weight > graph.max_degree > 0  # known from here on
+    assert graph.total_vertex_weight > 0
     read: list[int] = []
     to_host = space.to_host
     monkeypatch.setattr(space, "to_host", lambda array: read.append(len(array)) or to_host(array))

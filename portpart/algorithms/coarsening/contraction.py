@@ -182,8 +182,7 @@ def contract(
     )
     executable.run({**records, "count": clusters.count},
                    max(graph.num_vertices, 1), sizes)
-    count, num_arcs, max_degree, arc_weight = space.read(totals.array,
-                                                            lambda: _halved(graph))
+    count, num_arcs, max_degree, arc_weight = space.read(totals.array, lambda: _guess(graph))
     known = {"vertex": graph.total_vertex_weight, "arc": arc_weight, "degree": max_degree}
     offsets = space.empty(count + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else rows.begin.dtype)
     coarse = Graph(offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, sizes.sum_type),
@@ -193,10 +192,18 @@ def contract(
     return coarse
 
 
-def _halved(graph: Graph) -> list[int]:
-    """A guess of the totals: half the vertices, with rows somewhat longer."""
-    return [graph.num_vertices // 2, 11 * graph.num_arcs // 20, 5 * graph.max_degree // 4,
-            graph.total_arc_weight]
+def _guess(graph: Graph) -> list[int]:
+    """A guess of the totals, as clusters of meshes and of social networks have them.
+
+    In networks hubs hold large clusters together, and rows that were short become long.
+    """
+    n, arcs, most = graph.num_vertices, graph.num_arcs, graph.max_degree
+    if most > 32 * graph.mean_degree:
+        return [n // 6, 3 * arcs // 4, most // 2, graph.total_arc_weight]
+    if graph.mean_degree > 32:
+        return [n // 3, arcs // 2, most // 2, graph.total_arc_weight]
+    longer = max(5 * most // 4, int(3.5 * graph.mean_degree))
+    return [n // 3, 2 * arcs // 5, longer, graph.total_arc_weight]
 
 
 def _records(graph: Graph, clusters: Clusters, sizes: FineSizes) -> dict[str, Any]:
