@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from portpart.graphs.graph import Graph
-from portpart.io.formats import dense, dimacs, edge_list, matrix_market, mesh, metis, npz
 from portpart.io.formats.edge_list import NamedGraph
-from portpart.io.netlist import aiger, blif, verilog
 from portpart.io.text.files import Source
 from portpart.io.text.packed import bare_name
 from portpart.io.text.rules import RULES, rules_of
@@ -22,18 +21,24 @@ class Format:
 
     Attributes
     ----------
-    module : module
-        Its function ``parse(source, **options)`` reads; ``text(graph)``, if there is one, writes.
-        Where `options` has those of rules, ``parse`` takes ``rules`` instead of them.
+    home : str
+        Its module, which is imported when it is used.  The function ``parse(source, **options)``
+        reads; ``text(graph)``, if there is one, writes.  Where `options` has those of rules,
+        ``parse`` takes ``rules`` instead of them.
     suffixes : tuple of str
         What file names end in.
     options : tuple of str
         Reading options that apply.
     """
 
-    module: ModuleType
+    home: str
     suffixes: tuple[str, ...]
     options: tuple[str, ...]
+
+    @property
+    def module(self) -> ModuleType:
+        """The module."""
+        return import_module(self.home)
 
     def parse(self, source: Source, given: dict[str, Any]) -> Graph | NamedGraph:
         """What the format's reader makes of a file; all options that are `given` must apply."""
@@ -50,17 +55,18 @@ class Format:
 
 
 FORMATS = {
-    "metis": Format(metis, (".graph", ".metis", ".chaco"), RULES),
-    "matrix-market": Format(matrix_market, (".mtx", ".mm"), RULES),
-    "edge-list": Format(edge_list, (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
+    "metis": Format("portpart.io.formats.metis", (".graph", ".metis", ".chaco"), RULES),
+    "matrix-market": Format("portpart.io.formats.matrix_market", (".mtx", ".mm"), RULES),
+    "edge-list": Format("portpart.io.formats.edge_list",
+                        (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
                         (*RULES, "relabel", "columns", "header")),
-    "dimacs": Format(dimacs, (".gr", ".dimacs", ".col"), RULES),
-    "npz": Format(npz, (".npz",), RULES),
-    "dense": Format(dense, (".npy",), RULES),
-    "verilog": Format(verilog, (".v", ".vg"), ("top", "model", "max_fanout")),
-    "blif": Format(blif, (".blif",), ("top", "model", "max_fanout")),
-    "aiger": Format(aiger, (".aig", ".aag"), ("model", "max_fanout")),
-    "metis-mesh": Format(mesh, (".mesh",), ("mesh", "common_nodes")),
+    "dimacs": Format("portpart.io.formats.dimacs", (".gr", ".dimacs", ".col"), RULES),
+    "npz": Format("portpart.io.formats.npz", (".npz",), RULES),
+    "dense": Format("portpart.io.formats.dense", (".npy",), RULES),
+    "verilog": Format("portpart.io.netlist.verilog", (".v", ".vg"), ("top", "model", "max_fanout")),
+    "blif": Format("portpart.io.netlist.blif", (".blif",), ("top", "model", "max_fanout")),
+    "aiger": Format("portpart.io.netlist.aiger", (".aig", ".aag"), ("model", "max_fanout")),
+    "metis-mesh": Format("portpart.io.formats.mesh", (".mesh",), ("mesh", "common_nodes")),
 }
 """Every format by its name."""
 
