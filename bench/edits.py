@@ -21,10 +21,11 @@ import numpy as np
 @click.option("--rounds", default=50, show_default=True)
 def main(sizes: str, vertices: int, device: str, rounds: int) -> None:
     import portpart
+    from bench.spaces import space_of
     from portpart.algorithms.edits import EditableGraph
 
     side = int(vertices**0.5)
-    edited = EditableGraph(portpart.generators.grid_2d(side, side).to(portpart.space(device)))
+    edited = EditableGraph(portpart.generators.grid_2d(side, side).to(space_of(device)))
     print(f"{'edits':>8} {'median ms':>10} {'best':>8} {'worst':>8} {'edits/s':>10}  pool")
     for size in map(int, sizes.split(",")):
         seconds = sorted(_rounds(edited, size, rounds))

@@ -22,6 +22,7 @@ from bench.graph_files import GraphFiles
 from bench.instances import Instance, select
 from bench.peers import HostGraph
 from bench.report import table
+from bench.spaces import space_of
 
 RESULTS = Path(__file__).parent / "results"
 GRAPHS = "delaunay_2^20,grid_2000x4000,rmat_2^18,rgg_2^20,cube_200,rgg_2^22"
@@ -66,9 +67,7 @@ def numbers(text: str) -> list[int]:
 def measured(instances: list[Instance], files: GraphFiles, ks: list[int], presets: list[str],
              seeds: list[int], device: str) -> Iterator[Record]:
     """Measure the first k of each graph first, then the rest."""
-    import portpart
-
-    space = portpart.space(device)
+    space = space_of(device)
     here: dict[str, Resident] = {}
     for instance, k, preset in in_turn(instances, ks, presets):
         if instance.name not in here:

@@ -25,6 +25,7 @@ import click
 import numpy as np
 
 from bench.report import read_records, summary, table
+from bench.spaces import space_of
 
 DATA = Path(os.environ.get("PORTPART_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DEFAULT_OUTPUT = Path(__file__).parent / "results" / "hypergraphs.jsonl"
@@ -136,7 +137,7 @@ def _own(hypergraph: Any, job: Record) -> Solver:
     import portpart
 
     algorithm, _, preset = job["algorithm"].partition("-")
-    space = portpart.space(job["device"])
+    space = space_of(job["device"])
     there = hypergraph.to(space)
 
     def solve(k: int, imbalance: float, seed: int) -> np.ndarray:

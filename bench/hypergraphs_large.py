@@ -20,6 +20,7 @@ import numpy as np
 
 import portpart
 from bench.device_runs import graph_bytes, peak_memory
+from bench.spaces import space_of
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Words, device, float64, int32, int64, kernel
 from portpart.generators.netlist import CODE_BITS, MIN_WIDE, WIDE_NETS
@@ -53,7 +54,7 @@ class Netlist(Words):
 @click.option("--calls", default=2, show_default=True, help="Calls of each kind.")
 @click.option("--device", default="cuda", show_default=True)
 def main(netlist: int, ks: str, presets: str, algorithm: str, calls: int, device: str) -> None:
-    space = portpart.space(device)
+    space = space_of(device)
     begin = time.perf_counter()
     hypergraph = drawn_netlist(space, netlist)
     space.synchronize()

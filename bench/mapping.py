@@ -30,6 +30,7 @@ from bench.graph_files import GraphFiles
 from bench.instances import Instance, select
 from bench.peers import HostGraph, Stopwatch
 from bench.report import read_records, summary
+from bench.spaces import space_of
 
 ALGORITHMS = "identity,identity:jet,two-phase,im:paper,im:fast,im,hm,im:strong,hm-ultra"
 KEY = ("graph", "k", "distances", "algorithm", "imbalance", "device", "repeat")
@@ -86,7 +87,7 @@ def measured(tasks: dict[Instance, list[Record]], device: str,
     import portpart
 
     with GraphFiles([instance for instance in tasks if tasks[instance]]) as files:
-        space = portpart.space(device)  # after the readers have been started
+        space = space_of(device)  # after the readers have been started
         for instance in files.instances:
             resident = Resident.of(instance.name, HostGraph.load(files.path(instance)), space)
             for task in tasks[instance]:

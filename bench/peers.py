@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.spaces import space_of
 from portpart.algorithms.partitioners import ALGORITHMS as OURS
 from portpart.algorithms.partitioners import DEFAULT
 
@@ -108,7 +109,7 @@ def _open_portpart(graph: HostGraph, threads: int, variant: str) -> Solver:
     device, name = variant.split()
     algorithm, preset = algorithm_and_preset(name)
     try:
-        resident = graph.portable.to(portpart.space(device))
+        resident = graph.portable.to(space_of(device))
     except portpart.DeviceUnavailable as error:
         raise Unavailable(str(error)) from error
 

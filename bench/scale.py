@@ -18,6 +18,7 @@ import numpy as np
 
 import portpart
 from bench.device_runs import peak_memory
+from bench.spaces import space_of
 from portpart import metrics
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64, kernel
@@ -31,7 +32,7 @@ from portpart.primitives.scan import offsets_from_counts
 @click.option("--presets", default="fast,default", show_default=True)
 @click.option("--device", default="cuda", show_default=True)
 def main(side: int, ks: str, presets: str, device: str) -> None:
-    space = portpart.space(device)
+    space = space_of(device)
     graph = cube(space, side)
     print(f"{graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, "
           f"offsets of type {graph.offsets.dtype}", flush=True)

@@ -24,6 +24,7 @@ import click
 import portpart
 from bench import session_quality, session_work
 from bench.session_draws import drawn_on
+from bench.spaces import space_of
 from portpart import generators
 from portpart.algorithms.edits import EditableGraph, EditableHypergraph
 from portpart.generators.netlist import WIDE_NETS
@@ -73,13 +74,13 @@ def made(kind: str, vertices: int, device: str) -> Any:
     """A grid, or a netlist with or without its two nets of half of all gates, on a device."""
     if kind == "graph":
         side = int(vertices**0.5)
-        return generators.grid_2d(side, side).to(portpart.space(device))
+        return generators.grid_2d(side, side).to(space_of(device))
     nets = generators.netlist(vertices)
     if kind == "hypergraph":  # to change a row takes time for the row, however wide
         offsets = nets.net_offsets[: -WIDE_NETS]
         nets = portpart.as_hypergraph((offsets, nets.net_pins[: offsets[-1]]),
                                       num_vertices=vertices)
-    return nets.to(portpart.space(device))
+    return nets.to(space_of(device))
 
 
 def editable(graph: Any) -> Edited:

@@ -35,6 +35,7 @@ from bench.graph_files import GraphFiles
 from bench.instances import Instance, select
 from bench.peers import HostGraph
 from bench.report import graph_table, summary
+from bench.spaces import space_of
 
 PROGRAM_MODE = "program_mode"
 Variant = tuple[Any, str | None]
@@ -55,12 +56,11 @@ Variant = tuple[Any, str | None]
 @click.option("--output", type=click.Path(path_type=Path), help="Write the records as JSON.")
 def main(algorithm: str, parameter: str, values: str, graphs: str, max_edges: int | None, ks: str,
          seeds: str, device: str, budget: float, output: Path | None) -> None:  # fmt: skip
-    import portpart
 
     deadline = time.monotonic() + budget
     configs = configurations(algorithm, parameter, values)
     instances = select(graphs.split(","), max_edges)
-    space, records = portpart.space(device), []
+    space, records = space_of(device), []
     with GraphFiles(instances, processes=1) as files:
         for instance in instances:
             resident = Resident.of(instance.name, HostGraph.load(files.path(instance)), space)

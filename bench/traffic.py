@@ -23,6 +23,7 @@ from bench import recipes
 from bench.instances import cached, prepare, select
 from bench.peers import algorithm_and_preset
 from bench.report import table
+from bench.spaces import space_of
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.cpu import space as cpu
 from portpart.backends.language import Kernel
@@ -121,7 +122,7 @@ def measured(host: Graph, k: int, preset: str, seed: int, device: str) -> str:
     import portpart
 
     algorithm, name = algorithm_and_preset(preset)
-    here = recipes.copied(host, portpart.space(device))
+    here = recipes.copied(host, space_of(device))
     for _ in range(2):  # the first call compiles
         result = portpart.partition(here, k, algorithm=algorithm, preset=name, seed=seed)
     space, trace = counted(host, k, preset, seed)

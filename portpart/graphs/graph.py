@@ -100,8 +100,10 @@ class Graph:
     def max_degree(self) -> int:
         """Most arcs of a vertex (0 for the empty graph); computed once, which synchronises."""
         if "degree" not in self._totals:
-            self._totals["degree"] = self.space.read(
-                longest_row(self.space, self.offsets), lambda: [2 * int(self.mean_degree)])[0]
+            with self.space.counters.put_back():
+                longest = longest_row(self.space, self.offsets)
+                self._totals["degree"], = self.space.read(
+                    longest, lambda: [2 * int(self.mean_degree)])
         return self._totals["degree"]
 
     @property
@@ -157,7 +159,8 @@ class Graph:
 
     def _total(self, name: str, weights: Array | None, count: int) -> int:
         if name not in self._totals:
-            self._totals[name] = count if weights is None else sum_of(self.space, weights)
+            with self.space.counters.put_back():  # whoever asks first would pay for all
+                self._totals[name] = count if weights is None else sum_of(self.space, weights)
         return self._totals[name]
 
     def to(self, space: ExecutionSpace) -> Graph:

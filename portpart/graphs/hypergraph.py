@@ -185,14 +185,16 @@ class Hypergraph:
 
     def _longest(self, name: str, offsets: Array) -> int:
         if name not in self._totals:
-            self._totals[name] = self.space.read(
-                longest_row(self.space, offsets),
-                lambda: [2 * self.num_pins // max(1, len(offsets) - 1)])[0]
+            with self.space.counters.put_back():
+                self._totals[name], = self.space.read(
+                    longest_row(self.space, offsets),
+                    lambda: [2 * self.num_pins // max(1, len(offsets) - 1)])
         return self._totals[name]
 
     def _total(self, name: str, weights: Array | None, count: int) -> int:
         if name not in self._totals:
-            self._totals[name] = count if weights is None else sum_of(self.space, weights)
+            with self.space.counters.put_back():
+                self._totals[name] = count if weights is None else sum_of(self.space, weights)
         return self._totals[name]
 
     def to(self, space: ExecutionSpace) -> Hypergraph:
