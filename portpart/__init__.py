@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from portpart.api.version import __version__ as __version__
 from portpart.errors import (
     DeviceUnavailable,
     GraphFormatError,
@@ -18,7 +19,6 @@ from portpart.errors import (
     OutOfMemory,
     PortpartError,
 )
-from portpart.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics, plot

@@ -23,14 +23,15 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the lowest layer to the highest.  An entry is a unit: one module, or with /* the modules of a
 # folder that have no entry of their own.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "version"),
-    ("options", "html"),
+    ("errors",),
+    ("options",),
     ("backends/cache_folder",),
     ("backends/language/*",),
     ("backends/*",),
     ("backends/cpu/*", "backends/cuda/*"),
     ("backends",),
     ("primitives/*",),
+    ("graphs/html",),
     ("graphs/*",),
     ("io/text/*",),
     ("io/formats/*",),
@@ -56,6 +57,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("algorithms/placement/*",),
     ("algorithms/integrated_mapping", "algorithms/multisection"),
     ("algorithms/*",),
+    ("api/version",),
     ("api/*",),
     ("compat/*", "compat/pymetis/*", "plot/*"),
     ("",),
@@ -67,7 +69,7 @@ FLOOR = {unit: floor for floor, units in enumerate(LAYERS) for unit in units}
 RECIPES = ("portpart", "jet", "gkway", "igkway", "gpmetis", "integrated_mapping",
            "multisection")
 
-TOP = {"__init__", "__main__", "errors", "html", "options", "version"}
+TOP = {"__init__", "__main__", "errors", "options"}
 """The only modules beside the folders."""
 
 DOORS = {

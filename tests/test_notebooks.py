@@ -12,7 +12,7 @@ import pytest
 
 import portpart
 from portpart.api.session_update import SessionUpdate
-from portpart.html import table
+from portpart.graphs.html import table
 from tests.graphs import raw_graph
 
 

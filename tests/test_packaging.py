@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from email import message_from_string
 from importlib.metadata import version
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import portpart
 
 ROOT = Path(__file__).resolve().parents[1]
 HOME = "https://github.com/portpart/portpart"
+RAW = "https://raw.githubusercontent.com/portpart/portpart"
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_{kind}(sys.argv[1])"
 
 
@@ -105,6 +107,23 @@ def test_the_wheel_holds_the_package_and_its_licence(checkout: Path, tmp_path: P
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
     assert f"\nProject-URL: Source, {HOME}\n" in metadata
     assert "\nDescription-Content-Type: text/markdown\n" in metadata
+    assert_the_page_of_the_package_index_shows_the_readme(metadata)
+
+
+def assert_the_page_of_the_package_index_shows_the_readme(metadata: str) -> None:
+    """There are no files beside that page: links are addresses, of the tag of this version."""
+    readme = (ROOT / "README.md").read_text()
+    page = message_from_string(metadata).get_payload()
+    assert isinstance(page, str)
+    links = r"(!?)\[[^\]]*\]\(([^)]+)\)"
+    shown, written = re.findall(links, page), re.findall(links, readme)
+    tag = f"v{portpart.__version__}"
+    assert [picture for picture, _ in written].count("!") == 1
+    assert len(written) > 20
+    assert all((ROOT / path.partition("#")[0]).exists() for _, path in written)
+    assert shown == [(picture, f"{RAW}/{tag}/{path}" if picture else f"{HOME}/blob/{tag}/{path}")
+                     for picture, path in written]
+    assert re.sub(links, "", page).strip() == re.sub(links, "", readme).strip()
 
 
 def test_the_pythons_that_are_declared_are_those_that_the_workflow_tests() -> None:

@@ -29,8 +29,8 @@ from portpart.algorithms.refinement.state import PIECES, SIZE, Sizes
 from portpart.algorithms.refinement.trial import Trial
 from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.graph import Graph
+from portpart.graphs.html import table
 from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.html import table
 from portpart.primitives.recorded_sort import SortArrays
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.total import total_cost
+from portpart.api.version import __version__
 from portpart.backends.interface import Array, ExecutionSpace, Rehearsals
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.primitives.histogram import histogram
-from portpart.version import __version__
 
 AnyProblem = TypeVar("AnyProblem", bound="Problem[Any]")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.graphs.arrays import host_array
-from portpart.html import table
+from portpart.graphs.html import table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

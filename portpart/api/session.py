@@ -23,8 +23,8 @@ from portpart.backends.interface import Array
 from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.graph import Graph
+from portpart.graphs.html import table
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.html import table
 from portpart.io.text.files import PathLike
 
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from portpart.html import table
+from portpart.graphs.html import table
 from portpart.metrics.balance import imbalance_of
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.graphs.html import table
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
-from portpart.html import table
 from portpart.primitives.reduce import longest_row, sum_of
 
 if TYPE_CHECKING:

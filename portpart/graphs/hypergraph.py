@@ -14,9 +14,9 @@ import numpy as np
 
 from portpart.backends.language import Record
 from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.html import table
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
-from portpart.html import table
 from portpart.primitives.reduce import longest_row, sum_of
 
 if TYPE_CHECKING:

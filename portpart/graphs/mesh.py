@@ -14,9 +14,9 @@ import numpy as np
 from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.html import table
 from portpart.graphs.incidence import Incidence, joined_rows
 from portpart.graphs.other_side import part_of_other_side
-from portpart.html import table
 from portpart.options import shown
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
-from portpart.html import table
+from portpart.graphs.html import table
 from portpart.options import exact_fraction, shown
 
 MAX_ELEMENTS = 2**31 - 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.html import table
+from portpart.graphs.html import table
 from portpart.metrics.balance import keeps_limits
 
 

@@ -7,8 +7,8 @@ from html import escape
 
 import numpy as np
 
-from portpart.html import shown
-from portpart.version import __version__
+from portpart.api.version import __version__
+from portpart.graphs.html import shown
 
 MAX_ROWS = 2000
 """Blocks that are listed one by one."""
