@@ -8,8 +8,8 @@ from portpart.errors import InputError
 from portpart.graphs.convert_mesh import as_mesh
 from portpart.graphs.mesh import Mesh
 from portpart.options import shown
-from portpart.plot.canvas import as_picture, axes_on, host_points
-from portpart.plot.colors import checked_colors, colors_of
+from portpart.plot.canvas import host_points, picture_on
+from portpart.plot.colors import wanted_colors
 from portpart.plot.elements import draw_elements
 from portpart.plot.links import (
     blocks_of,
@@ -109,11 +109,10 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
 def _over_elements(places: np.ndarray, part: Any, mesh: Mesh, k: int | None, colors: Any,
                    window: Window | None, view: tuple[float, float], ax: Axes | None) -> Axes:
     blocks, k = blocks_of(part, mesh.num_elements, k)
-    colours = (colors_of(links_of_mesh(mesh, blocks, k)) if colors is None
-               else checked_colors(colors, k))
-    ax = axes_on(ax)
-    draw_elements(ax, places, mesh, blocks, colours, window, view)
-    return as_picture(ax, f"{len(blocks):,} elements in {k:,} blocks")
+    colours = wanted_colors(colors, k, lambda: links_of_mesh(mesh, blocks, k))
+    with picture_on(ax, f"{len(blocks):,} elements in {k:,} blocks") as drawn:
+        draw_elements(drawn, places, mesh, blocks, colours, window, view)
+    return drawn
 
 
 def _over_points(places: np.ndarray, part: Any, given: Any, k: int | None, colors: Any,
@@ -123,13 +122,10 @@ def _over_points(places: np.ndarray, part: Any, given: Any, k: int | None, color
     graph = None if given is None else either_graph(given)
     if graph is not None and graph.num_vertices != len(places):
         raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")
-    if colors is None:
-        colours = colors_of(links_of_points(places, blocks, k) if graph is None
-                            else links_between(graph, blocks, k))
-    else:
-        colours = checked_colors(colors, k)
-    ax = axes_on(ax)
+    colours = wanted_colors(colors, k, lambda: links_of_points(places, blocks, k)
+                            if graph is None else links_between(graph, blocks, k))
     wanted = edges or ("all" if len(places) <= FEW else "cut")
     ends = None if graph is None else ends_of_edges(graph)
-    draw_points(ax, Scene(places, colours[blocks], blocks, ends, wanted), window, view)
-    return as_picture(ax, f"{len(places):,} vertices in {k:,} blocks")
+    with picture_on(ax, f"{len(places):,} vertices in {k:,} blocks") as drawn:
+        draw_points(drawn, Scene(places, colours[blocks], blocks, ends, wanted), window, view)
+    return drawn

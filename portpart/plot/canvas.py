@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,13 +41,17 @@ def axes_on(ax: Axes | None, size: tuple[float, float] = (6.4, 6.4)) -> Axes:
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
-def as_picture(ax: Axes, title: str | None = None) -> Axes:
-    """Axes of a picture without scales: equal units, no frame."""
+@contextmanager
+def picture_on(ax: Axes | None, title: str) -> Iterator[Axes]:
+    """Axes for a picture, which gets its title, equal units and no frame once it is drawn.
+
+    Axes of three dimensions scale to what is on them when units become equal.
+    """
+    ax = axes_on(ax)
+    yield ax
     ax.set_aspect("equal")
     ax.axis("off")
-    if title:
-        ax.set_title(title)
-    return ax
+    ax.set_title(title)
 
 
 def host_points(points: Any, what: str = "points") -> np.ndarray:

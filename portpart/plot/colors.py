@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from portpart.errors import InputError
+from portpart.options import shown
 from portpart.plot.links import links_between
 
 FIRST = ("#4477aa", "#ee8866", "#44bb99", "#eedd88", "#aa3377", "#99ddff", "#bbcc33", "#ffaabb")
@@ -74,9 +76,18 @@ def colors_of(links: csr_array) -> np.ndarray:
     return palette(max(len(FIRST), int(coloring.max(initial=0)) + 1))[coloring]
 
 
+def wanted_colors(colors: Any, k: int, links: Callable[[], csr_array]) -> np.ndarray:
+    """The caller's colours of `k` blocks, or if there are none those of blocks with `links`."""
+    return colors_of(links()) if colors is None else checked_colors(colors, k)
+
+
 def checked_colors(colors: Any, k: int) -> np.ndarray:
     """Colours that a caller has, one for each of `k` blocks."""
-    array = np.asarray(colors, np.float64)
+    try:
+        array = np.asarray(colors, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"colors is {shown(colors)}; numbers of shape ({k}, 3) are needed, red, "
+                         "green and blue from 0 to 1") from None
     if array.ndim != 2 or len(array) < k or array.shape[1] != 3:
         raise InputError(f"colors have shape {array.shape} for {k} blocks; shape ({k}, 3) is "
                          "needed")

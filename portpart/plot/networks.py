@@ -12,8 +12,8 @@ from portpart.errors import InputError
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.metrics.balance import block_weights as weights_of_blocks
 from portpart.plot.block_places import disc_radii, gathered, middles, places_of_blocks
-from portpart.plot.canvas import INK, PALE, as_picture, axes_on, host_points
-from portpart.plot.colors import checked_colors, colors_of
+from portpart.plot.canvas import INK, PALE, host_points, picture_on
+from portpart.plot.colors import wanted_colors
 from portpart.plot.layouts import layout
 from portpart.plot.links import Ends, blocks_of, either_graph, ends_of_edges, links_between
 from portpart.plot.points import FEW, Scene, draw_points, wanted_ends
@@ -79,14 +79,15 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
     links = links_between(shown, blocks, k)
     places = (gathered(layout(shown), blocks, links) if points is None
               else checked_points(points, shown))
-    colours = colors_of(links) if colors is None else checked_colors(colors, k)
-    ax = axes_on(ax)
+    colours = wanted_colors(colors, k, lambda: links)
     scene = Scene(places, colours[blocks], blocks, ends_of_edges(shown), "all")
-    if n <= FEW:
-        draw_points(ax, scene, None, (0, 0))
-    else:
-        _draw_large(ax, scene)
-    return as_picture(ax, f"{n:,} vertices" + (f" in {k:,} blocks" if part is not None else ""))
+    title = f"{n:,} vertices" + (f" in {k:,} blocks" if part is not None else "")
+    with picture_on(ax, title) as drawn:
+        if n <= FEW:
+            draw_points(drawn, scene, None, (0, 0))
+        else:
+            _draw_large(drawn, scene)
+    return drawn
 
 
 def checked_points(points: Any, graph: EitherGraph) -> np.ndarray:
@@ -184,10 +185,10 @@ def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
         places = places_of_blocks(links)
     else:
         places = middles(checked_points(points, shown), blocks, k)
-    colours = colors_of(links) if colors is None else checked_colors(colors, k)
-    ax = axes_on(ax)
-    _draw_blocks(ax, Blocks(weights_of_blocks(shown, blocks, k), links, places, colours))
-    return as_picture(ax, f"{k:,} blocks and the weight between them")
+    colours = wanted_colors(colors, k, lambda: links)
+    with picture_on(ax, f"{k:,} blocks and the weight between them") as drawn:
+        _draw_blocks(drawn, Blocks(weights_of_blocks(shown, blocks, k), links, places, colours))
+    return drawn
 
 
 def _draw_blocks(ax: Axes, blocks: Blocks) -> None:

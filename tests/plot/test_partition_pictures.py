@@ -178,8 +178,9 @@ def test_nothing_to_draw_is_an_empty_picture() -> None:
     (np.zeros((3, 2)), {"graph": [(0, 1), (2, 3)]}, "3 points for a graph of 4"),
     (np.zeros((4, 2)), {"edges": "some"}, "some"),
     (np.zeros((4, 2)), {"colors": [[0, 0, 0]]}, "2 blocks"),
+    (np.zeros((4, 2)), {"colors": ["red", "blue"]}, "red, green and blue"),
     (np.zeros((2, 2)), {"mesh": [[0, 1, 2]]}, "2 points for a mesh of 3"),
-], ids=["dimension", "finite", "graph", "edges", "colors", "mesh"])
+], ids=["dimension", "finite", "graph", "edges", "colors", "names", "mesh"])
 def test_what_does_not_fit_is_refused(points: object, options: dict, message: str) -> None:
     part = [0, 1, 1, 0][: len(points)]
     with pytest.raises(portpart.InputError, match=message):
