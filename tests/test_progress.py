@@ -25,7 +25,18 @@ CALLS: dict[str, Callable[..., Any]] = {
     "partition": lambda **how: portpart.partition(GRID, 4, **how),
     "repartition": lambda **how: portpart.repartition(GRID, OLD, 2, **how),
     "map_processes": lambda **how: portpart.map_processes(GRID, "2:2", "1:10", **how),
+    "Session": lambda **how: portpart.Session(GRID, 4, **how),
+    "apply": lambda **how: round_of(portpart.Session(GRID, 4), "full", **how),
+    "cycle": lambda **how: round_of(portpart.Session(GRID, 4), "cycle", **how),
 }
+
+
+def round_of(session: portpart.Session, effort: str, **how: Any) -> portpart.Session:
+    """A session after a round in which an edge comes in."""
+    batch = session.batch()
+    batch.insert_edges([0], [399])
+    session.apply(batch, effort, **how)
+    return session
 
 
 class Screen(io.StringIO):
@@ -45,7 +56,8 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
 
 def is_clean(text: str) -> bool:
     """Whether what was drawn is gone, and the cursor is back."""
-    last = max(text.rfind(word) for word in ("starting", "coarsening", "refinement", "done"))
+    last = max(text.rfind(word) for word in ("starting", "coarsening", "refinement", "finish",
+                                             "done"))
     return text.rfind(SHOW_CURSOR) > text.rfind(HIDE_CURSOR) and text.rfind(ERASE_LINE) > last
 
 
@@ -54,7 +66,7 @@ def test_a_call_draws_on_a_terminal_and_leaves_it_clean(name: str, screen: Scree
     with redirect_stderr(screen):
         result = CALLS[name](progress=True)
     text = screen.getvalue()
-    assert "done" in text
+    assert "done" in text or "finish" in text
     assert HIDE_CURSOR in text
     assert is_clean(text)
     assert (result.part == CALLS[name]().part).all()
@@ -66,6 +78,39 @@ def test_nothing_is_drawn_unless_asked_for(name: str, wanted: Any, screen: Scree
     with redirect_stderr(screen):
         CALLS[name](progress=wanted)
     assert not screen.getvalue()
+
+
+def test_a_round_that_looks_around_its_edits_draws_nothing(screen: Screen) -> None:
+    session = portpart.Session(GRID, 4)
+    with redirect_stderr(screen):
+        round_of(session, "local", progress=True)
+    assert not screen.getvalue()
+
+
+def test_a_session_tells_each_call_what_it_does_itself() -> None:
+    first: list[str] = []
+    later: list[str] = []
+    session = portpart.Session(GRID, 4, progress=lambda *told: first.append(told[0]))
+    assert {"coarsening", "refinement", "done"} <= set(first)
+    told = len(first)
+    round_of(session, "cycle")
+    round_of(session, "full", progress=lambda *told: later.append(told[0]))
+    assert len(first) == told
+    assert {"coarsening", "refinement", "finish"} <= set(later)
+
+
+def test_a_round_that_progress_breaks_off_changes_nothing() -> None:
+    def stop(phase: str, level: int, levels: int) -> None:
+        raise KeyboardInterrupt
+
+    session, untouched = portpart.Session(GRID, 4), portpart.Session(GRID, 4)
+    with pytest.raises(KeyboardInterrupt):
+        round_of(session, "full", progress=stop)
+    with pytest.raises(portpart.InputError, match="progress is 3"):
+        round_of(session, "local", progress=3)
+    assert session.graph().num_edges == GRID.num_edges
+    assert (session.part == untouched.part).all()
+    assert (round_of(session, "full").part == round_of(untouched, "full").part).all()
 
 
 def test_nothing_is_drawn_where_stderr_is_a_file() -> None:

@@ -27,7 +27,7 @@ SIGNATURE = {
     "graph": inspect.Parameter.empty, "k": inspect.Parameter.empty, "imbalance": 0.03,
     "objective": None, "preset": "default", "algorithm": None, "device": "auto", "threads": None,
     "seed": 0, "target": None, "fixed": None, "min_block_weight": None, "migration": 0.05,
-    "vertex_sizes": None, "escalate": "auto",
+    "vertex_sizes": None, "escalate": "auto", "progress": None,
 }
 
 

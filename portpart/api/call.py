@@ -25,17 +25,17 @@ from portpart.api.device import (
     to_callers_memory,
     warn_of_percents,
 )
+from portpart.api.progress import checked_progress
 from portpart.api.rehearsal import rehearse
 from portpart.api.room import check_room
 from portpart.api.tasks import Task, task_of
 from portpart.backends.interface import Array
-from portpart.errors import InputError
 from portpart.graphs.convert_nets import is_hypergraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.metrics.balance import block_weight_limits, imbalance_of
-from portpart.options import MAX_BLOCKS, checked_integer, number_of_blocks, shown
+from portpart.options import MAX_BLOCKS, checked_integer, number_of_blocks
 from portpart.primitives.histogram import histogram
 
 
@@ -116,8 +116,7 @@ def call_of(
         starts = checked_integer("starts", starts, 1, MAX_BLOCKS)
     min_weight = 0 if min_block_weight is None else checked_integer(
         "min_block_weight", min_block_weight, 0, MAX_TOTAL_WEIGHT)
-    if progress is not None and not callable(progress):
-        raise InputError(f"progress is {shown(progress)}; it must be callable")
+    progress = checked_progress(progress)
     deadline = begin + seconds(time_limit)
     # refuses a bad imbalance or target before any work
     block_weight_limits(0, 1 if target is None else k, imbalance, target)

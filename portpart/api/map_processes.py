@@ -25,7 +25,7 @@ from portpart.api.device import (
     warn_of_percents,
 )
 from portpart.api.mapping_memory import check_memory
-from portpart.api.progress import takes_progress
+from portpart.api.progress import checked_progress, takes_progress
 from portpart.api.rehearsal import rehearse
 from portpart.api.results import MappingResult
 from portpart.errors import InputError
@@ -154,8 +154,7 @@ def map_processes(
     seed = checked_seed(seed)
     if threads is not None:
         threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
-    if progress is not None and not callable(progress):
-        raise InputError(f"progress is {shown(progress)}; it must be callable")
+    progress = checked_progress(progress)
     if swaps is not None and not isinstance(swaps, (bool, np.bool_)):
         raise InputError(f"swaps is {shown(swaps)}; it must be True, False or None")
     if starts is not None:

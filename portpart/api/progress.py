@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from portpart.errors import memory_errors
+from portpart.errors import InputError, memory_errors
+from portpart.options import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,12 +35,29 @@ def takes_progress(function: Callable[P, R]) -> Callable[P, R]:
 
     Its memory errors, of whatever library, are `OutOfMemory`.
     """
+    return _drawing(function, phase_display)
 
+
+def takes_late_progress(function: Callable[P, R]) -> Callable[P, R]:
+    """The same for a function that is called often and mostly has nothing to report."""
+    return _drawing(function, display_once_told)
+
+
+def checked_progress(progress: Any) -> Report | None:
+    """What is told, or None."""
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is {shown(progress)}; it must be callable, True or False")
+    called: Report | None = progress
+    return called
+
+
+def _drawing(function: Callable[P, R],
+             display: Callable[[], AbstractContextManager[Report | None]]) -> Callable[P, R]:
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
         with memory_errors():
             if options.get("progress") is True:
-                with phase_display() as report:
+                with display() as report:
                     return function(*args, **{**options, "progress": report})  # type: ignore[arg-type]
             if options.get("progress") is False:
                 options["progress"] = None
@@ -70,6 +88,22 @@ def phase_display(quiet: bool = False,
     else:
         with _on_terminal(console) as report:
             yield report
+
+
+@contextmanager
+def display_once_told() -> Iterator[Report]:
+    """Yield a callable that draws as `phase_display` does, from when it is called first."""
+    with ExitStack() as stack:
+        displays: list[Report | None] = []
+
+        def report(phase: str, level: int, num_levels: int) -> None:
+            if not displays:
+                displays.append(stack.enter_context(phase_display()))
+            (tell,) = displays
+            if tell is not None:
+                tell(phase, level, num_levels)
+
+        yield report
 
 
 def in_notebook() -> bool:

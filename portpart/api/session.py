@@ -12,7 +12,9 @@ import numpy as np
 
 from portpart import backends
 from portpart.algorithms.edits.batch import Batch
+from portpart.algorithms.multilevel.trace import Progress
 from portpart.api.migration import price_of
+from portpart.api.progress import checked_progress, takes_late_progress, takes_progress
 from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
 from portpart.api.session_file import first_call, read_session, write_session
 from portpart.api.session_levels import Wishes, editable, made
@@ -58,6 +60,8 @@ class Session:
         broken, and if a new partition turns out to cost 2 % less, and pays for its moves in 256
         rounds, that is taken; the partition is made anew when edits come to half of all arcs or
         pins.
+    progress : bool or callable, optional
+        As in :func:`portpart.partition`: of the first partition.
 
     Raises
     ------
@@ -81,13 +85,14 @@ class Session:
     (9, True, 66)
     """
 
-    @typed_memory_errors
+    @takes_progress
     def __init__(self, graph: Any, k: int, *, imbalance: float | str = 0.03,
                  objective: str | None = None, preset: Any = "default",
                  algorithm: str | None = None, device: str = "auto", threads: int | None = None,
                  seed: int | None = 0, target: Any = None, fixed: Any = None,
                  min_block_weight: int | None = None, migration: Any = 0.05,
-                 vertex_sizes: Any = None, escalate: str = "auto") -> None:
+                 vertex_sizes: Any = None, escalate: str = "auto",
+                 progress: Progress | bool | None = None) -> None:
         if objective == "volume":
             raise InputError('objective is "volume"; a session has "cut" for graphs')
         price = price_of(migration)
@@ -96,7 +101,7 @@ class Session:
         self._asked = {"objective": objective, "algorithm": algorithm, "preset": preset,
                        "seed": seed}
         call = first_call(graph, k, wishes=wishes, device=device, threads=threads, fixed=fixed,
-                          min_weight=min_block_weight, **self._asked)
+                          min_weight=min_block_weight, progress=progress, **self._asked)
         sizes = checked_sizes(call.problem.graph, vertex_sizes)
         part, weights = call.partition(call.problem)
         call.facts(part, weights, call.problem.trace)
@@ -159,8 +164,9 @@ class Session:
         with self._state() as rounds:
             return rounds.edited.batch()
 
-    @typed_memory_errors
-    def apply(self, batch: Batch, effort: str = "auto") -> SessionUpdate:
+    @takes_late_progress
+    def apply(self, batch: Batch, effort: str = "auto", *,
+              progress: Progress | bool | None = None) -> SessionUpdate:
         """Apply a batch, all of it or nothing, and bring the partition up to date.
 
         Parameters
@@ -172,6 +178,10 @@ class Session:
             ``"cycle"`` then refines on all levels; ``"full"`` partitions anew, with the numbers of
             blocks that leave most where it is.  ``"auto"`` decides by counts of edits and by the
             objective, see `escalate`.
+        progress : bool or callable, optional
+            As in :func:`portpart.partition`, where all levels are refined or the graph is
+            partitioned anew; of less there is nothing to tell.  What it raises comes through, and
+            nothing has changed then.
 
         Returns
         -------
@@ -184,8 +194,9 @@ class Session:
         """
         begin = time.perf_counter()
         wanted = checked_name("effort", effort, EFFORTS)
+        told = checked_progress(progress)
         with self._state() as rounds, late_interrupts():
-            update, done = rounds.apply(batch, wanted)
+            update, done = rounds.apply(batch, wanted, told)
             self._version += 1
             version = self._version
             return SessionUpdate(

@@ -85,14 +85,14 @@ def read_session(path: PathLike, space: ExecutionSpace) -> tuple[Rounds, dict[st
 def first_call(graph: Any, k: int, *, wishes: Wishes, objective: str | None,
                algorithm: str | None, preset: Any, seed: int | None, device: str = "auto",
                threads: int | None = None, fixed: Any = None, min_weight: int | None = None,
-               ) -> Call:  # fmt: skip
+               progress: Any = None) -> Call:  # fmt: skip
     """The call that makes the first partition of a session."""
     return call_of(
         graph, k, imbalance=wishes.imbalance, vertex_weights=None, edge_weights=None,
         target=wishes.target, fixed=fixed, initial=None, min_block_weight=min_weight,
         objective=objective, vertex_sizes=None, algorithm=algorithm, preset=preset, device=device,
         seed=seed, threads=threads, starts=None, time_limit=None, symmetrize=False, weights=None,
-        weight_scale=None, progress=None, as_edges=False)
+        weight_scale=None, progress=progress, as_edges=False)
 
 
 def _described(config: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.following.whereabouts import Living
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.api.bounds import bounds_for
 from portpart.api.call import Call, cost_of
 from portpart.api.migration import Old
@@ -53,8 +53,9 @@ class Wishes(NamedTuple):
     escalates: bool
 
 
-def call_now(call: Call, graph: EitherGraph, fixed: Array | None, wishes: Wishes) -> Call:
-    """The call that partitions a graph as it is now."""
+def call_now(call: Call, graph: EitherGraph, fixed: Array | None, wishes: Wishes,
+             progress: Progress | None) -> Call:
+    """The call that partitions a graph as it is now, and what it tells."""
     before = call.problem
     try:
         bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed,
@@ -62,9 +63,9 @@ def call_now(call: Call, graph: EitherGraph, fixed: Array | None, wishes: Wishes
     except InputError:  # there is too little left for the least that blocks are to weigh
         bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed, 0)
     problem: Problem[Any] = Problem(
-        graph, bounds.balance, before.seed, Trace(graph.space, graph, None),
+        graph, bounds.balance, before.seed, Trace(graph.space, graph, progress),
         Constraints(fixed), before.objective)
-    return replace(call, problem=problem, bounds=bounds)
+    return replace(call, problem=problem, bounds=bounds, progress=progress)
 
 
 def all_levels(call: Call, living: Living, price: Fraction, effort: str,

@@ -16,6 +16,7 @@ from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.edits.editable import Mark
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.following.following import Following, Moves, Round
+from portpart.algorithms.multilevel.trace import Progress
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values
 from portpart.algorithms.partitioners import rule_around
@@ -134,7 +135,8 @@ class Rounds:
             self._judged = self.last, known
         return known
 
-    def apply(self, batch: Batch, wanted: str) -> tuple[Update, Done]:
+    def apply(self, batch: Batch, wanted: str,
+              progress: Progress | None = None) -> tuple[Update, Done]:
         """Apply a batch; if anything fails all is as before."""
         following = self.following
         following.reserve()
@@ -144,7 +146,7 @@ class Rounds:
         try:
             local = following.follow(update, wanted not in ("none", "full"))
             moves = following.moves()
-            done, part = self._gone_on(update, wanted, local)
+            done, part = self._gone_on(update, wanted, local, progress)
             step = Step(moves.kept(self.edited.space), part, before, ledger) if self.marks else None
         except BaseException:
             step = Step(moves, part, before, ledger)
@@ -175,8 +177,8 @@ class Rounds:
         self.ledger = step.ledger
         batch.applied = False
 
-    def _gone_on(self, update: Update, wanted: str,
-                 local: Round) -> tuple[Done, Array | None]:
+    def _gone_on(self, update: Update, wanted: str, local: Round,
+                 progress: Progress | None) -> tuple[Done, Array | None]:
         """Refine all levels, if that is to be; and the partition before that.
 
         Without, what refinement around the edits has left too heavy moves one by one.
@@ -189,7 +191,7 @@ class Rounds:
             return Done(effort, local.moved, local.migration, local.affected), None
         following = self.following
         graph, living = made(self.edited), following.living()
-        call = call_now(self.call, graph, living.fixed, self.wishes)
+        call = call_now(self.call, graph, living.fixed, self.wishes, progress)
         if is_local:
             found = within_bounds(call, living)
         else:
