@@ -94,6 +94,7 @@ def test_links_lead_somewhere(page: Path) -> None:
                          ids=name_of)
 def test_files_and_commands_that_a_page_names_are_there(page: Path) -> None:
     files = [file.as_posix() for folder in CODE for file in (ROOT / folder).rglob("*.py")]
+    files += [file.as_posix() for file in ROOT.glob("*.py")]
     for name in re.findall(r"`([\w/]+\.py)`", page.read_text()):
         assert any(f"/{file}".endswith(f"/{name}") for file in files), name
     for module in re.findall(r"python -m ((?:bench|tests)[.\w]*)", page.read_text()):

@@ -58,8 +58,8 @@ def read_hypergraph(
     format : str, optional
         ``"hmetis"``, ``"patoh"``, ``"ispd98"``, ``"bookshelf"``, ``"matrix-market"``,
         ``"verilog"``, ``"blif"`` or ``"aiger"``.  Default: what the content shows, else what the
-        suffix says (``.hgr``, ``.u``, ``.net``, ``.netD``, ``.nets``, ``.mtx``, ``.v``, ``.blif``,
-        ``.aig``, ``.aag``), else hMETIS.
+        suffix says (``.hgr``, ``.u``, ``.net``, ``.netD``, ``.nets``, ``.aux``, ``.mtx``, ``.v``,
+        ``.blif``, ``.aig``, ``.aag``), else hMETIS.
     model, diagonal
         Matrix Market: as in :func:`portpart.as_hypergraph`.
     top : str, optional
@@ -73,7 +73,8 @@ def read_hypergraph(
     areas : str or PathLike, optional
         ISPD98: the ``.are`` file, Bookshelf: the ``.nodes`` file, by which vertices are weighed;
         default: each weighs 1.  The order of Bookshelf's vertices is that of this file, else that
-        in which nets have them.
+        in which nets have them.  Bookshelf's ``.aux`` file names the others: nets, nodes and, in
+        a ``.wts`` file, weights of nodes and nets.
     max_vertices : int, optional
         Refuse hypergraphs of more vertices; default: of more than 2^22 and 16 for each byte of
         text.  Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
@@ -110,7 +111,8 @@ def read_hypergraph(
     if format is not None and format not in NET_FORMATS:
         raise InputError(f"unknown format of hypergraphs {shown(format)}; known are "
                          f"{', '.join(NET_FORMATS)}")
-    suffixes = tuple(suffix for entry in NET_FORMATS.values() for suffix in entry.suffixes)
+    suffixes = tuple(suffix for entry in NET_FORMATS.values() for suffix in entry.suffixes
+                     if suffix != ".aux")  # of an archive the one file that holds nets
     source = read_source(path, checked_limit(max_vertices), suffixes)
     name = format or _recognised(source)
     made = _parsed(name, source, {key: value for key, value in given.items()
@@ -134,7 +136,7 @@ def _recognised(source: Source) -> str:
     data, hint = source.data, net_format_of_name(source.name)
     if MATRIX_MARKET_BEGINS.match(data):
         return "matrix-market"
-    if BOOKSHELF_BEGINS.match(data):
+    if BOOKSHELF_BEGINS.match(data) or bookshelf.AUX_BEGINS.match(data):
         return "bookshelf"
     netlist = netlist_format(data)
     if netlist in ("blif", "aiger"):
@@ -181,7 +183,7 @@ NET_FORMATS = {
     "hmetis": NetFormat(hmetis.parse, (".hgr", ".hmetis"), ()),
     "patoh": NetFormat(patoh.parse, (".u", ".patoh"), ()),
     "ispd98": NetFormat(ispd98.parse, (".net", ".netd"), ("areas",)),
-    "bookshelf": NetFormat(bookshelf.parse, (".nets",), ("areas",)),
+    "bookshelf": NetFormat(bookshelf.parse, (".nets", ".aux"), ("areas",)),
     "matrix-market": NetFormat(matrix_nets.parse, (".mtx", ".mm"), ("model", "diagonal")),
     "verilog": NetFormat(partial(_netlist, "verilog"), (".v", ".vg"),
                          ("top", "ports", "max_fanout")),

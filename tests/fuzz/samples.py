@@ -250,6 +250,17 @@ def nodes() -> list[bytes]:
 
 
 @cache
+def bookshelf_lists() -> list[bytes]:
+    return [b"RowBasedPlacement : case.nodes case.nets case.wts case.pl case.scl\n",
+            b"# files\nPartProb : case.wts case.nets\n"]
+
+
+@cache
+def bookshelf_weights() -> list[bytes]:
+    return [b"UCLA wts 1.0\n# of nodes and nets\na 5\np 0\n n0  7.0\n", b"UCLA wts 1.0\n"]
+
+
+@cache
 def matrix_nets() -> list[bytes]:
     """Matrices that are no square."""
     head = "%%MatrixMarket matrix coordinate {} general"

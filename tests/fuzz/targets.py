@@ -185,6 +185,21 @@ def read_areas(suffix: str, nets: bytes, data: bytes, folder: Path) -> None:
     require(made.vertex_weights is not None, "weights")
 
 
+def read_circuit(files: dict[str, bytes], suffix: str, data: bytes, folder: Path) -> None:
+    """The circuit of an .aux file, one of the `files` that it names being other `data`."""
+    for each, text in {**files, suffix: data}.items():
+        (folder / f"case{each}").write_bytes(text)
+    made = graph_io.read_hypergraph(folder / "case.aux")
+    check_hypergraph(made, data, folder)
+    require(made.names is not None and len(set(made.names)) == made.num_vertices, "names")
+
+
+def circuit_files() -> dict[str, bytes]:
+    """A circuit that Bookshelf files hold, by their suffixes."""
+    return {".aux": samples.bookshelf_lists()[0], ".nets": samples.bookshelf()[0],
+            ".nodes": samples.nodes()[0], ".wts": samples.bookshelf_weights()[0]}
+
+
 def aiger(random: Random) -> bytes:
     return mutated(random, samples.aiger(), OF_TEXT if random.random() < 0.5 else OF_BYTES)
 
@@ -350,6 +365,10 @@ TARGETS: dict[str, Target] = {
         read_areas, ".net", samples.ispd98()[0]), 0.5),
     "bookshelf-nodes": Target(partial(_text, samples.nodes), partial(
         read_areas, ".nets", samples.bookshelf()[0]), 0.5),
+    "bookshelf-list": Target(partial(_text, samples.bookshelf_lists), partial(
+        read_circuit, circuit_files(), ".aux"), 0.5),
+    "bookshelf-weights": Target(partial(_text, samples.bookshelf_weights), partial(
+        read_circuit, circuit_files(), ".wts"), 0.5),
     "matrix-nets": Target(partial(_text, samples.matrix_nets), partial(read_nets, ".mtx")),
     "blif": Target(partial(_text, samples.blif), partial(read_nets, ".blif"), 1.5),
     "aiger": Target(aiger, partial(read_nets, ".aig"), 1.5),

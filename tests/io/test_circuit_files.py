@@ -79,6 +79,85 @@ def test_bookshelf(tmp_path: Path) -> None:
     assert (nets_of(alone), alone.names) == ([[0, 1, 2], [1, 3]], ["a", "b", "pad", "c"])
 
 
+WTS = "UCLA wts 1.0\n# of both\n\npad 3\n  n0  12\na 5.0\n"
+AUX = "# all of it\nRowBasedPlacement : x.nodes x.nets x.wts x.pl x.scl\n"
+
+
+@pytest.fixture
+def circuit(tmp_path: Path) -> Path:
+    """A folder of the files that an .aux file names, but for those that are not read."""
+    for name, text in (("x.nodes", NODES), ("x.nets", NETS), ("x.wts", WTS), ("x.aux", AUX)):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_bookshelf_by_its_list_of_files(circuit: Path) -> None:
+    made = graph_io.read_hypergraph(circuit / "x.aux")
+    assert nets_of(made) == [[1, 2, 3], [0, 2]]
+    assert made.names == ["c", "a", "b", "pad"]
+    assert weights_of(made) == [6, 5, 40, 3]
+    assert made.net_weights is not None
+    assert made.net_weights.tolist() == [12, 1]
+    (circuit / "list").write_text("PartProb : x.wts x.nets 2way.blk\n")  # the content tells
+    other = graph_io.read_hypergraph(circuit / "list")
+    assert other.names == ["a", "b", "pad", "c"]
+    assert weights_of(other) == [5, 1, 3, 1]
+    assert other.net_weights is not None
+    assert other.net_weights.tolist() == [12, 1]
+
+
+def test_bookshelf_weights_of_nets_or_nodes_alone(circuit: Path) -> None:
+    (circuit / "x.aux").write_text("RowBasedPlacement : x.nets x.wts")
+    (circuit / "x.wts").write_text("UCLA wts 1.0\nn0 7\n")
+    made = graph_io.read_hypergraph(circuit / "x.aux")
+    assert weights_of(made) is None
+    assert made.net_weights is not None
+    assert made.net_weights.tolist() == [7, 1]
+    (circuit / "x.wts").write_text("UCLA wts 1.0\nc 7\n")
+    made = graph_io.read_hypergraph(circuit / "x.aux")
+    assert (weights_of(made), made.net_weights) == ([1, 1, 1, 7], None)
+
+
+def test_bookshelf_nodes_without_sizes_weigh_one(circuit: Path) -> None:
+    (circuit / "x.nodes").write_text("UCLA nodes 1.0\nNumNodes : 4\npad\na\nb terminal\nc 2 2\n")
+    made = read(NETS, circuit, "x.nets", areas=circuit / "x.nodes")
+    assert (made.names, weights_of(made)) == (["pad", "a", "b", "c"], [1, 1, 1, 4])
+    (circuit / "y.nodes").write_text(NODES)
+    made = graph_io.read_hypergraph(circuit / "x.aux", areas=circuit / "y.nodes")
+    assert weights_of(made) == [6, 5, 40, 3]
+
+
+def test_commands_take_the_list_of_files(circuit: Path, capsys: pytest.CaptureFixture) -> None:
+    assert portpart.partition(circuit / "x.aux", 2, imbalance=1).km1 == 1  # c alone
+    assert main(["info", str(circuit / "x.aux")]) == 0
+    assert "net weights     1 to 12\nvertex weights  3 to 40\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "old", "new", "message"), [
+    ("x.aux", "RowBased", "\\relax{", "x.aux:2: expected a line as 'RowBasedPlacement : x.nodes"),
+    ("x.aux", AUX, "", "x.aux:1: expected a line as"),
+    ("x.aux", "x.scl\n", "x.scl\nx.route\n", "x.aux:3: a second line; an .aux file has one"),
+    ("x.aux", "x.nets ", "", "x.aux:2: names no .nets file"),
+    ("x.aux", "x.pl", "y.nets", "x.aux:2: two .nets files, x.nets and y.nets"),
+    ("x.aux", "x.wts", "y.wts", "y.wts cannot be read: No such file"),
+    ("x.wts", "UCLA wts", "UCLA nets", "x.wts:1: a Bookshelf file of wts begins with 'UCLA wts"),
+    ("x.wts", "pad 3", "pad 3.5", "x.wts:4: expected a node or a net and its weight in a whole"),
+    ("x.wts", "pad 3", "pad -3", "x.wts:4: expected a node or a net"),
+    ("x.wts", "n0  12", "n0 1 2", "x.wts:5: expected a node or a net"),
+    ("x.wts", "n0  12", "n1 12", "x.wts:5: 'n1' is no node and no net"),
+    ("x.wts", "a 5.0", "pad 4", "x.wts:6: a second weight of 'pad', after line 4"),
+    ("x.nets", "NetDegree: 2", "NetDegree: 2 n0", "x.wts:5: 'n0' is the name of more than one"),
+    ("x.nets", " n0\n", " a\n", "x.wts:5: 'n0' is no node and no net"),
+    ("x.nets", "NetDegree: 2", "NetDegree: 2 a", "x.wts:6: 'a' is the name of more than one"),
+])
+def test_errors_in_bookshelf_lists_and_weights(circuit: Path, name: str, old: str, new: str,
+                                               message: str) -> None:
+    (circuit / name).write_text(changed((circuit / name).read_text(), old, new))
+    with pytest.raises(GraphFormatError) as told:
+        graph_io.read_hypergraph(circuit / "x.aux")
+    assert message in str(told.value)
+
+
 def patoh_text(nets: list[list[int]], net_weights: list[int], masses: list[int]) -> str:
     lines = [f"0 {len(masses)} {len(nets)} {sum(map(len, nets))} 3"]
     lines += [" ".join(map(str, [weight, *net])) for weight, net in zip(net_weights, nets)]
@@ -219,6 +298,7 @@ def test_errors_in_bookshelf_nets(old: str, new: str, message: str, tmp_path: Pa
     ("UCLA nodes 1.0\n", "", "x.nodes:2: a Bookshelf file of nodes begins with 'UCLA nodes 1.0'"),
     ("NumNodes : 4", "NumNodes : 5", "x.nodes:3: NumNodes is 5, but there are 4"),
     ("c 2 3", "c 2.5 3", "x.nodes:5: expected a node, its width and height in whole numbers"),
+    ("c 2 3", "c 2", "x.nodes:5: expected a node, its width and height"),
     ("c 2 3", "c 2 3 rectilinear", "x.nodes:5: expected a node, its width"),
     ("c 2 3", "a 2 3", "x.nodes:6: a second node 'a'"),
     ("c 2 3", "c 9999999999 9999999999", "x.nodes:5: node 'c' has an area above 2**62"),
@@ -246,7 +326,8 @@ def test_areas_that_are_too_much_or_not_there(tmp_path: Path) -> None:
     ("x.net", NET, "a Pajek file or a hypergraph \\(ISPD98\\)"),
     ("x", NETS, "a hypergraph \\(Bookshelf\\): portpart.io.read_hypergraph"),
     ("x", NODES, "Bookshelf file without nets: .* takes the .nodes file as areas="),
-    ("x.aux", "RowBasedPlacement : x.nodes x.nets\n", "Bookshelf file without nets"),
+    ("x.aux", "RowBasedPlacement : x.nodes x.nets\n", "a hypergraph \\(Bookshelf\\)"),
+    ("x.aux", "\\relax\n", "a hypergraph \\(Bookshelf\\) by its name"),
 ])
 def test_graphs_are_not_read_from_them(name: str, text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)

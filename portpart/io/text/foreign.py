@@ -36,9 +36,10 @@ FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
         (rb"\s*(creator\b.*\n\s*)?graph\s*\[", "a GML file", NETWORKX),
         (rb"\s*\*vertices\b", "a Pajek file", NETWORKX),
         (rb"\s*[\[{]", "a JSON file", NETWORKX),
-        (rb"\s*UCLA\s+nets\b", "a hypergraph (Bookshelf)", NETS),
-        (rb"\s*(UCLA\s|RowBasedPlacement\s*:)", "a Bookshelf file without nets",
-         "portpart.io.read_hypergraph reads the .nets file, and takes the .nodes file as areas="),
+        (rb"\s*(UCLA\s+nets\b|(RowBasedPlacement|PartProb)\s*:)", "a hypergraph (Bookshelf)", NETS),
+        (rb"\s*UCLA\s", "a Bookshelf file without nets",
+         "portpart.io.read_hypergraph reads the .aux file, or the .nets file and takes the .nodes "
+         "file as areas="),
         (rb"\s*MeshVersionFormatted", "a Medit mesh", "read it with meshio and pass that to "
                                                       "portpart.as_mesh"),
         (rb"\$MeshFormat", "a Gmsh mesh", "read it with meshio and pass that to portpart.as_mesh"),
@@ -53,6 +54,7 @@ SUFFIXES = {
     ".patoh": ("a hypergraph (PaToH)", NETS),
     ".netd": ("a hypergraph (ISPD98)", NETS),
     ".nets": ("a hypergraph (Bookshelf)", NETS),
+    ".aux": ("a hypergraph (Bookshelf)", NETS),
     ".mat": ("a MATLAB file", "scipy.io.loadmat reads it; pass the matrix to portpart.partition"),
     ".gml": ("a GML file", NETWORKX),
     ".graphml": ("a GraphML file", NETWORKX),
