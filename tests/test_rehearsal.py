@@ -35,6 +35,8 @@ class Watched(CpuSpace):
     def __init__(self) -> None:
         super().__init__(2)
         self.rehearsed, self.used = Words(), Words()
+        self.launched: set[str] = set()
+        self.launched_late: set[str] = set()
         self.kinds: list[str] = []
 
     @property
@@ -48,7 +50,12 @@ class Watched(CpuSpace):
 
     def parallel_for(self, n: int, kernel: Any, *args: Any, team: int = 1) -> None:
         if n > 0:
-            ask_direct(self.used, (kernel, tuple(map(tag_of, kernel.flattened(args))), team))
+            asked = Words()
+            ask_direct(asked, (kernel, tuple(map(tag_of, kernel.flattened(args))), team))
+            self.launched.add(kernel.name)
+            if not asked.keys() <= self.rehearsed.keys():
+                self.launched_late.add(kernel.name)
+            self.used.update(asked)
         super().parallel_for(n, kernel, *args, team=team)
 
     def executable(self, program: Any) -> Any:
@@ -79,12 +86,28 @@ def test_all_programs_of_a_mesh_are_asked_for(name, k):
     assert not space.missing
 
 
-def test_nearly_all_programs_of_a_circuit_are_asked_for():
+@pytest.mark.parametrize("k", [2, 8, 64])
+def test_all_programs_of_a_circuit_are_asked_for(k):
     space = Watched()
-    portpart.partition(generators.netlist(20_000).to(space), 8)
-    programs = [words for words in space.used if words.startswith("(")]
-    assert len(programs) > 8
-    assert len(space.missing) <= 4  # widths that follow from degrees of communities
+    portpart.partition(generators.netlist(20_000).to(space), k)
+    assert len([words for words in space.used if words.startswith("(")]) > 8
+    assert not space.missing
+
+
+def test_all_programs_of_a_circuit_with_macros_are_asked_for():
+    space, circuit = Watched(), generators.netlist(20_000)
+    weights = np.ones(20_000, np.int64)
+    weights[:20] = 400
+    portpart.partition(circuit.to(space), 8, vertex_weights=weights)
+    assert "hold_vertex" in space.launched
+    assert not space.missing
+
+
+@pytest.mark.parametrize("nets", [False, True], ids=["graph", "hypergraph"])
+def test_all_kernels_of_an_evaluation_are_asked_for(nets):
+    space, graph = Watched(), generators.netlist(2_000) if nets else generators.delaunay(2_000)
+    portpart.partition(graph.to(space), 4)
+    assert not {"add_net_costs", "add_costs"} & space.launched_late
 
 
 def test_kinds_of_calls_differ_in_what_programs_depend_on():

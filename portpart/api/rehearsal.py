@@ -17,17 +17,29 @@ from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
-from portpart.algorithms.objectives.total import total_cost
+from portpart.algorithms.objectives.net_cost import PRICES
+from portpart.algorithms.objectives.total import net_values, total_cost
 from portpart.api.version import __version__
 from portpart.backends.interface import Array, ExecutionSpace, Rehearsals
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.primitives.histogram import histogram
+from portpart.primitives.reduce import max_of
 
 AnyProblem = TypeVar("AnyProblem", bound="Problem[Any]")
 
-MAX_VERTICES = 2**16
+MAX_VERTICES = 2**18
 """Vertices of what stands in for a graph, unless there are more blocks."""
+
+
+DENSITIES_OF_NETS = 3 / 4, 1, 4 / 3
+"""Pins of what stands in for a hypergraph, by those that it has.
+
+With the levels of all together hardly a team for rows of some mean length is missed.
+"""
+
+
+ENTRIES_OF_NETS = "net_pins", "vertex_nets"
 
 
 def rehearse(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config: Any,
@@ -38,12 +50,21 @@ def rehearse(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], confi
         return
 
     def call(stage: ExecutionSpace) -> None:
-        like = stand_in(problem, stage)
-        part = run(like, config)
-        histogram(stage, part, like.num_blocks, like.graph.vertex_weights)
-        total_cost(like.graph, part, like.objective, like.rows)
+        for density in DENSITIES_OF_NETS if isinstance(problem.graph, Hypergraph) else (1,):
+            like = stand_in(problem, stage, density)
+            part = run(like, config)
+            histogram(stage, part, like.num_blocks, like.graph.vertex_weights)
+            _evaluate(like, part)
 
     rehearsals.once(kind_of(problem, config), call)
+
+
+def _evaluate(problem: Problem[Any], part: Array) -> None:
+    """Find all values of a partition, as those who made the call will."""
+    if isinstance(problem.graph, Hypergraph):
+        net_values(problem.graph, part, problem.num_blocks, PRICES)
+    else:
+        total_cost(problem.graph, part, problem.objective, problem.rows)
 
 
 def kind_of(problem: Problem[Any], config: Any) -> str:
@@ -56,9 +77,9 @@ def kind_of(problem: Problem[Any], config: Any) -> str:
             f"{lengths}")
 
 
-def stand_in(problem: AnyProblem, stage: ExecutionSpace) -> AnyProblem:
+def stand_in(problem: AnyProblem, stage: ExecutionSpace, density: float = 1) -> AnyProblem:
     """A problem of the same kind in a space in which nothing runs."""
-    wanted, graph = problem.constraints, _like(problem.graph, stage, problem.num_blocks)
+    wanted, graph = problem.constraints, _like(problem.graph, stage, problem.num_blocks, density)
     fixed, initial = (None if array is None else stage.zeros(graph.num_vertices, array.dtype)
                       for array in (wanted.fixed, wanted.initial))
     like = replace(problem, graph=graph, trace=Trace(stage, graph, None),
@@ -69,7 +90,8 @@ def stand_in(problem: AnyProblem, stage: ExecutionSpace) -> AnyProblem:
     return replace(like, objective=problem.objective.moved(problem.space, stage))
 
 
-def _like(graph: EitherGraph, stage: ExecutionSpace, num_blocks: int) -> EitherGraph:
+def _like(graph: EitherGraph, stage: ExecutionSpace, num_blocks: int,
+          density: float) -> EitherGraph:
     vertices = min(graph.num_vertices, max(MAX_VERTICES, 2 * num_blocks))
     share = vertices / max(1, graph.num_vertices)
     known = {"vertex": graph.total_vertex_weight, "degree": graph.max_degree}
@@ -77,16 +99,20 @@ def _like(graph: EitherGraph, stage: ExecutionSpace, num_blocks: int) -> EitherG
         known |= {"net": graph.total_net_weight, "size": graph.max_net_size}
     else:
         known |= {"arc": graph.total_arc_weight}
-    lengths = {name: _shrunk(name, array, share) for name, array in graph.arrays.items()}
+    lengths = {name: _shrunk(name, array, share, density) for name, array in graph.arrays.items()}
     arrays: dict[str, Any] = {
         name: None if array is None else stage.zeros(lengths[name], array.dtype)
         for name, array in graph.arrays.items()}
+    if isinstance(graph, Hypergraph) and graph.vertex_weights is not None and vertices:
+        arrays["vertex_weights"][0] = max_of(graph.space, graph.vertex_weights)
     made = Graph if isinstance(graph, Graph) else Hypergraph
     return made(**arrays, space=stage, _totals=known)
 
 
-def _shrunk(name: str, array: Any, share: float) -> int:
+def _shrunk(name: str, array: Any, share: float, density: float) -> int:
     if array is None:
         return 0
     ends = int(name.endswith("offsets"))
+    if name in ENTRIES_OF_NETS:
+        share *= density
     return int(np.ceil((len(array) - ends) * share)) + ends

@@ -57,7 +57,8 @@ def plain_graph(graph: Graph | Hypergraph) -> Graph:
 
 
 ARCS_OF_A_PIN = 6
-"""A guess: with few vertices most nets share their edges."""
+MEAN_DEGREE = 40
+"""Guesses: with few vertices most nets share their edges."""
 
 
 def clique_graph(hypergraph: Hypergraph) -> Graph:
@@ -73,7 +74,8 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
     space.parallel_for(hypergraph.num_pins, count_arcs, nets,
                        Pairs(net_of, counts, nothing, nothing, nothing, max_clique, 0))
     begin = offsets_from_counts(space, counts)
-    length, = space.read(begin[-1:], lambda: [ARCS_OF_A_PIN * hypergraph.num_pins])
+    length, = space.read(begin[-1:], lambda: [min(
+        ARCS_OF_A_PIN * hypergraph.num_pins, MEAN_DEGREE * hypergraph.num_vertices)])
     sources, targets = (space.empty(length, np.int32) for _ in range(2))
     heaviest = 2 * EDGE_WEIGHT * hypergraph.total_net_weight * max(1, hypergraph.max_net_size)
     pairs = Pairs(net_of, begin, sources, targets, space.empty(length, np.int64), max_clique,

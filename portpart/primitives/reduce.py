@@ -5,6 +5,8 @@ All values are looked at as int64, so that no sum depends on how it is split.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
@@ -38,17 +40,17 @@ INT64_MIN = -(2**63)
 def sum_of(space: ExecutionSpace, values: Array) -> int:
     """Sum of integers, in int64; 0 for none.  Synchronises."""
     guess = len(values) if values.dtype.itemsize < 8 else NEEDS_INT64
-    return _reduce(space, values, sum_tile, guess)
+    return _reduce(space, values, sum_tile, lambda: guess)
 
 
 def max_of(space: ExecutionSpace, values: Array) -> int:
     """Largest integer; the smallest int64 for none.  Synchronises."""
-    return _reduce(space, values, max_tile)
+    return _reduce(space, values, max_tile, lambda: int(values.max()) if len(values) else 0)
 
 
 def min_of(space: ExecutionSpace, values: Array) -> int:
     """Smallest integer; the largest int64 for none.  Synchronises."""
-    return _reduce(space, values, min_tile)
+    return _reduce(space, values, min_tile, lambda: 0)
 
 
 def longest_row(space: ExecutionSpace, offsets: Array) -> Array:
@@ -78,11 +80,12 @@ def argmax_of(space: ExecutionSpace, values: Array) -> int:
     return int(space.to_host(place)[0])
 
 
-def _reduce(space: ExecutionSpace, values: Array, tile_kernel: Kernel, guess: int = 0) -> int:
+def _reduce(space: ExecutionSpace, values: Array, tile_kernel: Kernel,
+            guess: Callable[[], int]) -> int:
     _require_integers(values)
     while len(values) != 1:
         values = _tile_results(space, values, tile_kernel)
-    return space.read(values, lambda: [guess])[0]
+    return space.read(values, lambda: [guess()])[0]
 
 
 def _tile_results(space: ExecutionSpace, values: Array, tile_kernel: Kernel) -> Array:

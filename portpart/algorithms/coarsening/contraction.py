@@ -7,6 +7,7 @@ must know before the rows are copied there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -144,9 +145,29 @@ def _record_clusters_of_matching() -> Program:
     return program
 
 
+Guess = Callable[[Graph], list[int]]
+"""From a graph what its contraction may come to where nothing runs: the numbers of clusters and of
+arcs between them, the highest degree, and the weight of all arcs."""
+
+
+def guess_of_clusters(graph: Graph) -> list[int]:
+    """A guess of the totals, as clusters of meshes and of social networks have them.
+
+    In networks hubs hold large clusters together, and rows that were short become long.
+    """
+    n, arcs, most = graph.num_vertices, graph.num_arcs, graph.max_degree
+    if most > 32 * graph.mean_degree:
+        return [n // 6, 3 * arcs // 4, most // 2, graph.total_arc_weight]
+    if graph.mean_degree > 32:
+        return [n // 3, arcs // 2, most // 2, graph.total_arc_weight]
+    longer = max(5 * most // 4, int(3.5 * graph.mean_degree))
+    return [n // 3, 2 * arcs // 5, longer, graph.total_arc_weight]
+
+
 def contract(
     space: ExecutionSpace, graph: Graph, clusters: Clusters,
     weight_type: np.dtype[Any] | None = None, way: str = "hash",
+    guess: Guess = guess_of_clusters,
 ) -> Graph:
     """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
 
@@ -163,6 +184,8 @@ def contract(
     way : {"hash", "sort", "auto"}
         How the arcs of a cluster are added up: in a hash row; sorted, and equal ones merged; or as
         `way_for` says.
+    guess : callable
+        A `Guess`.
 
     Returns
     -------
@@ -182,7 +205,8 @@ def contract(
     )
     executable.run({**records, "count": clusters.count},
                    max(graph.num_vertices, 1), sizes)
-    count, num_arcs, max_degree, arc_weight = space.read(totals.array, lambda: _guess(graph))
+    count, num_arcs, max_degree, arc_weight = space.read(
+        totals.array, lambda: guess(graph))
     known = {"vertex": graph.total_vertex_weight, "arc": arc_weight, "degree": max_degree}
     offsets = space.empty(count + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else rows.begin.dtype)
     coarse = Graph(offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, sizes.sum_type),
@@ -190,20 +214,6 @@ def contract(
     space.parallel_for(count + 1, copy_row, count, rows, *coarse.arrays.values(),
                        team=team_for(num_arcs / max(1, count)))
     return coarse
-
-
-def _guess(graph: Graph) -> list[int]:
-    """A guess of the totals, as clusters of meshes and of social networks have them.
-
-    In networks hubs hold large clusters together, and rows that were short become long.
-    """
-    n, arcs, most = graph.num_vertices, graph.num_arcs, graph.max_degree
-    if most > 32 * graph.mean_degree:
-        return [n // 6, 3 * arcs // 4, most // 2, graph.total_arc_weight]
-    if graph.mean_degree > 32:
-        return [n // 3, arcs // 2, most // 2, graph.total_arc_weight]
-    longer = max(5 * most // 4, int(3.5 * graph.mean_degree))
-    return [n // 3, 2 * arcs // 5, longer, graph.total_arc_weight]
 
 
 def _records(graph: Graph, clusters: Clusters, sizes: FineSizes) -> dict[str, Any]:

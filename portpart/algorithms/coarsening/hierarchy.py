@@ -8,7 +8,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.algorithms.coarsening.contraction import (
+    Clusters,
+    Guess,
+    contract,
+    guess_of_clusters,
+)
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.graphs.graph import Graph
@@ -33,10 +38,10 @@ Contraction = Callable[[AnyGraph, Clusters, "np.dtype[Any]"], AnyGraph]
 """The graph of clusters, whose edges or nets have weights of a type."""
 
 
-def contraction_by(way: str) -> Contraction:
+def contraction_by(way: str, guess: Guess = guess_of_clusters) -> Contraction:
     """The contraction of graphs that makes rows in a way, as in :func:`contract`."""
     return lambda graph, clusters, weight_type: contract(graph.space, graph, clusters,
-                                                         weight_type, way)
+                                                         weight_type, way, guess)
 
 
 BY_HASHING = contraction_by("hash")
@@ -107,6 +112,8 @@ def coarsen(
         levels.append(Level(coarse, label=labels[0]))
         graph = coarse
         on_level(graph)
+    if space.rehearses and len(labels) > 1:
+        find_clusters(graph, seed, labels[-1])  # a run may stall
     return levels
 
 

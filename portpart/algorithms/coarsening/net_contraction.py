@@ -118,14 +118,24 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
                        hypergraph.vertex_weights, vertex_weights)
     known = {"vertex": hypergraph.total_vertex_weight, "net": int(found.net_weight),
              "size": int(found.max_size)}
+    if space.rehearses:
+        known["degree"] = _guess_of_degree(hypergraph, found, max_net_size)
     return Hypergraph(**coarse, vertex_weights=vertex_weights, space=space, _totals=known)
 
 
 def _guess(hypergraph: Hypergraph, max_net_size: int | None) -> list[int]:
-    """A guess of the totals: half the vertices, unless only nets are merged, and most pins."""
+    """A guess of the totals, as circuits have them; vertices stay where only nets are merged."""
     n, m, p = hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins
-    return [n // 2 if max_net_size is None else n, 2 * m // 3, 2 * p // 3,
-            hypergraph.total_net_weight, hypergraph.max_net_size]
+    weight, size = hypergraph.total_net_weight, hypergraph.max_net_size
+    if max_net_size is not None:
+        return [n, m, 9 * p // 10, weight, min(size, max_net_size)]
+    return [n // 3, 5 * m // 8, 3 * p // 5, weight, min(size, n // 3)]
+
+
+def _guess_of_degree(hypergraph: Hypergraph, found: NetTotals, max_net_size: int | None) -> int:
+    """A guess of the highest degree: nets of a cluster add up, but become identical, too."""
+    mean, highest = int(found.pins) // max(1, int(found.clusters)), hypergraph.max_degree
+    return max(3 * mean, min(5 * highest // 4, 512) if max_net_size is None else 3 * highest // 4)
 
 
 def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,

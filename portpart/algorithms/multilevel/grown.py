@@ -13,7 +13,7 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level, coarsen
+from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level, coarsen, contraction_by
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.initial.bisection import splits_of, splits_side_by_side
@@ -37,6 +37,15 @@ MAX_COPIED = 2**24
 
 MAX_KEPT = 0.9
 """Coarsening below the coarsest graph ends when a level keeps a larger share of its vertices."""
+
+def _guess(graph: Graph) -> list[int]:
+    """A guess of the totals of a contraction: small graphs, which are dense, become sparse."""
+    n, arcs = graph.num_vertices, graph.num_arcs
+    kept = arcs // 5 if graph.mean_degree > 16 else arcs // 4
+    return [n // 3, kept, graph.max_degree, graph.total_arc_weight]
+
+
+SHRINKING = contraction_by("hash", _guess)
 
 Splits = tuple[np.ndarray, np.ndarray]
 
@@ -153,7 +162,7 @@ def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices:
         return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label)
 
     return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
-                   seed=seed, labels=(label,))
+                   seed=seed, labels=(label,), contraction=SHRINKING)
 
 
 @kernel
