@@ -146,7 +146,7 @@ def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
     start = (np.random.default_rng(8).random(edited.vertices.count) ** 2 * k).astype(np.int32)
     following = Following(edited, edited.space.asarray(start), lambda total: Balance(
         k, total // k + 40, total // k), objective, 5)
-    for side in edited.sides():
+    for side in edited.sides:
         side.store.compact()
     following.reserve()
     mark, begun = edited.mark(), following.last

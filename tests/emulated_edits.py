@@ -58,7 +58,7 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
     start = (np.random.default_rng(2).random(n) ** 2 * k).astype(np.int32)
     following = Following(edited, space.asarray(start), lambda total: Balance(
         k, total // k + 120 // k, total // k), objective, 5)
-    for side in edited.sides():
+    for side in edited.sides:
         side.store.compact()
     batch = edited.batch()
     batch.insert_vertices(2)

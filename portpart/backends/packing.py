@@ -10,7 +10,7 @@ import struct
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from ctypes import c_int64
+from ctypes import POINTER, c_int64, cast
 from functools import cache
 from itertools import accumulate
 from typing import Any, NoReturn
@@ -92,7 +92,7 @@ def address_of(array: Any) -> int:
         raise InputError("an array of a GPU was given to a kernel on the CPU; bring it to the host "
                          "with space.to_host")
     if DATA_POINTER:
-        return c_int64.from_address(id(array) + DATA_POINTER).value
+        return _MEMORY[(id(array) + DATA_POINTER) // WORD - 1]
     return int(array.ctypes.data)
 
 
@@ -110,6 +110,11 @@ def _data_pointer() -> int:
 
 
 DATA_POINTER = _data_pointer()
+
+WORD = 8
+
+_MEMORY = cast(WORD, POINTER(c_int64))
+"""The words of memory behind the first, which a pointer may not begin with."""
 
 
 def word_of(argument: Any) -> int:
@@ -139,8 +144,10 @@ class Table:
     def __init__(self, slots: Iterable[Slot], address: Callable[[Any], int] = address_of) -> None:
         slots = list(slots)
         self.bindings, self._address = Bindings(slots), address
-        self._bound = [(slot.dtype, slot.is_array and not slot.words and slot.dtype is not None,
-                        slot) for slot in self.bindings.slots]
+        self._plans: dict[str, list[Plan]] = {name: [] for name in self.bindings.lengths}
+        for at, slot in enumerate(self.bindings.slots):
+            is_plain = slot.is_array and not slot.words and slot.dtype is not None
+            self._plans[slot.name.partition(".")[0]].append((at, slot.dtype, is_plain, slot))
         scratch = [slot for slot in slots if slot.scratch]
         self._position = {slot: place for place, slot in enumerate(
             [*(each for each in self.bindings.slots if not each.words), *scratch],
@@ -158,7 +165,7 @@ class Table:
         self._source: list[int] = []
         self._offset: list[int] = []
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
-        self._known: list[tuple[Callable[[], Any], int]] = [(_nobody, 0)] * len(self._bound)
+        self._known: list[tuple[Callable[[], Any], int]] = [(_nobody, 0)] * len(self.bindings.slots)
         self._groups: dict[str, Group] = {}
 
     def add_row(self, launch: Launch) -> int:
@@ -246,49 +253,42 @@ class Table:
         if self._frozen is None:
             self._frozen = self._freeze()
         source, offset = self._frozen
-        values = [0, base, base + 8 * len(self._source)]
-        numbers = array("q")
-        at = 0
+        values, numbers = array("q", (0, base, base + 8 * len(self._source))), array("q")
         for name, bound in self.bindings.groups(bindings):
             whose, known, behind = self._groups.get(name, NO_GROUP)
-            if whose() is bound:
-                values += known
-                numbers += behind
-                at += self.bindings.lengths[name]
-                continue
-            known, behind = [], array("q")
-            for value in self.bindings.read_group(name, bound):
-                self._pack(at, value, known, behind)
-                at += 1
+            if whose() is not bound:
+                known, behind = self._packed(name, bound)
             values += known
             numbers += behind
-            if isinstance(bound, Record):
-                self._groups[name] = ref(bound), known, behind
-        values += [scratch + place for place in places[:-1]]
+        values.extend([scratch + place for place in places[:-1]])
         values += numbers
-        words: np.ndarray = np.fromiter(values, np.int64, len(values))[source]
+        words: np.ndarray = np.frombuffer(values, np.int64).take(source)
         words += offset
         return words
 
-    def _pack(self, at: int, value: Any, values: list[int], numbers: array[int]) -> None:
-        """Add the word of what a slot is bound to, or its numbers."""
-        dtype, is_plain, slot = self._bound[at]
-        if is_plain:
-            who, address = self._known[at]
-            if value is None or who() is not value:
-                address = self._address_for(at, value)
-            values.append(address)
-        elif slot.words:
-            _add_numbers(slot, value, numbers)
-        elif slot.is_array:
-            values.append(0 if value is None else _refuse(slot, value))
-        else:
-            values.append(bits_of(value, dtype))
+    def _packed(self, name: str, bound: Any) -> tuple[array[int], array[int]]:
+        """The words of what a name is bound to, and its numbers; those of a record are kept."""
+        values, numbers = array("q"), array("q")
+        for (at, dtype, is_plain, slot), value in zip(self._plans[name],
+                                                      self.bindings.read_group(name, bound)):
+            if is_plain:
+                who, address = self._known[at]
+                if value is None or who() is not value:
+                    address = self._address_for(at, slot, value)
+                values.append(address)
+            elif slot.words:
+                _add_numbers(slot, value, numbers)
+            elif slot.is_array:
+                values.append(0 if value is None else _refuse(slot, value))
+            else:
+                values.append(bits_of(value, dtype))
+        if isinstance(bound, Record):
+            self._groups[name] = ref(bound), values, numbers
+        return values, numbers
 
-    def _address_for(self, at: int, value: Any) -> int:
+    def _address_for(self, at: int, slot: Slot, value: Any) -> int:
         """The address of an array for a slot, which is remembered as long as the array lives."""
-        dtype, _, slot = self._bound[at]
-        if (value is None or value.dtype != dtype or value.ndim != 1
+        if (value is None or value.dtype != slot.dtype or value.ndim != 1
                 or not value.flags.c_contiguous):
             _refuse(slot, value)
         address = self._address(value)
@@ -307,10 +307,13 @@ def _nobody() -> None:
     """What is remembered of a slot that has not been bound."""
 
 
-Group = tuple[Callable[[], Any], list[int], "array[int]"]
+Plan = tuple[int, Any, bool, Slot]
+"""Of a slot: its place among those that are bound, its type, whether an array is, and itself."""
+
+Group = tuple[Callable[[], Any], "array[int]", "array[int]"]
 """A record that was bound, which does not change, and what its slots were packed to."""
 
-NO_GROUP: Group = (object, [], array("q"))
+NO_GROUP: Group = (object, array("q"), array("q"))
 """Another record than any that is bound."""
 
 

@@ -90,7 +90,7 @@ def check_random_batches(kind: Kind, seed: int, growth: Growth, space: Execution
         assert kind.packed(edited) == model.packed(), calls
         check_sums(edited, model)
         if rng.random() < 0.2:
-            for side in edited.sides():
+            for side in edited.sides:
                 side.store.compact()
     while states:
         mark, state = states.pop(rng.randrange(len(states)))

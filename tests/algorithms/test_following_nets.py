@@ -136,7 +136,7 @@ def followed_at_random(space: ExecutionSpace, seed: int, k: int, objective: str,
     for _ in range(rounds):
         followed.check(followed.apply(followed.random_batch(rng)))
         if rng.random() < 0.2:
-            for side in followed.edited.sides():
+            for side in followed.edited.sides:
                 side.store.compact()
     return followed.part.tolist()
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.algorithms.edits.at_once import Look, is_small, limits_for, looked_at_once
+from portpart.algorithms.edits.at_once import (
+    NOWHERE,
+    Look,
+    is_small,
+    limits_for,
+    looked_at_once,
+    room_for_deaths,
+)
 from portpart.algorithms.edits.batch import MAX_IDS, Batch, Births, Call, bear, joined, unbear
 from portpart.algorithms.edits.deaths import cleared_pairs, dying
 from portpart.algorithms.edits.edited import Edited
@@ -28,8 +35,9 @@ from portpart.algorithms.edits.living import (
     weighings,
 )
 from portpart.algorithms.edits.operations import (
+    CLEAR,
+    Changes,
     Operations,
-    Side,
     net_effect,
     turned_back,
 )
@@ -51,23 +59,23 @@ def apply_batch(edited: Edited, batch: Batch) -> Update:
     InputError
         Of the first entry that is refused; nothing has changed then.
     """
-    space = edited.space
     _reserve_ids(edited, batch)
     found = Findings(edited, batch)
     with _back_to_life(batch.births, found.dying):
-        found.look()
-        counts = read(space, found.numbers)
+        counts = found.look()
         _refuse(batch, counts)
         update = found.update(counts)
         _check_totals(edited, update.totals)
-        reserved = _reserved(edited, found.rewritings, counts, update.totals)
-    for rewriting, tally in zip(found.rewritings, counts):
-        rewriting.store.used += int(tally.room) if tally.written else 0
+        written = _are_written(found.changes, counts)
+        reserved = [] if written else found.reserved(counts, update.totals)
+    if written:
+        for side, tally in zip(edited.sides, counts):
+            side.store.used += int(tally.room)
     for rewriting, room in reserved:
         carry_out(rewriting, room)
     for living, weighed in update.weighed:
         weigh(living, weighed)
-    for living, died in update.died:
+    for living, died in [] if written else update.died:
         let_die(living, died)
     _count(edited, update.totals, 1)
     return update
@@ -76,10 +84,9 @@ def apply_batch(edited: Edited, batch: Batch) -> Update:
 def take_back(edited: Edited, update: Update) -> None:
     """Undo an update, the last one."""
     space = edited.space
-    sides = edited.sides()
-    numbers, counted = tallies(space, len(sides))
+    numbers, counted = tallies(space, len(edited.sides))
     rewritings = [planned(side.store, turned_back(side.store, changes, tally), tally)
-                  for side, changes, tally in zip(sides, update.changes, counted)]
+                  for side, changes, tally in zip(edited.sides, update.changes, counted)]
     counts = read(space, numbers)
     reserved = [reserve(rewriting, tally, edited.pair_weight)
                 for rewriting, tally in zip(rewritings, counts)]
@@ -95,60 +102,140 @@ def take_back(edited: Edited, update: Update) -> None:
 
 
 class Findings:
-    """What is found out about a batch before anything is changed for good."""
+    """What is found out about a batch before anything is changed for good.
+
+    Attributes
+    ----------
+    dying : list of (Living, Dying)
+    weighed : list of (Living, Weighings)
+    changes : list of Changes
+        In each store; empty if no pair was edited.
+    rewritings : list of Rewriting
+        Of those, where all is ready to be carried out.
+    """
 
     def __init__(self, edited: Edited, batch: Batch) -> None:
-        self.edited, self.batch = edited, batch
-        space = edited.space
-        self.numbers, self.tallies = tallies(space, 2 + len(edited.living))
-        self.dying = [(living, dying(space, calls)) for living in edited.living
-                      if (calls := _calls(batch, living, deaths=True))]
-        self.rewritings: list[Rewriting] = []
+        self.edited, self.batch, self.space = edited, batch, edited.space
+        self.numbers, self.tallies = tallies(self.space, 2 + len(edited.living))
+        self.dying: list[tuple[Living, Dying]] = []
         self.weighed: list[tuple[Living, Weighings]] = []
+        self.changes: list[Changes] = []
+        self.rewritings: list[Rewriting] = []
+        self._weighs: list[tuple[Living, list[Call]]] = []
+        self._of_pairs = batch.calls
+        if any(call.living is not None for call in batch.calls):
+            self._sort_out()
+
+    def _sort_out(self) -> None:
+        """Find the calls about ids among those about pairs."""
+        calls = self.batch.calls
+        self._of_pairs = [call for call in calls if call.living is None]
+        for living in self.edited.living:
+            deadly, weighing = (_calls(self.batch, living, deaths) for deaths in (True, False))
+            if deadly:
+                self.dying.append((living, dying(self.space, deadly)))
+            if weighing:
+                self._weighs.append((living, weighing))
 
     def tally_of(self, living: Living) -> Tally:
         """What counts ids of a kind."""
         return self.tallies[2 + self.edited.living.index(living)]
 
-    def look(self) -> None:
-        """Launch everything that looks at the batch."""
-        edited, space = self.edited, self.edited.space
-        for living, group in self.dying:
-            mark_deaths(living, group, self.tally_of(living))
-        for living in edited.living:
-            calls = _calls(self.batch, living, deaths=False)
-            if calls:
-                self.weighed.append((living, weighings(
-                    living, _first(space, calls), _weights(space, calls), _times(space, calls),
-                    self.tally_of(living))))
-        sides = edited.sides()
-        operations = self._operations(sides)
-        if len(operations.kinds):
-            self.rewritings = self._looked(sides, operations)
+    def look(self) -> Sequence[Tally]:
+        """Look at the batch, and return what is counted."""
+        given, capacity = self._sizes()
+        at_once = capacity > 0 and self._is_small(capacity)
+        if not at_once:
+            for living, group in self.dying:
+                mark_deaths(living, group, self.tally_of(living))
+        for living, calls in self._weighs:
+            self._weigh(living, calls)
+        if at_once:
+            self._look_at_once(given, capacity)
+            counts = read(self.space, self.numbers)
+            if given + counts[0].cleared <= capacity:
+                return counts if given == capacity else self._cut(given, counts)
+        self._look_in_steps()
+        return read(self.space, self.numbers)
 
-    def _looked(self, sides: Sequence[Side], operations: Operations) -> list[Rewriting]:
-        """What operations come to in the stores."""
-        space, edited, number = self.edited.space, self.edited, len(operations.kinds)
-        if all(is_small(space, number * side.directions) for side in sides):
-            alone = not self.dying and not self.weighed and all(
-                living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
-                for living in edited.living)
-            return looked_at_once(space, [
-                Look(side, operations, tally, limits_for(
-                    side.store, number * side.directions, edited.pair_weight, alone))
-                for side, tally in zip(sides, self.tallies)])
+    def _weigh(self, living: Living, calls: list[Call]) -> None:
+        """Find new weights, after deaths."""
+        space = self.space
+        self.weighed.append((living, weighings(
+            living, _first(space, calls), _weights(space, calls), _times(space, calls),
+            self.tally_of(living))))
+
+    def _sizes(self) -> tuple[int, int]:
+        """How many operations are given, and how many there may be with those of deaths."""
+        given = capacity = sum(len(call.first) for call in self._of_pairs)
+        for living, group in self.dying:
+            for side in self.edited.sides:
+                if side.living is living:
+                    capacity += room_for_deaths(side, len(group.ids))
+        return given, capacity
+
+    def _is_small(self, capacity: int) -> bool:
+        """Whether it is worth a single run; there who dies is not known before."""
+        return not (self.dying and self._weighs) and all(is_small(self.space, capacity * side.directions) for side in self.edited.sides)
+
+    def _look_at_once(self, given: int, capacity: int) -> None:
+        """Find the changes in one run, which writes them if nothing stands against it."""
+        edited, dying = self.edited, dict(self.dying)
+        alone = all(living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
+                    for living in edited.living)
+        looks = []
+        for side, tally in zip(edited.sides, self.tallies):
+            group = dying.get(side.living)
+            counts = {"length": capacity * side.directions, "given": given,
+                      "capacity": capacity * side.directions,
+                      "dying": 0 if group is None else len(group.ids)}
+            looks.append(Look(side, tally, self.tally_of(side.living),
+                              limits_for(side.store, counts, edited.pair_weight, alone), group))
+        self.changes = looked_at_once(self.space, self._operations(capacity), looks)
+
+    def _look_in_steps(self) -> None:
+        """Find the changes step by step, and what it takes to write them."""
+        space, edited = self.space, self.edited
+        operations = cleared_pairs(space, self.dying, edited.sides, self._operations())
+        if not len(operations.kinds):
+            return
         immortal = not self.dying and all(
             living.num_alive == living.count for living in edited.living)
-        return [planned(side.store, net_effect(space, side, operations, tally, immortal), tally)
-                for side, tally in zip(sides, self.tallies)]
+        self.changes = [net_effect(space, side, operations, tally, immortal)
+                        for side, tally in zip(edited.sides, self.tallies)]
+        self._plan(self.tallies)
 
-    def _operations(self, sides: Sequence[Side]) -> Operations:
-        space, calls = self.edited.space, _pairs(self.batch)
-        operations = Operations(
-            *_pairs_of(space, calls),
-            _weights(space, calls) if any(call.weights is not None for call in calls) else None,
-            _times(space, calls) if len(calls) != len(self.batch.calls) else None)
-        return cleared_pairs(space, self.dying, sides, operations)
+    def _plan(self, counted: Sequence[Tally]) -> None:
+        self.rewritings = [planned(side.store, changes, tally) for side, changes, tally
+                           in zip(self.edited.sides, self.changes, counted)]
+
+    def _cut(self, given: int, counts: Sequence[Tally]) -> Sequence[Tally]:
+        """Leave the changes away that there was room for, and nothing else."""
+        number = given + int(counts[0].cleared)
+        self.changes = [Changes(*(array[: number * side.directions] for _, array in each.named()))
+                        for side, each in zip(self.edited.sides, self.changes) if number]
+        return counts
+
+    def _operations(self, capacity: int = 0) -> Operations:
+        """The operations that are given; behind them none, up to a number."""
+        space, calls = self.space, self._of_pairs
+        return Operations(
+            *_pairs_of(space, calls, capacity),
+            _weights(space, calls, capacity) if any(call.weights is not None for call in calls)
+            else None,
+            _times(space, calls, capacity) if len(calls) != len(self.batch.calls) else None)
+
+    def reserved(self, counts: Sequence[Tally], totals: Totals) -> list[tuple[Rewriting, int]]:
+        """What is left to be carried out, and the room of each."""
+        if self.changes and not self.rewritings:
+            numbers, counted = tallies(self.space, len(self.edited.sides))
+            self._plan(counted)
+            before, counts = counts, read(self.space, numbers)
+            for tally, first in zip(counts, before):
+                tally.unusual = first.unusual
+        weight = self.edited.pair_weight + max(totals.pair_weight, 0)
+        return [reserve(rewriting, tally, weight)
+                for rewriting, tally in zip(self.rewritings, counts)]
 
     def update(self, counts: Sequence[Tally]) -> Update:
         """The result."""
@@ -161,7 +248,7 @@ class Findings:
             ids.append((living, sum(birth.number for birth in born) - tally.died,
                         sum(map(_weight_of, born)) + tally.weight))
         return Update(
-            [rewriting.changes for rewriting in self.rewritings], self.batch.births,
+            self.changes, self.batch.births,
             self.dying, self.weighed,
             first.loops, first.merged, sum(tally.missing for tally in (first, *counts[2:])),
             Totals((first.deltas >> 32) - (first.deltas & 0xFFFFFFFF), weight, ids))
@@ -198,6 +285,11 @@ def _refuse(batch: Batch, counts: Sequence[Tally]) -> None:
         raise batch.refusal(refused // PROBLEMS, refused % PROBLEMS)
 
 
+def _are_written(changes: Sequence[Changes], counts: Sequence[Tally]) -> bool:
+    """Whether rows have been changed, and ids have died, when the batch was looked at."""
+    return bool(changes) and all(tally.written for tally in counts[: len(changes)])
+
+
 def _check_totals(edited: Edited, totals: Totals) -> None:
     found = {"edges": edited.pair_weight + totals.pair_weight}
     for living, _, weight in totals.ids:
@@ -205,13 +297,6 @@ def _check_totals(edited: Edited, totals: Totals) -> None:
     for name, total in found.items():
         if total >= MAX_TOTAL_WEIGHT:
             raise InputError(f"the weights of {name} would add up to {total}, which reaches 2**62")
-
-
-def _reserved(edited: Edited, rewritings: list[Rewriting], counts: Sequence[Tally],
-              totals: Totals) -> list[tuple[Rewriting, int]]:
-    """Rewritings that are left to do, and the room of each."""
-    return [reserve(rewriting, tally, edited.pair_weight + max(totals.pair_weight, 0))
-            for rewriting, tally in zip(rewritings, counts) if not tally.written]
 
 
 def _count(edited: Edited, totals: Totals, sign: int) -> None:
@@ -226,23 +311,28 @@ def _weight_of(birth: Births) -> int:
     return birth.number if birth.weights is None else int(birth.weights.sum())
 
 
-def _pairs(batch: Batch) -> list[Call]:
-    return [call for call in batch.calls if call.living is None]
-
-
 def _calls(batch: Batch, living: Living, deaths: bool) -> list[Call]:
     """The calls about ids of a kind: deaths, or new weights."""
     return [call for call in batch.calls
             if call.living is living and (call.weights is None) == deaths]
 
 
-def _pairs_of(space: ExecutionSpace, calls: list[Call]) -> tuple[Array, Array, Array]:
-    """Kinds, first and second ids of operations; from the host they travel together."""
-    kinds = np.repeat(np.array([call.kind for call in calls], np.int32),
-                      [len(call.first) for call in calls])
-    columns = [[call.first for call in calls], [call.second for call in calls]]
+def _pairs_of(space: ExecutionSpace, calls: list[Call],
+              capacity: int = 0) -> tuple[Array, Array, Array]:
+    """Kinds, first and second ids of operations; from the host they travel together.
+
+    Up to a number there are others behind them, on no pair.
+    """
+    kinds = np.array([call.kind for call in calls], np.int32).repeat(
+        [len(call.first) for call in calls])
+    length = max(capacity, len(kinds))
+    nothing = length - len(kinds)
+    if nothing:
+        kinds = np.concatenate([kinds, np.full(nothing, CLEAR, np.int32)])
+    nowhere = [np.full(nothing, NOWHERE, np.int32)] * (nothing > 0)
+    columns = [[*(call.first for call in calls), *nowhere],
+               [*(call.second for call in calls), *nowhere]]
     if all(isinstance(array, np.ndarray) for column in columns for array in column):
-        length = len(kinds)
         packed = space.asarray(np.concatenate([kinds, *columns[0], *columns[1]]), np.int32)
         return packed[:length], packed[length : 2 * length], packed[2 * length :]
     return (space.asarray(kinds), *(joined(space, column, np.int32) for column in columns))
@@ -252,12 +342,18 @@ def _first(space: ExecutionSpace, calls: list[Call]) -> Array:
     return joined(space, [call.first for call in calls], np.int32)
 
 
-def _weights(space: ExecutionSpace, calls: list[Call]) -> Array:
-    ones = (np.ones(len(call.first), np.int64) if call.weights is None else call.weights
-            for call in calls)
-    return joined(space, list(ones), np.int64)
+def _weights(space: ExecutionSpace, calls: list[Call], length: int = 0) -> Array:
+    ones = [np.ones(len(call.first), np.int64) if call.weights is None else call.weights
+            for call in calls]
+    return joined(space, [*ones, *_rest(calls, length)], np.int64)
 
 
-def _times(space: ExecutionSpace, calls: list[Call]) -> Array:
-    return joined(space, [np.arange(call.time, call.time + len(call.first)) for call in calls],
-                  np.int64)
+def _times(space: ExecutionSpace, calls: list[Call], length: int = 0) -> Array:
+    times = [np.arange(call.time, call.time + len(call.first)) for call in calls]
+    return joined(space, [*times, *_rest(calls, length)], np.int64)
+
+
+def _rest(calls: list[Call], length: int) -> list[np.ndarray]:
+    """Zeros for what is on no pair."""
+    rest = max(0, length - sum(len(call.first) for call in calls))
+    return [np.zeros(rest, np.int64)] * (rest > 0)

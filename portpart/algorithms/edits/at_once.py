@@ -1,6 +1,7 @@
 """Small batches in a single run: they are looked at, and written if nothing stands against it.
 
-Keys are sorted by counting, for each of them, those before it.
+Keys are sorted by counting, for each of them, those before it.  Pairs of ids that die become
+operations behind the given ones; until then the places of those hold a pair that comes last.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.edits.changed_rows import Places, added, removed
+from portpart.algorithms.edits.living import (
+    Dying,
+    check_death,
+    mark_death,
+    set_death,
+    set_weight_of_dead,
+)
 from portpart.algorithms.edits.operations import (
+    CLEAR,
+    Changes,
     Directed,
     Operations,
     Side,
@@ -21,12 +31,13 @@ from portpart.algorithms.edits.operations import (
     find_net_effect,
     write_key,
 )
-from portpart.algorithms.edits.rewrite import Rewriting, find_room, rewrite_for, tell
+from portpart.algorithms.edits.rewrite import find_room, rewrite_for
 from portpart.algorithms.edits.tally import NONE, Tally
 from portpart.backends.declared import work
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     Words,
+    atomic_add,
     int32,
     int64,
     kernel,
@@ -36,12 +47,15 @@ from portpart.backends.language import (
 )
 from portpart.backends.program import Program, Slot
 from portpart.graphs.limits import MAX_INT32, MAX_TOTAL_WEIGHT
-from portpart.graphs.row_store import TEAM, RowStore
+from portpart.graphs.row_store import TEAM, Rows, RowStore
 from portpart.primitives.scan import TEAM as SCAN_TEAM
 from portpart.primitives.scan import TILE, scan_tile
 
-COMPARISONS = 1 << 14
+COMPARISONS = 1 << 15
 """So many comparisons of keys a lane makes in less time than it takes to launch a sort."""
+
+NOWHERE = 2**31 - 1
+"""No id: pairs of it come behind all others."""
 
 
 class Limits(Words):
@@ -51,6 +65,12 @@ class Limits(Words):
     ----------
     length : int
         Number of keys.
+    capacity : int
+        Keys that there is room for.
+    given : int
+        Operations that are given.
+    dying : int
+        Entries that let rows die.
     free : int
         Room behind the rows, negative if nothing may be written.
     gain : int
@@ -62,6 +82,9 @@ class Limits(Words):
     """
 
     length: int
+    capacity: int
+    given: int
+    dying: int
     free: int
     gain: int
     plain: int
@@ -73,54 +96,79 @@ def is_small(space: ExecutionSpace, length: int) -> bool:
     return length <= TILE and length * length <= COMPARISONS * space.widest_team
 
 
+def room_for_deaths(side: Side, number: int) -> int:
+    """Operations that the deaths of so many rows are likely to come to."""
+    pairs, rows = side.store.used, max(1, side.living.num_alive)
+    return number * (3 * pairs // (2 * rows) + 2)
+
+
 @dataclass(frozen=True)
 class Look:
-    """What is looked at in a store: operations, what counts them, and what may be written."""
+    """What is looked at in a store.
+
+    Attributes
+    ----------
+    side : Side
+    tally : Tally
+        What counts pairs.
+    of_ids : Tally
+        What counts ids of the rows.
+    limits : Limits
+        What may be written.
+    dying : Dying, or None
+        Rows that die.
+    """
 
     side: Side
-    operations: Operations
     tally: Tally
+    of_ids: Tally
     limits: Limits
+    dying: Dying | None
 
 
-def looked_at_once(space: ExecutionSpace, looks: Sequence[Look]) -> list[Rewriting]:
-    """What operations come to in all stores; written in all if ``tally.written`` says so."""
-    records: dict[str, Any] = {}
-    rewritings, key = [], []
+def looked_at_once(space: ExecutionSpace, operations: Operations,
+                   looks: Sequence[Look]) -> list[Changes]:
+    """What operations come to in all stores; written in all if each ``tally.written`` says so.
+
+    With deaths there is nothing in `operations` behind the given ones, and the number of changes
+    follows from ``cleared`` of the first tally; there are none if it is more than there is room
+    for.
+    """
+    records: dict[str, Any] = {"operations": operations}
+    key, found, length = [operations.weights is None, operations.times is None], [], 0
     for number, look in enumerate(looks):
-        mine, rewriting = _records_of(space, look)
+        side, rows = look.side, look.side.store.rows
+        length = len(operations.kinds) * side.directions
+        changes = empty_changes(space, space.empty(length, np.int64))
+        mine = {"rows": rows, "deaths": side.deaths, "growth": side.store.growth,
+                "changes": changes, "tally": look.tally, "limits": look.limits,
+                "of_ids": look.of_ids, "places": Places(ONE_MORE, ONE_MORE, side.store.used, length,
+                                 side.store.growth.wide)}
+        if look.dying is not None:
+            mine |= {"dying": look.dying, "weights": side.living.weights}
         records |= {f"{name}{number}": record for name, record in mine.items()}
-        rewritings.append(rewriting)
-        key += [None if array is None else array.dtype for array in (
-            look.operations.weights, look.operations.times, look.side.store.rows.begin,
-            look.side.store.rows.weights)]
-    length = max(look.limits.array[0] for look in looks)
+        found.append(changes)
+        key += [rows.begin.dtype, None if rows.weights is None else rows.weights.dtype,
+                look.dying is None or _dtype(side.living.weights)]
     executable = space.cached_executable(("edits at once", *key), lambda: _recorded(looks, records))
     executable.run(records, length, length)
-    return rewritings
+    return found
 
 
-def _records_of(space: ExecutionSpace, look: Look) -> tuple[dict[str, Any], Rewriting]:
-    """The records for a store, and what is to be written there."""
-    side = look.side
-    store, length = side.store, len(look.operations.kinds) * side.directions
-    changes = empty_changes(space, space.empty(length, np.int64))
-    sums = space.empty(2 * (length + 1), np.int64)
-    places = Places(sums[: length + 1], sums[length + 1 :], store.used, length, store.growth.wide)
-    directed = Directed(changes.keys, work(np.int32, int), length, side.directions, int(side.both))
-    return {"directed": directed, "operations": look.operations, "rows": store.rows,
-            "deaths": side.deaths, "changes": changes, "tally": look.tally, "places": places,
-            "growth": store.growth, "limits": look.limits, "swapped": int(side.swapped),
-            }, Rewriting(store, changes, places)
+def _dtype(array: Any) -> Any:
+    return None if array is None else array.dtype
 
 
-def limits_for(store: RowStore, length: int, total_weight: int, alone: bool) -> Limits:
+ONE_MORE = work(np.int64, lambda length: length + 1)
+
+
+def limits_for(store: RowStore, counts: dict[str, int], total_weight: int, alone: bool) -> Limits:
     """What a batch may do.
 
     Parameters
     ----------
-    length : int
-        Number of keys.
+    counts : dict
+        The first words of the limits.
     total_weight : int
         Of all pairs.
     alone : bool
@@ -130,42 +178,57 @@ def limits_for(store: RowStore, length: int, total_weight: int, alone: bool) -> 
     narrow = weights is not None and weights.dtype == np.int32
     limit = MAX_INT32 if narrow else MAX_TOTAL_WEIGHT - 1
     free = -1 if store.lent or not alone else store.pool_length - store.used
-    return Limits.of(length=length, free=free, gain=limit - total_weight,
-                     plain=int(weights is None))
+    return Limits.of(**counts, free=free, gain=limit - total_weight, plain=int(weights is None))
 
 
 def _recorded(looks: Sequence[Look], records: dict[str, Any]) -> Program:
     program = Program("edits at once")
     own: list[dict[str, Any]] = [{} for _ in looks]
-    for name, record in records.items():
-        slot = program.scalar(name) if isinstance(record, int) else program.record(name, record)
+    operations = program.record("operations", records["operations"])
+    for name, record in list(records.items())[1:]:
+        slot = (program.array(name, _dtype(record)) if name.startswith("weights")
+                else program.record(name, record))
         own[int(name[-1])][name[:-1]] = slot
+    for number, (slots, look) in enumerate(zip(own, looks)):
+        order = program.scratch(f"order{number}", work(np.int32, int))
+        slots |= {"operations": operations, "total": own[0]["tally"],
+                  "directed": look.side.directed(order, slots["places"].length)}
+    _record_deaths(program, own)
     for number, slots in enumerate(own):
         _record_look(program, number, slots)
     with ExitStack() as all_go:
         for slots in own:
             all_go.enter_context(program.if_nonzero(slots["limits"].go))
         for look, slots in zip(looks, own):
-            weighted = look.side.store.rows.weights is not None
-            program.launch(1, confirm, **slots)
-            program.launch(slots["limits"].length, rewrite_for(weighted), team=TEAM, **slots)
+            _record_writing(program, look.side.store.rows.weights is not None, slots)
     return program
+
+
+def _record_deaths(program: Program, own: Sequence[dict[str, Any]]) -> None:
+    """Record who dies, and which operations follow; then all stores have another length."""
+    dying = [slots for slots in own if "dying" in slots]
+    for slots in dying:
+        program.launch(slots["limits"].dying, mark_death, dying=slots["dying"],
+                       deaths=slots["deaths"].rows)
+        program.launch(slots["limits"].dying, check_death, dying=slots["dying"],
+                       deaths=slots["deaths"].rows, weights=slots["weights"], tally=slots["of_ids"])
+        program.launch(slots["limits"].dying, clear_row, team=TEAM, **slots)
+    for slots in own if dying else []:
+        program.launch(1, measure, **slots)
 
 
 def _record_look(program: Program, number: int, slots: dict[str, Any]) -> None:
     """Record what is looked at in one store."""
-    directed, places, limits = slots["directed"], slots["places"], slots["limits"]
+    places, limits, changes = slots["places"], slots["limits"], slots["changes"]
     unsorted = program.scratch(f"unsorted{number}", work(np.int64, int))
     rooms = program.scratch(f"rooms{number}", work(np.int64, int))
-    sums = {"before": places.before, "length": places.length}
-    program.launch(limits.length, write_key, sides=directed.sides, keys=unsorted,
-                   operations=slots["operations"], swapped=slots["swapped"])
-    program.launch(limits.length, place_key, keys=unsorted, team=SCAN_TEAM, directed=directed)
+    program.launch(limits.capacity, write_key, keys=unsorted, **slots)
+    program.launch(limits.capacity, place_key, keys=unsorted, team=SCAN_TEAM, **slots)
     program.launch(limits.length, find_net_effect, **slots)
-    _record_sums(program, slots["changes"].deltas, places.before, limits.length)
-    program.launch(limits.length, find_room, rooms=rooms, **sums, **slots)
+    _record_sums(program, changes.deltas, places.before, limits.length)
+    program.launch(limits.length, find_room, rooms=rooms, before=places.before,
+                   length=places.length, **slots)
     _record_sums(program, rooms, places.begin, limits.length)
-    program.launch(1, tell, begin=places.begin, **sums, **slots)
     program.launch(1, decide, **slots)
 
 
@@ -175,28 +238,77 @@ def _record_sums(program: Program, values: Slot, result: Slot, length: Any) -> N
                          team=SCAN_TEAM)
 
 
+def _record_writing(program: Program, weighted: bool, slots: dict[str, Any]) -> None:
+    """Record how a batch is written in one store."""
+    limits = slots["limits"]
+    program.launch(limits.length, rewrite_for(weighted), team=TEAM, **slots)
+    if "dying" in slots:
+        died = slots["dying"].died
+        program.launch(limits.dying, set_death, died=died, value=-1, deaths=slots["deaths"].rows)
+        if slots["weights"].dtype is not None:
+            program.launch(limits.dying, set_weight_of_dead, died=died, values=None,
+                           weights=slots["weights"])
+
+
 @kernel
-def place_key(i, keys, directed: Directed):
+def clear_row(j, dying: Dying, rows: Rows, operations: Operations, directed: Directed,
+              limits: Limits, total: Tally):
+    """Put an operation for each pair of a row that dies behind the others, if there is room.
+
+    Atomic: where they stand depends on the order, what they come to does not.
+    """
+    v = int64(dying.died[j])
+    degree = int64(0)
+    if v >= 0:
+        degree = int64(rows.end[v]) - int64(rows.begin[v])
+    place = int64(0)
+    if lane() == 0:
+        place = limits.given + int64(atomic_add(total, Tally.cleared, degree))
+    place = team_sum(place)
+    if (place + degree) * directed.sides <= limits.capacity:
+        for at in range(lane(), degree, team_size()):
+            element = rows.elements[int64(rows.begin[v]) + at]
+            operations.kinds[place + at] = CLEAR
+            operations.first[place + at] = int32(v) if directed.swapped == 0 else element
+            operations.second[place + at] = element if directed.swapped == 0 else int32(v)
+
+
+@kernel
+def measure(_, directed: Directed, limits: Limits, total: Tally):
+    """Count the keys; none are looked at if they are more than there is room for."""
+    length = (limits.given + total.cleared) * directed.sides
+    if length > limits.capacity:
+        length = int64(0)
+        limits.free = -1
+    limits.length = length
+
+
+@kernel
+def place_key(i, keys, changes: Changes, directed: Directed, limits: Limits):
     """Bring a key to its place in the sorted ones: behind smaller ones, and equal ones before."""
     key = keys[i]
     place = int64(0)
-    for j in range(lane(), directed.length, team_size()):
-        place += int64(keys[j] < key or (keys[j] == key and j < i))
+    for j in range(lane(), min(i, limits.length), team_size()):
+        place += int64(keys[j] <= key)
+    for j in range(i + 1 + lane(), limits.length, team_size()):
+        place += int64(keys[j] < key)
     place = team_sum(place)
+    if i >= limits.length:
+        place = i
     if lane() == 0:
-        directed.keys[place] = key
+        changes.keys[place] = key
         directed.order[place] = int32(i)
 
 
 @kernel
-def decide(_, tally: Tally, limits: Limits):
+def decide(_, places: Places, tally: Tally, of_ids: Tally, limits: Limits):
     """Write the batch if nobody refuses it, and there is memory for it as it is."""
-    gain = added(tally.deltas) - removed(tally.deltas) + tally.extra
-    limits.go = int64(tally.refused == NONE and tally.wide == 0 and tally.room <= limits.free
-                      and gain <= limits.gain and (limits.plain == 0 or tally.unusual == 0))
-
-
-@kernel
-def confirm(_, tally: Tally):
-    """Rows are written."""
-    tally.written = 1
+    room = places.begin[limits.length]
+    deltas = places.before[limits.length]
+    gain = added(deltas) - removed(deltas) + tally.extra
+    tally.deltas = deltas
+    tally.room = room
+    limits.go = int64(tally.refused == NONE and of_ids.refused == NONE and tally.wide == 0
+                      and room <= limits.free and gain <= limits.gain
+                      and (limits.plain == 0 or tally.unusual == 0))
+    tally.written = limits.go

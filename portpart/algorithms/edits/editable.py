@@ -118,11 +118,8 @@ class EditableGraph(Editable):
                           graph.total_vertex_weight)
         super().__init__(graph.space, [vertices], graph.num_arcs, graph.total_arc_weight)
         self.arcs = RowStore(graph.space, graph.offsets, graph.targets, graph.weights, growth)
+        self.sides = [Side(self.arcs, vertices, vertices, swapped=False)]
         self._weight_scale = graph.weight_scale
-
-    def sides(self) -> list[Side]:
-        """The arcs of each vertex."""
-        return [Side(self.arcs, self.vertices, self.vertices, swapped=False)]
 
     def batch(self) -> GraphBatch:
         """Return an empty batch."""

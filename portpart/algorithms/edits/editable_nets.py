@@ -35,16 +35,13 @@ class EditableHypergraph(Editable):
         self.pins = RowStore(space, hypergraph.net_offsets, hypergraph.net_pins, None, growth)
         self.nets_of = RowStore(space, hypergraph.vertex_offsets, hypergraph.vertex_nets, None,
                                 growth)
+        self.sides = [Side(self.pins, nets, vertices, swapped=False),
+                      Side(self.nets_of, vertices, nets, swapped=True)]
 
     @property
     def nets(self) -> Living:
         """The nets."""
         return self.living[1]
-
-    def sides(self) -> list[Side]:
-        """The pins of each net, and the nets of each vertex."""
-        return [Side(self.pins, self.nets, self.vertices, swapped=False),
-                Side(self.nets_of, self.vertices, self.nets, swapped=True)]
 
     def batch(self) -> NetBatch:
         """Return an empty batch."""

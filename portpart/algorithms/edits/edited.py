@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 from portpart.algorithms.edits.living import Living
 from portpart.algorithms.edits.operations import Side
 from portpart.backends.interface import ExecutionSpace
 
 
-class Edited(ABC):
+class Edited:
     """What graphs and hypergraphs have in common that are edited.
 
     Attributes
@@ -19,9 +17,13 @@ class Edited(ABC):
         The kinds of ids; the first are vertices.
     num_pairs, pair_weight : int
         Arcs or pins, and their total weight.
+    sides : list of Side
+        The stores, and what their rows are.
     numbering : object
         Another one after ids have been given anew.
     """
+
+    sides: list[Side]
 
     def __init__(self, space: ExecutionSpace, living: list[Living], num_pairs: int,
                  pair_weight: int) -> None:
@@ -34,13 +36,9 @@ class Edited(ABC):
         """The vertices."""
         return self.living[0]
 
-    @abstractmethod
-    def sides(self) -> list[Side]:
-        """The stores, and what their rows are."""
-
     def reserve_ids(self) -> None:
         """Have rows for all ids that have been given out."""
         for living in self.living:
             living.reserve(weighted=False)
-        for side in self.sides():
+        for side in self.sides:
             side.store.reserve_rows(side.living.count)

@@ -6,7 +6,7 @@ element stand together in the order of the batch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,21 +46,21 @@ class Directed(Record):
 
     Attributes
     ----------
-    keys : array of int64
-        Row and element.
     order : array of int32
-        Operation and direction.
+        Operation and direction, of each key.
     length : int
     sides : int
         Directions of an operation: 2 if first and second are of the same kind.
+    swapped : int
+        1 if the second of a pair is the row, else 0.
     adds : int
         1 if the weights of a pair that is inserted again add up, 0 if it stays as it is.
     """
 
-    keys: Array
     order: Array
     length: int
     sides: int
+    swapped: int
     adds: int
 
 
@@ -92,11 +92,10 @@ class Deaths(Record):
     elements: Array | None
 
 
-@dataclass(frozen=True)
 class Side:
     """One of the stores that operations on pairs change.
 
-    Attributes
+    Parameters
     ----------
     store : RowStore
     living, elements : Living
@@ -105,10 +104,9 @@ class Side:
         Whether the second of a pair is the row.
     """
 
-    store: RowStore
-    living: Living
-    elements: Living
-    swapped: bool
+    def __init__(self, store: RowStore, living: Living, elements: Living, swapped: bool) -> None:
+        self.store, self.living, self.elements, self.swapped = store, living, elements, swapped
+        self._deaths = Deaths(living.deaths, elements.deaths)
 
     @property
     def both(self) -> bool:
@@ -122,8 +120,15 @@ class Side:
 
     @property
     def deaths(self) -> Deaths:
-        """When rows and elements die."""
-        return Deaths(self.living.deaths, self.elements.deaths)
+        """When rows and elements die; the same record until they get other arrays."""
+        rows, elements = self.living.deaths, self.elements.deaths
+        if self._deaths.rows is not rows or self._deaths.elements is not elements:
+            self._deaths = Deaths(rows, elements)
+        return self._deaths
+
+    def directed(self, order: Array, length: Any) -> Directed:
+        """Operations as these rows see them."""
+        return Directed(order, length, self.directions, int(self.swapped), int(self.both))
 
 
 def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally: Tally,
@@ -133,13 +138,12 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
     Where all ids are alive and stay so, nobody has to look up when they die, which takes a large
     batch a good part of its time.
     """
-    sides = side.directions
-    length = len(operations.kinds) * sides
+    length = len(operations.kinds) * side.directions
     keys = space.empty(length, np.int64)
-    space.parallel_for(length, write_key, operations, sides, int(side.swapped), keys)
+    space.parallel_for(length, write_key, operations, side.directed(None, length), keys)
     keys, order = sort_keys(space, keys)
     changes = empty_changes(space, keys)
-    directed = Directed(keys, order, length, sides, int(side.both))
+    directed = side.directed(order, length)
     deaths = Deaths(None, None) if immortal else side.deaths
     space.parallel_for(length, find_net_effect, directed, operations, side.store.rows, deaths,
                        changes, tally)
@@ -261,27 +265,28 @@ def store_change(i, was, will, changes: Changes, tally: Tally):
 
 
 @kernel
-def write_key(i, operations: Operations, sides, swapped, keys):
+def write_key(i, operations: Operations, directed: Directed, keys):
     """keys[i] = row and element of an operation in one direction."""
-    first = int64(operations.first[i // sides])
-    second = int64(operations.second[i // sides])
-    keys[i] = (second << 32) | first if i % sides != swapped else (first << 32) | second
+    first = int64(operations.first[i // directed.sides])
+    second = int64(operations.second[i // directed.sides])
+    is_turned = i % directed.sides != directed.swapped
+    keys[i] = (second << 32) | first if is_turned else (first << 32) | second
 
 
 @kernel
 def find_net_effect(i, directed: Directed, operations: Operations, rows: Rows, deaths: Deaths,
                     changes: Changes, tally: Tally):
     """Write the change of a pair where its key stands first, and none elsewhere."""
-    key = int64(directed.keys[i])
+    key = int64(changes.keys[i])
     was = int64(-1)
     will = int64(-1)
-    if i == 0 or directed.keys[i - 1] != key:
+    if i == 0 or changes.keys[i - 1] != key:
         rank = rank_of(key >> 32, key & LOW_HALF, rows)
         changes.ranks[i] = rank
         was = weight_at(rank, key >> 32, key & LOW_HALF, rows)
         will = was
         for j in range(i, directed.length):
-            if directed.keys[j] != key:
+            if changes.keys[j] != key:
                 break
             will = applied(j, key, will, directed, operations, deaths, tally)
         if min(death_of(key >> 32, deaths.rows),

@@ -35,7 +35,7 @@ def save(edited: EditableGraph | EditableHypergraph, path: PathLike, more: Array
     for living in edited.living:
         arrays[f"{living.name}_ids"] = living.ids()
         arrays[f"{living.name}_count"] = np.array(living.count)
-    growth = edited.sides()[0].store.growth
+    growth = edited.sides[0].store.growth
     arrays["growth"] = np.array([getattr(growth, name) for name in GROWTH])
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays, **more)

@@ -40,6 +40,8 @@ class Tally(Words):
         Whether rows have been written already.
     died, weight : int
         Ids that die, and the change of the weight of all that live.
+    cleared : int
+        Pairs of ids that die.
     """
 
     refused: int
@@ -54,6 +56,7 @@ class Tally(Words):
     written: int
     died: int
     weight: int
+    cleared: int
 
 
 def tallies(space: ExecutionSpace, count: int) -> tuple[Array, list[Tally]]:
