@@ -56,8 +56,9 @@ class Bounds:
 
     def kept_by(self, weights: np.ndarray) -> bool:
         """Whether block weights keep the limits and the least, and none is 0 without need."""
-        return bool((weights <= self.limits).all() and (weights >= self.min_weight).all()
-                    and self.empty(weights) == 0)
+        least = int(weights.min())
+        return (least >= self.min_weight and int((self.limits - weights).min()) >= 0
+                and (least > 0 or self.empty(weights) == 0))
 
     def empty(self, weights: np.ndarray) -> int:
         """How many blocks weigh nothing that could weigh something."""

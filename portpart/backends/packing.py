@@ -267,7 +267,7 @@ class Table:
         return words
 
     def _packed(self, name: str, bound: Any) -> tuple[array[int], array[int]]:
-        """The words of what a name is bound to, and its numbers; those of a record are kept."""
+        """The words of what a name is bound to, and its numbers; of what cannot change kept."""
         values, numbers = array("q"), array("q")
         for (at, dtype, is_plain, slot), value in zip(self._plans[name],
                                                       self.bindings.read_group(name, bound)):
@@ -282,7 +282,7 @@ class Table:
                 values.append(0 if value is None else _refuse(slot, value))
             else:
                 values.append(bits_of(value, dtype))
-        if isinstance(bound, Record):
+        if isinstance(bound, Record) or isinstance(getattr(bound, "array", None), tuple):
             self._groups[name] = ref(bound), values, numbers
         return values, numbers
 

@@ -176,7 +176,8 @@ class Findings:
 
     def _is_small(self, capacity: int) -> bool:
         """Whether it is worth a single run; there who dies is not known before."""
-        return not (self.dying and self._weighs) and all(is_small(self.space, capacity * side.directions) for side in self.edited.sides)
+        return not (self.dying and self._weighs) and all(
+            is_small(self.space, capacity * side.directions) for side in self.edited.sides)
 
     def _look_at_once(self, given: int, capacity: int) -> None:
         """Find the changes in one run, which writes them if nothing stands against it."""
@@ -256,6 +257,8 @@ class Findings:
 
 def _reserve_ids(edited: Edited, batch: Batch) -> None:
     """Have rows and weights for all ids that have been given out."""
+    if not batch.births and all(call.living is None for call in batch.calls):
+        return edited.reserve_ids()
     for living in edited.living:
         births = [birth for birth in batch.births if birth.living is living]
         dies = living.weights is not None and bool(_calls(batch, living, deaths=True))

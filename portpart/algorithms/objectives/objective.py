@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from portpart.algorithms.objectives.connectivity import Connectivity, has_arc_outside
 from portpart.backends.interface import ExecutionSpace
@@ -100,8 +101,7 @@ class Rules:
     price: DeviceFunction | None = None
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """What decides which vertices have few neighbours.
 
     Attributes

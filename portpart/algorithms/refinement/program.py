@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from portpart.algorithms.objectives.cut import HUB_TEAM
 from portpart.algorithms.objectives.objective import Rules
@@ -48,8 +48,7 @@ GATHERING_TEAM = 32
 """Lanes that gather vertices from a batch of a list."""
 
 
-@dataclass(frozen=True)
-class Widths:
+class Widths(NamedTuple):
     """Teams for the vertices of a graph: all of them, those with many neighbours, and hubs.
 
     Attributes

@@ -5,8 +5,7 @@ What happens on a level is the program of `program.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from portpart.algorithms.refinement.program import (
     Widths,
     record_refinement,
 )
-from portpart.algorithms.refinement.relief import relief_of
+from portpart.algorithms.refinement.relief import Relief, relief_of
 from portpart.algorithms.refinement.state import (
     ActiveSets,
     Blocks,
@@ -44,7 +43,7 @@ from portpart.algorithms.refinement.state import (
     max_arcs,
     sub_buckets_for,
 )
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import int32, int64
 from portpart.backends.program import Program
 from portpart.graphs.structure import Structure
@@ -113,6 +112,9 @@ class Refiner:
         self._one_lane = 0
         self._homes: dict[int, Homes] = {}
         self._around: tuple[Any, Any] = (None, None)
+        self._begun_around: tuple[Any, Level] = (None, Level.of())
+        self._reliefs = relief_of(self.options), relief_of(self.finest_options)
+        self._executables: dict[Hashable, Executable] = {}
 
     def settle(self, graphs: Sequence[Structure], homes: Sequence[Homes]) -> None:
         """Give the vertices of graphs, the finest first, homes that it costs to leave."""
@@ -203,12 +205,14 @@ class Refiner:
         self._limits = {**self._limits_on(graph, options), "hub_degree": NO_HUBS}
         if filter_ratio is None:
             self._limits["iteration_limit"] = 0
-        around.records["begun"] = Level.of(**self._limits)
+        if self._begun_around[0] != self._limits:
+            self._begun_around = self._limits, Level.of(**self._limits)
+        around.records["begun"] = self._begun_around[1]
         key = self._sub_buckets_on(graph), filter_ratio, id(fixed), id(homes)
         if self._around[0] is not self.run or self._around[1] != key:
             self.run = self._run_on(graph, filter_ratio or 0.0, fixed, homes)
             self._around = self.run, key
-        self._execute(graph, fixed, replace(self._widths(graph), hubs=False), around)
+        self._execute(graph, fixed, self._widths(graph), around)
 
     def _execute(self, graph: Structure, fixed: Array | None, widths: Widths,
                  around: Around | None = None) -> None:
@@ -217,10 +221,19 @@ class Refiner:
                                    "run": run, "trial": self.more}
         if around is not None:
             records |= around.records
-        rules = self.objective.rules
-        relief = relief_of(self._options_on(graph))
-        key = (self.rule.name, rules, relief, *graph.type_key, fixed is None,
-               run.blocks.tie is None, widths, around is not None and around.key)
+        key = (self._is_finest(graph), *graph.type_key, fixed is None, run.blocks.tie is None,
+               widths, around is not None and around.key)
+        executable = self._executables.get(key)
+        if executable is None:
+            executable = self._executables[key] = self._executable(key, widths, records,
+                                                                           around)
+        entries = graph.num_entries // ARCS_OF_AN_ITEM
+        executable.run(records, max(n, k, entries) if around is None else max(around.size, k))
+
+    def _executable(self, key: tuple[Any, ...], widths: Widths, records: dict[str, Any],
+                    around: Around | None) -> Executable:
+        """The program for what a key tells of this refiner; others of the space may have it."""
+        rules, relief = self.objective.rules, self._reliefs[key[0]]
 
         def record() -> Program:
             program = Program("refinement")
@@ -230,9 +243,7 @@ class Refiner:
             recorded(this, self.rule, slots["trial"])
             return program
 
-        executable = self.space.cached_executable(key, record)
-        entries = graph.num_entries // ARCS_OF_AN_ITEM
-        executable.run(records, max(n, k, entries) if around is None else max(around.size, k))
+        return self.space.cached_executable((self.rule.name, rules, relief, *key[1:]), record)
 
     def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
                 homes: Homes | None) -> Run:
@@ -247,7 +258,7 @@ class Refiner:
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))
 
     def _sub_buckets_on(self, graph: Structure) -> int:
-        if relief_of(self._options_on(graph)).fine:
+        if self._relief_on(graph).fine:
             return self.sizes.sub_buckets
         return sub_buckets_for(self.balance.num_blocks, graph.num_vertices)
 
@@ -285,6 +296,9 @@ class Refiner:
 
     def _options_on(self, graph: Structure) -> RefinementOptions:
         return self.finest_options if self._is_finest(graph) else self.options
+
+    def _relief_on(self, graph: Structure) -> Relief:
+        return self._reliefs[self._is_finest(graph)]
 
     def _slack(self, graph: Structure) -> int:
         """What blocks may weigh above their limits: some mean vertices of a coarse graph.
