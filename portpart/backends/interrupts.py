@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import threading
+from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+# The module `signal` looks for names of handlers, which takes ten times as long as the rest here.
 
 _waits: list[Callable[..., None]] = []
 """What waits in the main thread: within it nothing else has to, which would take time."""
@@ -22,7 +24,7 @@ def late_interrupts() -> Iterator[None]:
     if _waits or threading.current_thread() is not threading.main_thread():
         yield
         return
-    handler = signal.getsignal(signal.SIGINT)
+    handler = getsignal(SIGINT)
     if not callable(handler):
         yield
         return
@@ -33,12 +35,12 @@ def late_interrupts() -> Iterator[None]:
         if len(waiting) > 1:
             handler(number, frame)
 
-    signal.signal(signal.SIGINT, wait)
+    signal(SIGINT, wait)
     _waits.append(wait)
     try:
         yield
     finally:
         _waits.pop()
-        signal.signal(signal.SIGINT, handler)
+        signal(SIGINT, handler)
         if len(waiting) == 1:
-            handler(signal.SIGINT, waiting[0])
+            handler(SIGINT, waiting[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,9 +75,9 @@ def widest(objective: Objective, shape: Shape, one_lane: bool) -> Widths:
     """
     alone = 0
     if one_lane:
-        alone = max_of_few(replace(shape, team=1, mean_degree=0.0))
-        shape = replace(shape, mean_degree=min(shape.mean_degree, alone),
-                        max_degree=min(shape.max_degree, alone))
+        alone = max_of_few(shape._replace(team=1, mean_degree=0.0))
+        shape = shape._replace(mean_degree=min(shape.mean_degree, alone),
+                               max_degree=min(shape.max_degree, alone))
     return Widths(of_many=1 if one_lane else shape.team, team=shape.team, many=not one_lane,
                   hubs=not one_lane, counter=shape.counter,
                   few=objective.max_of_few(shape), one_lane=alone)

@@ -125,3 +125,49 @@ def test_every_space_does_the_same(space: ExecutionSpace, kind: str, comparisons
     monkeypatch.setattr(at_once, "COMPARISONS", comparisons)
     for seed in range(8):
         check_random_batches(KINDS[kind], seed, HALF_MORE, space, 5)
+
+
+@pytest.mark.parametrize("missing", [1, 40], ids=["alive", "refused"])
+@pytest.mark.parametrize("hub", [False, True], ids=["as many as expected", "more than expected"])
+def test_pairs_that_end_with_vertices_need_not_fit(space: ExecutionSpace, hub: bool,
+                                                   missing: int) -> None:
+    """A vertex that dies may have more edges than a run has room for; it is done in steps then."""
+    ends = [(0, v) for v in range(1, 40)] if hub else [(v, v + 1) for v in range(39)]
+    graph = as_graph(np.array(ends)).to(space)
+    edited, model = EditableGraph(graph), GraphModel(graph)
+    calls: list[Any] = [("insert_edges", [3], [20], [2]), ("delete_vertices", [0], "raise"),
+                        ("insert_edges", [5, missing], [30, 9], [1, 1])]
+    first = edited.batch()  # rows are copied at the first edit
+    first.insert_edges(7, 22)
+    edited.apply(first)
+    model.apply([("insert_edges", [7], [22], [1])])
+    batch, before = edited.batch(), packed(edited)
+    if missing == 40:
+        batch.insert_vertices()
+        batch.delete_vertices(40, "ignore")
+    for name, *values in calls:
+        getattr(batch, name)(*values)
+    if missing == 40:
+        with pytest.raises(InputError, match="id 40 is not alive"):
+            edited.apply(batch)
+        assert packed(edited) == before
+    else:
+        edited.apply(batch)
+        model.apply(calls)
+        assert packed(edited) == model.packed()
+        check_sums(edited, model)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_small_batch_takes_one_launch_with_deaths_or_without(kind: str) -> None:
+    graph = generators.grid_2d(6, 6) if kind == "graphs" else hypergraph_of(
+        [[v, v + 1, v + 7] for v in range(28)], 36)
+    edited = KINDS[kind].edited(graph)
+    for dies in (False, False, True, True):
+        batch = edited.batch()
+        getattr(batch, "insert_edges" if kind == "graphs" else "insert_pins")([9, 11], [20, 24])
+        if dies:
+            batch.delete_vertices(edited.ids[-2:])
+        begun = edited.space.counters.launches
+        edited.apply(batch)
+    assert edited.space.counters.launches == begun + 1

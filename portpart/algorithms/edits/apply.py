@@ -326,16 +326,16 @@ def _pairs_of(space: ExecutionSpace, calls: list[Call],
 
     Up to a number there are others behind them, on no pair.
     """
-    kinds = np.array([call.kind for call in calls], np.int32).repeat(
-        [len(call.first) for call in calls])
-    length = max(capacity, len(kinds))
-    nothing = length - len(kinds)
-    if nothing:
-        kinds = np.concatenate([kinds, np.full(nothing, CLEAR, np.int32)])
-    nowhere = [np.full(nothing, NOWHERE, np.int32)] * (nothing > 0)
+    given = sum(len(call.first) for call in calls)
+    length, at = max(capacity, given), 0
+    kinds = np.full(length, CLEAR, np.int32)
+    for call in calls:
+        kinds[at : at + len(call.first)] = call.kind
+        at += len(call.first)
+    nowhere = [np.full(length - given, NOWHERE, np.int32)] if length > given else []
     columns = [[*(call.first for call in calls), *nowhere],
                [*(call.second for call in calls), *nowhere]]
-    if all(isinstance(array, np.ndarray) for column in columns for array in column):
+    if all(type(call.first) is type(call.second) is np.ndarray for call in calls):
         packed = space.asarray(np.concatenate([kinds, *columns[0], *columns[1]]), np.int32)
         return packed[:length], packed[length : 2 * length], packed[2 * length :]
     return (space.asarray(kinds), *(joined(space, column, np.int32) for column in columns))

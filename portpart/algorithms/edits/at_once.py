@@ -135,7 +135,8 @@ def looked_at_once(space: ExecutionSpace, operations: Operations,
     for.
     """
     records: dict[str, Any] = {"operations": operations}
-    key, found, length = [operations.weights is None, operations.times is None], [], 0
+    key: list[Any] = [operations.weights is None, operations.times is None]
+    found, length = [], 0
     for number, look in enumerate(looks):
         side, rows = look.side, look.side.store.rows
         length = len(operations.kinds) * side.directions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from weakref import WeakSet
 
 import numpy as np
@@ -119,6 +120,7 @@ class EditableGraph(Editable):
         super().__init__(graph.space, [vertices], graph.num_arcs, graph.total_arc_weight)
         self.arcs = RowStore(graph.space, graph.offsets, graph.targets, graph.weights, growth)
         self.sides = [Side(self.arcs, vertices, vertices, swapped=False)]
+        self._known: tuple[Any, ...] = (None, None, None)
         self._weight_scale = graph.weight_scale
 
     def batch(self) -> GraphBatch:
@@ -127,11 +129,17 @@ class EditableGraph(Editable):
 
     @property
     def csr(self) -> Csr:
-        """The rows of all ids as kernels take them; those of ids that are not alive are empty."""
+        """The rows of all ids as kernels take them; those of ids that are not alive are empty.
+
+        The same record as long as the arrays are the same; they may be longer.
+        """
         self.reserve_ids()
-        rows, count = self.arcs.rows, self.vertices.count
-        return Csr(rows.begin[:count], rows.end[:count], rows.elements, rows.weights,
-                   self.vertices.weights_of_all())
+        rows, weights = self.arcs.rows, self.vertices.weights
+        if self._known[0] is not rows or self._known[1] is not weights:
+            self._known = (rows, weights,
+                           Csr(rows.begin, rows.end, rows.elements, rows.weights, weights))
+        csr: Csr = self._known[2]
+        return csr
 
     def graph(self) -> Graph:
         """Return the living vertices, in the order of their ids, as a graph."""

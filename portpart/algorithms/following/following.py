@@ -107,12 +107,11 @@ class Following:
         return roomy
 
     def restart(self, part: Array) -> None:
-        """Take another partition; all is counted."""
+        """Take another partition; all is counted, and of nets found, which cost what they touch."""
         refiner, space = self.refiner, self.graph.space
         whole = space.zeros(self.graph.vertices.count, np.int32)  # those not born are anywhere
         whole[: len(part)] = part
         refiner.start(self.rows, whole)
-        self.kind.recount(refiner, self.rows)
         refiner.rest(self.kind.rows(self.graph, self.room), self.journal)
         space.parallel_for(1, begin_report, refiner.run, self.journal)
         space.parallel_for(1, sum_up, refiner.run, self.journal, team=SUM_TEAM)

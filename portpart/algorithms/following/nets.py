@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import is_not
 from typing import Any, ClassVar
 
 import numpy as np
@@ -113,15 +114,25 @@ class NetsFollowed:
         self.state = PinState.allocate(space, self.sizes,
                                        words=NetWords(space.asarray(np.array(words.array))))
         self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
+        self._parts: tuple[Any, ...] = ()
+        self._rows: NetRows | None = None
 
     def __call__(self, edited: EditedNets) -> NetRows:
-        """The rows as kernels take them, with room for the state of all nets."""
+        """The rows as kernels take them, with room for the state of all nets.
+
+        The same record as long as the arrays are the same.
+        """
         self._reserve(self.sizes.large)
-        self.graph.reserve_ids()
-        rows, pins = self.graph.nets_of.rows, self.graph.pins.rows
-        return NetRows(rows.begin, rows.end, rows.elements, None, self.graph.vertices.weights,
-                       Nets(pins.begin, pins.end, pins.elements, self.graph.nets.weights),
-                       self.state)
+        graph = self.graph
+        graph.reserve_ids()
+        rows, pins = graph.nets_of.rows, graph.pins.rows
+        parts = rows, pins, graph.vertices.weights, graph.nets.weights, self.state
+        if self._rows is None or any(map(is_not, parts, self._parts)):
+            nets = Nets(pins.begin, pins.end, pins.elements, graph.nets.weights)
+            self._parts = parts
+            self._rows = NetRows(rows.begin, rows.end, rows.elements, None, graph.vertices.weights,
+                                 nets, self.state)
+        return self._rows
 
     def prepare(self, edited: EditedNets, update: Update, refine: bool) -> dict[str, Any]:
         """Have room for what a batch has changed, and return the records of it."""
