@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import threading
 from typing import Any
 
@@ -9,9 +11,10 @@ import pytest
 
 from portpart.backends import cache_folder
 from portpart.backends.cuda import modules as under_test
+from portpart.backends.cuda import nvrtc
 from portpart.backends.cuda.compile import WORTH_BETTER, ResidentKernel
 from portpart.backends.cuda.modules import LARGE, Modules
-from portpart.backends.cuda.workers import LATER, NOW, Workers
+from portpart.backends.cuda.workers import Workers
 from portpart.errors import InternalError
 
 SMALL_TEXT, LARGE_TEXT = "x", "y" * (LARGE + 1)
@@ -119,27 +122,124 @@ def test_better_code_takes_the_place_of_quick_code_once_that_pays(asked):
     assert kernel.is_best
 
 
-def test_what_is_waited_for_is_done_before_what_may_come_later():
-    workers, started, order = Workers(), threading.Event(), []
-    hold = threading.Event()
-    first = [workers.submit(NOW, lambda: (started.set(), hold.wait())) for _ in range(64)]
-    started.wait()
-    later = workers.submit(LATER, lambda: order.append("later"))
-    now = workers.submit(NOW, lambda: order.append("now"))
+def one_thread() -> Workers:
+    return Workers(share=0)
+
+
+def test_what_is_waited_for_does_not_wait_for_what_may_come_later():
+    later, now, hold = Workers(share=0.5), Workers(), threading.Event()
+    holding = [later.submit(hold.wait) for _ in range(64)]
+    assert now.submit(lambda: "done").future.result(timeout=60) == "done"
+    assert not any(task.future.done() for task in holding)
     hold.set()
-    for each in (*first, now, later):
-        each.result()
-    assert order.index("now") == 0 or len(workers._threads) > 1
+    for task in holding:
+        task.future.result()
+    later.close()
+    now.close()
+
+
+def test_large_tasks_come_first_and_those_before_them_that_somebody_waits_for():
+    workers, begun, hold, order = one_thread(), threading.Event(), threading.Event(), []
+    workers.submit(lambda: (begun.set(), hold.wait()))
+    begun.wait()
+    tasks = {size: workers.submit(functools.partial(order.append, size), size)
+             for size in (3, 1, 4, 2)}
+    workers.hurry(tasks[2])
+    hold.set()
+    for task in tasks.values():
+        task.future.result()
+    assert order == [2, 4, 3, 1]  # and each once
     workers.close()
+
+
+def test_whoever_waits_for_a_module_has_it_made_next(asked, monkeypatch):
+    workers, begun, hold = one_thread(), threading.Event(), threading.Event()
+    monkeypatch.setattr(under_test, "NOW", workers)
+    workers.submit(lambda: (begun.set(), hold.wait()))
+    begun.wait()
+    modules = Modules(90, "14.0")
+    for text in ("a", "b", "c"):
+        modules.ask(text, functools.partial(str, text))
+    hurrying = threading.Timer(0, modules.ask("c", never).wait)
+    hurrying.start()
+    while workers._tasks.qsize() < 4:
+        threading.Event().wait(0.001)
+    hold.set()
+    hurrying.join()
+    workers.close()
+    assert asked[0][0] == "c"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="threads have no priorities here")
+def test_threads_for_later_give_way():
+    def nice() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    workers = Workers(nice=3)
+    assert workers.submit(nice).future.result() == min(19, nice() + 3)
+    workers.close()
+
+
+def test_quick_code_calls_what_better_code_has_inlined(monkeypatch, asked):
+    texts = {}
+    monkeypatch.setattr(under_test, "compiled",
+                        lambda text, target, quick: texts.setdefault(quick, text).encode())
+    text = "__device__ __forceinline__ void halve_1f_step(const int64* row)" + LARGE_TEXT
+    Modules(90, "14.0").ask("words", lambda: text).improve().result()
+    assert texts[False] == text
+    assert texts[True] == text.replace("forceinline", "noinline")
 
 
 def test_nothing_is_begun_after_the_end():
-    workers, begun, hold = Workers(), threading.Event(), threading.Event()
-    running = workers.submit(NOW, lambda: (begun.set(), hold.wait()))
+    workers, begun, hold = one_thread(), threading.Event(), threading.Event()
+    running = workers.submit(lambda: (begun.set(), hold.wait()))
     begun.wait()
-    waiting = [workers.submit(LATER, lambda: None) for _ in range(3)]
+    waiting = [workers.submit(lambda: None) for _ in range(3)]
+    threads = list(workers._threads)
+    closing = threading.Thread(target=workers.close)
+    closing.start()
+    while workers._threads:
+        threading.Event().wait(0.001)
     hold.set()
+    closing.join()
+    assert running.future.done()
+    assert not any(thread.is_alive() for thread in threads)
+    assert not any(task.future.done() for task in waiting)
+
+
+class Compiler:
+    """A stand-in of NVRTC, which fails where two threads need its library before it is open."""
+
+    NVRTCError = RuntimeError
+
+    def __init__(self):
+        self.is_open, self.opening = False, 0
+
+    def getSupportedArchs(self):
+        return [75, 90]
+
+    def createProgram(self, text, name, headers, names):
+        return text
+
+    def compileProgram(self, program, options):
+        if not self.is_open:
+            self.opening += 1
+            assert self.opening == 1
+            threading.Event().wait(0.01)
+            self.is_open = True
+
+    def getCUBIN(self, program):
+        return program.encode()
+
+    def destroyProgram(self, program):
+        pass
+
+
+def test_threads_do_not_open_the_compilers_library_at_the_same_time(monkeypatch):
+    compiler = Compiler()
+    monkeypatch.setattr(nvrtc, "nvrtc", lambda: compiler)
+    monkeypatch.setattr(nvrtc, "_is_open", False)
+    workers = Workers()
+    tasks = [workers.submit(lambda: nvrtc.compiled("text", nvrtc.Target(90))) for _ in range(16)]
+    assert {task.future.result() for task in tasks} == {b"text"}
     workers.close()
-    assert running.done()
-    assert all(not thread.is_alive() for thread in workers._threads)
-    assert len(waiting) == 3

@@ -15,7 +15,8 @@ from functools import cached_property
 
 from portpart.backends import cache_folder
 from portpart.backends.cuda.nvrtc import OPTIONS, QUICK, compiled, has_quick, target_for
-from portpart.backends.cuda.workers import LATER, NOW, WORKERS
+from portpart.backends.cuda.resident import with_calls
+from portpart.backends.cuda.workers import LATER, NOW, Task
 from portpart.backends.language.fingerprint import of_the_compilers
 
 LARGE = 30_000
@@ -84,6 +85,8 @@ class Code:
         self._modules, self._words, self._make_text = modules, words, text
         self._better: Future[bytes] | None = None
         self._lock = threading.Lock()
+        self._first: Future[bytes] = Future()
+        self._making: Task[bytes] | None = None
         kept = cache_folder.read(modules.file_of(words, False))
         self.is_best = kept is not None
         if kept is None and modules.quick:
@@ -91,20 +94,22 @@ class Code:
         if kept is None:
             quick = modules.quick and len(self._text) > LARGE and has_quick()
             self.is_best = not quick
-            self._first = WORKERS.submit(NOW, lambda: self._made(quick))
+            self._making = NOW.submit(lambda: self._made(quick), len(self._text))
+            self._first = self._making.future
         else:
-            self._first = Future()
             self._first.set_result(kept)
 
     def wait(self) -> bytes:
         """The first code that there is."""
+        if self._making is not None and not self._first.done():
+            NOW.hurry(self._making)
         return self._first.result()
 
     def improve(self) -> Future[bytes]:
         """Have the best code made, if that has not been asked for."""
         with self._lock:
             if self._better is None:
-                self._better = WORKERS.submit(LATER, lambda: self._made(quick=False))
+                self._better = LATER.submit(lambda: self._made(quick=False)).future
             return self._better
 
     @cached_property
@@ -112,6 +117,7 @@ class Code:
         return self._make_text()
 
     def _made(self, quick: bool) -> bytes:
-        code = compiled(self._text, target_for(self._modules.capability), quick)
+        text = with_calls(self._text) if quick else self._text
+        code = compiled(text, target_for(self._modules.capability), quick)
         cache_folder.write(self._modules.file_of(self._words, quick), code)
         return code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -83,12 +84,32 @@ def compiled(text: str, target: Target, quick: bool = False) -> bytes:
     InternalError
         With the compiler's messages, if it refuses the text.
     """
+    open_library()
+    return _compiled(text, target, (*OPTIONS, *((QUICK,) if quick else ())))
+
+
+def open_library() -> None:
+    """Compile next to nothing once in a process: NVRTC opens a library for that.
+
+    Threads that have it do so at the same time may be told that there is none.
+    """
+    global _is_open
+    with _opening:
+        if not _is_open:
+            _compiled("", target_for(max(nvrtc().getSupportedArchs())), ())
+            _is_open = True
+
+
+_opening = threading.Lock()
+_is_open = False
+
+
+def _compiled(text: str, target: Target, options: tuple[str, ...]) -> bytes:
     binding = nvrtc()
-    options = (*OPTIONS, target.option, *((QUICK,) if quick else ()))
     program = binding.createProgram(text, "portpart.cu", (), ())
     try:
         try:
-            binding.compileProgram(program, options)
+            binding.compileProgram(program, (*options, target.option))
         except binding.NVRTCError as error:
             raise InternalError(f"NVRTC: {error}\n{binding.getProgramLog(program)}") from None
         code: Any = (binding.getCUBIN if target.real else binding.getPTX)(program)

@@ -9,6 +9,7 @@ the same time, which a cooperative launch sees to.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -23,6 +24,8 @@ sweep; with more, threads have too few registers."""
 Steps = tuple[Step, ...]
 
 _SYMBOL = "@program@"
+
+INLINED_STEP = re.compile(r"__device__ __forceinline__ void (\w+_step\()")
 
 
 class ResidentWriter:
@@ -77,7 +80,7 @@ class ResidentWriter:
         restores would cost 1 to 2 % of a run (measured on an H200).
         """
         launches = Counter(self.translations.values())
-        return [_called(translation) if count > 1 else translation.text
+        return [with_calls(translation.text) if count > 1 else translation.text
                 for translation, count in launches.items()]
 
     def _block(self, steps: Sequence[Step], margin: str, after: Steps = ()) -> list[str]:
@@ -104,11 +107,9 @@ class ResidentWriter:
         return lines
 
 
-def _called(translation: Translation) -> str:
-    """The text of a kernel whose device function is not inlined."""
-    head = f"void {translation.step_symbol}("
-    return translation.text.replace(f"__device__ __forceinline__ {head}",
-                                    f"__device__ __noinline__ {head}")
+def with_calls(text: str) -> str:
+    """The same text with no launch inlined; a compiler in a hurry takes a tenth to a third less."""
+    return INLINED_STEP.sub(r"__device__ __noinline__ void \1", text)
 
 
 def _sides(step: While | Branch, rest: Steps) -> tuple[list[Steps], Steps]:

@@ -1,4 +1,4 @@
-"""Threads in which modules are compiled: what is waited for first, what may come later after it.
+"""Threads in which modules are compiled: some for what is waited for, some for what may come later.
 
 Threads of the standard library's executors finish all that they were given before a process may
 end.  These end with what they have begun.
@@ -13,59 +13,37 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
-
-NOW, LATER = 0, 1
-"""Whether someone waits for it."""
+from typing import Any, Generic, TypeVar
 
 MAX_WORKERS = 16
+
+NICE = 10
+"""What makes threads give way to those that are waited for."""
 
 T = TypeVar("T")
 
 
-class Workers:
-    """Some threads, started when they are first needed."""
+class Task(Generic[T]):
+    """Some work, which is done once.
 
-    def __init__(self) -> None:
-        self._tasks: queue.PriorityQueue[tuple[int, int, Callable[[], None] | None]] = (
-            queue.PriorityQueue())
-        self._numbers = itertools.count()
-        self._threads: list[threading.Thread] = []
-        self._lock = threading.Lock()
+    Attributes
+    ----------
+    future : concurrent.futures.Future
+        Gets its result.
+    size : int
+        How large it is, in any unit.
+    """
 
-    def submit(self, order: int, work: Callable[[], T]) -> Future[T]:
-        """Have `work` done: ``NOW`` before ``LATER``, else in the order of asking."""
-        future: Future[T] = Future()
+    def __init__(self, work: Callable[[], T], size: int) -> None:
+        self.future: Future[T] = Future()
+        self.size, self._work = size, work
+        self._begun = threading.Lock()
 
-        def task() -> None:
-            if future.set_running_or_notify_cancel():
-                _settle(future, work)
-
-        self._tasks.put((order, next(self._numbers), task))
-        self._start_one()
-        return future
-
-    def _start_one(self) -> None:
-        with self._lock:
-            if not self._threads:
-                atexit.register(self.close)
-            if len(self._threads) < min(num_cores(), MAX_WORKERS):
-                thread = threading.Thread(target=self._run, name="portpart-nvrtc", daemon=True)
-                thread.start()
-                self._threads.append(thread)
-
-    def _run(self) -> None:
-        while (task := self._tasks.get()[2]) is not None:
-            task()
-
-    def close(self) -> None:
-        """Begin nothing more, and wait for what has begun: NVRTC must not be torn down under it."""
-        with self._lock:
-            threads, self._threads = self._threads, []
-        for _ in threads:
-            self._tasks.put((-1, next(self._numbers), None))
-        for thread in threads:
-            thread.join()
+    def run(self) -> None:
+        """Do it, unless somebody has begun."""
+        if self._begun.acquire(blocking=False):
+            self.future.set_running_or_notify_cancel()
+            _settle(self.future, self._work)
 
 
 def _settle(future: Future[T], work: Callable[[], T]) -> None:
@@ -77,10 +55,78 @@ def _settle(future: Future[T], work: Callable[[], T]) -> None:
         future.set_result(result)
 
 
+class Workers:
+    """Some threads, started when they are first needed.
+
+    Parameters
+    ----------
+    share : float
+        Threads at most, of the cores that there are for compilers.
+    nice : int
+        How much they give way to other threads, where the system lets single threads do so.
+    """
+
+    def __init__(self, share: float = 1, nice: int = 0) -> None:
+        self._share, self._nice = share, nice
+        self._tasks: queue.PriorityQueue[tuple[int, int, Task[Any] | None]] = queue.PriorityQueue()
+        self._numbers = itertools.count()
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+
+    def submit(self, work: Callable[[], T], size: int = 0) -> Task[T]:
+        """Have `work` done: large ones first, so that none is left over in the end."""
+        task = Task(work, size)
+        self._put(-size, task)
+        self._start_one()
+        return task
+
+    def hurry(self, task: Task[Any]) -> None:
+        """Have a task done before all others, for somebody waits for it."""
+        self._put(-2**62, task)
+
+    def _put(self, order: int, task: Task[Any] | None) -> None:
+        self._tasks.put((order, next(self._numbers), task))
+
+    def _start_one(self) -> None:
+        with self._lock:
+            if not self._threads:
+                atexit.register(self.close)
+            if len(self._threads) < max(1, int(self._share * min(num_cores(), MAX_WORKERS))):
+                thread = threading.Thread(target=self._run, name="portpart-nvrtc", daemon=True)
+                thread.start()
+                self._threads.append(thread)
+
+    def _run(self) -> None:
+        give_way(self._nice)
+        while (task := self._tasks.get()[2]) is not None:
+            task.run()
+
+    def close(self) -> None:
+        """Begin nothing more, and wait for what has begun: NVRTC must not be torn down under it."""
+        with self._lock:
+            for _ in self._threads:
+                self._put(-2**63, None)
+            threads, self._threads = self._threads, []
+        for thread in threads:
+            thread.join()
+
+
+def give_way(nice: int) -> None:
+    """Let other threads run before this one; on Linux, where single threads have priorities."""
+    set_priority: Any = getattr(os, "setpriority", None)
+    if nice and set_priority is not None and hasattr(os, "sched_getaffinity"):
+        here = threading.get_native_id()
+        set_priority(os.PRIO_PROCESS, here, os.getpriority(os.PRIO_PROCESS, here) + nice)
+
+
 def num_cores() -> int:
     """Cores that this process may use."""
     affinity: Any = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-WORKERS = Workers()
+NOW = Workers()
+"""For what somebody waits for, or soon will."""
+
+LATER = Workers(share=0.5, nice=NICE)
+"""For the rest, which may take long: that must not keep anyone from what is wanted now."""
