@@ -58,12 +58,15 @@ def test_json_is_valid_without_a_limit(
     (["partition", "g.graph", "-k", "0"], "0 is not in the range"),
     (["partition", "g.graph", "-k", "2", "--nothing"], "--nothing"),
     (["partition", "g.graph", "-k", "2", "-o", "-", "--json"], "standard output"),
+    (["partition", "g.graph", "-k", "2", "--target", "setup.py"], "whose numbers are @setup.py"),
     (["nothing"], "nothing"),
     (["--nothing"], "--nothing"),
 ])
 def test_wrong_usage_is_one_line_that_says_where_help_is(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(Path(__file__).resolve().parents[1])
     assert main(arguments) == 2
     printed = capsys.readouterr()
     (line,) = printed.err.splitlines()

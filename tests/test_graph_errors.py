@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portpart.errors import InputError
+from portpart.graphs.constructors import from_edges
 from portpart.graphs.convert import as_graph
+from portpart.graphs.convert_mesh import as_mesh
+from portpart.graphs.convert_nets import as_hypergraph
 from tests.graphs import RawGraph, raw_graphs
 
 OFFSETS, TARGETS = np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1])
@@ -63,6 +67,13 @@ BAD_INPUTS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "dense matrix": (np.zeros((5, 5)), {}, ["(5, 5)", "csr_array"]),
     "lists of neighbours": ([[1, 2], [0], [0]], {}, ["cannot be read as an array", "accepted are",
                                                          "portpart.from_adjacency"]),
+    "ends of edges": (([3, 1, 2], [0, 2, 4]), {}, ["indptr[0] is 3", "numpy.stack([one, other]"]),
+    "large names": ([(0, 10**9), (1, 2)], {}, ["end 1000000000", "1000000001 vertices for 2 edges",
+                                               "numpy.unique", "num_vertices=1000000001"]),
+    "hypergraph": (as_hypergraph([[0, 1, 2]]), {}, ["a Hypergraph is no graph", "repartition"]),
+    "mesh": (as_mesh([[0, 1, 2]]), {}, ["a Mesh is no graph", "mesh.dual_graph()"]),
+    "data of a network": (SimpleNamespace(edge_index=TARGETS), {},
+                          ["portpart.from_edges(data.edge_index.T"]),
     "edges as columns": (np.zeros((2, 7), int), {}, ["ndarray of shape (2, 7)", "transpose"]),
     "dict": ({0: [1], 1: [0]}, {}, ["dict is no graph", "portpart.from_adjacency"]),
     "vertex weights without a length": ([(0, 1)], {"vertex_weights": iter([1, 2])},
@@ -77,6 +88,13 @@ BAD_INPUTS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "attribute of an array": ((OFFSETS, TARGETS), {"vertex_weights": "mass"},
                               ["'mass'", "NetworkX"]),
 }
+
+
+def test_large_numbers_of_vertices_may_be_asked_for() -> None:
+    assert from_edges([(0, 5_000_000)], num_vertices=5_000_001).num_vertices == 5_000_001
+    assert as_graph([(0, 4_000_000)]).num_vertices == 4_000_001
+    with pytest.raises(InputError, match="5000001 vertices for 1 edges"):
+        from_edges([(0, 5_000_000)])
 
 
 @pytest.mark.parametrize("name", BAD_INPUTS)

@@ -234,6 +234,8 @@ def _no_worse(problem: MappingProblem, bounds: Bounds, part: Array, weights: np.
 
 def _machine(hierarchy: Any, distances: Any, topology: Topology | None) -> Topology:
     if topology is None:
+        if isinstance(hierarchy, Topology):
+            raise InputError("hierarchy is a Topology; pass it as topology=")
         if hierarchy is None or distances is None:
             raise InputError("hierarchy and distances are needed, or a topology")
         return Topology(hierarchy, distances)

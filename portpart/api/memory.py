@@ -14,8 +14,10 @@ from portpart.api.memory_search import Search
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.graphs.nets_and_edges import closed_neighbourhoods
 from portpart.graphs.topology import Topology
+from portpart.options import MAX_BLOCKS, checked_integer
 
 
 def memory_estimate(
@@ -87,6 +89,13 @@ def memory_estimate(
     >>> portpart.memory_estimate(like=netlist, k=8).graph
     36272
     """
+    if not (like is None or isinstance(like, (Graph, Hypergraph))):
+        raise InputError(f"like is of type {type(like).__name__}; portpart.as_graph or "
+                         "as_hypergraph makes what it takes")
+    if not isinstance(k, Topology):
+        k = checked_integer("k", k, 1, MAX_BLOCKS)
+    if arc_shrink is not None and not 0 < arc_shrink < 1:
+        raise InputError(f"arc_shrink is {arc_shrink}; it must be between 0 and 1")
     if objective == "volume":
         num_nets, num_pins, like = _of_neighbourhoods(num_vertices, num_arcs, like)
     if isinstance(like, Hypergraph) or num_nets is not None:
@@ -94,7 +103,6 @@ def memory_estimate(
             raise InputError("nets are given with a machine, or with a graph that has none")
         n, m, p = (_size(name, value, like) for name, value in (
             ("num_vertices", num_vertices), ("num_nets", num_nets), ("num_pins", num_pins)))
-        _check(arc_shrink, num_vertices=n, num_nets=m, num_pins=p, k=k)
         nets = net_level_size(n, m, p, weight_bytes, OF_WORD * vertex_weights,
                               weight_bytes * edge_weights)
         return net_estimate(nets, k, algorithm, preset, like)
@@ -106,9 +114,7 @@ def memory_estimate(
         graph = level_size(n, arcs, weight_bytes, OF_WORD * vertex_weights,
                            weight_bytes * edge_weights, offset_bytes)
     if isinstance(k, Topology):
-        _check(arc_shrink, num_vertices=n, num_arcs=arcs)
         return mapping_estimate(graph, k, algorithm, preset, arc_shrink, like)
-    _check(arc_shrink, num_vertices=n, num_arcs=arcs, k=k)
     found, config = find(algorithm, preset)
     search = Search(found.name, config, k)
     return search.estimate(levels_for(graph, search, arc_shrink, like))
@@ -126,13 +132,4 @@ def _size(name: str, value: int | None, like: EitherGraph | None) -> int:
     found = getattr(like, name, None) if value is None else value
     if found is None:
         raise InputError(f"{name} is missing; without it, give what has such as `like`")
-    return int(found)
-
-
-def _check(arc_shrink: float | None, **sizes: Any) -> None:
-    for name, value in sizes.items():
-        least = int(name == "k")
-        if value < least:
-            raise InputError(f"{name} is {value}; it must be at least {least}")
-    if arc_shrink is not None and not 0 < arc_shrink < 1:
-        raise InputError(f"arc_shrink is {arc_shrink}; it must be between 0 and 1")
+    return checked_integer(name, found, 0, MAX_TOTAL_WEIGHT)

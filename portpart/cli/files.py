@@ -214,8 +214,12 @@ def read_points(name: str) -> np.ndarray:
     """Read coordinates, those of a point a line, or an .npy file."""
     import numpy as np
 
+    from portpart.errors import PortpartError
+
     try:
         return np.load(name, allow_pickle=False) if name.endswith(".npy") else read_matrix(name)
+    except PortpartError:  # has the name
+        raise
     except ValueError as problem:
         raise click.UsageError(f"{name}: {problem}") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -173,6 +174,8 @@ def shares(text: str) -> list[str]:
     """Return the numbers of ``1,1,2`` or of the file in ``@FILE``, as they are written."""
     if text.startswith("@"):
         return files.read_numbers(text[1:])
+    if os.path.isfile(text):
+        raise click.BadParameter(f"{shown(text)} is a file, whose numbers are @{text}")
     return [number.strip() for number in text.split(",")]
 
 

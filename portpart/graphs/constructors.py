@@ -33,7 +33,8 @@ def from_edges(
     edges : array_like of int, shape (m, 2) or (m, 3)
         The two ends of each edge, and its weight.
     num_vertices : int, optional
-        Default: the largest end plus one, or as many as there are vertex weights.
+        Default: the largest end plus one, or as many as there are vertex weights.  Above 2^22 and
+        64 for each edge it must be said.
     vertex_weights, edge_weights, symmetrize, weights, weight_scale, space
         As in :func:`as_graph`.
 

@@ -23,6 +23,8 @@ from portpart.graphs.from_networks import (
 )
 from portpart.graphs.from_rows import graph_of_rows
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.mesh import Mesh
 from portpart.graphs.weights import IGNORE, ROUND, checked_mode, converted, total_of
 from portpart.options import shown
 
@@ -136,8 +138,7 @@ def as_graph(
                           (is_frame, graph_of_frame)):
         if is_kind(obj):
             return made(obj, vertex_weights, edge_weights, how, space)
-    if is_networkit(obj):
-        raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
+    _refuse_others(obj)
     _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
     if hasattr(obj, "tocsr"):
         parts = parts_of_sparse(obj, how.mode)
@@ -147,7 +148,28 @@ def as_graph(
         return graph_of_rows(obj, vertex_weights, edge_weights, how, space)
     offsets, targets, values = parts
     values = values if edge_weights is None else edge_weights
-    return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
+    try:
+        return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
+    except InputError as problem:
+        if isinstance(obj, tuple) and len(offsets) == len(targets):
+            raise InputError(f"{problem}; a tuple holds (indptr, indices[, weights]): the two ends "
+                             "of edges go through numpy.stack([one, other], axis=1)") from problem
+        raise
+
+
+def _refuse_others(obj: Any) -> None:
+    """Raise if `obj` is of a kind from which there is a way to a graph."""
+    name = type(obj).__name__
+    if is_networkit(obj):
+        raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
+    if isinstance(obj, Hypergraph):
+        raise InputError(f"a {name} is no graph; partition, repartition and Session take it")
+    if isinstance(obj, Mesh):
+        raise InputError(f"a {name} is no graph; mesh.dual_graph() joins its elements, "
+                         "mesh.nodal_graph() its nodes")
+    if hasattr(obj, "edge_index"):
+        raise InputError(f"{name} is no graph; portpart.from_edges(data.edge_index.T, "
+                         "num_vertices=data.num_nodes) makes one of its edges")
 
 
 def _refuse_attributes(obj: Any, **options: Any) -> None:

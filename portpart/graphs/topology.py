@@ -181,8 +181,9 @@ def _level(name: str, value: Any, place: int, item: Any, low: int, high: int) ->
     except ValueError:
         number = Fraction(-1)
     if number.denominator != 1 or not low <= number <= high:
+        parted = "; colons part the levels, like 4:8:6" if isinstance(item, str) else ""
         raise InputError(f"level {place} of {name} {shown(value)} is {shown(item)}; it must be an "
-                         f"integer from {low} to {high}")
+                         f"integer from {low} to {high}{parted}")
     return int(number)
 
 

@@ -30,7 +30,7 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
 
     Parameters
     ----------
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or MappingResult
         Processing element of each vertex.
     topology : Topology
     path : str or PathLike
@@ -71,7 +71,7 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     rank 3=node02 slot=0
     """
     nodes = nodes_of(topology, hosts, node_levels)
-    elements = host_integers(part)
+    elements = host_integers(getattr(part, "part", part))
     if elements.ndim != 1 or (elements.dtype.kind not in "iu" and len(elements)):
         raise InputError(f"part has shape {elements.shape} and type {elements.dtype}; one integer "
                          "for each rank is needed")

@@ -155,10 +155,10 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
-        Number of blocks; default: the largest block number plus one.
+        Number of blocks; default: that of the result, or the largest block number plus one.
 
     Returns
     -------
@@ -181,10 +181,10 @@ def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
-        Number of blocks; default: the largest block number plus one.
+        Number of blocks; default: that of the result, or the largest block number plus one.
 
     Returns
     -------
@@ -209,10 +209,10 @@ def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
-        Number of blocks; default: the largest block number plus one.
+        Number of blocks; default: that of the result, or the largest block number plus one.
     target : array_like, shape (k,), optional
         Shares of the blocks, as in :func:`target_weights`.
 
@@ -237,10 +237,10 @@ def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
-        Number of blocks; default: the largest block number plus one.
+        Number of blocks; default: that of the result, or the largest block number plus one.
     imbalance, target
         As in :func:`block_weight_limits`.
 

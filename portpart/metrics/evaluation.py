@@ -102,10 +102,10 @@ def evaluate(graph: Any, part: Any, k: int | None = None,
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex, 0 ... k - 1; device arrays are copied to the host.
     k : int, optional
-        Number of blocks; default: the largest block number plus one.
+        Number of blocks; default: that of the result, or the largest block number plus one.
     target : array_like, shape (k,), optional
         Shares that the blocks are meant to have, as in :func:`portpart.partition`.
 

@@ -22,7 +22,7 @@ def mapping_cost(graph: Any, part: Any, topology: Topology) -> int:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or MappingResult
         Processing element of each vertex; device arrays are copied to the host.
     topology : Topology
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart.graphs.convert_nets import as_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.metrics.view import PartitionView, checked_part
+from portpart.metrics.view import PartitionView, checked_part, part_of
 from portpart.options import number_of_blocks
 
 
@@ -20,6 +20,7 @@ class NetsView:
     def __init__(self, hypergraph: Any, part: Any, k: int | None = None) -> None:
         self.hypergraph = as_hypergraph(hypergraph)
         n = self.hypergraph.num_vertices
+        part, k = part_of(part, k)
         k = None if k is None else number_of_blocks(k, n)
         self.part = checked_part(part, n, k)
         self.k = int(self.part.max(initial=-1)) + 1 if k is None else k
@@ -72,7 +73,7 @@ def km1(hypergraph: Any, part: Any) -> int:
     Parameters
     ----------
     hypergraph : Hypergraph or whatever `as_hypergraph` takes
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex; device arrays are copied to the host.
 
     Returns
@@ -98,7 +99,7 @@ def soed(hypergraph: Any, part: Any) -> int:
     Parameters
     ----------
     hypergraph : Hypergraph or whatever `as_hypergraph` takes
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex; device arrays are copied to the host.
 
     Returns
@@ -124,7 +125,7 @@ def connectivity_histogram(hypergraph: Any, part: Any, k: int | None = None) -> 
     hypergraph, part
         As for :func:`km1`.
     k : int, optional
-        Number of blocks; default: the largest block number plus one.
+        Number of blocks; default: that of the result, or the largest block number plus one.
 
     Returns
     -------
@@ -149,7 +150,7 @@ def absorption(hypergraph: Any, part: Any) -> float:
     Parameters
     ----------
     hypergraph : Hypergraph or whatever `as_hypergraph` takes
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex; device arrays are copied to the host.
 
     Returns

@@ -19,10 +19,10 @@ class PartitionView:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes
-    part : array_like of int, shape (n,)
+    part : array_like of int, shape (n,), or PartitionResult
         Block of each vertex, 0 ... k - 1.
     k : int, optional
-        Number of blocks; default: the largest block number plus one.
+        Number of blocks; default: that of the result, or the largest block number plus one.
 
     Raises
     ------
@@ -32,6 +32,7 @@ class PartitionView:
 
     def __init__(self, graph: Any, part: Any, k: int | None = None) -> None:
         self.graph = as_graph(graph, copy=False)
+        part, k = part_of(part, k)
         k = None if k is None else number_of_blocks(k, self.graph.num_vertices)
         self.part = checked_part(part, self.graph.num_vertices, k)
         self.k = int(self.part.max(initial=-1)) + 1 if k is None else k
@@ -73,6 +74,13 @@ class PartitionView:
         if self.arc_weights is None:
             return np.ones(len(self.cut_arcs), np.int64)
         return self.arc_weights[self.cut_arcs].astype(np.int64)
+
+
+def part_of(part: Any, k: int | None) -> tuple[Any, int | None]:
+    """Blocks and their number; those of a result, if it is one."""
+    if hasattr(part, "__array__") or not hasattr(part, "part"):  # names of a Series may be "part"
+        return part, k
+    return part.part, getattr(part, "k", None) if k is None else k
 
 
 def checked_part(part: Any, n: int, k: int | None) -> np.ndarray:

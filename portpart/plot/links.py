@@ -13,7 +13,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.mesh import Mesh
 from portpart.metrics.structure import quotient_graph
-from portpart.metrics.view import checked_part
+from portpart.metrics.view import checked_part, part_of
 from portpart.plot.canvas import number_of_blocks
 
 Ends = tuple[np.ndarray, np.ndarray]
@@ -43,8 +43,8 @@ def blocks_of(part: Any, count: int, k: int | None = None) -> tuple[np.ndarray, 
     k : int, optional
         Default: that of the result, or the largest block plus one.
     """
-    k = getattr(part, "k", None) if k is None else k
-    blocks = checked_part(getattr(part, "part", part), count, k)
+    part, k = part_of(part, k)
+    blocks = checked_part(part, count, k)
     return blocks, number_of_blocks(blocks, k)
 
 

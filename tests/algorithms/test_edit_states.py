@@ -339,9 +339,12 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     whole = (tmp_path / "edited.npz").read_bytes()
     np.savez(tmp_path / "other.npz", offsets=np.arange(3))
     (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
-    for name in ("cut.npz", "other.npz"):
-        with pytest.raises(GraphFormatError):
+    (tmp_path / "text.npz").write_text("0 1\n")
+    for name in ("cut.npz", "other.npz", "text.npz"):
+        with pytest.raises(GraphFormatError) as told:
             load(tmp_path / name, CPU)
+        assert name in str(told.value)
+        assert "pickle" not in str(told.value)
 
 
 def test_weights_that_were_lent_stay_as_they_were() -> None:

@@ -20,7 +20,7 @@ from tests.mapping import plain
 MACHINE = Topology("2:3:2", "1:5:9")
 
 
-def lines(path: Path, part: list[int], machine: Topology = MACHINE, **options: object) -> list[str]:
+def lines(path: Path, part: Any, machine: Topology = MACHINE, **options: object) -> list[str]:
     write_rankfile(part, machine, path / "ranks", **options)
     return (path / "ranks").read_text().splitlines()
 
@@ -38,6 +38,12 @@ def test_names_and_levels_of_nodes(tmp_path: Path) -> None:
     ring = Topology.from_matrix([[0, 1], [1, 0]])
     assert lines(tmp_path, [1, 0], ring) == ["rank 0=+n1 slot=0", "rank 1=+n0 slot=0"]
     assert lines(tmp_path, [3], Topology("4", "1")) == ["rank 0=+n0 slot=3"]
+
+
+def test_a_result_has_the_elements_of_its_ranks(tmp_path: Path) -> None:
+    mapped = portpart.map_processes(portpart.generators.grid_2d(4, 4), "2:2:2", "1:2:3")
+    assert lines(tmp_path, mapped, mapped.topology) == lines(tmp_path, mapped.part,
+                                                             mapped.topology)
 
 
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def test_distances_of_a_matrix_are_its_entries() -> None:
 
 @pytest.mark.parametrize(("hierarchy", "distances", "message"), [
     ("4:x:6", "1:10:100", "level 2 of hierarchy '4:x:6' is 'x'"),
+    ("4,8,6", "1:10:100", "is '4,8,6'; it must be an integer from 1 to 2147483647; colons"),
     ("4:0:6", "1:10:100", "level 2 of hierarchy '4:0:6' is '0'; it must be an integer from 1"),
     ("", "1", "level 1 of hierarchy '' is ''"),
     ("4:", "1:10", "level 2 of hierarchy '4:' is ''"),

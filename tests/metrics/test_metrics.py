@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import portpart
 from portpart import backends, metrics
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -169,6 +170,24 @@ def test_any_graph_and_any_part_type_work() -> None:
     for part in ([0, 0, 1, 1], (0, 0, 1, 1), np.array([0, 0, 1, 1], np.uint8),
                  np.array([False, False, True, True])):
         assert metrics.cut(square, part) == 2
+
+
+def test_results_stand_for_their_blocks() -> None:
+    graph = drawn_graphs()["path"]
+    result = portpart.partition(graph, 9, imbalance=2)
+    assert metrics.evaluate(graph, result).as_dict() == metrics.evaluate(
+        graph, result.part, 9).as_dict()
+    nets = portpart.as_hypergraph([[0, 1, 2], [2, 3]])
+    result = portpart.partition(nets, 2)
+    assert metrics.km1(nets, result) == result.km1 == metrics.km1(nets, result.part)
+    mapped = portpart.map_processes(graph, "2:2", "1:10")
+    assert metrics.mapping_cost(graph, mapped, mapped.topology) == mapped.cost
+
+
+def test_columns_of_a_frame_are_blocks_whatever_their_names_are() -> None:
+    pandas = pytest.importorskip("pandas")
+    part = pandas.Series([0, 1, 1], index=["part", "k", "x"])
+    assert metrics.cut([(0, 1), (1, 2)], part) == 1
 
 
 @pytest.mark.gpu

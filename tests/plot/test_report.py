@@ -179,7 +179,8 @@ def test_the_command_draws_the_elements_of_a_mesh(files: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--points", "grid.part"], "shape"), (["-H", "2:3"], "-D"), (["-k", "2"], "block numbers"),
-    (["--points", "none.xyz"], "none.xyz"), (["-o", "none/page.html"], "page.html"),
+    (["--points", "none.xyz"], "error: none.xyz cannot"),
+    (["-o", "none/page.html"], "page.html"),
 ])
 def test_the_command_says_what_is_wrong(
     files: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch,

@@ -20,7 +20,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.row_store import Growth
 from portpart.io.text.files import PathLike, read_source, write_chunks
-from portpart.io.text.packed import DAMAGE
+from portpart.io.text.packed import DAMAGE, ZIP_MEMBER
 
 GROWTH = "percent", "least", "unit", "spare"
 
@@ -52,6 +52,8 @@ def load(path: PathLike, space: ExecutionSpace) -> tuple[
         If the file is damaged, or no such file.
     """
     source = read_source(path)
+    if not source.data.startswith(ZIP_MEMBER):
+        raise GraphFormatError(f"{source.name}: no file of a session, nor any .npz file")
     try:
         with np.load(io.BytesIO(source.data), allow_pickle=False) as archive:
             arrays = dict(archive)
