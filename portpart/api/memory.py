@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.partitioners import find
+from portpart.algorithms.partitioners import OF_NETS, find
 from portpart.api.mapping_memory import mapping_estimate
 from portpart.api.memory_levels import levels_for
 from portpart.api.memory_model import OF_WORD, MemoryEstimate, level_size, size_of
 from portpart.api.memory_net_levels import net_estimate
-from portpart.api.memory_nets import net_level_size
+from portpart.api.memory_nets import NET_MODELS, net_level_size, size_of_nets
 from portpart.api.memory_search import Search
+from portpart.api.memory_session import with_session
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
@@ -36,6 +37,7 @@ def memory_estimate(
     num_nets: int | None = None,
     num_pins: int | None = None,
     objective: str | None = None,
+    session: bool = False,
 ) -> MemoryEstimate:
     """Memory that a partition or a mapping takes on its device, the graph included.
 
@@ -65,6 +67,9 @@ def memory_estimate(
         Sizes of a hypergraph, in place of `num_arcs`.
     objective : str, optional
         As for :func:`portpart.partition`.
+    session : bool, default False
+        Whether it is for a :class:`portpart.Session`: what that keeps is there beside each of its
+        partitions, and the graph twice while it makes one.
 
     Returns
     -------
@@ -74,7 +79,8 @@ def memory_estimate(
     Raises
     ------
     InputError
-        If a size is missing or negative, k below 1, a share not between 0 and 1, or a name unknown.
+        If a size is missing or negative, k below 1, a share not between 0 and 1, a name unknown, or
+        a session is to map or to minimise the volume.
 
     Examples
     --------
@@ -88,6 +94,8 @@ def memory_estimate(
     >>> netlist = portpart.generators.netlist(1000)
     >>> portpart.memory_estimate(like=netlist, k=8).graph
     36272
+    >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, session=True).peak // 2**20
+    542
     """
     if not (like is None or isinstance(like, (Graph, Hypergraph))):
         raise InputError(f"like is of type {type(like).__name__}; portpart.as_graph or "
@@ -96,6 +104,8 @@ def memory_estimate(
         k = checked_integer("k", k, 1, MAX_BLOCKS)
     if arc_shrink is not None and not 0 < arc_shrink < 1:
         raise InputError(f"arc_shrink is {arc_shrink}; it must be between 0 and 1")
+    if session and (objective == "volume" or isinstance(k, Topology)):
+        raise InputError("a session neither maps nor minimises the volume")
     if objective == "volume":
         num_nets, num_pins, like = _of_neighbourhoods(num_vertices, num_arcs, like)
     if isinstance(like, Hypergraph) or num_nets is not None:
@@ -105,7 +115,14 @@ def memory_estimate(
             ("num_vertices", num_vertices), ("num_nets", num_nets), ("num_pins", num_pins)))
         nets = net_level_size(n, m, p, weight_bytes, OF_WORD * vertex_weights,
                               weight_bytes * edge_weights)
-        return net_estimate(nets, k, algorithm, preset, like)
+        estimate = net_estimate(nets, k, algorithm, preset, like)
+        if not session:
+            return estimate
+        if isinstance(like, Hypergraph) and (like.num_vertices, like.num_nets,
+                                             like.num_pins) == (n, m, p):
+            nets = size_of_nets(like)
+        model = NET_MODELS[find(algorithm, preset, OF_NETS)[0].name]
+        return with_session(estimate, nets, k, model, edge_weights)
     n, arcs = (_size(name, value, like) for name, value in (
         ("num_vertices", num_vertices), ("num_arcs", num_arcs)))
     if like is not None and (like.num_vertices, like.num_arcs) == (n, arcs):
@@ -117,7 +134,11 @@ def memory_estimate(
         return mapping_estimate(graph, k, algorithm, preset, arc_shrink, like)
     found, config = find(algorithm, preset)
     search = Search(found.name, config, k)
-    return search.estimate(levels_for(graph, search, arc_shrink, like))
+    estimate = search.estimate(levels_for(graph, search, arc_shrink, like))
+    if not session:
+        return estimate
+    weighted = edge_weights or getattr(like, "weights", None) is not None
+    return with_session(estimate, graph, k, search.model, weighted)
 
 
 def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,

@@ -225,6 +225,8 @@ class MemoryEstimate:
         Most bytes in use in the phase, graph and hierarchy included.
     swaps : int
         The same for the traffic between elements and swaps of blocks, after a mapping.
+    session : int
+        What a session keeps beside its partitions; included in all peaks.
 
     Examples
     --------
@@ -242,6 +244,7 @@ class MemoryEstimate:
     coarsening: int
     refinement: int
     swaps: int = 0
+    session: int = 0
 
     @property
     def peak(self) -> int:
@@ -262,6 +265,7 @@ class MemoryEstimate:
 
     def _rows(self) -> Iterator[tuple[str, int]]:
         yield "input graph", self.graph
+        yield "kept by the session", self.session
         yield "coarser graphs", self.hierarchy
         yield "peak of coarsening", self.coarsening
         yield "peak of refinement", self.refinement

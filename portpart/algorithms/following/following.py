@@ -48,6 +48,11 @@ OPTIONS = RefinementOptions(stall_limit=4, slack=0)
 FILTER_RATIO = 0.3
 
 
+def room_for(count: int) -> int:
+    """Ids for which there is room when there are so many."""
+    return max(LEAST_ROOM, count + count // 2)
+
+
 class Following:
     """A partition of an edited graph, and how it follows batches.
 
@@ -85,7 +90,7 @@ class Following:
         """Make room for half as many vertices again, and count all."""
         graph, space, count = self.graph, self.graph.space, self.graph.vertices.count
         self.total = graph.vertices.total_weight
-        self.room = max(LEAST_ROOM, count + count // 2)
+        self.room = room_for(count)
         roomy = self.kind.rows(graph, self.room)
         refiner = self.refiner = Refiner(space, roomy, self.balance_of(self.total), OPTIONS,
                                          self.seed, objective=self.objective,

@@ -107,9 +107,9 @@ class NetsFollowed:
         self.graph.nets.reserve(weighted=True)
         rows = self.graph.net_rows
         self.max_rows = int((rows.end - rows.begin > MAX_SMALL).sum())
-        spare = max(1, min(MAX_SPARE_ROWS, MAX_SPARE_COUNTERS // num_blocks))
         self.sizes = NetSizes(edited.num_vertices, self.graph.nets.count,
-                              self.graph.pins.pool_length, self.max_rows + spare, num_blocks)
+                              self.graph.pins.pool_length, self.max_rows + spare_rows(num_blocks),
+                              num_blocks)
         words = NetWords.of(blocks=num_blocks, width=words_for(num_blocks))
         self.state = PinState.allocate(space, self.sizes,
                                        words=NetWords(space.asarray(np.array(words.array))))
@@ -200,6 +200,11 @@ class NetsFollowed:
             taken = NetWords(space.to_host(self.state.words.array)).large
             self.max_rows = int(space.to_host(found)[0] + taken)
         return large if self.max_rows <= large else max(self.max_rows, 2 * large)
+
+
+def spare_rows(num_blocks: int) -> int:
+    """Rows of counters for nets that need some later."""
+    return max(1, min(MAX_SPARE_ROWS, MAX_SPARE_COUNTERS // num_blocks))
 
 
 def grown(space: ExecutionSpace, state: PinState, sizes: NetSizes) -> PinState:

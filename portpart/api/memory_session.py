@@ -1,0 +1,70 @@
+"""How much memory a session takes: what it keeps, beside what its partitions take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from portpart.algorithms.following.following import room_for
+from portpart.algorithms.following.nets import spare_rows
+from portpart.algorithms.refinement.around import Journal
+from portpart.algorithms.refinement.state import Sizes
+from portpart.api.memory_model import (
+    OF_VERTEX,
+    OF_WORD,
+    LevelSize,
+    MemoryEstimate,
+    MemoryModel,
+)
+from portpart.api.memory_nets import NetLevelSize
+
+GROWN = 2
+"""Rows, pools and ids double when there is no room for what comes."""
+
+OF_ID = np.dtype(np.int32).itemsize + OF_WORD
+"""Bytes of when an id dies, and of its weight."""
+
+PARTS = 2
+"""Partitions that are held while all levels are refined: the one before, and the best."""
+
+
+def with_session(estimate: MemoryEstimate, finest: LevelSize, num_blocks: int,
+                 model: MemoryModel, edge_weights: bool) -> MemoryEstimate:
+    """The estimate of a partition, with what a session has while it makes one.
+
+    Parameters
+    ----------
+    finest : LevelSize
+        The graph that the session begins with.
+    edge_weights : bool
+        Whether that has them.
+    """
+    n = finest.num_vertices
+    levels = int(n / (1 - model.vertices))
+    homes = (OF_VERTEX + OF_WORD) * levels + PARTS * OF_VERTEX * n
+    again = finest.own_bytes + OF_WORD * n
+    kept = _stored(finest, edge_weights) + _followed(finest, num_blocks, model)
+    return replace(estimate.beside(kept + homes + again), graph=estimate.graph, session=kept)
+
+
+def _stored(finest: LevelSize, edge_weights: bool) -> int:
+    """Bytes of rows with spare room, and of ids, when both have doubled once."""
+    ids, pools, of_entry = finest.num_vertices, 1, OF_VERTEX
+    if isinstance(finest, NetLevelSize):
+        ids, pools = ids + finest.num_nets, 2
+    elif edge_weights:
+        of_entry += finest.weight_bytes
+    of_row = 2 * finest.offset_bytes + OF_VERTEX
+    return GROWN * ((of_row + OF_ID) * ids + pools * of_entry * finest.num_arcs)
+
+
+def _followed(finest: LevelSize, num_blocks: int, model: MemoryModel) -> int:
+    """Bytes of what refinement around edits keeps: work arrays, homes, and the state of nets."""
+    roomy = replace(finest, num_vertices=room_for(finest.num_vertices))
+    if isinstance(roomy, NetLevelSize):
+        roomy = replace(roomy, num_nets=GROWN * roomy.num_nets, num_arcs=GROWN * roomy.num_arcs,
+                        large=roomy.large + spare_rows(num_blocks))
+    sizes = Sizes(roomy.num_vertices, roomy.num_arcs, num_blocks)
+    return (model.refining_bytes(roomy, num_blocks) + Journal.num_bytes(sizes)
+            + OF_WORD * roomy.num_vertices)
