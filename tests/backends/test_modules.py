@@ -126,6 +126,17 @@ def one_thread() -> Workers:
     return Workers(share=0)
 
 
+def in_a_thread(work: Any) -> threading.Thread:
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def until(happened: Any) -> None:
+    while not happened():
+        threading.Event().wait(0.001)
+
+
 def test_what_is_waited_for_does_not_wait_for_what_may_come_later():
     later, now, hold = Workers(share=0.5), Workers(), threading.Event()
     holding = [later.submit(hold.wait) for _ in range(64)]
@@ -144,30 +155,38 @@ def test_large_tasks_come_first_and_those_before_them_that_somebody_waits_for():
     begun.wait()
     tasks = {size: workers.submit(functools.partial(order.append, size), size)
              for size in (3, 1, 4, 2)}
-    workers.hurry(tasks[2])
+    waiting = in_a_thread(lambda: workers.wait(tasks[2]))
+    until(lambda: workers._tasks.qsize() == 5)
     hold.set()
+    waiting.join()
     for task in tasks.values():
         task.future.result()
     assert order == [2, 4, 3, 1]  # and each once
     workers.close()
 
 
-def test_whoever_waits_for_a_module_has_it_made_next(asked, monkeypatch):
-    workers, begun, hold = one_thread(), threading.Event(), threading.Event()
-    monkeypatch.setattr(under_test, "NOW", workers)
-    workers.submit(lambda: (begun.set(), hold.wait()))
+@pytest.mark.parametrize("busy", ["WRITING", "NOW"])
+def test_whoever_waits_for_a_module_has_it_made_next(asked, monkeypatch, busy):
+    threads = {name: one_thread() for name in ("WRITING", "NOW")}
+    for name, workers in threads.items():
+        monkeypatch.setattr(under_test, name, workers)
+    begun, hold = threading.Event(), threading.Event()
+    threads[busy].submit(lambda: (begun.set(), hold.wait()))
     begun.wait()
     modules = Modules(90, "14.0")
-    for text in ("a", "b", "c"):
+    for text in ("aaa", "bb", "c"):
         modules.ask(text, functools.partial(str, text))
-    hurrying = threading.Timer(0, modules.ask("c", never).wait)
-    hurrying.start()
-    while workers._tasks.qsize() < 4:
-        threading.Event().wait(0.001)
+    until(lambda: threads[busy]._tasks.qsize() == 3)
+    waiting = in_a_thread(modules.ask("c", never).wait)
+    until(lambda: threads[busy]._tasks.qsize() == 4)
     hold.set()
-    hurrying.join()
-    workers.close()
+    waiting.join()
+    for text in ("aaa", "bb"):
+        modules.ask(text, never).wait()
+    for workers in threads.values():
+        workers.close()
     assert asked[0][0] == "c"
+    assert len(asked) == 3
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="threads have no priorities here")
@@ -196,10 +215,8 @@ def test_nothing_is_begun_after_the_end():
     begun.wait()
     waiting = [workers.submit(lambda: None) for _ in range(3)]
     threads = list(workers._threads)
-    closing = threading.Thread(target=workers.close)
-    closing.start()
-    while workers._threads:
-        threading.Event().wait(0.001)
+    closing = in_a_thread(workers.close)
+    until(lambda: not workers._threads)
     hold.set()
     closing.join()
     assert running.future.done()

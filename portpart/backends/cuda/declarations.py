@@ -27,8 +27,9 @@ class Places:
         """
         front: list[list[str]] = [[] for _ in live]
         inner: list[set[str]] = [set() for _ in live]
+        wanted = [pending & self.mentioned(node) for node in live]
         for name in self.typed.variables:
-            users = [i for i, node in enumerate(live) if name in pending & self.mentioned(node)]
+            users = [i for i, names in enumerate(wanted) if name in names]
             if not users:
                 continue
             if self._inside(name, [live[i] for i in users]):

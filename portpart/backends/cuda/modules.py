@@ -16,7 +16,7 @@ from functools import cached_property
 from portpart.backends import cache_folder
 from portpart.backends.cuda.nvrtc import OPTIONS, QUICK, compiled, has_quick, target_for
 from portpart.backends.cuda.resident import with_calls
-from portpart.backends.cuda.workers import LATER, NOW, Task
+from portpart.backends.cuda.workers import LATER, NOW, WRITING, Task
 from portpart.backends.language.fingerprint import of_the_compilers
 
 LARGE = 30_000
@@ -73,37 +73,31 @@ class Modules:
 
 
 class Code:
-    """Code of a module, when it is there.
-
-    Attributes
-    ----------
-    is_best : bool
-        Whether what there is first, is the best.
-    """
+    """Code of a module, when it is there."""
 
     def __init__(self, modules: Modules, words: str, text: Callable[[], str]) -> None:
         self._modules, self._words, self._make_text = modules, words, text
         self._better: Future[bytes] | None = None
         self._lock = threading.Lock()
-        self._first: Future[bytes] = Future()
-        self._making: Task[bytes] | None = None
-        kept = cache_folder.read(modules.file_of(words, False))
-        self.is_best = kept is not None
-        if kept is None and modules.quick:
-            kept = cache_folder.read(modules.file_of(words, True))
-        if kept is None:
-            quick = modules.quick and len(self._text) > LARGE and has_quick()
-            self.is_best = not quick
-            self._making = NOW.submit(lambda: self._made(quick), len(self._text))
-            self._first = self._making.future
-        else:
-            self._first.set_result(kept)
+        self._kept = cache_folder.read(modules.file_of(words, False))
+        self._quick = False
+        if self._kept is None and modules.quick:
+            self._kept = cache_folder.read(modules.file_of(words, True))
+            self._quick = self._kept is not None
+        if self._kept is None:
+            self._writing = WRITING.submit(self._have_compiled, len(words))
 
     def wait(self) -> bytes:
         """The first code that there is."""
-        if self._making is not None and not self._first.done():
-            NOW.hurry(self._making)
-        return self._first.result()
+        if self._kept is None:
+            self._kept = NOW.wait(WRITING.wait(self._writing))
+        return self._kept
+
+    @property
+    def is_best(self) -> bool:
+        """Whether what there is first, is the best."""
+        self.wait()
+        return not self._quick
 
     def improve(self) -> Future[bytes]:
         """Have the best code made, if that has not been asked for."""
@@ -115,6 +109,12 @@ class Code:
     @cached_property
     def _text(self) -> str:
         return self._make_text()
+
+    def _have_compiled(self) -> Task[bytes]:
+        """Write the text, and have it compiled."""
+        quick = self._modules.quick and len(self._text) > LARGE and has_quick()
+        self._quick = quick
+        return NOW.submit(lambda: self._made(quick), len(self._text))
 
     def _made(self, quick: bool) -> bytes:
         text = with_calls(self._text) if quick else self._text

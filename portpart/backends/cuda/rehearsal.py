@@ -19,7 +19,7 @@ from portpart.backends import cache_folder
 from portpart.backends.cuda.compile import ask_direct, ask_resident
 from portpart.backends.cuda.modules import Modules
 from portpart.backends.cuda.program_text import ProgramText
-from portpart.backends.cuda.workers import NOW
+from portpart.backends.cuda.workers import NOW, WRITING
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import of_the_compilers
@@ -108,7 +108,8 @@ class Rehearsals:
                 if cache_folder.read(note) is None:
                     with suppress(Exception):
                         call(self.space)
-                    NOW.submit(lambda: cache_folder.write(note, kind.encode()))  # the last
+                    WRITING.submit(lambda: NOW.submit(  # the last
+                        lambda: cache_folder.write(note, kind.encode())))
 
     def _note(self, kind: str) -> str:
         modules = self.space.modules

@@ -72,6 +72,7 @@ class Workers:
         self._numbers = itertools.count()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
+        self._is_closed = False
 
     def submit(self, work: Callable[[], T], size: int = 0) -> Task[T]:
         """Have `work` done: large ones first, so that none is left over in the end."""
@@ -80,9 +81,11 @@ class Workers:
         self._start_one()
         return task
 
-    def hurry(self, task: Task[Any]) -> None:
-        """Have a task done before all others, for somebody waits for it."""
-        self._put(-2**62, task)
+    def wait(self, task: Task[T]) -> T:
+        """The result of a task, which is done before all others now."""
+        if not task.future.done():
+            self._put(-2**62, task)
+        return task.future.result()
 
     def _put(self, order: int, task: Task[Any] | None) -> None:
         self._tasks.put((order, next(self._numbers), task))
@@ -91,7 +94,8 @@ class Workers:
         with self._lock:
             if not self._threads:
                 atexit.register(self.close)
-            if len(self._threads) < max(1, int(self._share * min(num_cores(), MAX_WORKERS))):
+            most = max(1, int(self._share * min(num_cores(), MAX_WORKERS)))
+            if len(self._threads) < most and not self._is_closed:
                 thread = threading.Thread(target=self._run, name="portpart-nvrtc", daemon=True)
                 thread.start()
                 self._threads.append(thread)
@@ -106,7 +110,7 @@ class Workers:
         with self._lock:
             for _ in self._threads:
                 self._put(-2**63, None)
-            threads, self._threads = self._threads, []
+            threads, self._threads, self._is_closed = self._threads, [], True
         for thread in threads:
             thread.join()
 
@@ -125,8 +129,11 @@ def num_cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
+WRITING = Workers(share=0)
+"""A thread that writes texts, the largest first; several would keep each other from running."""
+
 NOW = Workers()
-"""For what somebody waits for, or soon will."""
+"""For the compilers of what somebody waits for, or soon will."""
 
 LATER = Workers(share=0.5, nice=NICE)
-"""For the rest, which may take long: that must not keep anyone from what is wanted now."""
+"""For better code, which may take long: that must not keep anyone from what is wanted now."""
