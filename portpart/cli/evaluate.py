@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from portpart.cli import files, options
+from portpart.cli import files, machines, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import print_json
+from portpart.cli.output import grouped, print_json
 
 
 @click.command("evaluate")
@@ -15,28 +15,40 @@ from portpart.cli.output import print_json
 @click.option("-k", "k", type=click.IntRange(min=1), help="Default: largest block number + 1.")
 @options.imbalance_option
 @options.target_option
+@machines.machine_options
 @options.names_option
 @options.reading_options
 @options.json_option
 def command(
     graph: str, part: str, k: int | None, imbalance: float, target: list[str] | None,
-    names: bool, reading: files.Reading, as_json: bool,
+    hierarchy: str | None, distances: str | None, matrix: str | None, names: bool,
+    reading: files.Reading, as_json: bool,
 ) -> int:  # fmt: skip
     """Measure the partition PART (one block number a line) of GRAPH.
 
-    The exit code is 1 if a block is heavier than the imbalance allows.
+    With -H and -D, or --matrix, blocks are elements of a machine, and the communication cost is
+    measured, too. The exit code is 1 if a block is heavier than the imbalance allows.
     """
     from portpart import metrics
 
+    if [graph, part, matrix].count(files.STANDARD) > 1:
+        raise click.UsageError("only one of GRAPH, PART and --matrix can be standard input")
+    machine = machines.topology_if_told(hierarchy, distances, matrix)
+    k = machine.num_elements if machine is not None and k is None else k
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names)
     evaluation = metrics.evaluate(loaded, blocks, k, target)
     feasible = evaluation.is_balanced(imbalance)
+    costs = [] if machine is None else metrics.level_costs(loaded, blocks, machine).tolist()
     if as_json:
         asked = {"requested_imbalance": imbalance, "target": target}
-        print_json(evaluation.as_dict() | {"feasible": feasible} | asked)
+        cost = {} if machine is None else {"cost": sum(costs), "level_costs": costs}
+        print_json(evaluation.as_dict() | cost | {"feasible": feasible} | asked)
     else:
         click.echo(str(evaluation))
+        if machine is not None:
+            levels = " + ".join(map(grouped, costs))
+            click.echo(f"{'cost':<14}{grouped(sum(costs))} (by level: {levels})")
         verdict = "kept" if feasible else "NOT kept"
         click.echo(f"{'balance':<14}{verdict} (imbalance at most {imbalance:g})")
     return OK if feasible else INFEASIBLE

@@ -29,6 +29,13 @@ def machine_options(function: Function) -> Function:
     return function
 
 
+def topology_if_told(hierarchy: str | None, distances: str | None,
+                     matrix: str | None) -> Topology | None:
+    """The machine of the options, None without any."""
+    told = (hierarchy, distances, matrix) != (None, None, None)
+    return topology(hierarchy, distances, matrix) if told else None
+
+
 def topology(hierarchy: str | None, distances: str | None, matrix: str | None) -> Topology:
     """The machine of the options.
 

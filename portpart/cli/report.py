@@ -53,9 +53,7 @@ def command(
     from portpart.plot.judged import judged
     from portpart.plot.reports import page_about
 
-    machine = None
-    if (hierarchy, distances, matrix) != (None, None, None):
-        machine = machines.topology(hierarchy, distances, matrix)
+    machine = machines.topology_if_told(hierarchy, distances, matrix)
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names)
     places = None if points is None else files.read_points(points)

@@ -142,6 +142,36 @@ def test_hostfiles_and_node_lists_name_the_nodes(
     assert capsys.readouterr().err.count("names for 2 nodes") == 1
 
 
+def test_the_command_line_evaluates_a_mapping(mesh: str, tmp_path: Path,
+                                              capsys: pytest.CaptureFixture) -> None:
+    made, machine = str(tmp_path / "mesh.map"), ["-H", "2:3", "-D", "1:7"]
+    assert main(["map", mesh, *machine, "-o", made, "--json"]) == 0
+    mapped = json.loads(capsys.readouterr().out)
+    assert main(["evaluate", mesh, made, *machine, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {name: told[name] for name in ("k", "cut", "cost", "level_costs", "block_weights")} == {
+        name: mapped[name] for name in ("k", "cut", "cost", "level_costs", "block_weights")}
+    assert main(["evaluate", mesh, made, *machine]) == 0
+    levels = " + ".join(f"{cost:,}" for cost in mapped["level_costs"])
+    assert f"cost          {mapped['cost']:,} (by level: {levels})" in capsys.readouterr().out
+    assert main(["evaluate", mesh, made, "--json"]) == 0
+    assert "cost" not in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["-H", "2:3"], "-H and -D are needed"), (["-H", "2:2", "-D", "1:7"], "block numbers must lie"),
+    (["--matrix", "-"], "only one of GRAPH, PART and --matrix"),
+])
+def test_a_machine_that_does_not_fit_a_mapping_is_refused(
+    mesh: str, tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture,
+) -> None:
+    made = tmp_path / "mesh.map"
+    assert main(["map", mesh, "-H", "2:3", "-D", "1:7", "-o", str(made), "-q"]) == 0
+    part = "-" if "-" in arguments else str(made)
+    assert main(["evaluate", mesh, part, *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_the_command_line_prints_facts(mesh: str, capsys: pytest.CaptureFixture) -> None:
     assert main(["map", mesh, "-H", "2:2", "-D", "1:10"]) == 0
     printed = capsys.readouterr().out
