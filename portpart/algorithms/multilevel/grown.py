@@ -17,7 +17,7 @@ from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level, coarsen, c
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.initial.bisection import splits_of, splits_side_by_side
-from portpart.algorithms.initial.deep_multilevel import grown_partitions
+from portpart.algorithms.initial.deep_multilevel import grown_partitions, seen_by_vertex
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
@@ -93,12 +93,18 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
     levels = levels_below(copies_of(plain, count), options, seed, count * options.min_vertices,
                           label)
     labels = None if label is None else [level.label for level in levels]
-    on_nets = (with_nets(copies_of(coarsest, count), levels, options)
-               if isinstance(coarsest, Hypergraph) else levels)
-    found = grown_on(on_nets, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
+    shown: Sequence[AnyLevel] = levels
+    if isinstance(coarsest, Hypergraph) and tell_enough(coarsest, plain, options):
+        shown = with_nets(copies_of(coarsest, count), levels, options)
+    found = grown_on(shown, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
                      splits_side_by_side(splits, count, k), labels, count)
     return [_of_copy(space, part[copy * n : (copy + 1) * n], copy * k)
             for part in found for copy in range(count)]
+
+
+def tell_enough(hypergraph: Hypergraph, plain: Graph, options: GrowingOptions) -> bool:
+    """Whether nets say more than the clique graph, for the pins that have to be looked at."""
+    return seen_by_vertex(hypergraph) <= options.max_pins_per_arc * max(1, plain.mean_degree)
 
 
 def _of_copy(space: ExecutionSpace, part: Array, first: int) -> Array:

@@ -28,6 +28,7 @@ from portpart.backends.language import (
     int32,
     int64,
     lane,
+    popcount,
     team_atomic_add,
     team_min,
     team_size,
@@ -86,6 +87,53 @@ def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
             if block >= first and block < end and entry != 2 * here + 1:
                 team_atomic_add(ties.weights, block - first, tie)
     return tie
+
+
+@device
+def blocks_beside(net, bit, graph: NetRows):
+    """The blocks that a net with one word touches, but for the one of `bit` if a pin is alone."""
+    return graph.state.sets[2 * net] & ~(graph.state.sets[2 * net + 1] & bit)
+
+
+@cache
+def add_ties_of_one_word(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+
+    @device
+    def add_ties_of_one_word(v, here, graph: NetRows, ties: Ties):
+        """Add up what ties v to all blocks, where a word has them.
+
+        A lane asks for what it has to know of its next net before it adds this one's: atomics wait
+        for all that was asked before them, so nothing else would overlap.
+        """
+        bit = bit_of(here)
+        end = int64(graph.end[v])
+        place = int64(graph.begin[v]) + lane()
+        blocks = uint64(0)
+        weight = int64(0)
+        if place < end:
+            net = int64(graph.targets[place])
+            blocks = blocks_beside(net, bit, graph)
+            weight = int64(value_or(graph.nets.weights, net, 1))
+        while place < end:
+            place += team_size()
+            next_blocks = uint64(0)
+            next_weight = int64(0)
+            if place < end:
+                net = int64(graph.targets[place])
+                next_blocks = blocks_beside(net, bit, graph)
+                next_weight = int64(value_or(graph.nets.weights, net, 1))
+            others = popcount(blocks)
+            tie = (price(others + 1) - price(others)) * weight
+            if tie != 0:
+                while blocks != 0:
+                    team_atomic_add(ties.weights, ctz(blocks), tie)
+                    blocks &= blocks - uint64(1)
+            blocks = next_blocks
+            weight = next_weight
+        return end
+
+    return add_ties_of_one_word
 
 
 @device
@@ -159,6 +207,7 @@ def note_words(price: DeviceFunction) -> DeviceFunction:
 def count_ties(price: DeviceFunction) -> DeviceFunction:
     """Device function for a price."""
     tie_of_pin, note = tie_of(price), note_words(price)
+    add_ties = add_ties_of_one_word(price)
 
     @device
     def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks):
@@ -171,14 +220,17 @@ def count_ties(price: DeviceFunction) -> DeviceFunction:
         team_sync()
         widest = int64(ties.blocks[WIDEST])
         wide = int64(0)
-        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            net = graph.targets[place]
-            if spread_of(net, graph.state) > widest:
-                wide += 1
-            else:
-                tie = tie_of_pin(net, here, graph)
-                if tie != 0:
-                    add_tie(net, here, tie, base, end, graph, ties)
+        if graph.state.words.width == 1:
+            add_ties(v, here, graph, ties)
+        else:
+            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+                net = graph.targets[place]
+                if spread_of(net, graph.state) > widest:
+                    wide += 1
+                else:
+                    tie = tie_of_pin(net, here, graph)
+                    if tie != 0:
+                        add_tie(net, here, tie, base, end, graph, ties)
         team_sync()
         if wide != 0 and base < end:
             for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
