@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,9 @@ from portpart.algorithms.edits.operations import (
 from portpart.algorithms.edits.rewrite import find_room, rewrite_for
 from portpart.algorithms.edits.tally import NONE, Tally
 from portpart.backends.declared import work
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Record,
     Words,
     atomic_add,
     int32,
@@ -102,8 +102,7 @@ def room_for_deaths(side: Side, number: int) -> int:
     return number * (3 * pairs // (2 * rows) + 2)
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """What is looked at in a store.
 
     Attributes
@@ -126,6 +125,18 @@ class Look:
     dying: Dying | None
 
 
+class Seen(Record):
+    """What the part of a program for a store works on, beside the store; it differs each time."""
+
+    changes: Changes
+    tally: Tally
+    of_ids: Tally
+    limits: Limits
+    places: Places
+    dying: Dying | None
+    weights: Array | None
+
+
 def looked_at_once(space: ExecutionSpace, operations: Operations,
                    looks: Sequence[Look]) -> list[Changes]:
     """What operations come to in all stores; written in all if each ``tally.written`` says so.
@@ -141,16 +152,14 @@ def looked_at_once(space: ExecutionSpace, operations: Operations,
         side, rows = look.side, look.side.store.rows
         length = len(operations.kinds) * side.directions
         changes = empty_changes(space, space.empty(length, np.int64))
-        mine = {"rows": rows, "deaths": side.deaths, "growth": side.store.growth,
-                "changes": changes, "tally": look.tally, "limits": look.limits,
-                "of_ids": look.of_ids, "places": Places(ONE_MORE, ONE_MORE, side.store.used, length,
-                                 side.store.growth.wide)}
-        if look.dying is not None:
-            mine |= {"dying": look.dying, "weights": side.living.weights}
-        records |= {f"{name}{number}": record for name, record in mine.items()}
+        growth, weights = side.store.growth, None if look.dying is None else side.living.weights
+        places = Places(ONE_MORE, ONE_MORE, side.store.used, length, growth.wide)
+        seen = Seen(changes, look.tally, look.of_ids, look.limits, places, look.dying, weights)
+        for name, record in (("rows", rows), ("deaths", side.deaths), ("growth", growth),
+                             ("seen", seen)):
+            records[f"{name}{number}"] = record
         found.append(changes)
-        key += [rows.begin.dtype, None if rows.weights is None else rows.weights.dtype,
-                look.dying is None or _dtype(side.living.weights)]
+        key += [rows.begin.dtype, _dtype(rows.weights), look.dying is None, _dtype(weights)]
     executable = space.cached_executable(("edits at once", *key), lambda: _recorded(looks, records))
     executable.run(records, length, length)
     return found
@@ -184,30 +193,29 @@ def limits_for(store: RowStore, counts: dict[str, int], total_weight: int, alone
 
 def _recorded(looks: Sequence[Look], records: dict[str, Any]) -> Program:
     program = Program("edits at once")
-    own: list[dict[str, Any]] = [{} for _ in looks]
-    operations = program.record("operations", records["operations"])
-    for name, record in list(records.items())[1:]:
-        slot = (program.array(name, _dtype(record)) if name.startswith("weights")
-                else program.record(name, record))
-        own[int(name[-1])][name[:-1]] = slot
-    for number, (slots, look) in enumerate(zip(own, looks)):
+    made = {name: program.record(name, record) for name, record in records.items()}
+    own: list[dict[str, Any]] = []
+    for number, look in enumerate(looks):
+        seen = made[f"seen{number}"]
         order = program.scratch(f"order{number}", work(np.int32, int))
-        slots |= {"operations": operations, "total": own[0]["tally"],
-                  "directed": look.side.directed(order, slots["places"].length)}
-    _record_deaths(program, own)
+        own.append({**dict(seen.named()), "operations": made["operations"],
+                    "total": made["seen0"].tally,
+                    "directed": look.side.directed(order, seen.places.length),
+                    **{name: made[f"{name}{number}"] for name in ("rows", "deaths", "growth")}})
+    _record_deaths(program, [slots for slots, look in zip(own, looks) if look.dying], own)
     for number, slots in enumerate(own):
         _record_look(program, number, slots)
     with ExitStack() as all_go:
         for slots in own:
             all_go.enter_context(program.if_nonzero(slots["limits"].go))
         for look, slots in zip(looks, own):
-            _record_writing(program, look.side.store.rows.weights is not None, slots)
+            _record_writing(program, look, slots)
     return program
 
 
-def _record_deaths(program: Program, own: Sequence[dict[str, Any]]) -> None:
+def _record_deaths(program: Program, dying: Sequence[dict[str, Any]],
+                   own: Sequence[dict[str, Any]]) -> None:
     """Record who dies, and which operations follow; then all stores have another length."""
-    dying = [slots for slots in own if "dying" in slots]
     for slots in dying:
         program.launch(slots["limits"].dying, mark_death, dying=slots["dying"],
                        deaths=slots["deaths"].rows)
@@ -239,11 +247,11 @@ def _record_sums(program: Program, values: Slot, result: Slot, length: Any) -> N
                          team=SCAN_TEAM)
 
 
-def _record_writing(program: Program, weighted: bool, slots: dict[str, Any]) -> None:
+def _record_writing(program: Program, look: Look, slots: dict[str, Any]) -> None:
     """Record how a batch is written in one store."""
-    limits = slots["limits"]
+    limits, weighted = slots["limits"], look.side.store.rows.weights is not None
     program.launch(limits.length, rewrite_for(weighted), team=TEAM, **slots)
-    if "dying" in slots:
+    if look.dying:
         died = slots["dying"].died
         program.launch(limits.dying, set_death, died=died, value=-1, deaths=slots["deaths"].rows)
         if slots["weights"].dtype is not None:

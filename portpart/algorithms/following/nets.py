@@ -116,6 +116,7 @@ class NetsFollowed:
         self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
         self._parts: tuple[Any, ...] = ()
         self._rows: NetRows | None = None
+        self._deaths = NetDeaths(self.graph.nets.deaths)
 
     def __call__(self, edited: EditedNets) -> NetRows:
         """The rows as kernels take them, with room for the state of all nets.
@@ -140,9 +141,11 @@ class NetsFollowed:
         dying, weighed = edits_of(update, self.graph.nets, self.nothing)
         self._reserve(self._rows_for(edited, pins))
         relisted = self.graph.nets.count if self._pins_have_moved() else 0
+        if self._deaths.deaths is not self.graph.nets.deaths:
+            self._deaths = NetDeaths(self.graph.nets.deaths)
         return {
             "pins": pins, "net_dying": dying, "net_weighed": weighed,
-            "net_deaths": NetDeaths(self.graph.nets.deaths),
+            "net_deaths": self._deaths,
             "net_counts": NetCounts.of(
                 pins=len(pins.keys), died=len(dying.died), weighed=weighed.length,
                 relisted=relisted, wakes=int(refine)),
