@@ -144,8 +144,20 @@ class Batch:
         if living.count + number > MAX_IDS:
             raise InputError(f"{name}: {living.count + number} ids; there can be {MAX_IDS}")
         first = living.give(number)
-        self.births.append(Births(living, first, number, given))
+        self._bear(Births(living, first, number, given))
         return np.arange(first, first + number)
+
+    def _bear(self, born: Births) -> None:
+        """Add new ids, to those before them if they follow each other and weigh the same."""
+        for at in range(len(self.births) - 1, -1, -1):
+            known = self.births[at]
+            if known.living is born.living:
+                follows = known.first + known.number == born.first
+                if follows and known.weights is None and born.weights is None:
+                    self.births[at] = known._replace(number=known.number + born.number)
+                    return
+                break
+        self.births.append(born)
 
     def _delete(self, living: Living, ids: Any, missing: str, name: str) -> None:
         first = checked_ids(ids, living, name)
