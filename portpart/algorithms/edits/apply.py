@@ -162,8 +162,8 @@ class Findings:
         """Find new weights, after deaths."""
         space = self.space
         self.weighed.append((living, weighings(
-            living, _first(space, calls), _weights(space, calls), _times(space, calls),
-            self.tally_of(living))))
+            living, _first(space, calls), _weights(space, calls),
+            joined(space, _times(calls), np.int64), self.tally_of(living))))
 
     def _sizes(self) -> tuple[int, int]:
         """How many operations are given, and how many there may be with those of deaths."""
@@ -220,11 +220,12 @@ class Findings:
     def _operations(self, capacity: int = 0) -> Operations:
         """The operations that are given; behind them none, up to a number."""
         space, calls = self.space, self._of_pairs
-        return Operations(
-            *_pairs_of(space, calls, capacity),
-            _weights(space, calls, capacity) if any(call.weights is not None for call in calls)
-            else None,
-            _times(space, calls, capacity) if len(calls) != len(self.batch.calls) else None)
+        weights = None
+        if any(call.weights is not None for call in calls):
+            weights = _weights(space, calls, capacity)
+        kinds, first, second, *times = _pairs_of(space, calls, capacity,
+                                                 timed=len(calls) != len(self.batch.calls))
+        return Operations(kinds, first, second, weights, *times or [None])
 
     def reserved(self, counts: Sequence[Tally], totals: Totals) -> list[tuple[Rewriting, int]]:
         """What is left to be carried out, and the room of each."""
@@ -320,9 +321,9 @@ def _calls(batch: Batch, living: Living, deaths: bool) -> list[Call]:
             if call.living is living and (call.weights is None) == deaths]
 
 
-def _pairs_of(space: ExecutionSpace, calls: list[Call],
-              capacity: int = 0) -> tuple[Array, Array, Array]:
-    """Kinds, first and second ids of operations; from the host they travel together.
+def _pairs_of(space: ExecutionSpace, calls: list[Call], capacity: int,
+              timed: bool) -> list[Array]:
+    """Kinds, first and second ids of operations, and times; from the host they travel together.
 
     Up to a number there are others behind them, on no pair.
     """
@@ -335,10 +336,13 @@ def _pairs_of(space: ExecutionSpace, calls: list[Call],
     nowhere = [np.full(length - given, NOWHERE, np.int32)] if length > given else []
     columns = [[*(call.first for call in calls), *nowhere],
                [*(call.second for call in calls), *nowhere]]
+    if timed:
+        columns.append([*_times(calls), *nowhere])
     if all(type(call.first) is type(call.second) is np.ndarray for call in calls):
-        packed = space.asarray(np.concatenate([kinds, *columns[0], *columns[1]]), np.int32)
-        return packed[:length], packed[length : 2 * length], packed[2 * length :]
-    return (space.asarray(kinds), *(joined(space, column, np.int32) for column in columns))
+        together = np.concatenate([kinds, *(array for column in columns for array in column)])
+        packed = space.asarray(together.astype(np.int32, copy=False))
+        return [packed[at * length : (at + 1) * length] for at in range(1 + len(columns))]
+    return [space.asarray(kinds), *(joined(space, column, np.int32) for column in columns)]
 
 
 def _first(space: ExecutionSpace, calls: list[Call]) -> Array:
@@ -346,17 +350,13 @@ def _first(space: ExecutionSpace, calls: list[Call]) -> Array:
 
 
 def _weights(space: ExecutionSpace, calls: list[Call], length: int = 0) -> Array:
-    ones = [np.ones(len(call.first), np.int64) if call.weights is None else call.weights
-            for call in calls]
-    return joined(space, [*ones, *_rest(calls, length)], np.int64)
+    weights = [np.ones(len(call.first), np.int64) if call.weights is None else call.weights
+               for call in calls]
+    rest = length - sum(map(len, weights))
+    if rest > 0:
+        weights.append(np.zeros(rest, np.int64))
+    return joined(space, weights, np.int64)
 
 
-def _times(space: ExecutionSpace, calls: list[Call], length: int = 0) -> Array:
-    times = [np.arange(call.time, call.time + len(call.first)) for call in calls]
-    return joined(space, [*times, *_rest(calls, length)], np.int64)
-
-
-def _rest(calls: list[Call], length: int) -> list[np.ndarray]:
-    """Zeros for what is on no pair."""
-    rest = max(0, length - sum(len(call.first) for call in calls))
-    return [np.zeros(rest, np.int64)] * (rest > 0)
+def _times(calls: list[Call]) -> list[np.ndarray]:
+    return [np.arange(call.time, call.time + len(call.first)) for call in calls]

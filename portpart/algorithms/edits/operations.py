@@ -30,7 +30,7 @@ class Operations(Record):
     ----------
     kinds, first, second : array of int32
     weights : array of int64, or None
-    times : array of int64, or None
+    times : array of int32, or None
         The place of each in the whole batch.
     """
 
