@@ -62,3 +62,18 @@ def test_huge_weights_and_many_pins_fit() -> None:
         graph = cliques.clique_graph(made)
     assert 0 < graph.total_arc_weight <= 2**62
     assert graph.max_degree == 2 * len([i for i in range(32) if 2 ** (i + 1) < 200])
+
+
+CLIQUES = 2 * 10 * 9 + 30 * 29
+
+
+@pytest.mark.parametrize(("max_arcs", "limit"), [(CLIQUES, 256), (CLIQUES - 1, 16)])
+def test_cliques_are_smaller_where_they_have_too_many_arcs(space: ExecutionSpace, max_arcs: int,
+                                                           limit: int) -> None:
+    """Two nets of 10 pins and one of 30: one arc less than they need is not enough."""
+    rows = [list(range(10)), list(range(20, 30)), list(range(30)), [3]]
+    made = portpart.as_hypergraph((np.cumsum([0, *map(len, rows)]), np.concatenate(rows)),
+                                  num_vertices=30, space=space)
+    with mock.patch.object(cliques, "MAX_ARCS", max_arcs):
+        graph = cliques.clique_graph(made)
+    assert arcs(graph) == expected(rows, [1] * 4, limit)

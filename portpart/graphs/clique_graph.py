@@ -10,12 +10,22 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends.interface import Array
-from portpart.backends.language import Record, device, int64, kernel, lane, team_size, value_or
+from portpart.backends.language import (
+    Record,
+    atomic_add,
+    device,
+    int64,
+    kernel,
+    lane,
+    team_size,
+    team_sum,
+    value_or,
+)
 from portpart.graphs.csr import directed_rows, tails
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
-from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
 
 MAX_CLIQUE = 256
 """Most pins of a net that becomes a clique,"""
@@ -91,22 +101,31 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
 
 def num_pairs(hypergraph: Hypergraph) -> int:
     """How many arcs the clique graph is made of, before those of several nets add up."""
-    sizes, limit = _sizes(hypergraph), _max_clique(hypergraph)
+    sizes = np.diff(hypergraph.space.to_host(hypergraph.net_offsets)).astype(np.int64)
+    limit = _max_clique(hypergraph)
     small, large = sizes[sizes <= limit], sizes[sizes > limit]
     steps = np.ceil(np.log2(np.maximum(large, 2))).astype(np.int64) - 1
     return int((small * (small - 1)).sum() + (2 * steps * large).sum())
 
 
-def _sizes(hypergraph: Hypergraph) -> np.ndarray:
-    return np.diff(hypergraph.space.to_host(hypergraph.net_offsets)).astype(np.int64)
-
-
 def _max_clique(hypergraph: Hypergraph) -> int:
     """Most pins of a net that becomes a clique."""
-    sizes, limit = _sizes(hypergraph), MAX_CLIQUE
-    while limit > 4 and (sizes * (sizes - 1))[sizes <= limit].sum() > MAX_ARCS:
+    limit = MAX_CLIQUE
+    while limit > 4 and _clique_arcs(hypergraph, limit) > MAX_ARCS:
         limit //= 2
     return limit
+
+
+def _clique_arcs(hypergraph: Hypergraph, max_clique: int) -> int:
+    """Arcs of the nets that become cliques, or a bound for it that is small enough."""
+    space, m = hypergraph.space, hypergraph.num_nets
+    bound = hypergraph.num_pins * (min(max_clique, hypergraph.max_net_size) - 1)
+    if bound <= MAX_ARCS:
+        return bound
+    total = space.zeros(1, np.int64)
+    space.parallel_for(tiles_of(m), add_clique_arcs, m, hypergraph.nets, max_clique, total,
+                       team=TEAM)
+    return space.read(total, lambda: [0])[0]
 
 
 @device
@@ -139,6 +158,19 @@ def place_beside(place, j, size, max_clique):
             distance = size - distance
         other = (place + distance) % size
     return other
+
+
+@kernel
+def add_clique_arcs(tile, num_nets, nets: Nets, max_clique, total):
+    """Add the arcs of a tile's nets that become cliques."""
+    arcs = int64(0)
+    for net in range(tile * TILE + lane(), min((tile + 1) * TILE, num_nets), team_size()):
+        size = int64(nets.end[net]) - int64(nets.begin[net])
+        if size <= max_clique:
+            arcs += size * (size - 1)
+    arcs = team_sum(arcs)
+    if lane() == 0:
+        atomic_add(total, 0, arcs)
 
 
 @kernel

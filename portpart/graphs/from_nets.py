@@ -26,7 +26,7 @@ from portpart.graphs.arrays import (
     owned,
     space_of,
 )
-from portpart.graphs.checks import ENTRIES_PER_ITEM, Words, check_offsets, mixed, tail_of
+from portpart.graphs.checks import Words, check_offsets, mixed, tail_of
 from portpart.graphs.csr import narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count
 from portpart.graphs.graph import read_only
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 NET_WORDS = Words("net_offsets", "pins", "pins", "a hypergraph of n nets")
 VERTEX_WORDS = Words("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
 
-TEAM = 256
+PINS_PER_ITEM, TEAM = 256, 8
+"""Pins that a team surveys together: the fewer lanes, the fewer rows each lane steps over."""
 
 
 class NetRows(NamedTuple):
@@ -102,7 +103,7 @@ def _survey(space: ExecutionSpace, offsets: Array, items: Array, limit: int, wor
     """A hash of all pins, which both directions share; raises if a row is not as it must be."""
     check_offsets(space, offsets, len(items), words)
     rows = len(offsets) - 1
-    count = -(-len(items) // ENTRIES_PER_ITEM)
+    count = -(-len(items) // PINS_PER_ITEM)
     first, sums = space.full(1, rows, np.int64), space.zeros(count, np.int64)
     space.parallel_for(count, survey_pins, offsets, items, rows, limit,
                        words is VERTEX_WORDS, first, sums, team=TEAM)
@@ -202,13 +203,13 @@ def turn_pair(i, keys, turned):
 
 @kernel
 def survey_pins(item, offsets, items, num_rows, limit, turned, first, sums):
-    """Survey ENTRIES_PER_ITEM pins, whatever rows they are of: one may have nearly all.
+    """Survey PINS_PER_ITEM pins, whatever rows they are of: one may have nearly all.
 
     sums[item] = the hash of the pairs (net, vertex), wherever the rows are those of vertices, too;
     first[0] gets the first bad row by atomic_min.
     """
-    begin = item * ENTRIES_PER_ITEM
-    end = min(begin + ENTRIES_PER_ITEM, int64(offsets[num_rows]))
+    begin = item * PINS_PER_ITEM
+    end = min(begin + PINS_PER_ITEM, int64(offsets[num_rows]))
     row = tail_of(min(begin + lane(), end - 1), offsets, num_rows)
     total = uint64(0)
     for i in range(begin + lane(), end, team_size()):

@@ -48,7 +48,7 @@ from portpart.primitives.basic import iota
 from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
 
 RUN = 32
-"""Pins that an item of work goes through one after the other."""
+"""Pins of an item of work; those that follow each other are often of one net."""
 
 
 class NetTotals(Words):
@@ -145,7 +145,7 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
     m, p, runs = hypergraph.num_nets, hypergraph.num_pins, -(-hypergraph.num_pins // RUN)
     largest = hypergraph.num_vertices if max_net_size is None else max_net_size
     space.parallel_for(m, clear_net, work)
-    space.parallel_for(runs, pack_pins, m, p, nets, clusters.cluster, work.keys)
+    space.parallel_for(runs, pack_pins, m, p, nets, clusters.cluster, work.keys, team=8)
     work.keys.sort()
     space.parallel_for(runs, mark_pins, RUN, p, work)
     work = work.replaced(places=offsets_from_counts(space, work.first))
@@ -192,7 +192,7 @@ def net_at(place, num_nets, nets: Nets):
 def pack_pins(run, num_nets, num_pins, nets: Nets, cluster, keys):
     """keys[i] = net and cluster of pin i, for the pins of the run."""
     net = net_at(run * RUN, num_nets, nets)
-    for i in range(run * RUN, min((run + 1) * RUN, num_pins)):
+    for i in range(run * RUN + lane(), min((run + 1) * RUN, num_pins), team_size()):
         while nets.end[net] <= i:
             net += 1
         keys[i] = (net << 32) | int64(cluster[nets.pins[i]])
