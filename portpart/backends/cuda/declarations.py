@@ -7,6 +7,7 @@ given a value there before anything else mentions it; several blocks may each ho
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from portpart.backends.language.typed import TypedFunction
 
@@ -16,7 +17,6 @@ class Places:
 
     def __init__(self, typed: TypedFunction) -> None:
         self.typed = typed
-        self._cache: dict[ast.AST, frozenset[str]] = {}
 
     def split(
         self, live: list[ast.stmt], pending: set[str]
@@ -27,7 +27,7 @@ class Places:
         """
         front: list[list[str]] = [[] for _ in live]
         inner: list[set[str]] = [set() for _ in live]
-        wanted = [pending & self.mentioned(node) for node in live]
+        wanted = [pending & mentioned(node) for node in live]
         for name in self.typed.variables:
             users = [i for i, names in enumerate(wanted) if name in names]
             if not users:
@@ -45,37 +45,35 @@ class Places:
             return self._passes_on(users[0], name)
         return not assigns(users[0], name) and all(self._holds(node, name) for node in users)
 
-    def mentioned(self, node: ast.AST) -> frozenset[str]:
-        """Names that occur in `node`."""
-        if node not in self._cache:
-            self._cache[node] = frozenset(
-                child.id for child in ast.walk(node) if isinstance(child, ast.Name)
-            )
-        return self._cache[node]
-
     def _passes_on(self, node: ast.stmt, name: str) -> bool:
         """True if only blocks inside `node` mention `name`, or it is a loop over `name`."""
         if isinstance(node, ast.For):
-            if name in self.mentioned(node.target):
+            if name in mentioned(node.target):
                 stored = any(_stores(child, name) for child in node.body)
-                return not stored and name not in self.mentioned(node.iter)
-            return name not in self.mentioned(node.iter)
-        return isinstance(node, (ast.If, ast.While)) and name not in self.mentioned(node.test)
+                return not stored and name not in mentioned(node.iter)
+            return name not in mentioned(node.iter)
+        return isinstance(node, (ast.If, ast.While)) and name not in mentioned(node.test)
 
     def _holds(self, node: ast.stmt, name: str) -> bool:
         """True if, besides, each of these blocks gives `name` a value of its own first."""
         if not self._passes_on(node, name):
             return False
-        if isinstance(node, ast.For) and name in self.mentioned(node.target):
+        if isinstance(node, ast.For) and name in mentioned(node.target):
             return True
         assert isinstance(node, (ast.For, ast.If, ast.While))
         return self._block_holds(node.body, name) and self._block_holds(node.orelse, name)
 
     def _block_holds(self, statements: list[ast.stmt], name: str) -> bool:
-        users = [node for node in self.typed.live(statements) if name in self.mentioned(node)]
+        users = [node for node in self.typed.live(statements) if name in mentioned(node)]
         if users and assigns(users[0], name):
             return True
         return all(self._holds(node, name) for node in users)
+
+
+@lru_cache(maxsize=1 << 16)
+def mentioned(node: ast.AST) -> frozenset[str]:
+    """Names that occur in `node`; the same functions are written for many types."""
+    return frozenset(child.id for child in ast.walk(node) if isinstance(child, ast.Name))
 
 
 def assigns(node: ast.stmt, name: str) -> bool:
