@@ -68,7 +68,10 @@ BAD_INPUTS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "lists of neighbours": ([[1, 2], [0], [0]], {}, ["cannot be read as an array", "accepted are",
                                                          "portpart.from_adjacency"]),
     "ends of edges": (([3, 1, 2], [0, 2, 4]), {}, ["indptr[0] is 3", "numpy.stack([one, other]"]),
-    "large names": ([(0, 10**9), (1, 2)], {}, ["end 1000000000", "1000000001 vertices for 2 edges",
+    "ends from 0 on": (([0, 2, 1], [1, 0, 2]), {}, ["never decrease", "numpy.stack([one, other]"]),
+    "rising ends": (([0, 1, 2], [1, 2, 0]), {}, ["indptr[2] is 2", "numpy.stack([one, other]"]),
+    "tuple of a number": ((3, [0, 2]), {}, ["indptr"]),
+    "large names": ([(0, 10**9), (1, 2)], {}, ["vertex 1000000000 in 2 edges makes 1000000001",
                                                "numpy.unique", "num_vertices=1000000001"]),
     "hypergraph": (as_hypergraph([[0, 1, 2]]), {}, ["a Hypergraph is no graph", "repartition"]),
     "mesh": (as_mesh([[0, 1, 2]]), {}, ["a Mesh is no graph", "mesh.dual_graph()"]),
@@ -93,7 +96,7 @@ BAD_INPUTS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
 def test_large_numbers_of_vertices_may_be_asked_for() -> None:
     assert from_edges([(0, 5_000_000)], num_vertices=5_000_001).num_vertices == 5_000_001
     assert as_graph([(0, 4_000_000)]).num_vertices == 4_000_001
-    with pytest.raises(InputError, match="5000001 vertices for 1 edges"):
+    with pytest.raises(InputError, match="1 edges makes 5000001 vertices"):
         from_edges([(0, 5_000_000)])
 
 

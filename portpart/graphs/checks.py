@@ -67,18 +67,20 @@ def check_offsets(space: ExecutionSpace, offsets: Array, num_items: int,
     found = space.full(3, n, np.int64)
     space.parallel_for(n + 1, inspect_offset, offsets, n, found)
     decreasing, first, last = (int(x) for x in space.to_host(found))
+    as_ends = ("; if these are the two ends of edges, numpy.stack([one, other], axis=1) is the list"
+               if words is GRAPH_WORDS and n + 1 == num_items else "")
     if first != 0:
-        raise InputError(f"{name}[0] is {first}; the first offset must be 0")
+        raise InputError(f"{name}[0] is {first}; the first offset must be 0{as_ends}")
     if decreasing < n:
         pair = space.to_host(offsets[decreasing : decreasing + 2])
         raise InputError(
             f"{name}[{decreasing + 1}] = {pair[1]} is smaller than {name}[{decreasing}] = "
-            f"{pair[0]}; offsets must never decrease"
+            f"{pair[0]}; offsets must never decrease{as_ends}"
         )
     if last != num_items:
         raise InputError(
             f"{name}[{n}] is {last} but there are {num_items} {words.items}; the last offset must "
-            f"be the number of {words.number}"
+            f"be the number of {words.number}{as_ends}"
         )
 
 

@@ -148,13 +148,7 @@ def as_graph(
         return graph_of_rows(obj, vertex_weights, edge_weights, how, space)
     offsets, targets, values = parts
     values = values if edge_weights is None else edge_weights
-    try:
-        return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
-    except InputError as problem:
-        if isinstance(obj, tuple) and len(offsets) == len(targets):
-            raise InputError(f"{problem}; a tuple holds (indptr, indices[, weights]): the two ends "
-                             "of edges go through numpy.stack([one, other], axis=1)") from problem
-        raise
+    return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
 
 
 def _refuse_others(obj: Any) -> None:

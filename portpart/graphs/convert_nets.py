@@ -10,6 +10,7 @@ import numpy as np
 
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.from_arrays import checked_count
+from portpart.graphs.from_frames import is_frame
 from portpart.graphs.from_nets import NetRows, checked_again, nets_hypergraph, with_weights
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.nets_of_matrices import nets_of_matrix
@@ -59,7 +60,7 @@ def as_hypergraph(
         - a path (str or PathLike), read by :func:`portpart.io.read_hypergraph`.
     num_vertices : int, optional
         Of nets of numbers.  Default: as many as there are vertex weights, else the largest pin
-        plus one.
+        plus one.  Above 2^22 and 64 for each pin it must be said.
     net_weights : array_like of int, shape (m,), optional
         Not negative.  Default: those that `data` has, else 1.
     vertex_weights : array_like of int, shape (n,), optional
@@ -129,6 +130,9 @@ def _rows_of(data: Any) -> NetRows:
     """The nets of what is neither a hypergraph nor a matrix."""
     if isinstance(data, tuple) and len(data) == 2:
         return NetRows(*data)
+    if is_frame(data):
+        raise InputError(f"a {type(data).__name__} is no hypergraph; of its columns net and pin "
+                         "[list(pins) for _, pins in frame.groupby('net')['pin']] makes nets")
     return nets_of_network(data) or nets_of_rows(data)
 
 

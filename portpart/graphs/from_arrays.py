@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
 MAX_VERTICES = 2**31 - 2
 
+UNCHECKED_VERTICES = 1 << 22
+VERTICES_PER_ITEM = 64
+"""So many vertices edges or pins may have, whatever their number, and for each of them."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -183,6 +187,23 @@ def with_vertex_weights(graph: Graph, vertex_weights: Any, copy: bool | None) ->
     checked, total = checked_vertex_weights(space, array, graph.num_vertices)
     checked = owned(checked, lent_arrays(vertex_weights), copy)
     return replace(graph, vertex_weights=checked, _totals={**graph._totals, "vertex": total})
+
+
+def refuse_few_of_many(n: int, count: int, items: str, said: str) -> None:
+    """Raise if by all appearance the numbers in edges or pins are names, of which few occur.
+
+    Parameters
+    ----------
+    n, count : int
+        Vertices up to the largest number, and edges or pins.
+    items, said : str
+        What these are, and how a number of vertices in place of ``{}`` is said.
+    """
+    if n > max(UNCHECKED_VERTICES, VERTICES_PER_ITEM * count):
+        raise InputError(
+            f"vertex {n - 1} in {count} {items} makes {n} vertices; numpy.unique({items}, "
+            "return_inverse=True) numbers those that occur; if it is right, say "
+            f"{said.format(n)}")
 
 
 def checked_count(num_vertices: Any) -> int | None:

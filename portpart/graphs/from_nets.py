@@ -28,7 +28,7 @@ from portpart.graphs.arrays import (
 )
 from portpart.graphs.checks import Words, check_offsets, mixed, tail_of
 from portpart.graphs.csr import narrowed, tails, unpacked
-from portpart.graphs.from_arrays import MAX_VERTICES, checked_count
+from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
 from portpart.graphs.graph import read_only
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.runs import Runs
@@ -119,11 +119,12 @@ def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
     given = checked_count(given)
     if given is None and vertex_weights is not None:
         given = as_array(space, vertex_weights, "vertex_weights").size
+    n = given if given is not None else 1 + int(pins.max()) if len(pins) else 0
+    if n > MAX_VERTICES:
+        raise InputError(f"{n} vertices; at most 2**31 - 2 fit the 32-bit vertex numbers")
     if given is None:
-        given = 1 + int(pins.max()) if len(pins) else 0
-    if given > MAX_VERTICES:
-        raise InputError(f"{given} vertices; at most 2**31 - 2 fit the 32-bit vertex numbers")
-    return given
+        refuse_few_of_many(n, len(pins), "pins", "portpart.as_hypergraph(nets, num_vertices={})")
+    return n
 
 
 def check_rows(space: ExecutionSpace, offsets: Array, pins: Array, n: int) -> None:

@@ -14,7 +14,7 @@ from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, space_of
 from portpart.graphs.checks import survey
 from portpart.graphs.csr import tails, undirected_rows
-from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph
+from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph, refuse_few_of_many
 from portpart.graphs.graph import Graph
 from portpart.graphs.weights import integral
 from portpart.options import shown
@@ -28,10 +28,6 @@ ACCEPTED = (
 )
 
 NEIGHBOURS = "portpart.from_adjacency(rows) takes the neighbours of each vertex"
-
-UNCHECKED_VERTICES = 1 << 22
-VERTICES_PER_EDGE = 64
-"""So many vertices edges may have, whatever their number, and for each of them."""
 
 LISTS, MATRIX = "the neighbours of each vertex", "a square matrix"
 """What rows may be besides edges."""
@@ -49,7 +45,7 @@ def graph_of_rows(
     if num_vertices is not None:
         n = num_vertices
     elif vertex_weights is None:
-        _refuse_few_of_many(n, len(rows))
+        refuse_few_of_many(n, len(rows), "edges", "portpart.from_edges(edges, num_vertices={})")
     if vertex_weights is not None:
         vertex_weights = as_array(here, vertex_weights, "vertex_weights")
         n = max(n, vertex_weights.size) if num_vertices is None else n
@@ -66,15 +62,6 @@ def graph_of_rows(
     if others and not all(_is_same(reading, here, rows, graph) for reading in others):
         raise _two_readings(obj, rows, others)
     return graph if space is None else graph.to(space)
-
-
-def _refuse_few_of_many(n: int, num_edges: int) -> None:
-    """Raise if by all appearance the ends of edges are names, of which few occur."""
-    if n > max(UNCHECKED_VERTICES, VERTICES_PER_EDGE * num_edges):
-        raise InputError(
-            f"an edge has the end {n - 1}, which makes {n} vertices for {num_edges} edges; "
-            "numpy.unique(edges, return_inverse=True) numbers those that occur; if it is right, "
-            f"say portpart.from_edges(edges, num_vertices={n})")
 
 
 def _table(space: ExecutionSpace, obj: Any) -> Array:

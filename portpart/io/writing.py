@@ -9,9 +9,10 @@ from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.convert import as_graph
 from portpart.graphs.convert_mesh import as_mesh
-from portpart.graphs.convert_nets import as_hypergraph
+from portpart.graphs.convert_nets import as_hypergraph, is_hypergraph
 from portpart.io.formats import hmetis
 from portpart.io.formats.mesh import mesh_text
+from portpart.io.hypergraphs import net_format_of_name
 from portpart.io.known import FORMATS, format_of_name
 from portpart.io.text.files import PathLike, write_chunks
 from portpart.options import shown
@@ -52,6 +53,8 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     1 4
     2 3
     """
+    if is_hypergraph(graph):
+        raise InputError("portpart.io.write_hypergraph writes hypergraphs")
     name = format or format_of_name(os.fspath(path))
     writable = {key: entry for key, entry in FORMATS.items() if entry.is_writable}
     if name not in writable:
@@ -73,7 +76,7 @@ def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
     hypergraph : Hypergraph or whatever :func:`portpart.as_hypergraph` takes
         A hypergraph on a GPU is copied to the host.
     path : str or PathLike
-        The file is complete or not there.
+        The file is complete or not there.  A suffix of another format is refused.
 
     Raises
     ------
@@ -95,6 +98,11 @@ def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
     1 2 3
     3 4
     """
+    file = os.fspath(path)
+    other = net_format_of_name(file) or format_of_name(file)
+    if other not in (None, "hmetis"):
+        raise InputError(f"{file}: its suffix is that of {other} files; hypergraphs are written as "
+                         "hMETIS files, .hgr")
     made = as_hypergraph(hypergraph, space=backends.space("cpu"))
     write_chunks(path, hmetis.text(made))
 

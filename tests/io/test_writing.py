@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import portpart
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.graph import Graph
@@ -93,6 +94,19 @@ def test_unknown_suffix_and_missing_folder_are_refused(tmp_path: Path) -> None:
         graph_io.write(graph, tmp_path / "none" / "g.graph")
     graph_io.write(graph.to_scipy(), tmp_path / "g.xyz", format="metis")
     assert graph_io.read(tmp_path / "g.xyz").num_edges == 5
+
+
+def test_hypergraphs_have_a_function_and_a_suffix_of_their_own(tmp_path: Path) -> None:
+    nets = portpart.as_hypergraph([[0, 1, 2]])
+    with pytest.raises(InputError, match="write_hypergraph writes hypergraphs"):
+        graph_io.write(nets, tmp_path / "x.graph")
+    for name in ("x.mtx", "x.u", "x.graph.gz"):
+        with pytest.raises(InputError, match=f"{name}: its suffix is that of"):
+            graph_io.write_hypergraph(nets, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    for name in ("x.hgr", "x.hmetis.gz", "x"):
+        graph_io.write_hypergraph(nets, tmp_path / name)
+        assert graph_io.read_hypergraph(tmp_path / name).num_pins == 3
 
 
 def test_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
