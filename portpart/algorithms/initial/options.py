@@ -74,11 +74,11 @@ class GrowingOptions:
         return max(1, min(self.hierarchies, self.candidates, self.max_blocks // num_blocks))
 
     def share(self, num_blocks: int) -> GrowingOptions:
-        """What of this each hierarchy has; where there may be several all its candidates count."""
+        """What of this each hierarchy has, whose candidates all count where there are several."""
         shrink = self.shrink_for_many if num_blocks > MANY_BLOCKS else self.shrink
-        count = min(self.hierarchies, self.candidates)
-        if count == 1:
+        if self.num_hierarchies(num_blocks) == 1:
             return replace(self, shrink=shrink)
+        count = min(self.hierarchies, self.candidates)
         mine = self.candidates // count
         return replace(self, hierarchies=1, refined=mine, candidates=mine, shrink=shrink,
                        max_candidates=max(1, self.max_candidates // count))
@@ -94,8 +94,8 @@ class GrowingOptions:
 
 
 GROWING_ON_NETS = GrowingOptions(
-    hierarchies=16, candidates=16, max_blocks=256, refined=2, shrink=3.0, shrink_for_many=6.0,
-    min_vertices=32, finest_passes=1, stall_limit=10)
+    hierarchies=16, candidates=16, refined=2, shrink=3.0, shrink_for_many=6.0, min_vertices=32,
+    finest_passes=1, stall_limit=10)
 """For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
 
 
