@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_array, eye_array
+from scipy.sparse import coo_array, csr_array
 
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
@@ -240,7 +240,7 @@ def test_estimate_of_nothing_is_small() -> None:
     [((-1, 0, 1), {}, "num_vertices is -1"), ((1, 0, 0), {}, "k is 0"),
      ((1, 0, 1), {"arc_shrink": 1.0}, "arc_shrink is 1.0"),
      (("many",), {}, "num_vertices is 'many'"), ((1, 0, "4:8"), {}, "k is '4:8'"),
-     ((), {"like": eye_array(3).tocsr()}, "like is of type csr")],
+     ((), {"like": csr_array(np.eye(3))}, "like is of type csr")],
 )  # fmt: skip
 def test_bad_sizes_are_refused(arguments: tuple, options: dict, text: str) -> None:
     with pytest.raises(InputError, match=text):
