@@ -38,15 +38,6 @@ MAX_COPIED = 2**24
 MAX_KEPT = 0.9
 """Coarsening below the coarsest graph ends when a level keeps a larger share of its vertices."""
 
-def _guess(graph: Graph) -> list[int]:
-    """A guess of the totals of a contraction: small graphs, which are dense, become sparse."""
-    n, arcs = graph.num_vertices, graph.num_arcs
-    kept = arcs // 5 if graph.mean_degree > 16 else arcs // 4
-    return [n // 3, kept, graph.max_degree, graph.total_arc_weight]
-
-
-SHRINKING = contraction_by("hash", _guess)
-
 Splits = tuple[np.ndarray, np.ndarray]
 
 AnyLevel = Level[Graph] | Level[Hypergraph]
@@ -161,14 +152,20 @@ def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices:
     if min_vertices is None:
         min_vertices = options.min_vertices
 
-
     def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         vertices = max(fine.num_vertices / options.shrink, min_vertices)
         limit = max(1, int(1.5 * total / vertices))
         return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label)
 
     return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
-                   seed=seed, labels=(label,), contraction=SHRINKING)
+                   seed=seed, labels=(label,), contraction=contraction_by("hash", _guess))
+
+
+def _guess(graph: Graph) -> list[int]:
+    """A guess of the totals of a contraction: small graphs, which are dense, become sparse."""
+    n, arcs = graph.num_vertices, graph.num_arcs
+    kept = arcs // 5 if graph.mean_degree > 16 else arcs // 4
+    return [n // 3, kept, graph.max_degree, graph.total_arc_weight]
 
 
 @kernel
