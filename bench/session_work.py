@@ -47,7 +47,7 @@ def counting() -> Iterator[WorkCounter]:
 
 
 def counted(graph: Any, k: int, edits: int, rounds: int) -> dict[str, Any]:
-    """Medians of what a round of random edits takes, and the most of any round."""
+    """Medians of what a round of random edits takes, the most of any round, and of the first."""
     found: dict[str, list[int]] = {"launches": [], "items": [], "bytes": []}
     with counting() as space:
         session = portpart.Session(graph, k, preset="fast", device="cpu", threads=1)
@@ -63,5 +63,6 @@ def counted(graph: Any, k: int, edits: int, rounds: int) -> dict[str, Any]:
                 found[name].append(value)
     return {"kind": "hypergraph" if hasattr(graph, "num_nets") else "graph",
             "vertices": graph.num_vertices, "k": k, "edits": edits,
+            "first_bytes": found["bytes"][0],
             **{name: median(values[WARM:]) for name, values in found.items()},
             **{f"most_{name}": max(values[WARM:]) for name, values in found.items()}}

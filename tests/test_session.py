@@ -197,6 +197,22 @@ def play(session: Any, turns: int, seed: int, effort: str = "auto") -> list[Any]
     return told
 
 
+@pytest.mark.parametrize("kind", ["graph", "hypergraph"])
+def test_the_dead_weigh_nothing_in_a_session_that_was_saved(kind: str, tmp_path: Path) -> None:
+    """Where no vertex had a weight of its own, and ids were given out that were never born."""
+    given = circuit(144, 2) if kind == "hypergraph" else generators.grid_2d(12, 12)
+    session = portpart.Session(given, 2)
+    session.batch().insert_vertices(count=3)
+    batch = session.batch()
+    batch.delete_vertices(np.arange(20))
+    session.apply(batch)
+    session.save(tmp_path / "session.npz")
+    loaded = portpart.Session.load(tmp_path / "session.npz", threads=1)
+    living = session.part[session.ids]
+    for each in (session, loaded):
+        assert each.block_weights.tolist() == np.bincount(living, minlength=2).tolist()
+
+
 def test_files_that_are_no_sessions_are_refused(tmp_path: Path) -> None:
     session = portpart.Session(generators.grid_2d(4, 4), 2)
     session.save(tmp_path / "whole.npz")

@@ -95,7 +95,7 @@ def memory_estimate(
     >>> portpart.memory_estimate(like=netlist, k=8).graph
     36272
     >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, session=True).peak // 2**20
-    542
+    456
     """
     if not (like is None or isinstance(like, (Graph, Hypergraph))):
         raise InputError(f"like is of type {type(like).__name__}; portpart.as_graph or "

@@ -18,9 +18,7 @@ from portpart.api.memory_model import (
     MemoryModel,
 )
 from portpart.api.memory_nets import NetLevelSize
-
-GROWN = 2
-"""Rows, pools and ids double when there is no room for what comes."""
+from portpart.graphs.row_store import SPARE_ELEMENTS, SPARE_ROWS, with_spare
 
 OF_ID = np.dtype(np.int32).itemsize + OF_WORD
 """Bytes of when an id dies, and of its weight."""
@@ -49,21 +47,23 @@ def with_session(estimate: MemoryEstimate, finest: LevelSize, num_blocks: int,
 
 
 def _stored(finest: LevelSize, edge_weights: bool) -> int:
-    """Bytes of rows with spare room, and of ids, when both have doubled once."""
-    ids, pools, of_entry = finest.num_vertices, 1, OF_VERTEX
+    """Bytes of rows and of ids, with spare room."""
+    ids, pools, of_entry = with_spare(finest.num_vertices, SPARE_ROWS), 1, OF_VERTEX
     if isinstance(finest, NetLevelSize):
-        ids, pools = ids + finest.num_nets, 2
+        ids, pools = ids + with_spare(finest.num_nets, SPARE_ROWS), 2
     elif edge_weights:
         of_entry += finest.weight_bytes
     of_row = 2 * finest.offset_bytes + OF_VERTEX
-    return GROWN * ((of_row + OF_ID) * ids + pools * of_entry * finest.num_arcs)
+    elements = with_spare(finest.num_arcs, SPARE_ELEMENTS)
+    return (of_row + OF_ID) * ids + pools * of_entry * elements
 
 
 def _followed(finest: LevelSize, num_blocks: int, model: MemoryModel) -> int:
     """Bytes of what refinement around edits keeps: work arrays, homes, and the state of nets."""
     roomy = replace(finest, num_vertices=room_for(finest.num_vertices))
     if isinstance(roomy, NetLevelSize):
-        roomy = replace(roomy, num_nets=GROWN * roomy.num_nets, num_arcs=GROWN * roomy.num_arcs,
+        roomy = replace(roomy, num_nets=with_spare(roomy.num_nets, SPARE_ROWS),
+                        num_arcs=with_spare(roomy.num_arcs, SPARE_ELEMENTS),
                         large=roomy.large + spare_rows(num_blocks))
     sizes = Sizes(roomy.num_vertices, roomy.num_arcs, num_blocks)
     return (model.refining_bytes(roomy, num_blocks) + Journal.num_bytes(sizes)

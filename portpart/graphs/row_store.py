@@ -2,7 +2,7 @@
 
 Row r has the elements ``begin[r] ... end[r] - 1`` of the pool, ascending, and room for
 ``capacity[r]``.  Packed rows are the case without spare room; their pool is taken over as it is and
-copied at the first change.  A row that outgrows its place gets a larger one behind all others.
+copied before the first change.  A row that outgrows its place gets a larger one behind all others.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.select import positions_of
 
 TEAM, WIDE_TEAM = 8, 256
+
+SPARE_ROWS, SPARE_ELEMENTS = 1 << 12, 1 << 18
+"""Arrays of up to so many rows, and pools of so many elements, double; others grow by an eighth."""
 
 
 class Rows(Record):
@@ -94,8 +97,11 @@ class RowStore:
     def __init__(self, space: ExecutionSpace, offsets: Array, elements: Array,
                  weights: Array | None, growth: Growth = HALF_MORE) -> None:
         self.space, self.growth = space, growth
-        begin, end = space.copy(offsets[:-1]), space.copy(offsets[1:])
-        self.rows = Rows(begin, end, (end - begin).astype(np.int32), elements, weights)
+        count = len(offsets) - 1
+        length = with_spare(count, SPARE_ROWS)
+        begin, end = (space.empty(length, offsets.dtype) for _ in range(2))
+        self.rows = Rows(begin, end, space.empty(length, np.int32), elements, weights)
+        space.parallel_for(length, take_over_row, offsets, count, self.rows)
         self.used = len(elements)
         self.lent = True
 
@@ -108,7 +114,7 @@ class RowStore:
         """Have arrays for at least `count` rows; new ones are empty."""
         rows, space = self.rows, self.space
         if count > len(rows.begin):
-            length = max(count, 2 * len(rows.begin))
+            length = with_spare(count, SPARE_ROWS)
             begin, end, capacity = (extended(space, array, length, 0)
                                     for array in (rows.begin, rows.end, rows.capacity))
             self.rows = Rows(begin, end, capacity, rows.elements, rows.weights)
@@ -118,17 +124,20 @@ class RowStore:
         return not self.lent and self.used + room <= self.pool_length
 
     def reserve(self, room: int) -> None:
-        """Have a pool of our own that so many more elements fit in: one too small doubles."""
+        """Have a pool of our own that so many more elements fit in."""
         if self.fits(room):
             return
-        length = max(self.pool_length, 16)
-        while self.used + room > length:
-            length *= 2
-        self._replace(length, self.rows, self.used,
-                      lambda old: extended(self.space, old, length, 0, self.used))
+        length = with_spare(self.used + room, SPARE_ELEMENTS)
 
-    def compact(self, share: int = 1) -> None:
-        """Move rows together, unless they would take more than a share of the pool: one in so many.
+        def longer(old: Array) -> Array:
+            new = self.space.empty(length, old.dtype)
+            new[: self.used] = old[: self.used]
+            return new
+
+        self._replace(length, self.rows, self.used, longer)
+
+    def compact(self, roomy: bool = False) -> None:
+        """Move rows together, if that leaves spare room or none is asked for.
 
         Rows that have shrunk give room back.
         """
@@ -139,14 +148,14 @@ class RowStore:
         places = offsets_from_counts(space, capacity)
         used = int(space.to_host(places[count:])[0])
         length = self.pool_length
-        if share * used > length:
+        if roomy and with_spare(used, SPARE_ELEMENTS) > length:
             return
         dtype = places_dtype(length)
         begin = places[:-1].astype(dtype)
         moved = Rows(begin, begin + (rows.end - rows.begin).astype(dtype), capacity, None, None)
 
         def together(old: Array) -> Array:
-            new = space.zeros(length, old.dtype)
+            new = space.empty(length, old.dtype)
             copy_rows(space, rows, moved.begin, old, new, None, self.growth.wide)
             return new
 
@@ -208,6 +217,11 @@ def places_dtype(length: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if length <= MAX_INT32 else np.int64)
 
 
+def with_spare(count: int, doubled: int) -> int:
+    """Room for so many and an eighth more; up to `doubled`, for twice as many."""
+    return count + max(count // 8, min(count, doubled))
+
+
 def with_last(space: ExecutionSpace, places: Array, chosen: Array) -> Array:
     """The places of chosen rows, and the last one."""
     result = space.empty(len(chosen) + 1, places.dtype)
@@ -246,6 +260,16 @@ def lower_bound(values, first, last, value):
         else:
             high = middle
     return low
+
+
+@kernel
+def take_over_row(row, offsets, count, rows: Rows):
+    """Row `row` is where it is packed; those behind all are empty."""
+    begin = offsets[min(row, count)]
+    end = offsets[min(row + 1, count)]
+    rows.begin[row] = begin
+    rows.end[row] = end
+    rows.capacity[row] = int32(int64(end) - int64(begin))
 
 
 @kernel

@@ -256,7 +256,8 @@ def test_rows_that_move_get_the_room_that_was_asked_for() -> None:
     batch = edited.batch()
     batch.insert_edges(0, np.arange(2, 16))
     edited.apply(batch)
-    capacity, degrees = edited.arcs.rows.capacity, np.diff(edited.graph().offsets)
+    degrees = np.diff(edited.graph().offsets)
+    capacity = edited.arcs.rows.capacity[: len(degrees)]
     moved = capacity != np.diff(generators.grid_2d(4, 4).offsets)
     assert capacity[moved].tolist() == [64] * int(moved.sum())
     assert moved[0]

@@ -46,6 +46,12 @@ class Editable(Edited):
         """The ids of the living vertices, ascending."""
         return self.vertices.ids()
 
+    def prepare(self) -> None:
+        """Take now what the first batch would: weights of vertices, and pools with spare room."""
+        self.vertices.reserve(weighted=True)
+        for side in self.sides:
+            side.store.reserve(0)
+
     def apply(self, batch: Batch) -> Update:
         """Apply a batch: as if its entries were applied one by one, in order, or not at all.
 

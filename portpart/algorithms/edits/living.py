@@ -10,11 +10,12 @@ from portpart.backends.language import (
     Record,
     atomic_add,
     atomic_min,
+    int32,
     int64,
     kernel,
     value_or,
 )
-from portpart.graphs.row_store import extended
+from portpart.graphs.row_store import SPARE_ROWS, extended, with_spare
 from portpart.primitives.select import positions_of
 from portpart.primitives.sort import sort_keys
 
@@ -48,7 +49,8 @@ class Living:
     def __init__(self, name: str, space: ExecutionSpace, count: int, weights: Array | None,
                  total_weight: int) -> None:
         self.name, self.space, self.count, self.num_alive = name, space, count, count
-        self.deaths = space.full(count, ALIVE, np.int32)
+        self.deaths = space.empty(with_spare(count, SPARE_ROWS), np.int32)
+        space.parallel_for(len(self.deaths), begin_life, count, self.deaths)
         self.weights = weights
         self.total_weight = total_weight
         self.lent = True
@@ -62,16 +64,20 @@ class Living:
         """Have room for all ids, and for weights of their own."""
         space = self.space
         if self.count > len(self.deaths):
-            length = max(self.count, 2 * len(self.deaths))
-            deaths = extended(space, self.deaths, length, -1)
-            if self.weights is not None:
-                weights = self.weights.astype(np.int64, copy=False)
-                self.weights, self.lent = extended(space, weights, length, 0), False
+            deaths = extended(space, self.deaths, with_spare(self.count, SPARE_ROWS), -1)
+            if not self.lent:
+                self.weights = extended(space, self.weights, len(deaths), 0)
             self.deaths = deaths
-        if weighted and self.weights is None:
-            self.weights, self.lent = space.full(len(self.deaths), 1, np.int64), False
-        elif weighted and self.lent and self.weights is not None:
-            self.weights, self.lent = self.weights.astype(np.int64), False
+        if self.lent and (weighted or self._outgrown()):
+            weights = space.empty(len(self.deaths), np.int64)
+            given = 0 if self.weights is None else len(self.weights)
+            space.parallel_for(len(weights), take_over_weight, self.weights, given, self.deaths,
+                               weights)
+            self.weights, self.lent = weights, False
+
+    def _outgrown(self) -> bool:
+        """Whether there are more ids than weights that were lent."""
+        return self.weights is not None and self.count > len(self.weights)
 
     def let_be(self, first: int, number: int, death: int, weights: Array | None,
                weight: int) -> None:
@@ -200,6 +206,23 @@ def weigh(living: Living, found: Weighings, backwards: bool = False) -> None:
     """Set weights as found, or as they were."""
     values = found.was if backwards else found.will
     living.space.parallel_for(len(values), set_weight, found.ids, values, living.weights)
+
+
+@kernel
+def begin_life(v, count, deaths):
+    """The first ids are alive, others are to come."""
+    deaths[v] = int32(ALIVE) if v < count else int32(-1)
+
+
+@kernel
+def take_over_weight(v, lent, given, deaths, weights):
+    """Weight of id v among those of our own: 0 of the dead and of those that are not born."""
+    weight = int64(0)
+    if deaths[v] == ALIVE:
+        weight = int64(1)
+        if v < given:
+            weight = int64(value_or(lent, v, 1))
+    weights[v] = weight
 
 
 @kernel

@@ -69,8 +69,8 @@ def planned(store: RowStore, changes: Changes, tally: Tally) -> Rewriting:
 def reserve(rewriting: Rewriting, tally: Tally, total_weight: int) -> tuple[Rewriting, int]:
     """Have memory for the new places, and for weights up to a total; also tells the room.
 
-    If the pool is too small and half of it would do, rows move together, and then more of them may
-    need new places.
+    If the pool is too small and rows that move together leave room, they do, and then more of them
+    may need new places.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def reserve(rewriting: Rewriting, tally: Tally, total_weight: int) -> tuple[Rewr
     if store.rows.weights is not None or tally.unusual:
         store.reserve_weights(np.int32 if total_weight <= MAX_INT32 else np.int64)
     if not store.lent and not store.fits(room):
-        store.compact(share=2)
+        store.compact(roomy=True)
         numbers, (again,) = tallies(store.space, 1)
         rewriting = planned(store, rewriting.changes, again)
         tally = read(store.space, numbers)[0]

@@ -44,13 +44,16 @@ NONE = -1
 
 LEAST_ROOM = 1024
 
+HALF_MORE = 2**18
+"""Up to so many ids there is room for half as many again, beyond for an eighth."""
+
 OPTIONS = RefinementOptions(stall_limit=4, slack=0)
 FILTER_RATIO = 0.3
 
 
 def room_for(count: int) -> int:
     """Ids for which there is room when there are so many."""
-    return max(LEAST_ROOM, count + count // 2)
+    return max(LEAST_ROOM, count + max(count // 8, min(count, HALF_MORE) // 2))
 
 
 class Following:
@@ -83,11 +86,11 @@ class Following:
         kind = kind_of(graph)
         self.kind = kind if rule is None else kind._replace(rule=rule)
         self.rows, self.nothing = self.kind.rows(graph), Nothing(graph.space)
-        graph.vertices.reserve(weighted=True)
+        graph.prepare()
         self._begin(part)
 
     def _begin(self, part: Array) -> None:
-        """Make room for half as many vertices again, and count all."""
+        """Make room for more vertices, and count all."""
         graph, space, count = self.graph, self.graph.space, self.graph.vertices.count
         self.total = graph.vertices.total_weight
         self.room = room_for(count)

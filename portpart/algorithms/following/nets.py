@@ -107,12 +107,14 @@ class NetsFollowed:
         self.graph.nets.reserve(weighted=True)
         rows = self.graph.net_rows
         self.max_rows = int((rows.end - rows.begin > MAX_SMALL).sum())
-        self.sizes = NetSizes(edited.num_vertices, self.graph.nets.count,
-                              self.graph.pins.pool_length, self.max_rows + spare_rows(num_blocks),
-                              num_blocks)
+        sizes = self.sizes = NetSizes(
+            edited.num_vertices, len(self.graph.nets.deaths), self.graph.pins.pool_length,
+            self.max_rows + spare_rows(num_blocks), num_blocks)
         words = NetWords.of(blocks=num_blocks, width=words_for(num_blocks))
-        self.state = PinState.allocate(space, self.sizes,
-                                       words=NetWords(space.asarray(np.array(words.array))))
+        self.state = PinState.allocate(
+            space, sizes, words=NetWords(space.asarray(np.array(words.array))),
+            sets=space.zeros(2 * sizes.words, np.uint64), spread=space.zeros(sizes.nets, np.int32),
+            row=space.full(sizes.nets, NONE, np.int32))  # as of nets without pins
         self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
         self._parts: tuple[Any, ...] = ()
         self._rows: NetRows | None = None
@@ -187,7 +189,7 @@ class NetsFollowed:
         """Have room for all nets and their pins, and so many rows of counters."""
         sizes, nets, pins = self.sizes, self.graph.nets.count, self.graph.pins.pool_length
         if nets > sizes.nets:
-            sizes = replace(sizes, nets=max(nets, 2 * sizes.nets))
+            sizes = replace(sizes, nets=max(nets, len(self.graph.nets.deaths)))
         if pins > sizes.pins or large > sizes.large:
             sizes = replace(sizes, pins=max(sizes.pins, pins), large=large)
         if sizes is not self.sizes:
