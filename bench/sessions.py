@@ -221,16 +221,15 @@ def paper_sum(graph: Any, small: Any, k: int, names: tuple[str, str], settings: 
     warm_up(small, k, edits, own)
     begin = time.perf_counter()
     session = portpart.Session(graph, k, **own)
-    first, own_seconds, apart, values = time.perf_counter() - begin, 0.0, [], []
+    first, seconds, apart, values = time.perf_counter() - begin, [], [], []
     draw = generators.RandomEdits(graph, 1, "near")
-    worst, balanced = 0.0, True
+    balanced = True
     for number in range(rounds):
         batch = session.batch()
         draw.play(batch, edits)
         begin = time.perf_counter()
         update = session.apply(batch)
-        seconds = time.perf_counter() - begin
-        own_seconds, worst = own_seconds + seconds, max(worst, seconds)
+        seconds.append(time.perf_counter() - begin)
         balanced &= update.feasible
         if number % every == every - 1:
             now = session.graph()
@@ -239,12 +238,23 @@ def paper_sum(graph: Any, small: Any, k: int, names: tuple[str, str], settings: 
             apart.append(time.perf_counter() - begin)
             objective = "cut" if scratch.km1 is None else "km1"
             values.append(getattr(update, objective) / max(1, getattr(scratch, objective)))
-    full_seconds = rounds * median(apart)
-    return {"first_seconds": first, "rounds_seconds": own_seconds, "worst_round": worst,
+    alone = timed(lambda: portpart.partition(graph, k, **own))
+    full_seconds, own_seconds = rounds * median(apart), sum(seconds)
+    slowest = sorted(range(rounds), key=lambda number: -seconds[number])[:3]
+    return {"first_seconds": first, "first_partition": alone, "rounds_seconds": own_seconds,
+            "median_round": median(seconds),
+            "slowest_rounds": {number: seconds[number] for number in slowest},
             "full_seconds": full_seconds, "one_full": median(apart), "feasible": balanced,
             "sum_ratio": full_seconds / (first + own_seconds),
             "round_ratio": median(apart) / (own_seconds / rounds),
             "value_ratio": sum(values) / len(values)}
+
+
+def timed(act: Callable[[], Any]) -> float:
+    """Seconds that a call takes."""
+    begin = time.perf_counter()
+    act()
+    return time.perf_counter() - begin
 
 
 def warm_up(graph: Any, k: int, edits: int, settings: dict[str, Any]) -> None:

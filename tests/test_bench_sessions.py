@@ -46,6 +46,8 @@ def test_sums_of_rounds_stand_beside_full_partitions() -> None:
     total = line["first_seconds"] + line["rounds_seconds"]
     assert line["sum_ratio"] == pytest.approx(4 * line["one_full"] / total)
     assert 0.5 < line["value_ratio"] < 2
+    slowest = line["slowest_rounds"].values()
+    assert min(slowest) <= line["median_round"] <= max(slowest) < line["rounds_seconds"]
 
 
 def test_drift_is_told_every_tenth_round() -> None:
