@@ -128,6 +128,7 @@ def _edit(graph: Any) -> None:
     edited.arcs.compact()
     for _ in range(2):
         small = edited.batch()
+        small.insert_vertices(count=2)
         small.insert_edges([1, 3], [20, 9])
         edited.apply(small)
     batch = edited.batch()

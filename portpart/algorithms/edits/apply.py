@@ -51,6 +51,10 @@ if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
 
 
+NOBODY = Births(None, 0, 0, None)  # type: ignore[arg-type]  # of no kind
+"""No new ids."""
+
+
 def apply_batch(edited: Edited, batch: Batch) -> Update:
     """Apply a batch.
 
@@ -122,7 +126,7 @@ class Findings:
         self.changes: list[Changes] = []
         self.rewritings: list[Rewriting] = []
         self._weighs: list[tuple[Living, list[Call]]] = []
-        self._of_pairs = batch.calls
+        self._of_pairs, self._to_be_born = batch.calls, batch.births
         if any(call.living is not None for call in batch.calls):
             self._sort_out()
 
@@ -145,6 +149,10 @@ class Findings:
         """Look at the batch, and return what is counted."""
         given, capacity = self._sizes()
         at_once = capacity > 0 and self._is_small(capacity)
+        if not (at_once and self._follow_each_other()):
+            for birth in self.batch.births:
+                bear(birth)
+            self._to_be_born = []
         if not at_once:
             for living, group in self.dying:
                 mark_deaths(living, group, self.tally_of(living))
@@ -179,17 +187,24 @@ class Findings:
         return not (self.dying and self._weighs) and all(
             is_small(self.space, capacity * side.directions) for side in self.edited.sides)
 
+    def _follow_each_other(self) -> bool:
+        """Whether new ids of each kind do, and weigh 1, which nobody changes."""
+        births = self.batch.births
+        return (not self._weighs and all(birth.weights is None for birth in births)
+                and len(births) == len({birth.living for birth in births}))
+
     def _look_at_once(self, given: int, capacity: int) -> None:
         """Find the changes in one run, which writes them if nothing stands against it."""
         edited, dying = self.edited, dict(self.dying)
         alone = all(living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
                     for living in edited.living)
-        looks = []
+        looks, births = [], {birth.living: birth for birth in self._to_be_born}
         for side, tally in zip(edited.sides, self.tallies):
-            group = dying.get(side.living)
+            group, birth = dying.get(side.living), births.get(side.living, NOBODY)
             counts = {"length": capacity * side.directions, "given": given,
                       "capacity": capacity * side.directions,
-                      "dying": 0 if group is None else len(group.ids)}
+                      "dying": 0 if group is None else len(group.ids),
+                      "born": birth.number, "first": birth.first}
             looks.append(Look(side, tally, self.tally_of(side.living),
                               limits_for(side.store, counts, edited.pair_weight, alone), group))
         self.changes = looked_at_once(self.space, self._operations(capacity), looks)
@@ -270,10 +285,8 @@ def _reserve_ids(edited: Edited, batch: Batch) -> None:
 
 @contextmanager
 def _back_to_life(births: list[Births], groups: list[tuple[Living, Dying]]) -> Iterator[None]:
-    """Let ids be born and die for a look; if that fails all is as before."""
+    """Let ids be born and die in a look; if that fails all is as before."""
     try:
-        for birth in births:
-            bear(birth)
         yield
     except BaseException:
         for living, group in groups:

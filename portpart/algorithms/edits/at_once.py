@@ -6,13 +6,22 @@ operations behind the given ones; until then the places of those hold a pair tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.edits.changed_rows import Places, added, removed
+from portpart.algorithms.edits.at_once_steps import (
+    Limits,
+    clear_row,
+    decide,
+    let_live,
+    let_weigh,
+    measure,
+    place_key,
+)
+from portpart.algorithms.edits.changed_rows import Places
 from portpart.algorithms.edits.living import (
     Dying,
     check_death,
@@ -21,9 +30,7 @@ from portpart.algorithms.edits.living import (
     set_weight_of_dead,
 )
 from portpart.algorithms.edits.operations import (
-    CLEAR,
     Changes,
-    Directed,
     Operations,
     Side,
     empty_changes,
@@ -31,23 +38,13 @@ from portpart.algorithms.edits.operations import (
     write_key,
 )
 from portpart.algorithms.edits.rewrite import find_room, rewrite_for
-from portpart.algorithms.edits.tally import NONE, Tally
+from portpart.algorithms.edits.tally import Tally
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Record,
-    Words,
-    atomic_add,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-)
+from portpart.backends.language import Record
 from portpart.backends.program import Program, Slot
 from portpart.graphs.limits import MAX_INT32, MAX_TOTAL_WEIGHT
-from portpart.graphs.row_store import TEAM, Rows, RowStore
+from portpart.graphs.row_store import TEAM, RowStore
 from portpart.primitives.scan import TEAM as SCAN_TEAM
 from portpart.primitives.scan import TILE, scan_tile
 
@@ -56,39 +53,6 @@ COMPARISONS = 1 << 15
 
 NOWHERE = 2**31 - 1
 """No id: pairs of it come behind all others."""
-
-
-class Limits(Words):
-    """What decides whether a batch is written at once.
-
-    Attributes
-    ----------
-    length : int
-        Number of keys.
-    capacity : int
-        Keys that there is room for.
-    given : int
-        Operations that are given.
-    dying : int
-        Entries that let rows die.
-    free : int
-        Room behind the rows, negative if nothing may be written.
-    gain : int
-        By how much the total weight may grow.
-    plain : int
-        Whether there are no weights, so that each has to stay 1.
-    go : int
-        What is decided.
-    """
-
-    length: int
-    capacity: int
-    given: int
-    dying: int
-    free: int
-    gain: int
-    plain: int
-    go: int
 
 
 def is_small(space: ExecutionSpace, length: int) -> bool:
@@ -152,7 +116,7 @@ def looked_at_once(space: ExecutionSpace, operations: Operations,
         side, rows = look.side, look.side.store.rows
         length = len(operations.kinds) * side.directions
         changes = empty_changes(space, space.empty(length, np.int64))
-        growth, weights = side.store.growth, None if look.dying is None else side.living.weights
+        growth, weights = side.store.growth, side.living.weights
         places = Places(ONE_MORE, ONE_MORE, side.store.used, length, growth.wide)
         seen = Seen(changes, look.tally, look.of_ids, look.limits, places, look.dying, weights)
         for name, record in (("rows", rows), ("deaths", side.deaths), ("growth", growth),
@@ -194,51 +158,84 @@ def limits_for(store: RowStore, counts: dict[str, int], total_weight: int, alone
 def _recorded(looks: Sequence[Look], records: dict[str, Any]) -> Program:
     program = Program("edits at once")
     made = {name: program.record(name, record) for name, record in records.items()}
-    own: list[dict[str, Any]] = []
-    for number, look in enumerate(looks):
-        seen = made[f"seen{number}"]
-        order = program.scratch(f"order{number}", work(np.int32, int))
-        own.append({**dict(seen.named()), "operations": made["operations"],
-                    "total": made["seen0"].tally,
-                    "directed": look.side.directed(order, seen.places.length),
-                    **{name: made[f"{name}{number}"] for name in ("rows", "deaths", "growth")}})
-    _record_deaths(program, [slots for slots, look in zip(own, looks) if look.dying], own)
-    for number, slots in enumerate(own):
-        _record_look(program, number, slots)
+    own = [_slots_of(program, number, look, made) for number, look in enumerate(looks)]
+    dying = [slots for slots, look in zip(own, looks) if look.dying]
+    if dying:
+        with program.side_by_side():
+            _record_births(program, own)
+        _record_deaths(program, dying, own)
+    with program.side_by_side():
+        if not dying:
+            _record_births(program, own)
+        for slots in own:
+            program.launch(slots["limits"].capacity, write_key, **slots)
+    _record_looks(program, own)
     with ExitStack() as all_go:
         for slots in own:
             all_go.enter_context(program.if_nonzero(slots["limits"].go))
-        for look, slots in zip(looks, own):
-            _record_writing(program, look, slots)
+        with program.side_by_side():
+            for look, slots in zip(looks, own):
+                _record_writing(program, look, slots)
     return program
+
+
+def _slots_of(program: Program, number: int, look: Look, made: dict[str, Any]) -> dict[str, Any]:
+    """What kernels take that look at one store."""
+    seen = made[f"seen{number}"]
+    order = program.scratch(f"order{number}", work(np.int32, int))
+    keys, rooms = (program.scratch(f"{name}{number}", work(np.int64, int))
+                   for name in ("unsorted", "rooms"))
+    return {**dict(seen.named()), "operations": made["operations"], "keys": keys, "rooms": rooms,
+            "total": made["seen0"].tally, "before": seen.places.before,
+            "length": seen.places.length,
+            "directed": look.side.directed(order, seen.places.length),
+            **{name: made[f"{name}{number}"] for name in ("rows", "deaths", "growth")}}
+
+
+def _record_births(program: Program, own: Sequence[dict[str, Any]]) -> None:
+    """Record that new ids are alive."""
+    for slots in own:
+        program.launch(slots["limits"].born, let_live, **slots)
+        if slots["weights"].dtype is not None:
+            program.launch(slots["limits"].born, let_weigh, **slots)
 
 
 def _record_deaths(program: Program, dying: Sequence[dict[str, Any]],
                    own: Sequence[dict[str, Any]]) -> None:
     """Record who dies, and which operations follow; then all stores have another length."""
-    for slots in dying:
-        program.launch(slots["limits"].dying, mark_death, dying=slots["dying"],
-                       deaths=slots["deaths"].rows)
-        program.launch(slots["limits"].dying, check_death, dying=slots["dying"],
-                       deaths=slots["deaths"].rows, weights=slots["weights"], tally=slots["of_ids"])
-        program.launch(slots["limits"].dying, clear_row, team=TEAM, **slots)
-    for slots in own if dying else []:
-        program.launch(1, measure, **slots)
+    with program.side_by_side():
+        for slots in dying:
+            program.launch(slots["limits"].dying, mark_death, dying=slots["dying"],
+                           deaths=slots["deaths"].rows)
+    with program.side_by_side():
+        for slots in dying:
+            program.launch(slots["limits"].dying, check_death, dying=slots["dying"],
+                           deaths=slots["deaths"].rows, weights=slots["weights"],
+                           tally=slots["of_ids"])
+    with program.side_by_side():
+        for slots in dying:
+            program.launch(slots["limits"].dying, clear_row, team=TEAM, **slots)
+    with program.side_by_side():
+        for slots in own:
+            program.launch(1, measure, **slots)
 
 
-def _record_look(program: Program, number: int, slots: dict[str, Any]) -> None:
-    """Record what is looked at in one store."""
-    places, limits, changes = slots["places"], slots["limits"], slots["changes"]
-    unsorted = program.scratch(f"unsorted{number}", work(np.int64, int))
-    rooms = program.scratch(f"rooms{number}", work(np.int64, int))
-    program.launch(limits.capacity, write_key, keys=unsorted, **slots)
-    program.launch(limits.capacity, place_key, keys=unsorted, team=SCAN_TEAM, **slots)
-    program.launch(limits.length, find_net_effect, **slots)
-    _record_sums(program, changes.deltas, places.before, limits.length)
-    program.launch(limits.length, find_room, rooms=rooms, before=places.before,
-                   length=places.length, **slots)
-    _record_sums(program, rooms, places.begin, limits.length)
-    program.launch(1, decide, **slots)
+def _record_looks(program: Program, own: Sequence[dict[str, Any]]) -> None:
+    """Record what is looked at once there are keys, in all stores side by side."""
+    def for_all(step: Callable[[Any, dict[str, Any]], None]) -> None:
+        with program.side_by_side():
+            for slots in own:
+                step(slots["limits"], slots)
+
+    launch = program.launch
+    for_all(lambda limits, slots: launch(limits.capacity, place_key, team=SCAN_TEAM, **slots))
+    for_all(lambda limits, slots: launch(limits.length, find_net_effect, **slots))
+    for_all(lambda limits, slots: _record_sums(program, slots["changes"].deltas, slots["before"],
+                                               limits.length))
+    for_all(lambda limits, slots: launch(limits.length, find_room, **slots))
+    for_all(lambda limits, slots: _record_sums(program, slots["rooms"], slots["places"].begin,
+                                               limits.length))
+    for_all(lambda limits, slots: launch(1, decide, **slots))
 
 
 def _record_sums(program: Program, values: Slot, result: Slot, length: Any) -> None:
@@ -257,67 +254,3 @@ def _record_writing(program: Program, look: Look, slots: dict[str, Any]) -> None
         if slots["weights"].dtype is not None:
             program.launch(limits.dying, set_weight_of_dead, died=died, values=None,
                            weights=slots["weights"])
-
-
-@kernel
-def clear_row(j, dying: Dying, rows: Rows, operations: Operations, directed: Directed,
-              limits: Limits, total: Tally):
-    """Put an operation for each pair of a row that dies behind the others, if there is room.
-
-    Atomic: where they stand depends on the order, what they come to does not.
-    """
-    v = int64(dying.died[j])
-    degree = int64(0)
-    if v >= 0:
-        degree = int64(rows.end[v]) - int64(rows.begin[v])
-    place = int64(0)
-    if lane() == 0:
-        place = limits.given + int64(atomic_add(total, Tally.cleared, degree))
-    place = team_sum(place)
-    if (place + degree) * directed.sides <= limits.capacity:
-        for at in range(lane(), degree, team_size()):
-            element = rows.elements[int64(rows.begin[v]) + at]
-            operations.kinds[place + at] = CLEAR
-            operations.first[place + at] = int32(v) if directed.swapped == 0 else element
-            operations.second[place + at] = element if directed.swapped == 0 else int32(v)
-
-
-@kernel
-def measure(_, directed: Directed, limits: Limits, total: Tally):
-    """Count the keys; none are looked at if they are more than there is room for."""
-    length = (limits.given + total.cleared) * directed.sides
-    if length > limits.capacity:
-        length = int64(0)
-        limits.free = -1
-    limits.length = length
-
-
-@kernel
-def place_key(i, keys, changes: Changes, directed: Directed, limits: Limits):
-    """Bring a key to its place in the sorted ones: behind smaller ones, and equal ones before."""
-    key = keys[i]
-    place = int64(0)
-    for j in range(lane(), min(i, limits.length), team_size()):
-        place += int64(keys[j] <= key)
-    for j in range(i + 1 + lane(), limits.length, team_size()):
-        place += int64(keys[j] < key)
-    place = team_sum(place)
-    if i >= limits.length:
-        place = i
-    if lane() == 0:
-        changes.keys[place] = key
-        directed.order[place] = int32(i)
-
-
-@kernel
-def decide(_, places: Places, tally: Tally, of_ids: Tally, limits: Limits):
-    """Write the batch if nobody refuses it, and there is memory for it as it is."""
-    room = places.begin[limits.length]
-    deltas = places.before[limits.length]
-    gain = added(deltas) - removed(deltas) + tally.extra
-    tally.deltas = deltas
-    tally.room = room
-    limits.go = int64(tally.refused == NONE and of_ids.refused == NONE and tally.wide == 0
-                      and room <= limits.free and gain <= limits.gain
-                      and (limits.plain == 0 or tally.unusual == 0))
-    tally.written = limits.go
