@@ -12,7 +12,7 @@ What becomes of a batch:
 5. `at_once` does 3 and 4 of a small batch in one program, by `at_once_steps`.
 
 Whatever fails before rows are written leaves all as it was.  Time follows from the batch and the
-rows that it touches; only a pool that is full is copied, and then it doubles.  `Editable.undo`
+rows that it touches; only a pool that is full is copied, and then it grows.  `Editable.undo`
 makes the opposite changes by the same kernels.
 """
 
