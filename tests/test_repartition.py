@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import portpart
 from portpart import generators
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.api.migration import scaled, within
+from portpart.api.migration import Prices, scaled
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -248,21 +248,53 @@ def test_no_more_moves_than_a_limit(limit: Any) -> None:
     assert result.feasible
     assert free.moved > result.moved
     assert result.moved <= max(150, least.moved)
-    assert result.price > free.price == Fraction(1, 20)
+    assert result.price >= free.price == Fraction(1, 20)
 
 
-def test_the_lowest_price_within_a_limit_is_found_in_few_steps() -> None:
-    for limit in (3, 50, 900, 10**5):
-        asked: list[Fraction] = []
+def test_a_limit_that_is_kept_anyway_changes_nothing() -> None:
+    old, load = drifted()
+    free = portpart.repartition(mesh(), old, 6, migration="0.05", vertex_weights=load)
+    result = portpart.repartition(mesh(), old, 6, migration="0.05", vertex_weights=load,
+                                  max_migration=free.moved)
+    assert free.moved > 0
+    assert np.array_equal(result.part, free.part)
 
-        def moved(price: Fraction, asked: list[Fraction] = asked) -> int:
-            asked.append(price)
-            return int(1000 / (1 + 100 * price))
 
-        within(limit, Fraction(1, 1000), Fraction(8), moved)
-        assert len(asked) <= 8
-        assert min(int(1000 / (1 + 100 * price)) for price in asked) <= max(limit, 1)
-    assert asked == [Fraction(1, 1000)]
+def test_a_mesh_held_to_a_limit_follows_its_front() -> None:
+    first, *steps = generators.moving_front(9, max_level=8)
+    held = fresh = portpart.partition(first.graph, 8).part
+    cuts, moves = np.zeros((len(steps), 2)), np.zeros((len(steps), 2))
+    for row, step in enumerate(steps):
+        options = {"migration": "0.01", "max_migration": "10%"}
+        result = portpart.repartition(step.graph, held[step.origins], 8, **options)
+        new = portpart.repartition(step.graph, fresh[step.origins], 8, migration=0)
+        cuts[row] = result.cut, new.cut
+        moves[row] = away(held[step.origins], result.part, 8).sum() / step.graph.num_vertices, 0
+        moves[row, 1] = new.migration / step.graph.num_vertices
+        held, fresh = result.part, new.part
+        assert result.feasible
+        assert np.bincount(held, minlength=8).min() > 0
+    assert moves[:, 0].max() <= 0.1
+    assert moves[:, 0].sum() <= 0.5 * moves[:, 1].sum()
+    assert cuts[:, 0].sum() <= 1.05 * cuts[:, 1].sum()
+
+
+@pytest.mark.parametrize("limit", [3, 50, 900])
+def test_prices_find_the_place_where_a_limit_begins_to_hold(limit: int) -> None:
+    prices = Prices(Fraction(1, 1000), Fraction(64))
+    asked = [Fraction(1, 1000)]
+    for _ in range(10):
+        asked.append(prices.after(too_much=1000 / (1 + 100 * asked[-1]) > limit))
+    place = (1000 / limit - 1) / 100
+    assert max(asked) >= place
+    assert place / 2 <= asked[-1] <= 2 * place
+
+
+def test_prices_reach_the_highest_and_the_lowest() -> None:
+    prices = Prices(Fraction(1, 2**16), Fraction(1))
+    assert [prices.after(too_much=True) for _ in range(10)][-1] == 1
+    prices = Prices(Fraction(1, 8), Fraction(1))
+    assert {prices.after(too_much=False) for _ in range(10)} == {Fraction(1, 8)}
 
 
 def test_cycles_and_several_runs_keep_homes_apart() -> None:

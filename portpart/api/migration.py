@@ -6,7 +6,6 @@ much, and a vertex is tied to its home by p times its size.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -25,8 +24,8 @@ from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.limits import MAX_INT32, MAX_TOTAL_WEIGHT
 from portpart.options import MAX_BLOCKS, exact_fraction, shown
 
-MAX_PASSES = 8
-"""Partitions that are made to find a price that keeps a limit."""
+MAX_DOUBLINGS = 6
+"""A price that is too low after so many rises faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,30 +131,33 @@ def scaled(graph: Any, factor: int) -> Any:
     return replace(graph, **{name: larger.astype(dtype)}, _totals={})
 
 
-def within(limit: int, price: Fraction, dear: Fraction, moved: Callable[[Fraction], int]) -> None:
-    """Call `moved` with prices until about the least is found at which no more than `limit` moves.
+class Prices:
+    """Prices that rise while too much moves and fall while less does.
 
-    Prices rise by larger and larger factors until one is high enough; then the range is halved.
+    They double or halve, by less after each turn.  Where too much moves for long they rise by
+    larger and larger factors.
 
     Parameters
     ----------
-    price : Fraction
-        The lowest.
-    dear : Fraction
-        One at which few gains pay for a move.
+    lowest, highest : Fraction
     """
-    low, high, factor = max(price, dear / 2**16), None, 2
-    if moved(price) <= limit:
-        return
-    for _ in range(MAX_PASSES - 1):
-        if high is None and low >= dear:
-            return
-        tried = min(low * factor, dear) if high is None else rounded((float(low) * high) ** 0.5)
-        factor *= factor
-        if moved(tried) <= limit:
-            high = tried
-        else:
-            low = tried
+
+    def __init__(self, lowest: Fraction, highest: Fraction) -> None:
+        self.lowest, self.highest, self.price = lowest, highest, lowest
+        self._factor, self._rises, self._rose = 2.0, 0, True
+
+    def after(self, too_much: bool) -> Fraction:
+        """The price after one at which too much moves, or not."""
+        if too_much != self._rose and self._rises > 0:
+            self._factor = min(self._factor, 2.0) ** 0.5
+        if too_much:
+            self._rises += 1
+            if self._rises > MAX_DOUBLINGS and self._factor >= 2:
+                self._factor **= 2
+        self._rose = too_much
+        wanted = float(self.price) * (self._factor if too_much else 1 / self._factor)
+        self.price = min(max(rounded(wanted), self.lowest), self.highest)
+        return self.price
 
 
 def rounded(price: float) -> Fraction:

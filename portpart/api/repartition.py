@@ -18,7 +18,7 @@ from portpart.algorithms.portpart_nets import HypergraphConfig
 from portpart.algorithms.refinement.homes import Homes
 from portpart.api.bounds import FREE
 from portpart.api.call import Call, block_weights_of, call_of, cost_of
-from portpart.api.migration import Old, limit_of, old_of, price_of, with_homes, within
+from portpart.api.migration import Old, Prices, limit_of, old_of, price_of, with_homes
 from portpart.api.progress import takes_progress
 from portpart.api.results import RepartitionResult
 from portpart.backends.interface import Array
@@ -26,6 +26,12 @@ from portpart.errors import InputError
 
 PRICED = (PortpartConfig, HypergraphConfig, JetConfig)
 """Configurations of algorithms whose refinement knows prices of moving."""
+
+MAX_PASSES = 10
+"""Partitions that are made from each start to get within a limit."""
+
+PASS_SEEDS = 7
+"""Distance between the seeds of these."""
 
 WORTHWHILE = 1.25
 """A new partition that costs more times what the one from the old blocks does is no start."""
@@ -82,8 +88,9 @@ def repartition(
         vertex sends.
     max_migration : int, float or str, optional
         Most that may move: an integer is a size; a share of all sizes if it is a float, a
-        `Fraction` or text such as ``"10%"``.  If more moves at the price that is given, a higher
-        one is looked for in at most 8 partitions.  Balance comes first: what it demands is moved.
+        `Fraction` or text such as ``"10%"``.  If more moves at the price that is given, partitions
+        are made one from the other, at higher prices while too much moves and at lower ones while
+        less does: 10 from each start.  Balance comes first: what it demands is moved.
     imbalance, vertex_weights, edge_weights, target, fixed, min_block_weight, objective
         As in :func:`portpart.partition`.  Fixed vertices that are elsewhere have to move.
     algorithm, preset, device, seed, threads, starts, time_limit
@@ -143,6 +150,8 @@ class Made:
     weights : numpy.ndarray of int64, shape (k,)
     trace : Trace
     price : Fraction
+    cost : int
+        The objective, without the price of moves.
     moved, size : int
         Vertices that move, and their size.
     """
@@ -151,33 +160,30 @@ class Made:
     weights: np.ndarray
     trace: Trace
     price: Fraction
+    cost: int
     moved: int
     size: int
 
 
 class Tries:
-    """Partitions at several prices, until no more moves than a limit.
-
-    Attributes
-    ----------
-    beyond : Made, or None
-        That beyond the limit which moves least: at a higher price some of it goes back.
-    """
+    """Partitions at a price of moving, and at others until no more moves than a limit."""
 
     def __init__(self, call: Call, old: Old, limit: int | None) -> None:
         self.call, self.old, self.limit = call, old, limit
-        self.made: list[Made] = []
-        self.beyond: Made | None = None
         self.has_homes = not bool((old.known == FREE).all())
 
     def best(self, price: Fraction) -> Made:
-        """The best at a price; at a higher one, if the limit asks for that."""
-        self.fresh = self._fresh(price)
-        if self.limit is None:
-            self.size_at(price)
-        else:
-            within(self.limit, price, self._dear(), self.size_at)
-        return min(self.made, key=self._rank)
+        """The best at a price, or if that moves too much, the best that other prices lead to."""
+        self.price, self.fresh = price, self._fresh(price)
+        made = list(self._at(price)) if price > 0 and self.has_homes else [self.fresh]
+        best = min(made, key=self._rank)
+        if self.limit is None or best.size <= self.limit:
+            return best
+        dear = self._dear()
+        lowest = max(price, dear / 2**16)
+        for start in tuple(made) if price > 0 else tuple(self._at(lowest)):
+            made += self._led_within(start, self.limit, Prices(lowest, max(lowest, dear)))
+        return min(made, key=self._rank_within)
 
     def _dear(self) -> Fraction:
         """Some times what ties a vertex to all others: few gains pay for a move."""
@@ -186,20 +192,25 @@ class Tries:
         sizes = max(1, int(self.old.sizes.sum()))
         return max(Fraction(16 * joint, sizes).limit_denominator(2**20), Fraction(1, 2**20))
 
-    def size_at(self, price: Fraction) -> int:
-        """The least size that moves at a price; the partitions are kept."""
-        made = [self.fresh]
-        if price > 0 and self.has_homes:
-            made = list(self._at(price))
-        self.made += made
-        if self.limit is not None:
-            beyond = (each for each in self.made
-                      if each.size > self.limit and each is not self.fresh)
-            self.beyond = min(beyond, key=lambda each: each.size, default=None)
-        return min(each.size for each in made)
+    def _led_within(self, now: Made, limit: int, prices: Prices) -> Iterator[Made]:
+        """Partitions each made from the one before: home while too much moves, away while less.
+
+        Those that keep the limit lead to others from the best of them.
+        """
+        kept: list[Made] = []
+        for number in range(1, MAX_PASSES + 1):
+            too_much = now.size > limit
+            if not too_much:
+                kept.append(now)
+                now = min(kept, key=self._rank)
+            price = prices.after(too_much)
+            problem = with_homes(self.call.problem, self.old, price)
+            problem = replace(problem, seed=problem.seed + PASS_SEEDS * number)
+            now = self._from(problem, price, now.part)
+            yield now
 
     def _at(self, price: Fraction) -> Iterator[Made]:
-        """From the old blocks, from what moves too much, and from new blocks if that might pay.
+        """From the old blocks, and from new ones if that might pay.
 
         Refinement leads back home where that costs less.
         """
@@ -207,8 +218,6 @@ class Tries:
         problem = with_homes(call.problem, self.old, price)
         first = self._from(problem, price, None)
         yield first
-        if self.beyond is not None:
-            yield self._from(problem, price, self.beyond.part)
         near = cost_of(problem, new.part) <= WORTHWHILE * cost_of(problem, first.part)
         if near or not call.bounds.kept_by(first.weights):
             yield self._from(problem, price, new.part)
@@ -235,16 +244,17 @@ class Tries:
         return self._made(problem.trace, price, part, weights)
 
     def _made(self, trace: Trace, price: Fraction, part: Array, weights: np.ndarray) -> Made:
-        moved, size = self.old.moved(self.call.problem.space.to_host(part))
-        return Made(part, weights, trace, price, moved, size)
+        problem = self.call.problem
+        cost = cost_of(problem, part)
+        return Made(part, weights, trace, price, cost,
+                    *self.old.moved(problem.space.to_host(part)))
 
     def _rank(self, made: Made) -> tuple[int | Fraction, ...]:
-        """Smaller is better: bounds, then what moves beyond the limit, then the objective.
+        """Smaller is better: bounds, then the objective with what moves, at the price given."""
+        *bounds, _ = self.call.bounds.rank(made.weights, made.cost)
+        return *bounds, made.cost + self.price * made.size, made.size
 
-        Without a limit all have had one price, which counts.
-        """
-        cost = cost_of(self.call.problem, made.part)
-        *bounds, _ = self.call.bounds.rank(made.weights, cost)
-        if self.limit is None:
-            return *bounds, cost + made.price * made.size, made.size
-        return *bounds, max(0, made.size - self.limit), cost, made.size
+    def _rank_within(self, made: Made) -> tuple[int | Fraction, ...]:
+        """The same, but what moves beyond the limit comes after the bounds."""
+        *bounds, cost, size = self._rank(made)
+        return *bounds, max(0, made.size - (self.limit or 0)), cost, size
