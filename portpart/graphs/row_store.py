@@ -29,7 +29,7 @@ from portpart.primitives.select import positions_of
 
 TEAM, WIDE_TEAM = 8, 256
 
-SPARE_ROWS, SPARE_ELEMENTS = 1 << 12, 1 << 18
+SPARE_ROWS, SPARE_ELEMENTS = 1 << 16, 1 << 18
 """Arrays of up to so many rows, and pools of so many elements, double; others grow by an eighth."""
 
 
