@@ -4,7 +4,8 @@
     python -m bench.first_call --device cuda --json first_call.json
     python -m bench.first_call --tree before=../other    # beside another checkout, alternately
 
-Cold: nothing is compiled, the caches (`PORTPART_CACHE_DIR`, `CUPY_CACHE_DIR`) are fresh folders.
+Cold: nothing is compiled, the caches are fresh folders: `PORTPART_CACHE_DIR`, `CUPY_CACHE_DIR` and
+`CUDA_CACHE_PATH`, where NVRTC keeps code since CUDA 12.9.
 Compiled: `portpart compile` has filled one, which is copied for each call (with a GPU, else if
 `--compiled`).  Warm: the same call again, in a process of its own.  The ring of 100 vertices is
 divided into 4 blocks, the mesh into `-k`.  Two kinds of process are measured: the command line, and
@@ -58,7 +59,7 @@ print(json.dumps({"cut": result.cut, **{
     name: after - before for name, before, after in zip(names, marks, marks[1:])}}))
 """
 
-CACHES = ("PORTPART_CACHE_DIR", "CUPY_CACHE_DIR")
+CACHES = ("PORTPART_CACHE_DIR", "CUPY_CACHE_DIR", "CUDA_CACHE_PATH")
 RING = 4
 """Blocks of the ring."""
 

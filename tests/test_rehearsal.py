@@ -12,9 +12,10 @@ from portpart import generators
 from portpart.api import compile_ahead
 from portpart.api.listing import list_algorithms
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.cuda.compile import ask_direct, ask_resident
+from portpart.backends.cuda.compile import ask, ask_resident
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.cuda.rehearsal import RehearsalSpace
+from portpart.backends.cuda.translate import DIRECT
 from portpart.backends.packing import tag_of
 from portpart.cli import main
 
@@ -22,8 +23,13 @@ from portpart.cli import main
 class Words(dict):
     """In place of modules: what is asked for, by its words."""
 
-    def ask(self, words: str, text: Any) -> None:
+    quick = False
+
+    def ask(self, words: str, text: Any, quick: bool = False, later: bool = False) -> None:
         self[words] = text
+
+    def ask_together(self, parts: Any, head: str, quick: bool) -> None:
+        self.update(parts)
 
 
 class Watched(CpuSpace):
@@ -45,13 +51,15 @@ class Watched(CpuSpace):
 
     def once(self, kind: str, call: Any) -> None:
         self.kinds.append(kind)
-        call(RehearsalSpace(self.rehearsed))
+        stage = RehearsalSpace(self.rehearsed)
+        call(stage)
+        stage.ask()
         self.used.clear()
 
     def parallel_for(self, n: int, kernel: Any, *args: Any, team: int = 1) -> None:
         if n > 0:
             asked = Words()
-            ask_direct(asked, (kernel, tuple(map(tag_of, kernel.flattened(args))), team))
+            ask(asked, (kernel, tuple(map(tag_of, kernel.flattened(args))), team), DIRECT)
             self.launched.add(kernel.name)
             if not asked.keys() <= self.rehearsed.keys():
                 self.launched_late.add(kernel.name)

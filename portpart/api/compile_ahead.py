@@ -101,12 +101,12 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     stage = OfModules(modules)
     for call in calls(kinds, presets):
         rehearse(call.problem, call.run, call.config, stage)
-    size = 0
+    made: set[bytes] = set()
     asked = modules.asked()
     for number, code in enumerate(asked, 1):
-        size += len(code.wait())
+        made.add(code.wait())
         told(number, len(asked))
-    return Compiled(len(asked), size, time.perf_counter() - begin)
+    return Compiled(len(made), sum(map(len, made)), time.perf_counter() - begin)
 
 
 def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],

@@ -20,7 +20,7 @@ import numpy as np
 
 from portpart.backends.cuda.compile import Key
 from portpart.backends.cuda.resident import ResidentWriter
-from portpart.backends.cuda.translate import PACKED, STEP, Translation, translate
+from portpart.backends.cuda.translate import PACKED, STEP, Translation, packed_name, translate
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.language.types import type_of
@@ -109,7 +109,7 @@ class HostCudaSpace(ExecutionSpace):
             return
         args = kernel.flattened(args)
         translation = translated(kernel, args, team)
-        entry = compiled(translation.packed_symbol, translation.text)
+        entry = compiled(packed_name(translation.symbol), translation.text)
         row = np.array([0, *map(word_of, args), n], np.int64)
         row[0] = address_of(row) + 8 * (len(row) - 1)
         self.counters.launches += 1

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from portpart.backends.cuda.nvrtc import OPTIONS
+from portpart.backends.cuda.translate import Translation
+from portpart.backends.cuda.words import CUDA_PRELUDE
 
 OLDEST = 70
 """The oldest compute capability that the library supports."""
@@ -63,6 +66,12 @@ def _supported_by(nvrtc: Any) -> list[int]:
     found = (ctypes.c_int * count.value)()
     assert nvrtc.nvrtcGetSupportedArchs(found) == 0
     return list(found)
+
+
+def module_text(translations: Iterable[Translation]) -> str:
+    """One translation unit with each of `translations` once."""
+    texts = dict.fromkeys(translation.text for translation in translations)
+    return "\n".join([CUDA_PRELUDE, *texts])
 
 
 def ptx(text: str, architecture: int, quick: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Modules of CUDA C++: compiled once, quickly first, and kept.  The compiler is a stand-in."""
+"""Modules of CUDA C++: compiled once, and kept.  The compiler is a stand-in."""
 
 from __future__ import annotations
 
@@ -7,17 +7,28 @@ import os
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
 
 from portpart.backends import cache_folder
 from portpart.backends.cuda import modules as under_test
 from portpart.backends.cuda import nvrtc
-from portpart.backends.cuda.compile import WORTH_BETTER, ResidentKernel
-from portpart.backends.cuda.modules import LARGE, Modules
+from portpart.backends.cuda.compile import (
+    LEAST_ITEMS,
+    WORTH_RESIDENT,
+    ResidentKernel,
+    ask,
+    ask_together,
+    keys_of,
+    symbol_of,
+)
+from portpart.backends.cuda.modules import Modules
+from portpart.backends.cuda.translate import DIRECT, PACKED
+from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.cuda.workers import Workers
+from portpart.backends.language import kernel
+from portpart.backends.program import Program
 from portpart.errors import InternalError
-
-SMALL_TEXT, LARGE_TEXT = "x", "y" * (LARGE + 1)
 
 
 @pytest.fixture
@@ -31,7 +42,6 @@ def asked(monkeypatch, tmp_path) -> list[Any]:
 
     monkeypatch.setattr(under_test, "compiled", compiled)
     monkeypatch.setattr(under_test, "target_for", lambda capability: capability)
-    monkeypatch.setattr(under_test, "has_quick", lambda: True)
     monkeypatch.setenv("PORTPART_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(cache_folder, "cache_folders", cache_folder.cache_folders.__wrapped__)
     return seen
@@ -43,43 +53,33 @@ def never() -> str:
 
 def test_a_module_is_compiled_once_and_kept(asked):
     modules = Modules(90, "14.0")
-    code = modules.ask("words", lambda: SMALL_TEXT)
+    code = modules.ask("words", lambda: "x")
     assert code.wait() == b"x 90 best"
-    assert code.is_best
+    assert code.is_there
     assert modules.ask("words", never) is code
     again = Modules(90, "14.0").ask("words", never)
+    assert again.is_there
     assert again.wait() == b"x 90 best"
-    assert again.is_best
     assert asked == [("x", 90, False)]
 
 
 @pytest.mark.parametrize(("capability", "compiler", "words"), [
     (80, "14.0", "words"), (90, "14.1", "words"), (90, "14.0", "other words")])
 def test_code_for_other_circumstances_is_other_code(asked, capability, compiler, words):
-    Modules(90, "14.0").ask("words", lambda: SMALL_TEXT).wait()
-    other = Modules(capability, compiler).ask(words, lambda: SMALL_TEXT)
+    Modules(90, "14.0").ask("words", lambda: "x").wait()
+    other = Modules(capability, compiler).ask(words, lambda: "x")
     assert other.wait() == f"x {capability} best".encode()
     assert len(asked) == 2
 
 
-def test_a_large_module_is_compiled_quickly_first(asked):
-    code = Modules(90, "14.0").ask("words", lambda: LARGE_TEXT)
-    assert code.wait() == b"y 90 quick"
-    assert not code.is_best
-    later = Modules(90, "14.0").ask("words", never)  # another process, before the best is made
-    assert (later.wait(), later.is_best) == (b"y 90 quick", False)
-    assert code.improve().result() == b"y 90 best"
-    assert code.improve() is code.improve()
-    last = Modules(90, "14.0").ask("words", never)
-    assert (last.wait(), last.is_best) == (b"y 90 best", True)
-    assert asked == [("y", 90, True), ("y", 90, False)]
-
-
-def test_where_quick_code_will_not_do_the_best_is_made_at_once(asked):
+def test_what_may_be_compiled_in_a_hurry_is_kept_apart(asked):
     modules = Modules(90, "14.0")
-    modules.quick = False
-    code = modules.ask("words", lambda: LARGE_TEXT)
-    assert (code.wait(), code.is_best) == (b"y 90 best", True)
+    assert modules.ask("words", lambda: "x", quick=True).wait() == b"x 90 quick"
+    assert modules.kept("words") is None
+    assert modules.ask("words", lambda: "x").wait() == b"x 90 best"
+    assert modules.kept("words").wait() == b"x 90 best"
+    assert Modules(90, "14.0").kept("words").wait() == b"x 90 best"
+    assert asked == [("x", 90, True), ("x", 90, False)]
 
 
 def test_what_the_compiler_says_reaches_those_who_wait(asked, monkeypatch):
@@ -88,7 +88,7 @@ def test_what_the_compiler_says_reaches_those_who_wait(asked, monkeypatch):
 
     monkeypatch.setattr(under_test, "compiled", refuses)
     with pytest.raises(InternalError, match="NVRTC: no"):
-        Modules(90, "14.0").ask("words", lambda: SMALL_TEXT).wait()
+        Modules(90, "14.0").ask("words", lambda: "x").wait()
 
 
 class Loaded:
@@ -109,17 +109,108 @@ class Loaded:
         return self.code, name
 
 
-def test_better_code_takes_the_place_of_quick_code_once_that_pays(asked):
-    code = Modules(90, "14.0").ask("words", lambda: LARGE_TEXT)
-    kernel = ResidentKernel(Loaded(), code, "program")
-    assert kernel.function == (b"y 90 quick", "program")
-    assert not kernel.used(WORTH_BETTER // 2)
+RESIDENT = (f"{CUDA_PRELUDE[0]} 90 best".encode(), "program")
+
+
+class Text:
+    """A stand-in of a program's text."""
+
+    words, symbol = "a program", "program"
+
+    def write(self) -> str:
+        return "y"
+
+
+@pytest.mark.parametrize("size", [1, WORTH_RESIDENT // 2])
+def test_a_resident_kernel_is_compiled_beside_other_work_once_that_pays(asked, size):
+    resident = ResidentKernel(Loaded(), Modules(90, "14.0"), Text())
+    runs = WORTH_RESIDENT // max(LEAST_ITEMS, size)
+    assert [resident.ready(size) for _ in range(runs - 1)] == [None] * (runs - 1)
+    assert asked == []
+    resident.ready(size)  # now it is asked for
+    until(lambda: resident.ready(size) is not None)
+    assert resident.ready(size) == RESIDENT
     assert len(asked) == 1
-    kernel.used(WORTH_BETTER // 2)  # now it is asked for
-    code.improve().result()
-    assert kernel.is_best or kernel.used(1)
-    assert kernel.function == (b"y 90 best", "program")
-    assert kernel.is_best
+    other = ResidentKernel(Loaded(), Modules(90, "14.0"), Text())  # another process
+    assert other.ready(size) == RESIDENT
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("how", ["of this program", "of all"])
+def test_a_resident_kernel_may_be_waited_for(asked, how):
+    modules = Modules(90, "14.0")
+    modules.quick = how == "of this program"
+    resident = ResidentKernel(Loaded(), modules, Text(), waits=modules.quick)
+    assert resident.ready(1) == RESIDENT
+
+
+def test_parts_that_are_asked_for_together_share_modules(asked):
+    modules = Modules(90, "14.0")
+    parts = {name: functools.partial(str, name * 3500) for name in "abcdefg"}
+    modules.ask("c", parts["c"]).wait()
+    modules.ask_together(parts.items(), "#", quick=False)
+    codes = {name: modules.ask(name, never).wait() for name in parts}
+    assert asked == [("c", 90, False), ("#", 90, False), ("#", 90, False)]
+    assert codes["a"] is codes["b"] is codes["d"] is codes["e"] is codes["f"]
+    assert codes["g"] is not codes["a"]
+    again = Modules(90, "14.0")  # another process
+    again.ask_together(((name, never) for name in parts), "#", quick=False)
+    kept = {name: again.ask(name, never) for name in parts}
+    assert all(code.is_there for code in kept.values())
+    assert {name: code.wait() for name, code in kept.items()} == codes
+    assert kept["a"].wait() is kept["f"].wait()
+
+
+def test_a_part_whose_module_is_gone_is_compiled_by_itself(asked, tmp_path):
+    Modules(90, "14.0").ask_together((("a", lambda: "a"), ("b", lambda: "b")), "#", quick=False)
+    until(lambda: len(list(tmp_path.glob("*.kernel"))) == 3)
+    largest = max(tmp_path.glob("*.kernel"), key=lambda path: b"#" in path.read_bytes())
+    largest.unlink()
+    assert Modules(90, "14.0").ask("b", lambda: "b").wait() == b"b 90 best"
+
+
+def test_kernels_of_programs_have_names_of_their_own(asked):
+    keys = keys_of(recorded())
+    assert len(keys) == 3
+    assert len(set(keys)) == 2
+    names = {symbol_of(key, entry) for key in keys for entry in (DIRECT, PACKED)}
+    assert len(names) == 4
+    modules, texts = Modules(90, "14.0"), []
+    modules.ask_together = lambda parts, head, quick: texts.extend(text() for _, text in parts)
+    for entry in (DIRECT, PACKED):
+        ask_together(modules, keys, entry, quick=False)
+    for name in names:
+        assert sum(f" {name}(" in text for text in set(texts)) == 1
+
+
+def test_a_kernel_by_itself_has_the_text_that_it_has_among_others(asked, monkeypatch):
+    key, texts = keys_of(recorded())[0], []
+    monkeypatch.setattr(under_test, "compiled", lambda text, *_: texts.append(text) or b"code")
+    ask(Modules(90, "14.0"), key, PACKED).wait()
+    ask_together(Modules(91, "14.0"), [key], PACKED, quick=False)
+    until(lambda: len(texts) == 2)
+    assert texts[0].split() == texts[1].split()
+
+
+@kernel
+def double(i, values):
+    """values[i] = 2 values[i]."""
+    values[i] = 2 * values[i]
+
+
+@kernel
+def set_zero(i, values):
+    """values[i] = 0."""
+    values[i] = 0
+
+
+def recorded() -> Program:
+    """A program of two kernels, one of which is launched twice."""
+    program = Program("two kernels")
+    values = program.array("values", np.int32)
+    for each in (double, set_zero, double):
+        program.parallel_for(4, each, values)
+    return program
 
 
 def one_thread() -> Workers:
@@ -199,16 +290,6 @@ def test_threads_for_later_give_way():
     workers.close()
 
 
-def test_quick_code_calls_what_better_code_has_inlined(monkeypatch, asked):
-    texts = {}
-    monkeypatch.setattr(under_test, "compiled",
-                        lambda text, target, quick: texts.setdefault(quick, text).encode())
-    text = "__device__ __forceinline__ void halve_1f_step(const int64* row)" + LARGE_TEXT
-    Modules(90, "14.0").ask("words", lambda: text).improve().result()
-    assert texts[False] == text
-    assert texts[True] == text.replace("forceinline", "noinline")
-
-
 def test_nothing_is_begun_after_the_end():
     workers, begun, hold = one_thread(), threading.Event(), threading.Event()
     running = workers.submit(lambda: (begun.set(), hold.wait()))
@@ -234,6 +315,9 @@ class Compiler:
 
     def getSupportedArchs(self):
         return [75, 90]
+
+    def getVersion(self):
+        return 12, 8
 
     def createProgram(self, text, name, headers, names):
         return text

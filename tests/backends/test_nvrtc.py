@@ -9,9 +9,8 @@ import pytest
 import portpart
 from portpart import backends
 from portpart.algorithms.initial.options import InitialOptions
-from portpart.backends.cuda.compile import module_text
 from portpart.backends.cuda.cpp_words import TYPES
-from portpart.backends.cuda.translate import DIRECT, PACKED, translate
+from portpart.backends.cuda.translate import DIRECT, PACKED, packed_name, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE, SET_CONDITION
 from portpart.backends.language.team_arrays import BLOCK, bytes_of, room_of
 from portpart.backends.language.types import type_of
@@ -30,10 +29,10 @@ def test_every_word_compiles_at_every_width(end):
         translate(kernel, tuple(map(type_of, tags)), team, (DIRECT, PACKED))
         for kernel, tags in SAMPLES for team in TEAM_WIDTHS
     ]
-    text = nvrtc.ptx(module_text(translations), nvrtc.architectures()[end])
+    text = nvrtc.ptx(nvrtc.module_text(translations), nvrtc.architectures()[end])
     for translation in translations:
         assert f".entry {translation.symbol}(" in text
-        assert f".entry {translation.packed_symbol}(" in text
+        assert f".entry {packed_name(translation.symbol)}(" in text
 
 
 @pytest.mark.parametrize("end", ENDS, ids=IDS)
@@ -71,7 +70,7 @@ def test_the_kernels_of_a_partition_compile(seen, end, widths):
         if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
     ]
     assert len(translations) > 40
-    nvrtc.ptx(module_text(translations), nvrtc.architectures()[end], quick=True)
+    nvrtc.ptx(nvrtc.module_text(translations), nvrtc.architectures()[end], quick=True)
 
 
 @pytest.mark.parametrize("end", ENDS, ids=IDS)

@@ -9,7 +9,6 @@ import pytest
 
 import portpart
 from portpart import Topology, backends
-from portpart.backends.cuda.compile import module_text
 from portpart.backends.cuda.translate import PACKED, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.language.team_arrays import BLOCK, bytes_of, room_of
@@ -48,7 +47,7 @@ def test_kernels_compile(seen: tuple[list, dict], end: int, widths: set[int]) ->
         if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
     ]
     assert any(translation.symbol.startswith("propose_swap") for translation in translations)
-    nvrtc.ptx(module_text(translations), nvrtc.architectures()[end], quick=True)
+    nvrtc.ptx(nvrtc.module_text(translations), nvrtc.architectures()[end], quick=True)
 
 
 def test_programs_compile(seen: tuple[list, dict]) -> None:

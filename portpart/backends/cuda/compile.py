@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections.abc import Iterable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from portpart.backends.cuda.modules import Code, Modules
 from portpart.backends.cuda.names import NameTable
 from portpart.backends.cuda.program_text import ProgramText
-from portpart.backends.cuda.translate import DIRECT, PACKED, Translation, translate
+from portpart.backends.cuda.translate import DIRECT, PACKED, Translation, packed_name, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.language import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.language.types import type_of
+from portpart.backends.packing import tag_of
+from portpart.backends.program import Program
 
-WORTH_BETTER = 1 << 19
-"""Work items of a program from which its better code pays: some seconds' work for a core."""
+WORTH_RESIDENT = 1 << 19
+"""Work items of a program from which its resident kernel pays: some seconds' work for a core."""
+
+LEAST_ITEMS = WORTH_RESIDENT // 8
+"""As many count for each run, which takes time to launch."""
 
 Key = tuple[Kernel, tuple[str, ...], int]
 """A kernel, the tags of its arguments, the width of its team."""
@@ -35,67 +41,65 @@ class KernelCache:
         self.cupy = cupy
         self.modules = Modules(int(cupy.cuda.Device(device).compute_capability), cupy.__version__)
         self._functions: dict[tuple[Key, str], Any] = {}
+        self._loaded: dict[bytes, Any] = {}
         self._lock = threading.RLock()
 
     def direct(self, kernel: Kernel, tags: tuple[str, ...], team: int) -> Any:
         """The entry point that takes the work size and the arguments as parameters."""
-        key = (kernel, tags, team)
-        with self._lock:
-            if (key, DIRECT) not in self._functions:
-                module = loaded(self.cupy, ask_direct(self.modules, key).wait())
-                self._functions[key, DIRECT] = module.get_function(direct_symbol(kernel))
-            return self._functions[key, DIRECT]
+        return self._function((kernel, tags, team), DIRECT, quick=False)
 
-    def packed(self, keys: Iterable[Key]) -> list[Any]:
-        """The entry points that take a row in memory; what is missing is compiled together."""
-        keys = list(keys)
-        with self._lock:
-            missing = [key for key in dict.fromkeys(keys) if (key, PACKED) not in self._functions]
-            if missing:
-                texts = [translated(key, PACKED) for key in missing]
-                text = module_text(texts)
-                module = loaded(self.cupy, self.modules.ask(text, lambda: text).wait())
-                for key, translation in zip(missing, texts, strict=True):
-                    function = module.get_function(translation.packed_symbol)
-                    self._functions[key, PACKED] = function
-            return [self._functions[key, PACKED] for key in keys]
+    def packed(self, program: Program, quick: bool) -> dict[int, Any]:
+        """Entry points that take a row in memory, by the identities of a program's launches."""
+        keys = keys_of(program)
+        ask_together(self.modules, keys, PACKED, quick)
+        return {id(step): self._function(key, PACKED, quick)
+                for step, key in zip(program.launches(), keys, strict=True)}
 
-    def resident(self, text: ProgramText) -> ResidentKernel:
+    def resident(self, text: ProgramText, waits: bool) -> ResidentKernel:
         """The kernel of a resident program."""
-        return ResidentKernel(self.cupy, ask_resident(self.modules, text), text.symbol)
+        return ResidentKernel(self.cupy, self.modules, text, waits)
+
+    def _function(self, key: Key, entry: str, quick: bool) -> Any:
+        with self._lock:
+            if (key, entry) not in self._functions:
+                code = ask(self.modules, key, entry, quick).wait()
+                if code not in self._loaded:
+                    self._loaded[code] = loaded(self.cupy, code)
+                function = self._loaded[code].get_function(symbol_of(key, entry))
+                self._functions[key, entry] = function
+            return self._functions[key, entry]
 
 
 class ResidentKernel:
-    """The kernel of a resident program, which may be replaced by a better one.
+    """The kernel of a resident program, which is compiled in the background once that pays.
 
-    Attributes
+    Parameters
     ----------
-    function : cupy.cuda.Function
-        The one to launch now.
+    cupy : module
+    modules : Modules
+    text : ProgramText
+    waits : bool
+        Whether the program must not run without it.
     """
 
-    def __init__(self, cupy: ModuleType, code: Code, symbol: str) -> None:
-        self._cupy, self._code, self._symbol = cupy, code, symbol
-        self.function = self._function_in(code.wait())
-        self._better: Any = None
-        self._left = WORTH_BETTER
-        self.is_best = code.is_best
+    def __init__(self, cupy: ModuleType, modules: Modules, text: ProgramText,
+                 waits: bool = False) -> None:
+        self._cupy, self._modules, self._text = cupy, modules, text
+        self._waits = waits or not modules.quick
+        self._code = modules.kept(text.words)
+        self._left = WORTH_RESIDENT
+        self._function: Any = None
 
-    def used(self, size: int) -> bool:
-        """Count a run over so many work items; whether there is another function now."""
-        if self._better is None:
-            self._left -= size
-            if self._left > 0:
-                return False
-            self._better = self._code.improve()
-        if not self._better.done():
-            return False
-        self.function = self._function_in(self._better.result())
-        self.is_best = True
-        return True
-
-    def _function_in(self, code: bytes) -> Any:
-        return loaded(self._cupy, code).get_function(self._symbol)
+    def ready(self, size: int) -> Any:
+        """The function, for a run over so many work items; None while it is not there."""
+        if self._function is None:
+            self._left -= max(size, LEAST_ITEMS)
+            if self._code is None and (self._waits or self._left <= 0):
+                self._code = ask_resident(self._modules, self._text)
+            if self._code is not None and (self._waits or self._code.is_there):
+                module = loaded(self._cupy, self._code.wait())
+                self._function = module.get_function(self._text.symbol)
+        return self._function
 
 
 def loaded(cupy: ModuleType, code: bytes) -> Any:
@@ -111,28 +115,43 @@ def translated(key: Key, entry: str) -> Translation:
     return translate(kernel, tuple(map(type_of, tags)), team, (entry,))
 
 
-def ask_direct(modules: Modules, key: Key) -> Code:
-    """Have a kernel compiled that is launched from Python."""
-    kernel, tags, team = key
-
-    def text() -> str:
-        found = translated(key, DIRECT)
-        return CUDA_PRELUDE + found.text.replace(found.symbol, direct_symbol(kernel))
-
-    return modules.ask(f"{kernel.fingerprint} {tags} {team}", text)
+def keys_of(program: Program) -> list[Key]:
+    """The kernels of a program's launches, each with what it is compiled for."""
+    return [(step.kernel, tuple(map(tag_of, step.args)), step.team) for step in program.launches()]
 
 
-def direct_symbol(kernel: Kernel) -> str:
-    """Name of a kernel that is alone in its module."""
-    return NameTable()(kernel.name)
+def ask(modules: Modules, key: Key, entry: str, quick: bool = False) -> Code:
+    """Have a kernel compiled: to be launched from Python, or for programs that are not resident."""
+    return modules.ask(_words(key, entry), lambda: CUDA_PRELUDE + _text(key, entry), quick)
+
+
+def ask_together(modules: Modules, keys: list[Key], entry: str, quick: bool) -> None:
+    """Have kernels compiled, several in a module."""
+    parts = ((_words(key, entry), partial(_text, key, entry)) for key in keys)
+    modules.ask_together(parts, CUDA_PRELUDE, quick)
 
 
 def ask_resident(modules: Modules, text: ProgramText) -> Code:
-    """Have the kernel of a resident program compiled."""
-    return modules.ask(text.words, lambda: CUDA_PRELUDE + text.write())
+    """Have the kernel of a resident program compiled; beside other work if that can go on."""
+    return modules.ask(text.words, lambda: CUDA_PRELUDE + text.write(), later=modules.quick)
 
 
-def module_text(translations: Iterable[Translation]) -> str:
-    """One translation unit with each of `translations` once."""
-    texts = dict.fromkeys(translation.text for translation in translations)
-    return "\n".join([CUDA_PRELUDE, *texts])
+def symbol_of(key: Key, entry: str) -> str:
+    """Name of an entry point, which no other kernel's has."""
+    own = _own_name(key, entry)
+    return own if entry == DIRECT else packed_name(own)
+
+
+def _own_name(key: Key, entry: str) -> str:
+    digest = hashlib.sha256(_words(key, entry).encode()).hexdigest()[:16]
+    return f"{NameTable()(key[0].name)}_{digest}"
+
+
+def _words(key: Key, entry: str) -> str:
+    kernel, tags, team = key
+    return f"{entry} {kernel.fingerprint} {tags} {team}"
+
+
+def _text(key: Key, entry: str) -> str:
+    found = translated(key, entry)
+    return found.text.replace(found.symbol, _own_name(key, entry))

@@ -1,26 +1,28 @@
 """Modules of CUDA C++: compiled in threads, kept in the cache folder.
 
-A module is known by what its text depends on, so that one that is kept needs no text.  A large one
-is compiled twice.  Quickly made code is there in half the time, and whoever waits goes on with it;
-better code is made once it pays, beside other work, and takes its place.  The results are the same
-bits.
+A module is known by what its text depends on, so that one that is kept needs no text.  Parts that
+are asked for together share modules of a moderate length: NVRTC takes 20 ms to begin with each, in
+which no other thread compiles, and threads have no more to do at once than there are modules.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future
-from functools import cached_property
+from collections.abc import Callable, Iterable
 
 from portpart.backends import cache_folder
-from portpart.backends.cuda.nvrtc import OPTIONS, QUICK, compiled, has_quick, target_for
-from portpart.backends.cuda.resident import with_calls
+from portpart.backends.cuda.nvrtc import OPTIONS, QUICK, compiled, target_for
 from portpart.backends.cuda.workers import LATER, NOW, WRITING, Task
 from portpart.backends.language.fingerprint import of_the_compilers
 
-LARGE = 30_000
-"""Characters from which a module is large: it takes half a second."""
+ENOUGH = {False: 15_000, True: 30_000}
+"""Characters of parts that make a module, more for a compiler in a hurry: it takes half a second
+for one, and a call needs some twenty."""
+
+ELSEWHERE = b"portpart: in "
+"""What a file begins with that names another, which has the code of this part among others."""
+
+Text = Callable[[], str]
 
 
 class Modules:
@@ -36,16 +38,17 @@ class Modules:
     Attributes
     ----------
     quick : bool
-        Whether large modules are compiled quickly first.
+        Whether programs may run before their resident kernels are compiled.
     """
 
     def __init__(self, capability: int, compiler: str) -> None:
         self.capability, self.compiler = capability, compiler
         self.quick = True
         self._codes: dict[str, Code] = {}
+        self._shared: dict[str, bytes | None] = {}
         self._lock = threading.Lock()
 
-    def ask(self, words: str, text: Callable[[], str]) -> Code:
+    def ask(self, words: str, text: Text, quick: bool = False, later: bool = False) -> Code:
         """The code of a module, which is compiled in threads unless it is kept.
 
         Parameters
@@ -54,11 +57,29 @@ class Modules:
             All that its text depends on, besides the compilers.
         text : callable
             Makes the text.
+        quick : bool
+            Whether the compiler may hurry.
+        later : bool
+            Whether nobody waits for it.
         """
         with self._lock:
-            if words not in self._codes:
-                self._codes[words] = Code(self, words, text)
-            return self._codes[words]
+            code = self._kept(words, quick)
+            if code is None:
+                self._have_written({self.file_of(words, quick): text}, "", quick, later)
+            return code or self._codes[self.file_of(words, quick)]
+
+    def ask_together(self, parts: Iterable[tuple[str, Text]], head: str, quick: bool) -> None:
+        """Have parts compiled, several in a module behind `head`; `ask` has the code of each."""
+        with self._lock:
+            missing = {self.file_of(words, quick): text for words, text in parts
+                       if self._kept(words, quick) is None}
+            if missing:
+                self._have_written(missing, head, quick, later=False)
+
+    def kept(self, words: str) -> Code | None:
+        """The code of a module if it is kept, or has been asked for."""
+        with self._lock:
+            return self._kept(words, False)
 
     def asked(self) -> list[Code]:
         """All that has been asked for."""
@@ -66,58 +87,95 @@ class Modules:
             return list(self._codes.values())
 
     def file_of(self, words: str, quick: bool) -> str:
-        """Name of the file of a module."""
+        """Name of the file of a module, or a part of one."""
         how = [*OPTIONS, *([QUICK] if quick else [])]
         return cache_folder.file_of(f"sm_{self.capability}",
                                     f"{self.compiler} {of_the_compilers()} {how} {words}")
 
+    def _kept(self, words: str, quick: bool) -> Code | None:
+        file = self.file_of(words, quick)
+        if file not in self._codes and (content := self._read(file)) is not None:
+            self._codes[file] = Code(content)
+        return self._codes.get(file)
+
+    def _read(self, file: str) -> bytes | None:
+        content = cache_folder.read(file)
+        if content is None or not content.startswith(ELSEWHERE):
+            return content
+        shared = content[len(ELSEWHERE):].decode()
+        if shared not in self._shared:
+            self._shared[shared] = cache_folder.read(shared)
+        return self._shared[shared]
+
+    def _have_written(self, parts: dict[str, Text], head: str, quick: bool,
+                      later: bool) -> None:
+        size = 0 if later else len(parts)
+        writing = WRITING.submit(lambda: self._write(parts, head, quick, later), size)
+        for file in parts:
+            self._codes[file] = Code(None, file, writing)
+
+    def _write(self, parts: dict[str, Text], head: str, quick: bool,
+               later: bool) -> dict[str, Task[bytes]]:
+        """Write the text of parts, and have modules of them compiled, while others are written."""
+        tasks: dict[str, Task[bytes]] = {}
+        waiting: dict[str, str] = {}
+        for number, (file, text) in enumerate(parts.items(), 1):
+            waiting[file] = text()
+            if sum(map(len, waiting.values())) > ENOUGH[quick] or number == len(parts):
+                tasks |= self._submit(waiting, head, quick, later)
+                waiting = {}
+        return tasks
+
+    def _submit(self, texts: dict[str, str], head: str, quick: bool,
+                later: bool) -> dict[str, Task[bytes]]:
+        files, text = list(texts), head + "\n".join(texts.values())
+
+        def make() -> bytes:
+            code = compiled(text, target_for(self.capability), quick)
+            self._keep(files, code)
+            return code
+
+        return dict.fromkeys(files, (LATER if later else NOW).submit(make, len(text)))
+
+    def _keep(self, files: list[str], code: bytes) -> None:
+        if len(files) == 1:
+            cache_folder.write(files[0], code)
+            return
+        shared = cache_folder.file_of(f"sm_{self.capability}", " ".join(files))
+        cache_folder.write(shared, code)
+        for file in files:
+            cache_folder.write(file, ELSEWHERE + shared.encode())
+
 
 class Code:
-    """Code of a module, when it is there."""
+    """Code of a module, or a part of one, when it is there.
 
-    def __init__(self, modules: Modules, words: str, text: Callable[[], str]) -> None:
-        self._modules, self._words, self._make_text = modules, words, text
-        self._better: Future[bytes] | None = None
-        self._lock = threading.Lock()
-        self._kept = cache_folder.read(modules.file_of(words, False))
-        self._quick = False
-        if self._kept is None and modules.quick:
-            self._kept = cache_folder.read(modules.file_of(words, True))
-            self._quick = self._kept is not None
-        if self._kept is None:
-            self._writing = WRITING.submit(self._have_compiled, len(words))
+    Parameters
+    ----------
+    content : bytes, optional
+        What has been kept.
+    file : str
+        Its name in the cache folder.
+    writing : Task, optional
+        Writes texts, and gives the tasks that compile them by their files.
+    """
 
-    def wait(self) -> bytes:
-        """The first code that there is."""
-        if self._kept is None:
-            self._kept = NOW.wait(WRITING.wait(self._writing))
-        return self._kept
+    def __init__(self, content: bytes | None, file: str = "",
+                 writing: Task[dict[str, Task[bytes]]] | None = None) -> None:
+        self._content, self._file, self._writing = content, file, writing
 
     @property
-    def is_best(self) -> bool:
-        """Whether what there is first, is the best."""
-        self.wait()
-        return not self._quick
+    def is_there(self) -> bool:
+        """Whether nobody would wait for it."""
+        if self._writing is None:
+            return True
+        written = self._writing.future
+        return written.done() and written.result()[self._file].future.done()
 
-    def improve(self) -> Future[bytes]:
-        """Have the best code made, if that has not been asked for."""
-        with self._lock:
-            if self._better is None:
-                self._better = LATER.submit(lambda: self._made(quick=False)).future
-            return self._better
-
-    @cached_property
-    def _text(self) -> str:
-        return self._make_text()
-
-    def _have_compiled(self) -> Task[bytes]:
-        """Write the text, and have it compiled."""
-        quick = self._modules.quick and len(self._text) > LARGE and has_quick()
-        self._quick = quick
-        return NOW.submit(lambda: self._made(quick), len(self._text))
-
-    def _made(self, quick: bool) -> bytes:
-        text = with_calls(self._text) if quick else self._text
-        code = compiled(text, target_for(self._modules.capability), quick)
-        cache_folder.write(self._modules.file_of(self._words, quick), code)
-        return code
+    def wait(self) -> bytes:
+        """The code, which is made before all others now."""
+        if self._content is None:
+            assert self._writing is not None
+            self._content = NOW.wait(WRITING.wait(self._writing)[self._file])
+            self._writing = None
+        return self._content

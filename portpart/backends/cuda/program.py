@@ -1,5 +1,8 @@
 """Programs on CUDA: a resident kernel, a graph, or a walk that launches step by step.
 
+Until its resident kernel is compiled, a program walks: its kernels by themselves are compiled side
+by side, and many programs share them, so they are there in a fraction of the time.
+
 All read the arguments of every launch from one table in device memory, which `run` rewrites; so one
 kernel or captured graph serves any arrays.  The number of blocks is fixed for work sizes of a kind:
 small and large ones, and of a resident kernel those between.
@@ -15,10 +18,10 @@ import numpy as np
 from portpart.backends.cuda.compile import ResidentKernel, blocks_for
 from portpart.backends.cuda.cooperative import Cooperative
 from portpart.backends.cuda.graph import capture
-from portpart.backends.cuda.modes import GRAPH, WALK, Device
+from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK, Device
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.packing import address_of, tag_of
+from portpart.backends.packing import address_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
 
 SMALL_SIZE = 1 << 15
@@ -67,12 +70,9 @@ class CudaExecutable:
             words = self.layout.fill(bindings, self._base, scratch.data.ptr, places)
             # From pageable memory the call returns when the words have been read.
             self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
-            if self.space.program_mode == WALK:
+            if not self._starts(stream, size):
                 self._load()
                 self._walk(self.program.steps, self.layout.bindings.named(bindings), small)
-            else:
-                self.space.counters.launches += 1
-                self._start(stream, size)
             stream.record(self._done)
             self._last = stream
 
@@ -81,30 +81,37 @@ class CudaExecutable:
         address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
         self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
 
-    def _start(self, stream: Any, size: int) -> None:
+    def _starts(self, stream: Any, size: int) -> bool:
+        """Start all at once, if there is a way."""
+        if self.space.program_mode == WALK:
+            return False
         if self.space.program_mode == GRAPH:
             self._graph(size <= SMALL_SIZE).launch(stream)
-            return
-        blocks = resident_blocks(size, self.text.max_blocks)
-        self._ready(size).launch(self.table.data.ptr, stream, blocks)
+        else:
+            resident = self._ready(size)
+            if resident is None:
+                return False
+            blocks = resident_blocks(size, self.text.max_blocks)
+            resident.launch(self.table.data.ptr, stream, blocks)
+        self.space.counters.launches += 1
+        return True
 
-    def _ready(self, size: int) -> Cooperative:
-        """The resident kernel, which is replaced when there is better code."""
-        kernel = self._kernel
-        if kernel is None:
-            kernel = self._kernel = self.space.kernels.resident(self.text)
-        if self._resident is None or (not kernel.is_best and kernel.used(size)):
-            self._resident = Cooperative(kernel.function, self.space.multiprocessors)
+    def _ready(self, size: int) -> Cooperative | None:
+        """The resident kernel; None while it is not there."""
+        if self._resident is None:
+            if self._kernel is None:
+                self._kernel = self.space.kernels.resident(self.text, self.laps is not None)
+            function = self._kernel.ready(size)
+            if function is not None:
+                self._resident = Cooperative(function, self.space.multiprocessors)
         return self._resident
 
     def _load(self) -> None:
         """Compile the launches one by one."""
         if not self.functions:
-            launches = self.program.launches()
-            functions = self.space.kernels.packed(
-                (step.kernel, tuple(map(tag_of, step.args)), step.team) for step in launches
-            )
-            self.functions = dict(zip(map(id, launches), functions, strict=True))
+            kernels = self.space.kernels
+            in_place = self.space.program_mode == RESIDENT and kernels.modules.quick
+            self.functions = kernels.packed(self.program, in_place)
 
     def profile(self) -> list[tuple[str, int, float]]:
         """Kernel, launches and milliseconds of each recorded launch, summed over all runs.

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import cache_folder
-from portpart.backends.cuda.compile import ask_direct, ask_resident
+from portpart.backends.cuda.compile import Key, ask_resident, ask_together, keys_of
 from portpart.backends.cuda.modules import Modules
 from portpart.backends.cuda.program_text import ProgramText
+from portpart.backends.cuda.translate import DIRECT, PACKED
 from portpart.backends.cuda.workers import NOW, WRITING
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
@@ -45,7 +46,13 @@ class RehearsalSpace(ExecutionSpace):
     def __init__(self, modules: Modules) -> None:
         super().__init__()
         self.modules = modules
-        self._asked: set[tuple[Kernel, tuple[str, ...], int]] = set()
+        self._wanted: dict[str, dict[Key, None]] = {DIRECT: {}, PACKED: {}}
+
+    def ask(self) -> None:
+        """Have the kernels compiled that were wanted since this was done last."""
+        for entry, keys in self._wanted.items():
+            ask_together(self.modules, list(keys), entry, quick=entry == PACKED)
+            keys.clear()
 
     def empty(self, n: int, dtype: Any) -> Array:
         return np.zeros(n, dtype)  # pages that nobody touches take no memory
@@ -70,12 +77,14 @@ class RehearsalSpace(ExecutionSpace):
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         key = (kernel, tuple(map(tag_of, kernel.flattened(args))), team)
-        if key not in self._asked:
-            self._asked.add(key)
-            ask_direct(self.modules, key)
+        self._wanted[DIRECT][key] = None
 
     def executable(self, program: Program) -> Executable:
-        ask_resident(self.modules, ProgramText(program))
+        text = ProgramText(program)
+        if not self.modules.quick or self.modules.kept(text.words) is not None:
+            ask_resident(self.modules, text)
+        else:
+            self._wanted[PACKED].update(dict.fromkeys(keys_of(program)))
         return _Unrun()
 
 
@@ -108,6 +117,7 @@ class Rehearsals:
                 if cache_folder.read(note) is None:
                     with suppress(Exception):
                         call(self.space)
+                    self.space.ask()
                     WRITING.submit(lambda: NOW.submit(  # the last
                         lambda: cache_folder.write(note, kind.encode())))
 

@@ -45,14 +45,14 @@ class Translation:
     text: str
 
     @property
-    def packed_symbol(self) -> str:
-        """Name of the entry point that reads its arguments from a row."""
-        return f"{self.symbol}_packed"
-
-    @property
     def step_symbol(self) -> str:
         """Name of the device function that reads its arguments from a row."""
         return f"{self.symbol}_step"
+
+
+def packed_name(symbol: str) -> str:
+    """Name of the entry point that reads its arguments from a row."""
+    return f"{symbol}_packed"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -72,7 +72,7 @@ def translate(
     if DIRECT in entries:
         parts.append(_direct_entry(typed, team))
     if PACKED in entries:
-        head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}_packed'
+        head = f'extern "C" __global__ void __launch_bounds__(256) {packed_name(_SYMBOL)}'
         parts.append(_from_row(typed, team, head))
     if STEP in entries:
         parts.append(_from_row(typed, team, f"__device__ __forceinline__ void {_SYMBOL}_step"))

@@ -136,4 +136,4 @@ NOW = Workers()
 """For the compilers of what somebody waits for, or soon will."""
 
 LATER = Workers(share=0.5, nice=NICE)
-"""For better code, which may take long: that must not keep anyone from what is wanted now."""
+"""For resident kernels, which may take long: that must not keep anyone from what is wanted now."""
