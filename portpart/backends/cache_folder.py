@@ -18,6 +18,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -33,6 +34,8 @@ _CHECK = hashlib.sha256().digest_size
 _OURS = re.compile(r".*_[0-9a-f]{24}\.kernel|portpart-.*\.tmp"
                    r"|cpu_driver_[0-9a-f]{24}/.*\.nb[ic]")
 """Names of files in the folder that this library has made, now or in an earlier version."""
+
+_mine = threading.local()
 
 _warning = threading.Lock()
 _warned: list[str] = []
@@ -98,6 +101,9 @@ def write(name: str, code: bytes) -> None:
     Where that fails in all folders, as without room on the disk, a warning about the first says so
     once in the process.
     """
+    if (waiting := getattr(_mine, "waiting", None)) is not None:
+        waiting.append((name, code))
+        return
     try:
         folders = cache_folders()
     except OSError as problem:
@@ -112,6 +118,22 @@ def write(name: str, code: bytes) -> None:
         except OSError as problem:
             problems.append(problem)
     warn_once("kernels", VARIABLE, str(folders[0]), problems[0])
+
+
+@contextmanager
+def postponed() -> Iterator[list[tuple[str, bytes]]]:
+    """Collect what this thread would write, for `write_all` in another."""
+    _mine.waiting = []
+    try:
+        yield _mine.waiting
+    finally:
+        _mine.waiting = None
+
+
+def write_all(found: list[tuple[str, bytes]]) -> None:
+    """Write what has been collected: names and contents."""
+    for name, code in found:
+        write(name, code)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -14,7 +14,6 @@ from portpart.backends import cache_folder
 from portpart.backends.cuda import modules as under_test
 from portpart.backends.cuda import nvrtc
 from portpart.backends.cuda.compile import (
-    LEAST_ITEMS,
     WORTH_RESIDENT,
     ResidentKernel,
     ask,
@@ -91,6 +90,16 @@ def test_what_the_compiler_says_reaches_those_who_wait(asked, monkeypatch):
         Modules(90, "14.0").ask("words", lambda: "x").wait()
 
 
+def test_what_is_postponed_is_written_by_others(asked, tmp_path):
+    with cache_folder.postponed() as found:
+        cache_folder.write("mine.kernel", b"1")
+        in_a_thread(lambda: cache_folder.write("theirs.kernel", b"2")).join()
+    assert [path.name for path in tmp_path.iterdir()] == ["theirs.kernel"]
+    assert found == [("mine.kernel", b"1")]
+    cache_folder.write_all(found)
+    assert cache_folder.read("mine.kernel") == b"1"
+
+
 class Loaded:
     """A stand-in of CuPy and of its modules: a function is its code."""
 
@@ -121,18 +130,18 @@ class Text:
         return "y"
 
 
-@pytest.mark.parametrize("size", [1, WORTH_RESIDENT // 2])
-def test_a_resident_kernel_is_compiled_beside_other_work_once_that_pays(asked, size):
+def test_a_resident_kernel_is_compiled_beside_other_work_once_that_pays(asked):
     resident = ResidentKernel(Loaded(), Modules(90, "14.0"), Text())
-    runs = WORTH_RESIDENT // max(LEAST_ITEMS, size)
-    assert [resident.ready(size) for _ in range(runs - 1)] == [None] * (runs - 1)
+    resident.walked(WORTH_RESIDENT - 1)
+    assert resident.ready() is None
+    resident.walked(1)
     assert asked == []
-    resident.ready(size)  # now it is asked for
-    until(lambda: resident.ready(size) is not None)
-    assert resident.ready(size) == RESIDENT
+    resident.ready()  # now it is asked for
+    until(lambda: resident.ready() is not None)
+    assert resident.ready() == RESIDENT
     assert len(asked) == 1
     other = ResidentKernel(Loaded(), Modules(90, "14.0"), Text())  # another process
-    assert other.ready(size) == RESIDENT
+    assert other.ready() == RESIDENT
     assert len(asked) == 1
 
 
@@ -141,7 +150,7 @@ def test_a_resident_kernel_may_be_waited_for(asked, how):
     modules = Modules(90, "14.0")
     modules.quick = how == "of this program"
     resident = ResidentKernel(Loaded(), modules, Text(), waits=modules.quick)
-    assert resident.ready(1) == RESIDENT
+    assert resident.ready() == RESIDENT
 
 
 def test_parts_that_are_asked_for_together_share_modules(asked):

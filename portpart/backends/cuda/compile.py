@@ -19,11 +19,8 @@ from portpart.backends.language.types import type_of
 from portpart.backends.packing import tag_of
 from portpart.backends.program import Program
 
-WORTH_RESIDENT = 1 << 19
-"""Work items of a program from which its resident kernel pays: some seconds' work for a core."""
-
-LEAST_ITEMS = WORTH_RESIDENT // 8
-"""As many count for each run, which takes time to launch."""
+WORTH_RESIDENT = 1 << 15
+"""Launches from Python of a program from which its resident kernel pays: a quarter of a second."""
 
 Key = tuple[Kernel, tuple[str, ...], int]
 """A kernel, the tags of its arguments, the width of its team."""
@@ -90,10 +87,13 @@ class ResidentKernel:
         self._left = WORTH_RESIDENT
         self._function: Any = None
 
-    def ready(self, size: int) -> Any:
-        """The function, for a run over so many work items; None while it is not there."""
+    def walked(self, launches: int) -> None:
+        """Count a run without it."""
+        self._left -= launches
+
+    def ready(self) -> Any:
+        """The function; None while it is not there."""
         if self._function is None:
-            self._left -= max(size, LEAST_ITEMS)
             if self._code is None and (self._waits or self._left <= 0):
                 self._code = ask_resident(self._modules, self._text)
             if self._code is not None and (self._waits or self._code.is_there):

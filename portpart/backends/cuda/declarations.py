@@ -7,6 +7,7 @@ given a value there before anything else mentions it; several blocks may each ho
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import lru_cache
 
 from portpart.backends.language.typed import TypedFunction
@@ -73,7 +74,17 @@ class Places:
 @lru_cache(maxsize=1 << 16)
 def mentioned(node: ast.AST) -> frozenset[str]:
     """Names that occur in `node`; the same functions are written for many types."""
-    return frozenset(child.id for child in ast.walk(node) if isinstance(child, ast.Name))
+    return frozenset(_names(node))
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield from mentioned(child)
+        else:
+            yield from _names(child)
+    if isinstance(node, ast.Name):
+        yield node.id
 
 
 def assigns(node: ast.stmt, name: str) -> bool:

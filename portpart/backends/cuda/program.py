@@ -72,7 +72,10 @@ class CudaExecutable:
             self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
             if not self._starts(stream, size):
                 self._load()
+                before = self.space.counters.launches
                 self._walk(self.program.steps, self.layout.bindings.named(bindings), small)
+                if self._kernel is not None:
+                    self._kernel.walked(self.space.counters.launches - before)
             stream.record(self._done)
             self._last = stream
 
@@ -88,7 +91,7 @@ class CudaExecutable:
         if self.space.program_mode == GRAPH:
             self._graph(size <= SMALL_SIZE).launch(stream)
         else:
-            resident = self._ready(size)
+            resident = self._ready()
             if resident is None:
                 return False
             blocks = resident_blocks(size, self.text.max_blocks)
@@ -96,12 +99,12 @@ class CudaExecutable:
         self.space.counters.launches += 1
         return True
 
-    def _ready(self, size: int) -> Cooperative | None:
+    def _ready(self) -> Cooperative | None:
         """The resident kernel; None while it is not there."""
         if self._resident is None:
             if self._kernel is None:
                 self._kernel = self.space.kernels.resident(self.text, self.laps is not None)
-            function = self._kernel.ready(size)
+            function = self._kernel.ready()
             if function is not None:
                 self._resident = Cooperative(function, self.space.multiprocessors)
         return self._resident

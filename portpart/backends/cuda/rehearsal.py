@@ -115,9 +115,10 @@ class Rehearsals:
                 self._done.add(kind)
                 note = self._note(kind)
                 if cache_folder.read(note) is None:
-                    with suppress(Exception):
+                    with suppress(Exception), cache_folder.postponed() as found:
                         call(self.space)
                     self.space.ask()
+                    WRITING.submit(lambda: cache_folder.write_all(found))
                     WRITING.submit(lambda: NOW.submit(  # the last
                         lambda: cache_folder.write(note, kind.encode())))
 

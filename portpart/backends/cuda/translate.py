@@ -110,6 +110,7 @@ def _parameters(typed: TypedFunction, names: NameTable) -> list[str]:
     ]
 
 
+@functools.cache
 def _declared(kind: ArgumentType) -> str:
     return f"{kind.dtype}*" if isinstance(kind, ArrayType) else str(kind)
 

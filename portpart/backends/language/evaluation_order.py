@@ -21,6 +21,8 @@ def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> Non
     Statements inside it are not looked at.  `arrays` names the parameters that are arrays and the
     team arrays; two of them are taken to be different arrays.
     """
+    if not any(_calls_with_effects(each, has_effects) for each in _expressions(statement)):
+        return
     for operands in _unordered_parts(statement):
         for operand in operands:
             for call in _calls_with_effects(operand, has_effects):
@@ -35,9 +37,7 @@ def _unordered_parts(statement: ast.stmt) -> Iterator[list[ast.expr]]:
     """Lists of expressions that C++ may evaluate in any order."""
     if isinstance(statement, ast.AugAssign):
         yield [statement.target, statement.value]
-    for expression in ast.iter_child_nodes(statement):
-        if not isinstance(expression, ast.expr):
-            continue
+    for expression in _expressions(statement):
         for node in ast.walk(expression):
             if isinstance(node, ast.BinOp):
                 yield [node.left, node.right]
@@ -47,15 +47,18 @@ def _unordered_parts(statement: ast.stmt) -> Iterator[list[ast.expr]]:
                 yield node.args
 
 
-def _calls_with_effects(node: ast.expr, has_effects: HasEffects) -> Iterator[ast.Call]:
-    for child in ast.walk(node):
-        if isinstance(child, ast.Call) and has_effects(child):
-            yield child
+def _expressions(statement: ast.stmt) -> list[ast.expr]:
+    return [node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.expr)]
+
+
+def _calls_with_effects(node: ast.expr, has_effects: HasEffects) -> list[ast.Call]:
+    return [child for child in ast.walk(node)
+            if isinstance(child, ast.Call) and has_effects(child)]
 
 
 def _depends(node: ast.expr, touched: set[str], has_effects: HasEffects) -> bool:
     """True if `node` has an effect of its own or reads one of the arrays `touched`."""
-    if any(True for _ in _calls_with_effects(node, has_effects)):
+    if _calls_with_effects(node, has_effects):
         return True
     for child in ast.walk(node):
         read: Sequence[ast.expr] = child.args if isinstance(child, ast.Call) else []
