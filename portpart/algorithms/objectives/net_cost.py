@@ -17,7 +17,13 @@ from portpart.algorithms.objectives.cut import (
     one_distance,
     weight_itself,
 )
-from portpart.algorithms.objectives.net_ties import counted_ties, tie_of
+from portpart.algorithms.objectives.net_ties import (
+    AT_ONCE,
+    counted_ties,
+    net_at,
+    tie_of,
+    weight_at,
+)
 from portpart.algorithms.objectives.objective import (
     Found,
     Objective,
@@ -26,12 +32,19 @@ from portpart.algorithms.objectives.objective import (
     Tables,
     Valuation,
 )
-from portpart.algorithms.objectives.pin_state import NetRows, is_alone, is_present, spread_of
+from portpart.algorithms.objectives.pin_state import (
+    NetRows,
+    bit_of,
+    is_alone,
+    is_present,
+    spread_of,
+)
 from portpart.backends.language import (
     DeviceFunction,
     device,
     int64,
     lane,
+    popcount,
     team_size,
     team_sum,
     value_or,
@@ -81,9 +94,54 @@ def is_split(v, graph: NetRows, part):
 
 
 @cache
+def loss_at(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+
+    @device
+    def loss_at(place, end, here, there, graph: NetRows):
+        """What the net there costs more if a pin goes from bit `here` to bit `there` of a word.
+
+        Places behind the end cost nothing.  No branches, so that several are asked at once.
+        """
+        net = net_at(place, end, graph)
+        present = graph.state.sets[2 * net]
+        stays = graph.state.sets[2 * net + 1] & here == 0
+        counts = int64(stays) * int64(present & there == 0)
+        spread = popcount(present)
+        return counts * (price(spread + 1) - price(spread)) * weight_at(place, end, net, graph)
+
+    return loss_at
+
+
+@cache
+def losses_of_one_word(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+    loss = loss_at(price)
+
+    @device
+    def losses_of_one_word(v, here, block, graph: NetRows):
+        """What the nets of a lane cost more if v goes to the block, where a word has all blocks."""
+        begin = int64(graph.begin[v]) + lane()
+        end = int64(graph.end[v])
+        width = team_size()
+        bit = bit_of(here)
+        there = bit_of(block)
+        total = int64(0)
+        for place in range(begin, end, AT_ONCE * width):
+            loss_0 = loss(place, end, bit, there, graph)
+            loss_1 = loss(place + width, end, bit, there, graph)
+            loss_2 = loss(place + 2 * width, end, bit, there, graph)
+            loss_3 = loss(place + 3 * width, end, bit, there, graph)
+            total += loss_0 + loss_1 + loss_2 + loss_3
+        return total
+
+    return losses_of_one_word
+
+
+@cache
 def note_losses(price: DeviceFunction) -> DeviceFunction:
     """Device function for a price."""
-    tie_of_pin = tie_of(price)
+    tie_of_pin, losses = tie_of(price), losses_of_one_word(price)
 
     @device
     def note_losses(v, graph: NetRows, part, found: Found):
@@ -99,11 +157,14 @@ def note_losses(price: DeviceFunction) -> DeviceFunction:
         here = int64(part[v])
         loss = int64(0)
         if block >= 0:
-            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-                net = graph.targets[place]
-                if not is_present(net, block, graph):
-                    if not is_alone(net, here, graph):
-                        loss += tie_of_pin(net, here, graph)
+            if graph.state.words.width == 1 and team_size() > 1:
+                loss = losses(v, here, block, graph)
+            else:
+                for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+                    net = graph.targets[place]
+                    if not is_present(net, block, graph):
+                        if not is_alone(net, here, graph):
+                            loss += tie_of_pin(net, here, graph)
         loss = team_sum(loss)
         if lane() == 0:
             found.own = loss

@@ -41,6 +41,9 @@ from portpart.graphs.rows import Csr
 CAPACITY = BITS
 """Blocks whose weights are counted at a time: those of a word."""
 
+AT_ONCE = 4
+"""Nets or pins that a lane of several asks for at once, as each access takes very long."""
+
 BASE, WIDEST, NOTES = 0, 1, 2
 """What `Ties.blocks` notes: the first block that is counted, and how many blocks a net may touch
 that makes them candidates; and how much that is."""
@@ -95,42 +98,74 @@ def blocks_beside(net, bit, graph: NetRows):
     return graph.state.sets[2 * net] & ~(graph.state.sets[2 * net + 1] & bit)
 
 
+@device
+def net_at(place, end, graph: NetRows):
+    """The net at a place of a row that ends at `end`; behind it the last one, for no branch."""
+    return int64(graph.targets[min(place, end - 1)])
+
+
+@device
+def weight_at(place, end, net, graph: NetRows):
+    """The weight of this net; 0 behind the end."""
+    return int64(place < end) * value_or(graph.nets.weights, net, 1)
+
+
+@cache
+def add_to_blocks(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+
+    @device
+    def add_to_blocks(blocks, weight, ties: Ties):
+        """Add what a net of this weight ties to its other blocks."""
+        others = popcount(blocks)
+        tie = (price(others + 1) - price(others)) * weight
+        if tie != 0:
+            left = uint64(blocks)
+            while left != 0:
+                team_atomic_add(ties.weights, ctz(left), tie)
+                left &= left - uint64(1)
+        return tie
+
+    return add_to_blocks
+
+
 @cache
 def add_ties_of_one_word(price: DeviceFunction) -> DeviceFunction:
     """Device function for a price."""
+    add = add_to_blocks(price)
 
     @device
     def add_ties_of_one_word(v, here, graph: NetRows, ties: Ties):
         """Add up what ties v to all blocks, where a word has them.
 
-        A lane asks for what it has to know of its next net before it adds this one's: atomics wait
-        for all that was asked before them, so nothing else would overlap.
+        A lane of several asks for what it has to know of AT_ONCE nets before it adds any: atomics
+        wait for all that was asked before them, so nothing else would overlap.
         """
         bit = bit_of(here)
         end = int64(graph.end[v])
-        place = int64(graph.begin[v]) + lane()
-        blocks = uint64(0)
-        weight = int64(0)
-        if place < end:
-            net = int64(graph.targets[place])
-            blocks = blocks_beside(net, bit, graph)
-            weight = int64(value_or(graph.nets.weights, net, 1))
-        while place < end:
-            place += team_size()
-            next_blocks = uint64(0)
-            next_weight = int64(0)
-            if place < end:
+        width = team_size()
+        if width == 1:
+            for place in range(graph.begin[v], end):
                 net = int64(graph.targets[place])
-                next_blocks = blocks_beside(net, bit, graph)
-                next_weight = int64(value_or(graph.nets.weights, net, 1))
-            others = popcount(blocks)
-            tie = (price(others + 1) - price(others)) * weight
-            if tie != 0:
-                while blocks != 0:
-                    team_atomic_add(ties.weights, ctz(blocks), tie)
-                    blocks &= blocks - uint64(1)
-            blocks = next_blocks
-            weight = next_weight
+                weight = value_or(graph.nets.weights, net, 1)
+                add(blocks_beside(net, bit, graph), weight, ties)
+        else:
+            for place in range(graph.begin[v] + lane(), end, AT_ONCE * width):
+                net_0 = net_at(place, end, graph)
+                net_1 = net_at(place + width, end, graph)
+                net_2 = net_at(place + 2 * width, end, graph)
+                net_3 = net_at(place + 3 * width, end, graph)
+                blocks_0 = blocks_beside(net_0, bit, graph)
+                blocks_1 = blocks_beside(net_1, bit, graph)
+                blocks_2 = blocks_beside(net_2, bit, graph)
+                blocks_3 = blocks_beside(net_3, bit, graph)
+                weight_1 = weight_at(place + width, end, net_1, graph)
+                weight_2 = weight_at(place + 2 * width, end, net_2, graph)
+                weight_3 = weight_at(place + 3 * width, end, net_3, graph)
+                add(blocks_0, weight_at(place, end, net_0, graph), ties)
+                add(blocks_1, weight_1, ties)
+                add(blocks_2, weight_2, ties)
+                add(blocks_3, weight_3, ties)
         return end
 
     return add_ties_of_one_word
