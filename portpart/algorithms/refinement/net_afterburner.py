@@ -9,9 +9,10 @@ it is that of gains, the largest first, and of ids where gains are equal.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
+from portpart.algorithms.objectives.net_ties import AT_ONCE
 from portpart.algorithms.objectives.pin_state import (
-    LARGE_TEAM,
     MAX_SMALL,
     NetRows,
     size_of_net,
@@ -21,21 +22,28 @@ from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
+    Record,
     atomic_add,
+    ctz,
     device,
     int8,
     int32,
     int64,
     kernel,
     lane,
+    popcount,
     team_array,
     team_atomic_add,
     team_last,
     team_scan,
     team_size,
     team_sync,
+    uint64,
     value_or,
 )
+
+MAX_GROUP = 128
+"""Moves of a large net that a team makes at once: each lane looks at those before its own."""
 
 
 @cache
@@ -72,52 +80,81 @@ def step_in_net(j, size, before, after):
     return step_of(there_now, here_now)
 
 
+class Movers(Record):
+    """A group of a net's pins that want to move: from where to where they do."""
+
+    left: Any
+    reached: Any
+
+
 @device
-def step_in_group(j, movers, first, graph: NetRows, run: Run):
+def group_size():
+    """Pins of a group, at most."""
+    return min(MAX_GROUP, team_size())
+
+
+@device
+def step_in_group(j, movers: Movers, first, graph: NetRows):
     """The same for mover j of a group of pins, from the counters before any of these moves."""
-    here = run.moves.part[movers[j]]
-    there = run.cache.best_target[movers[j]]
+    here = movers.left[j]
+    there = movers.reached[j]
     here_now = int64(graph.state.counts[first + here])
     there_now = int64(graph.state.counts[first + there])
     for other in range(j):
-        left = run.moves.part[movers[other]]
-        reached = run.cache.best_target[movers[other]]
+        left = movers.left[other]
+        reached = movers.reached[other]
         here_now += int64(reached == here) - int64(left == here)
         there_now += int64(reached == there) - int64(left == there)
     return step_of(there_now, here_now)
 
 
 @device
-def shift_counters(v, first, by, graph: NetRows, run: Run):
-    """Count a pin where it wants to be (by 1), or where it is again (by -1)."""
-    team_atomic_add(graph.state.counts, first + run.moves.part[v], -by)
-    team_atomic_add(graph.state.counts, first + run.cache.best_target[v], by)
-    return v
+def shift_counters(first, here, there, graph: NetRows):
+    """Count a pin in block `there` that was counted in `here`."""
+    team_atomic_add(graph.state.counts, first + here, -1)
+    team_atomic_add(graph.state.counts, first + there, 1)
+    return there
 
 
 @cache
-def gather_movers(wants: DeviceFunction, in_line: DeviceFunction) -> DeviceFunction:
+def who_joins(wants: DeviceFunction, in_line: DeviceFunction) -> DeviceFunction:
     """Device function for those who want to move, and where they stand."""
 
     @device
-    def gather_movers(base, end, movers, graph: NetRows, run: Run):
-        """Put those that want to move, of the next ones in line from place `base`, into a list.
+    def joins_at(place, end, graph: NetRows, run: Run):
+        """1 if who stands there wants to move, else 0."""
+        v = in_line(min(place, end - 1), graph)
+        return int64(place < end) * int64(wants(v, run.moves, run.cache, run.level))
 
-        All lanes of a team together.  Returns how many they are.
-        """
-        place = base + lane()
-        joins = int64(0)
-        v = int32(-1)
-        if place < end:
-            v = in_line(place, graph)
-            joins = int64(wants(v, run.moves, run.cache, run.level))
-        until = team_scan(joins)
-        if joins != 0:
-            movers[until - 1] = v
-        team_sync()
-        return team_last(until)
+    @device
+    def who_joins(place, end, graph: NetRows, run: Run):
+        """A bit for each of the next AT_ONCE in line that wants to move; asked at once."""
+        joins_0 = joins_at(place, end, graph, run)
+        joins_1 = joins_at(place + 1, end, graph, run)
+        joins_2 = joins_at(place + 2, end, graph, run)
+        joins_3 = joins_at(place + 3, end, graph, run)
+        return uint64(joins_0 + 2 * joins_1 + 4 * joins_2 + 8 * joins_3)
 
-    return gather_movers
+    return who_joins
+
+
+@cache
+def list_group(in_line: DeviceFunction) -> DeviceFunction:
+    """Device function for who stands in line."""
+
+    @device
+    def list_group(joins, number, place, listed, graph: NetRows):
+        """List those of a lane that join, the first of whom is that number of the group."""
+        left = uint64(joins)
+        mine = int64(number)
+        while left != 0:
+            if mine >= 0 and mine < group_size():
+                listed[mine] = in_line(place + ctz(left), graph)
+            mine += 1
+            left &= left - uint64(1)
+        return mine
+
+    return list_group
 
 
 def burning(price: DeviceFunction, wants: DeviceFunction, turns: Turns) -> tuple[Kernel, Kernel]:
@@ -172,34 +209,104 @@ def burn_small_nets(price: DeviceFunction, wants: DeviceFunction, turns: Turns) 
 
 
 @cache
+def burn_group(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+    tell = tell_gain(price)
+
+    @device
+    def burn_group(count, net, spread, movers: Movers, graph: NetRows, run: Run):
+        """Tell the movers that `movers.left` lists, and count them where they want to be.
+
+        Returns how many blocks more the net touches then.  All lanes of a team together.
+        """
+        first = int64(graph.state.row[net]) * graph.state.words.blocks
+        team_sync()
+        v = int64(0)
+        moves = lane() < min(count, group_size())
+        if moves:
+            v = int64(movers.left[lane()])
+            movers.left[lane()] = run.moves.part[v]
+            movers.reached[lane()] = run.cache.best_target[v]
+        team_sync()
+        step = int64(0)
+        if moves:
+            step = step_in_group(lane(), movers, first, graph)
+        until = team_scan(step)
+        team_sync()
+        if moves:
+            tell(v, net, spread + until - step, step, graph)
+            shift_counters(first, movers.left[lane()], movers.reached[lane()], graph)
+        team_sync()
+        return team_last(until)
+
+    return burn_group
+
+
+@cache
+def burn_line(price: DeviceFunction, wants: DeviceFunction,
+              in_line: DeviceFunction) -> DeviceFunction:
+    """Device function for a price, those who want to move, and where they stand."""
+    joining, listing, burn = who_joins(wants, in_line), list_group(in_line), burn_group(price)
+
+    @device
+    def burn_line(net, end, movers: Movers, graph: NetRows, run: Run):
+        """Tell those in line that want to move, group by group.  All lanes of a team together."""
+        spread = int64(graph.state.spread[net])
+        for base in range(int64(graph.nets.begin[net]), end, AT_ONCE * team_size()):
+            place = base + AT_ONCE * lane()
+            joins = joining(place, end, graph, run)
+            until = team_scan(popcount(joins))
+            total = team_last(until)
+            number = until - popcount(joins)
+            for begin in range(0, total, group_size()):
+                listing(joins, number - begin, place, movers.left, graph)
+                spread += burn(total - begin, net, spread, movers, graph, run)
+        return spread
+
+    return burn_line
+
+
+@cache
+def count_back(wants: DeviceFunction) -> DeviceFunction:
+    """Device function for those who want to move."""
+
+    @device
+    def count_back(net, first, own, graph: NetRows, run: Run):
+        """Counters of a net are again what they were; `own` was that of the lane, if each has one.
+
+        All lanes of a team together.
+        """
+        if graph.state.words.blocks <= team_size():
+            if lane() < graph.state.words.blocks:
+                graph.state.counts[first + lane()] = own
+        else:
+            for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+                v = graph.nets.pins[place]
+                if wants(v, run.moves, run.cache, run.level):
+                    shift_counters(first, run.cache.best_target[v], run.moves.part[v], graph)
+        return own
+
+    return count_back
+
+
+@cache
 def burn_large_nets(price: DeviceFunction, wants: DeviceFunction, turns: Turns) -> Kernel:
     """The kernel for nets with counters."""
-    tell, line_up = tell_gain(price), turns.line_up
-    gather = gather_movers(wants, turns.in_line)
+    burn, back, line_up = burn_line(price, wants, turns.in_line), count_back(wants), turns.line_up
 
     @kernel
     def burn_large_net(i, graph: NetRows, run: Run):
         """Tell the pins of net i the same; its counters go along and come back."""
-        movers = team_array(int32, LARGE_TEAM)
+        movers = Movers(left=team_array(int32, MAX_GROUP), reached=team_array(int32, MAX_GROUP))
         net = graph.state.large_list[i]
         first = int64(graph.state.row[net]) * graph.state.words.blocks
-        spread = int64(graph.state.spread[net])
+        own = int32(0)
+        if lane() < graph.state.words.blocks:
+            own = graph.state.counts[first + lane()]
         end = line_up(net, graph, run)
-        for base in range(int64(graph.nets.begin[net]), end, team_size()):
-            count = gather(base, end, movers, graph, run)
-            step = int64(0)
-            if lane() < count:
-                step = step_in_group(lane(), movers, first, graph, run)
-            until = team_scan(step)
-            if lane() < count:
-                tell(movers[lane()], net, spread + until - step, step, graph)
-                shift_counters(movers[lane()], first, 1, graph, run)
-            spread += team_last(until)
-            team_sync()
-        for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
-            v = graph.nets.pins[place]
-            if wants(v, run.moves, run.cache, run.level):
-                shift_counters(v, first, -1, graph, run)
+        team_sync()
+        burn(net, end, movers, graph, run)
+        back(net, first, own, graph, run)
         if lane() == 0:
             graph.state.is_listed[net] = int32(0)
 
