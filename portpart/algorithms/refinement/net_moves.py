@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.objectives.net_sets import store_large, store_small
+from portpart.algorithms.objectives.net_ties import AT_ONCE, net_at
 from portpart.algorithms.objectives.pin_state import (
     ALONE_CHANGED,
     MAX_SMALL,
@@ -34,6 +35,8 @@ from portpart.backends.language import (
     kernel,
     lane,
     team_array,
+    team_last,
+    team_scan,
     team_size,
     team_sync,
     value_or,
@@ -58,17 +61,105 @@ def list_net(net, small, large, state: PinState):
 
 
 @device
+def claim_net(net, listed, asks, state: PinState):
+    """1 if who asks has to put a net on its list, which was not `listed` a moment ago; else 0."""
+    claimed = int64(0)
+    if asks != 0 and listed == 0:
+        claimed = int64(atomic_cas(state.is_listed, net, int32(0), int32(1)) == 0)
+    return claimed
+
+
+@device
+def places_on_list(count, small, state: PinState):
+    """The first of so many places for each lane on the list of small nets.
+
+    All lanes of a team together.
+    """
+    until = team_scan(count)
+    total = team_last(until)
+    first = int64(0)
+    if total > 0:
+        if lane() == team_size() - 1:
+            first = atomic_add(state.words, small, total)
+        first = team_last(first)
+    return first + until - count
+
+
+@device
+def list_claimed(net, claimed, place, large, state: PinState):
+    """Put a net that has been claimed on its list, a small one at a place; returns the next one."""
+    after = int64(place)
+    if claimed != 0:
+        if state.row[net] < 0:
+            state.small_list[place] = int32(net)
+            after += 1
+        else:
+            state.large_list[atomic_next(state.words, large)] = int32(net)
+    return after
+
+
+@device
+def list_nets(net_0, net_1, net_2, net_3, asked, small, large, state: PinState):
+    """Put those of four nets of a lane whose bits are `asked` on the lists of their kinds, once.
+
+    Each access is made for all four before anything waits for it.  All lanes of a team together;
+    in any order.
+    """
+    listed_0 = atomic_load(state.is_listed, net_0)
+    listed_1 = atomic_load(state.is_listed, net_1)
+    listed_2 = atomic_load(state.is_listed, net_2)
+    listed_3 = atomic_load(state.is_listed, net_3)
+    claimed_0 = claim_net(net_0, listed_0, asked & 1, state)
+    claimed_1 = claim_net(net_1, listed_1, asked & 2, state)
+    claimed_2 = claim_net(net_2, listed_2, asked & 4, state)
+    claimed_3 = claim_net(net_3, listed_3, asked & 8, state)
+    count = claimed_0 * int64(state.row[net_0] < 0) + claimed_1 * int64(state.row[net_1] < 0)
+    count += claimed_2 * int64(state.row[net_2] < 0) + claimed_3 * int64(state.row[net_3] < 0)
+    place = places_on_list(count, small, state)
+    place = list_claimed(net_0, claimed_0, place, large, state)
+    place = list_claimed(net_1, claimed_1, place, large, state)
+    place = list_claimed(net_2, claimed_2, place, large, state)
+    return list_claimed(net_3, claimed_3, place, large, state)
+
+
+@device
+def count_move(net, moves, here, there, state: PinState):
+    """Count a pin in block `there` that was in `here`, if it moves and the net has counters."""
+    if moves != 0 and state.row[net] >= 0:
+        first = int64(state.row[net]) * state.words.blocks
+        atomic_add(state.counts, first + here, -1)
+        atomic_add(state.counts, first + there, 1)
+    return moves
+
+
+@device
+def nets_within(place, end):
+    """A bit for each of the four places of a lane from `place` on that is before the end."""
+    within = int64(place < end) + 2 * int64(place + team_size() < end)
+    within += 4 * int64(place + 2 * team_size() < end)
+    return within + 8 * int64(place + 3 * team_size() < end)
+
+
+@device
 def touch_nets(v, graph: NetRows, run: Run):
     """Account for the move of v to its target, and list its nets.  Atomic, order-free."""
     here = run.moves.part[v]
     there = run.moves.target[v]
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        net = graph.targets[place]
-        list_net(net, NetWords.small_touched, NetWords.large_touched, graph.state)
-        if graph.state.row[net] >= 0:
-            first = int64(graph.state.row[net]) * graph.state.words.blocks
-            atomic_add(graph.state.counts, first + here, -1)
-            atomic_add(graph.state.counts, first + there, 1)
+    end = int64(graph.end[v])
+    width = team_size()
+    for base in range(int64(graph.begin[v]), end, AT_ONCE * width):
+        place = base + lane()
+        net_0 = net_at(place, end, graph)
+        net_1 = net_at(place + width, end, graph)
+        net_2 = net_at(place + 2 * width, end, graph)
+        net_3 = net_at(place + 3 * width, end, graph)
+        within = nets_within(place, end)
+        list_nets(net_0, net_1, net_2, net_3, within, NetWords.small_touched,
+                  NetWords.large_touched, graph.state)
+        count_move(net_0, within & 1, here, there, graph.state)
+        count_move(net_1, within & 2, here, there, graph.state)
+        count_move(net_2, within & 4, here, there, graph.state)
+        count_move(net_3, within & 8, here, there, graph.state)
     if lane() == 0:
         weigh_vertex(v, graph, run)
     return v

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from portpart.algorithms.objectives.pin_state import NetRows, NetWords
+from portpart.algorithms.objectives.net_ties import AT_ONCE, net_at
+from portpart.algorithms.objectives.pin_state import NetRows, NetWords, PinState
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.label_propagation import commit_move
-from portpart.algorithms.refinement.net_moves import list_net
+from portpart.algorithms.refinement.net_moves import list_nets, nets_within
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
     DeviceFunction,
@@ -29,27 +30,47 @@ from portpart.graphs.rows import degree_of
 
 
 @device
-def announce(v, graph: NetRows, run: Run):
-    """List the nets of v, which wants to move.  All lanes of a team together; order-free.
+def must_be_asked(row, wants, here, there, state: PinState):
+    """1 if a net of that row of counters, or none, is asked about a move; 0 if nobody wants one.
 
     A net with counters costs the same after any of these moves if none of its blocks may lose all
     its pins and none gets its first one: then it need not be asked.
     """
+    asked = int64(wants != 0)
+    if asked != 0 and row >= 0:
+        first = int64(row) * state.words.blocks
+        leaving = atomic_add(state.leaving, first + here, 1) + 1
+        stays = leaving < state.counts[first + here] and state.counts[first + there] != 0
+        asked = 1 - int64(stays)
+    return asked
+
+
+@device
+def announce(v, graph: NetRows, run: Run):
+    """List the nets of v, which wants to move.  All lanes of a team together; order-free."""
     here = run.moves.part[v]
     there = run.cache.best_target[v]
     if lane() == 0:
         graph.state.after[v] = (pull_of(v, there, run.blocks) - pull_of(v, here, run.blocks))
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        net = graph.targets[place]
-        asked = graph.state.row[net] < 0
-        if not asked:
-            first = int64(graph.state.row[net]) * graph.state.words.blocks
-            leaving = atomic_add(graph.state.leaving, first + here, 1) + 1
-            asked = leaving >= graph.state.counts[first + here]
-            if graph.state.counts[first + there] == 0:
-                asked = True
-        if asked:
-            list_net(net, NetWords.small_listed, NetWords.large_listed, graph.state)
+    end = int64(graph.end[v])
+    width = team_size()
+    for base in range(int64(graph.begin[v]), end, AT_ONCE * width):
+        place = base + lane()
+        net_0 = net_at(place, end, graph)
+        net_1 = net_at(place + width, end, graph)
+        net_2 = net_at(place + 2 * width, end, graph)
+        net_3 = net_at(place + 3 * width, end, graph)
+        row_0 = graph.state.row[net_0]
+        row_1 = graph.state.row[net_1]
+        row_2 = graph.state.row[net_2]
+        row_3 = graph.state.row[net_3]
+        within = nets_within(place, end)
+        asked = must_be_asked(row_0, within & 1, here, there, graph.state)
+        asked += 2 * must_be_asked(row_1, within & 2, here, there, graph.state)
+        asked += 4 * must_be_asked(row_2, within & 4, here, there, graph.state)
+        asked += 8 * must_be_asked(row_3, within & 8, here, there, graph.state)
+        list_nets(net_0, net_1, net_2, net_3, asked, NetWords.small_listed,
+                  NetWords.large_listed, graph.state)
     return v
 
 
@@ -65,6 +86,14 @@ def lose_nothing(v, graph: NetRows):
     return graph.state.after[v] >= 0
 
 
+@device
+def forget_leaving(row, here, state: PinState):
+    """Nobody wants to leave block `here` of a net any longer, if it has counters."""
+    if row >= 0:
+        state.leaving[int64(row) * state.words.blocks + here] = int32(0)
+    return row
+
+
 @cache
 def move_if_nets_agree(agree: DeviceFunction) -> DeviceFunction:
     """Device function for what nets agree to."""
@@ -73,10 +102,17 @@ def move_if_nets_agree(agree: DeviceFunction) -> DeviceFunction:
     def move_if_nets_agree(v, graph: NetRows, run: Run):
         """Move v if its nets agree.  All lanes of a team together."""
         here = run.moves.part[v]
-        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            row = graph.state.row[graph.targets[place]]
-            if row >= 0:
-                graph.state.leaving[int64(row) * graph.state.words.blocks + here] = int32(0)
+        end = int64(graph.end[v])
+        width = team_size()
+        for place in range(graph.begin[v] + lane(), end, AT_ONCE * width):
+            row_0 = graph.state.row[net_at(place, end, graph)]
+            row_1 = graph.state.row[net_at(place + width, end, graph)]
+            row_2 = graph.state.row[net_at(place + 2 * width, end, graph)]
+            row_3 = graph.state.row[net_at(place + 3 * width, end, graph)]
+            forget_leaving(row_0, here, graph.state)
+            forget_leaving(row_1, here, graph.state)
+            forget_leaving(row_2, here, graph.state)
+            forget_leaving(row_3, here, graph.state)
         if lane() == 0 and agree(v, graph):
             commit_move(v, run.cache.best_target[v], run.moves, run.level)
         return v
