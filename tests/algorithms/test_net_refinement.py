@@ -20,6 +20,7 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.objectives.total import net_values, total_cost
 from portpart.algorithms.refinement.moves import move_vertex
+from portpart.algorithms.refinement.net_afterburner import MAX_GROUP
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
     settling,
@@ -263,6 +264,37 @@ def test_vertices_move_that_still_gain_after_those_before_them(space: ExecutionS
              if iteration == 0}
     assert moved == {v for v, gained in expected.items() if gained >= 0}
     assert len(moved) > 10
+
+
+@pytest.mark.parametrize(("k", "order"), [(9, "gain"), (300, "id")])
+def test_movers_of_a_net_of_thousands_of_pins_go_one_after_the_other(space: ExecutionSpace, k: int,
+                                                                     order: str) -> None:
+    """More of them than a team moves at once, in two pieces, and with more blocks than lanes.
+
+    Most pins are in block 0 and stay; all others are tied to that, and some to each other.  The
+    last one of a block to leave it hears so from the large net.
+    """
+    n, leavers = 1400, [*range(10, 180), *range(1100, 1130)]
+    random = np.random.default_rng(k)
+    rows = [list(range(n)), sorted(set(range(n)).difference(leavers)),
+            *([v, v + 200] for v in leavers),
+            *(random.choice(leavers, 2, replace=False).tolist() for _ in range(40))]
+    hypergraph = hypergraph_of(rows, n, [100, 1000] + [5] * len(leavers) + [3] * 40)
+    start = np.zeros(n, np.int32)
+    start[leavers] = 1 + np.arange(len(leavers)) % (k - 1)
+    value = net_objective("km1")
+    refiner, here = refiner_at(space, hypergraph, start, k, str(k), value, rule_for(value, order),
+                               iteration_limit=1)
+    refiner.refine(here, FILTER_RATIO)
+    cache = refiner.run.cache
+    gain, wishes = copied(cache.gain), {
+        v: int(block) for v, block in enumerate(copied(cache.best_target)) if block >= 0}
+    in_turn = sorted(wishes, key=lambda v: (-gain[v] if order == "gain" else 0, v))
+    after = copied(refiner.rows(here).state.after)
+    assert {v: int(after[v]) for v in wishes} == agreed(hypergraph, start, wishes, "km1", in_turn)
+    assert len(wishes) > MAX_GROUP
+    assert_state_is_right(refiner, here, k)
+    assert max(after) >= 90
 
 
 def assert_outcome_is_true(hypergraph: Hypergraph, k: int, name: str, outcome: dict[str, int],
