@@ -46,11 +46,13 @@ PIECE = 2**16
 def store_word(net, word, once, alone, state: PinState):
     """Set a word of both sets of a net; returns what changes."""
     place = place_of_word(net, word * BITS, state)
+    once_before = state.sets[place]
+    alone_before = state.sets[place + 1]
     changed = int64(0)
-    if state.sets[place + 1] != alone:
+    if alone_before != alone:
         changed = int64(ALONE_CHANGED)
         state.sets[place + 1] = alone
-    if state.sets[place] != once:
+    if once_before != once:
         changed = int64(PRESENT_CHANGED)
         state.sets[place] = once
     return changed

@@ -267,9 +267,9 @@ def settling(price: DeviceFunction,
         net = graph.state.small_list[i]
         size = size_of_net(net, graph.nets)
         begin = int64(graph.nets.begin[net])
+        spread = int64(graph.state.spread[net])
         for j in range(lane(), size, team_size()):
             blocks[j] = block_after(graph.nets.pins[begin + j], run.moves, run.level)
-        spread = int64(graph.state.spread[net])
         team_sync()
         changed = store_small(net, size, blocks, graph)
         settle(net, spread, changed, graph, run)
