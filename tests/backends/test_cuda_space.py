@@ -21,8 +21,7 @@ from tests.gpu import require_cupy
 
 @pytest.fixture(scope="module")
 def cuda() -> CudaSpace:
-    require_cupy()
-    return CudaSpace()
+    return in_mode("resident")
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +39,7 @@ def in_mode(mode: str) -> CudaSpace:
     if mode not in space.program_modes():
         pytest.skip(f"programs do not run in the mode {mode!r} here")
     space.program_mode = mode
+    space.kernels.modules.quick = False
     return space
 
 

@@ -10,6 +10,7 @@ import pytest
 import portpart
 from portpart import generators
 from portpart.backends import cache_folder
+from portpart.backends.cuda.compile import ask_resident
 from tests.gpu import require_cupy
 
 
@@ -32,9 +33,11 @@ def test_resident_kernels_give_the_same_partition(fresh, name):
     working = graph.to(fresh)
     first = portpart.partition(working, 16)
     assert first.stats["launches"] > 500  # each by itself
-    fresh.kernels.modules.quick = False
+    modules = fresh.kernels.modules
+    modules.quick = False
     programs = [executable for _, executable in fresh._executables.values()]
     for executable in programs:
+        ask_resident(modules, executable.text)
         executable._kernel._waits = True
     second = portpart.partition(working, 16)
     assert all(executable._resident is not None for executable in programs)
