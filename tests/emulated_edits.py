@@ -82,8 +82,12 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
 
 
 def edited_nets(graph: Any) -> np.ndarray:
-    """A hypergraph after a batch."""
+    """A hypergraph after a batch, and one that is undone and too large for one look."""
     edited = EditableHypergraph(graph)
+    mark, many = edited.mark(), edited.batch()
+    many.insert_nets(np.arange(0, 2001, 20), np.tile(np.arange(20), 100))
+    edited.apply(many)
+    edited.undo(mark)
     batch = edited.batch()
     nets = batch.insert_nets([0, 9, 12], [*range(8, -1, -1), 3, 1, 2])
     batch.insert_pins(np.arange(10).repeat(3), np.arange(30))
