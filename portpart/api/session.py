@@ -239,8 +239,9 @@ class Session:
             The new id of each old one, -1 where none is alive: of vertices, and of nets.
         """
         with self._state() as rounds, late_interrupts():
+            renamed = rounds.compact()
             self._version += 1
-            return rounds.compact()
+            return renamed
 
     def save(self, path: PathLike) -> None:
         """Write the session to an .npz file: all but marks and open batches.

@@ -258,10 +258,17 @@ class Rounds:
         return net_values(graph, living.part, self.call.problem.num_blocks, PRICES)[name]
 
     def compact(self) -> Any:
-        """Number the living anew; what the new ids are."""
+        """Number the living anew; what the new ids are.  If anything fails all is as before."""
         living = self.following.living()
-        renamed = self.edited.compact()
+        edited, following, bounds = dict(vars(self.edited)), self.following, self._bounds
+        try:
+            renamed = self.edited.compact()
+            self.follow(living.part, living.sizes, living.fixed)
+        except BaseException:
+            vars(self.edited).clear()
+            vars(self.edited).update(edited)
+            self.following, self._bounds = following, bounds
+            raise
         self.log.clear()
         self.marks = WeakSet()
-        self.follow(living.part, living.sizes, living.fixed)
         return renamed
