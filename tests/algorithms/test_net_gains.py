@@ -22,18 +22,20 @@ from portpart.algorithms.initial.fm_gains import (
     Attempts,
     Bisection,
     Tally,
+    Working,
     find_best_of_groups,
     move_by,
     on_attempt,
 )
 from portpart.algorithms.initial.growing import begin_growing, grow_side
-from portpart.algorithms.initial.net_gains import NETS, PRICE, Incidence, incidence_of
+from portpart.algorithms.initial.net_gains import NETS
+from portpart.algorithms.initial.net_prices import PRICE, Incidence, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.project_bisection import choose_for_stray, inherit_side
 from portpart.algorithms.initial.two_way import refine_sides
 from portpart.algorithms.multilevel.grown import grown_parts, levels_below, with_nets
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import device, int32, int64, kernel, lane, team_sync
+from portpart.backends.language import device, int32, int64, kernel, lane, team_array, team_sync
 from portpart.graphs.clique_graph import clique_graph
 from portpart.graphs.hypergraph import Hypergraph
 from tests import net_oracles, oracles
@@ -48,6 +50,7 @@ SPLITS = 2
 SAMPLES: dict[str, Hypergraph] = {
     "weighted": circuit(40, 3, large=37, weighted=True),
     "plain": circuit(30, 4),
+    "wide": circuit(290, 1, large=280),
     "heavy": hypergraph_of([[0, 1, 2, 3], [2, 3], [1, 4, 5], [5], [], [0, 5]], 6,
                            net_weights=[2**50, 3, 2**51, 5, 7, 2**40]),
 }
@@ -88,7 +91,7 @@ class Bisecting:
         """Grow all bisections of the level."""
         run = self.words()
         self.launch(int(run.vertices_of_all), begin_growing(NETS), self.team)
-        self.launch(int(run.attempts), grow_side(NETS), self.team)
+        self.launch(int(run.attempts), grow_side(NETS, self.team), self.team)
 
     def inherit(self) -> None:
         """Take bisections over instead; some vertices are strays."""
@@ -98,11 +101,17 @@ class Bisecting:
         run = self.words()
         self.launch(int(run.attempts), inherit_side, self.team)
         self.launch(int(run.vertices_of_all), choose_for_stray(NETS), self.team)
-        self.launch(int(run.vertices_of_all), NETS.begin_key, self.team)
+        self.begin_keys()
+
+    def begin_keys(self) -> None:
+        """Find gains and cuts from sides."""
+        run = self.words()
+        self.launch(int(run.vertices_of_all), NETS.begin_key)
+        self.launch(int(run.nets_of_all), NETS.add_gains, self.team)
 
     def refine(self) -> None:
         """Refine all bisections of the level."""
-        self.launch(int(self.words().attempts), refine_sides(NETS), self.team)
+        self.launch(int(self.words().attempts), refine_sides(NETS, self.team), self.team)
 
     def go_down(self) -> None:
         """Begin the next level of recursion."""
@@ -167,7 +176,7 @@ def test_gains_and_cuts_follow_every_step(space: ExecutionSpace, name: str) -> N
 
 @pytest.mark.parametrize(("name", "lanes"), [("weighted", 3), ("plain", 8), ("heavy", 64)])
 def test_lanes_share_the_work(name: str, lanes: int) -> None:
-    go_through(Bisecting(LanesSpace(lanes), SAMPLES[name]))
+    go_through(Bisecting(LanesSpace(lanes), SAMPLES[name], lanes))
 
 
 move, take_back = move_by(NETS), NETS.take_back
@@ -175,7 +184,7 @@ move, take_back = move_by(NETS), NETS.take_back
 
 @device
 def there_and_back(attempt, split, bisection: Bisection, splits: Splits, graph: Incidence,
-                   candidates: Candidates, attempts: Attempts, run: Run):
+                   candidates: Candidates, attempts: Working, run: Run):
     """Move every second vertex, and take all of these moves back but the first two."""
     find_best_of_groups(bisection, attempts)
     made = 0
@@ -191,13 +200,19 @@ def there_and_back(attempt, split, bisection: Bisection, splits: Splits, graph: 
 
 
 there_and_back_on_attempt = on_attempt(there_and_back)
+room = NETS.scratch(32)
 
 
 @kernel
 def wander(i, splits: Splits, graph: Incidence, candidates: Candidates, attempts: Attempts,
            run: Run):
     """There and back at bisection i."""
-    there_and_back_on_attempt(i, splits, graph, candidates, attempts, run)
+    working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
+                      best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
+                      shifts=team_array(int64, room), beside=team_array(int32, room),
+                      across=team_array(int32, room), change_beside=team_array(int64, room),
+                      change_across=team_array(int64, room))
+    there_and_back_on_attempt(i, splits, graph, candidates, working, run)
 
 
 def check_taking_back(space: ExecutionSpace, name: str) -> None:
@@ -209,7 +224,7 @@ def check_taking_back(space: ExecutionSpace, name: str) -> None:
     bisecting.launch(2 * bisecting.hypergraph.num_vertices, forget_marks)
     known = oracles.host(bisecting.attempts.key).copy()
     bisecting.attempts.tally[:] = 0
-    bisecting.launch(2 * bisecting.hypergraph.num_vertices, NETS.begin_key)
+    bisecting.begin_keys()
     bisecting.check()
     assert np.array_equal(known, oracles.host(bisecting.attempts.key))
 

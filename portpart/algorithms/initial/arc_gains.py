@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portpart.algorithms.initial.bisection_state import Candidates, Run
-from portpart.algorithms.initial.fm_gains import Attempts, Bisection, keep_best
+from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, keep_best
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.project_bisection import keep_first_key, side_at
 from portpart.backends.language import (
@@ -82,7 +82,7 @@ def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Ru
 
 @device
 def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
-                attempts: Attempts):
+                attempts: Working):
     """Twice the weight of an arc is what the gain of its other end changes by."""
     own = bisection.own
     v = candidates.order[bisection.base + p]
@@ -102,7 +102,7 @@ def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: 
 
 @device
 def take_back_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidates,
-                   attempts: Attempts):
+                   attempts: Working):
     """Let keys follow moves that were undone, all at once.
 
     An arc counts for both its ends with the other sign if one of them was taken back.
@@ -131,7 +131,7 @@ def take_back_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Can
 
 @device
 def take_back_all(made, kept, again, bisection: Bisection, graph: Csr, candidates: Candidates,
-                  attempts: Attempts):
+                  attempts: Working):
     """Mark the vertices of these moves, so that keys may follow all at once."""
     own = bisection.own
     for m in range(kept + lane(), made, team_size()):

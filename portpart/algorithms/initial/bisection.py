@@ -7,6 +7,7 @@ several times, and the best attempt is taken.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +40,9 @@ MIN_WIDE = 512
 
 LOOKS_PER_ARC = 8
 """An arc of the vertex that moves takes as long as so many looks at keys."""
+
+NET_TEAM = 32
+"""Lanes that tell the pins of a net what it gains by them."""
 
 BISECTION_WORK = 8192
 """Rough work of one bisection, in light items: a few are worth a second thread."""
@@ -108,20 +112,30 @@ def _bisect(program: Program, run: Run, rule: GainRule, team: int) -> None:
     with program.if_nonzero(run[Run.inherited]):
         program.launch(run[Run.attempts], inherit_side, team=256)
         program.launch(run[Run.vertices_of_all], choose_for_stray(rule), team=team)
-        program.launch(run[Run.vertices_of_all], rule.begin_key, team=team)
+        _begin_keys(program, run, rule, team)
     with program.otherwise():
         program.launch(run[Run.vertices_of_all], begin_growing(rule), team=team)
-        _go_step_by_step(program, run, grow_side(rule))
-    _go_step_by_step(program, run, refine_sides(rule))
+        _go_step_by_step(program, run, grow_side, rule)
+    _go_step_by_step(program, run, refine_sides, rule)
     program.launch(run[Run.splits_of_all], split_sides, team=256)
 
 
-def _go_step_by_step(program: Program, run: Run, kernel: Kernel) -> None:
+def _begin_keys(program: Program, run: Run, rule: GainRule, team: int) -> None:
+    """First keys, of vertices or net by net."""
+    if rule.add_gains is None:
+        program.launch(run[Run.vertices_of_all], rule.begin_key, team=team)
+    else:
+        program.launch(run[Run.vertices_of_all], rule.begin_key)
+        program.launch(run[Run.nets_of_all], rule.add_gains, team=NET_TEAM)
+
+
+def _go_step_by_step(program: Program, run: Run, kernel: Callable[[GainRule, int], Kernel],
+                     rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
     with program.if_nonzero(run[Run.wide]):
-        program.launch(run[Run.attempts], kernel, team=256, work=BISECTION_WORK)
+        program.launch(run[Run.attempts], kernel(rule, 256), team=256, work=BISECTION_WORK)
     with program.otherwise():
-        program.launch(run[Run.attempts], kernel, team=32, work=BISECTION_WORK)
+        program.launch(run[Run.attempts], kernel(rule, 32), team=32, work=BISECTION_WORK)
 
 
 @device

@@ -20,6 +20,7 @@ class Run(Words):
 
     # Work sizes.
     vertices_of_all: int  # vertices of all candidates together
+    nets_of_all: int
     splits_of_all: int  # bisections of this level, of all candidates
     attempts: int  # attempts at them
     candidates: int
@@ -40,6 +41,7 @@ class Run(Words):
     levels: int
     inherited_levels: int
     vertices: int
+    nets: int
     blocks: int
     coarse_vertices: int
     grown_trials: int  # attempts at a bisection that is grown,

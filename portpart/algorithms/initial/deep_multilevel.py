@@ -23,7 +23,8 @@ from portpart.algorithms.initial.bisection_state import (
     StartSizes,
 )
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
-from portpart.algorithms.initial.net_gains import NETS, PRICE, incidence_of
+from portpart.algorithms.initial.net_gains import NETS
+from portpart.algorithms.initial.net_prices import PRICE, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.order_by_section import order_by_section
 from portpart.backends.interface import Array
@@ -113,6 +114,7 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
         run.blocks, run.seed, run.level = num_blocks, seed, -1
         run.candidates = options.candidates_on(depth)
         run.vertices_of_all = run.candidates * run.vertices
+        run.nets_of_all = run.candidates * run.nets
         run.grown_trials, run.refined_trials = options.trials, options.refined_trials
         run.passes = options.passes if depth > 0 else options.finest_passes
         run.stall_limit = options.stall_limit
@@ -129,6 +131,7 @@ def _run_on(graph: Graph | Hypergraph) -> Run:
     """The words that depend on the graph only."""
     run = Run.zeros()
     run.vertices, run.degree = graph.num_vertices, int(seen_by_vertex(graph))
+    run.nets = graph.num_nets if isinstance(graph, Hypergraph) else 0
     total = (graph.total_arc_weight if isinstance(graph, Graph) else
              4 * PRICE * graph.total_net_weight)
     run.key_bits = max(1, (graph.num_vertices - 1).bit_length())

@@ -90,6 +90,36 @@ class Attempts(WorkRecord):
                                                  * TALLY), zeros=True)
 
 
+class Working(Record):
+    """Attempts, and scratch memory of a team for the nets of a vertex that moves, one for a lane.
+
+    Attributes
+    ----------
+    side, key, moves, best, tally : array
+        Those of `Attempts`.
+    stops : team array of int32
+        Pins at the positions before stops[j] and behind the earlier nets' are pins of net j,
+    shifts : team array of int64
+        shifts[j] before them among all pins.
+    beside, across : team array of int32
+        How many other pins each net has on the side that is left, and across.
+    change_beside, change_across : team array of int64
+        How the keys of these change.
+    """
+
+    side: Array
+    key: Array
+    moves: Array
+    best: Array
+    tally: Array
+    stops: Array
+    shifts: Array
+    beside: Array
+    across: Array
+    change_beside: Array
+    change_across: Array
+
+
 class Bisection(Record):
     """Where an attempt at a bisection has its part of the arrays.
 
@@ -122,7 +152,7 @@ def on_attempt(work: DeviceFunction) -> DeviceFunction:
     """Device function that does ``work(attempt, split, bisection, splits, graph, ...)``."""
 
     @device
-    def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
+    def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Working,
                    run: Run):
         """Do what there is to do for attempt i at the bisections of a level."""
         attempt = i // run.splits
@@ -186,7 +216,7 @@ def position_in(key, mask, bits):
 
 
 @device
-def turn_gain(p, bisection: Bisection, attempts: Attempts):
+def turn_gain(p, bisection: Bisection, attempts: Working):
     """The vertex at p changes sides: it would gain by going back what it lost."""
     tie = attempts.key[bisection.own + p] & ((int64(1) << bisection.bits) - 1)
     attempts.key[bisection.own + p] = 2 * tie - attempts.key[bisection.own + p]
@@ -194,7 +224,7 @@ def turn_gain(p, bisection: Bisection, attempts: Attempts):
 
 
 @device
-def best_in_group(first, wanted, bisection: Bisection, attempts: Attempts):
+def best_in_group(first, wanted, bisection: Bisection, attempts: Working):
     """Largest key of the group from `first` on among those that may leave side `wanted`."""
     own = bisection.own
     top = int64(LOWEST)
@@ -205,7 +235,7 @@ def best_in_group(first, wanted, bisection: Bisection, attempts: Attempts):
 
 
 @device
-def find_best_of_groups(bisection: Bisection, attempts: Attempts):
+def find_best_of_groups(bisection: Bisection, attempts: Working):
     """Fill in the largest keys of all groups, for both sides, where one lane is the team."""
     if team_size() == 1:
         groups = groups_of(bisection)
@@ -216,7 +246,7 @@ def find_best_of_groups(bisection: Bisection, attempts: Attempts):
 
 
 @device
-def best_of_side(here, bisection: Bisection, attempts: Attempts):
+def best_of_side(here, bisection: Bisection, attempts: Working):
     """Largest key of all that may leave side `here`; all lanes get it."""
     top = int64(LOWEST)
     if team_size() == 1:
@@ -232,7 +262,7 @@ def best_of_side(here, bisection: Bisection, attempts: Attempts):
 
 
 @device
-def keep_best(q, bisection: Bisection, attempts: Attempts):
+def keep_best(q, bisection: Bisection, attempts: Working):
     """Correct the best of q's group after a change of its key: look through it if that was it."""
     there = int64(attempts.side[bisection.own + q])
     if there < BARRED:
@@ -254,7 +284,7 @@ def move_by(rule: GainRule) -> DeviceFunction:
 
     @device
     def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
-             attempts: Attempts):
+             attempts: Working):
         """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
 
         Neighbours in the state `opening` may leave side 1 from now on.

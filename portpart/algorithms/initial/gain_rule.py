@@ -25,7 +25,7 @@ class GainRule:
         side 0 than on side 1; strays do not count.
     begin_key : Kernel
         ``begin_key(i, graph, candidates, attempts, run)``: computes the key of vertex i from all
-        sides, and adds its share of the cut.
+        sides, and adds its share of the cut; or leaves both to `add_gains`.
     follow : DeviceFunction
         ``follow(p, here, opening, bisection, graph, candidates, attempts)``: lets the gains of
         others follow when the vertex at p, which is returned, leaves side `here`; those in the
@@ -33,6 +33,11 @@ class GainRule:
     take_back : DeviceFunction
         ``take_back(made, kept, again, bisection, graph, candidates, attempts)``: undoes all moves
         but the first `kept`; keys follow if they are used `again`.
+    add_gains : Kernel, optional
+        ``add_gains(i, graph, candidates, attempts, run)``: adds to keys and cuts what net i of all
+        candidates does, where vertices of many nets would be much work for a team.
+    shares : bool
+        Whether `follow` needs the scratch memory of `Working`.
     """
 
     name: str
@@ -41,3 +46,9 @@ class GainRule:
     begin_key: Kernel
     follow: DeviceFunction
     take_back: DeviceFunction
+    add_gains: Kernel | None = None
+    shares: bool = False
+
+    def scratch(self, team: int) -> int:
+        """Elements of the scratch arrays of a team of at most so many lanes."""
+        return team if self.shares else 1

@@ -19,6 +19,7 @@ from portpart.algorithms.initial.fm_gains import (
     Attempts,
     Bisection,
     Tally,
+    Working,
     best_of_side,
     find_best_of_groups,
     key_of,
@@ -36,9 +37,11 @@ from portpart.backends.language import (
     Record,
     device,
     int8,
+    int32,
     int64,
     kernel,
     lane,
+    team_array,
     team_min,
     team_size,
     team_sum,
@@ -102,7 +105,7 @@ def goes_by_connection(attempt, run: Run):
 
 
 @device
-def turn_to_gains(bisection: Bisection, candidates: Candidates, attempts: Attempts):
+def turn_to_gains(bisection: Bisection, candidates: Candidates, attempts: Working):
     """Let keys of an attempt that went by connection hold gains."""
     own = bisection.own
     for p in range(bisection.lower + lane(), bisection.upper, team_size()):
@@ -120,7 +123,7 @@ def grow_by(rule: GainRule) -> DeviceFunction:
 
     @device
     def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidates,
-             attempts: Attempts):
+             attempts: Working):
         """Let side 0 take vertices until it weighs what it should."""
         goal = growth.goal
         lower = bisection.lower
@@ -186,7 +189,7 @@ def grow_attempt(rule: GainRule) -> DeviceFunction:
 
     @device
     def grow_attempt(attempt, split, bisection: Bisection, splits: Splits, graph: Csr,
-                     candidates: Candidates, attempts: Attempts, run: Run):
+                     candidates: Candidates, attempts: Working, run: Run):
         """Grow side 0 of a bisection from a random vertex."""
         middle = splits.middle[split]
         lower = bisection.lower
@@ -210,14 +213,21 @@ def grow_attempt(rule: GainRule) -> DeviceFunction:
 
 
 @cache
-def grow_side(rule: GainRule) -> Kernel:
+def grow_side(rule: GainRule, team: int) -> Kernel:
     """Kernel that grows one side of each bisection."""
     grow_on_attempt = on_attempt(grow_attempt(rule))
+
+    room = rule.scratch(team)
 
     @kernel
     def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
                   run: Run):
         """Grow side 0 of bisection i from a random vertex."""
-        grow_on_attempt(i, splits, graph, candidates, attempts, run)
+        working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
+                          best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
+                          shifts=team_array(int64, room), beside=team_array(int32, room),
+                          across=team_array(int32, room), change_beside=team_array(int64, room),
+                          change_across=team_array(int64, room))
+        grow_on_attempt(i, splits, graph, candidates, working, run)
 
     return grow_side

@@ -78,14 +78,21 @@ def side_at(q, attempts: Attempts):
 
 
 @device
-def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: Attempts, run: Run):
-    """Store side and key of vertex i, and add its share of the cut; the first lane does."""
+def store_key(i, here, gain, candidates: Candidates, attempts: Attempts, run: Run):
+    """Store side and key of vertex i; returns its candidate."""
     n = run.vertices
     c = i // n
     p = c * n + candidates.place[i]
+    attempts.side[p] = int8(here)
+    attempts.key[p] = key_of(p - c * n, gain, mask_of(c, run), run.key_bits)
+    return c
+
+
+@device
+def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: Attempts, run: Run):
+    """Store side and key of vertex i, and add its share of the cut; the first lane does."""
     if lane() == 0:
-        attempts.side[p] = int8(here)
-        attempts.key[p] = key_of(p - c * n, gain, mask_of(c, run), run.key_bits)
+        c = store_key(i, here, gain, candidates, attempts, run)
         if cut > 0:
             begin = TALLY * (c * run.blocks + candidates.part[i])
             atomic_add(attempts.tally, begin + Tally.cut, cut)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
-from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Tally, store_tally
+from portpart.algorithms.initial.fm_gains import Bisection, Tally, Working, store_tally
 from portpart.backends.language import (
     Record,
     device,
@@ -101,7 +101,7 @@ def weight_at(p, base, vertex_weights, order):
 
 
 @device
-def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: Attempts):
+def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: Working):
     """Tell the tally what side 0 weighs; returns the weight of both sides."""
     total = int64(0)
     weight = int64(0)

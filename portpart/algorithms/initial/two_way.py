@@ -15,6 +15,7 @@ from portpart.algorithms.initial.fm_gains import (
     Attempts,
     Bisection,
     Tally,
+    Working,
     best_of_side,
     find_best_of_groups,
     move_by,
@@ -44,6 +45,7 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    team_array,
     team_max,
     team_size,
     team_sync,
@@ -90,7 +92,7 @@ def side_to_leave(top0, top1, heavy0, heavy1, weight, count, limits: SideLimits,
 
 @device
 def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Csr,
-              candidates: Candidates, attempts: Attempts):
+              candidates: Candidates, attempts: Working):
     """Twice the key of the vertex that moves next, and one more if it leaves side 1; or LOWEST.
 
     A key has a bit to spare, and whoever moves the vertex must not read its key anew: another lane
@@ -143,7 +145,7 @@ def one_pass_by(rule: GainRule) -> DeviceFunction:
 
     @device
     def one_pass(stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
-                 candidates: Candidates, attempts: Attempts):
+                 candidates: Candidates, attempts: Working):
         """Move vertices one by one; returns how many were moved, and how many moves to keep."""
         size = bisection.upper - bisection.lower
         weight = attempts.tally[bisection.tally + Tally.weight]
@@ -193,7 +195,7 @@ def refine_by(rule: GainRule) -> DeviceFunction:
 
     @device
     def refine(passes, stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
-               candidates: Candidates, attempts: Attempts):
+               candidates: Candidates, attempts: Working):
         """Passes until one brings nothing."""
         own = bisection.own
         for turn in range(passes):
@@ -233,7 +235,7 @@ def refine_attempt(rule: GainRule) -> DeviceFunction:
 
     @device
     def refine_attempt(attempt, split, bisection: Bisection, splits: Splits, graph: Csr,
-                       candidates: Candidates, attempts: Attempts, run: Run):
+                       candidates: Candidates, attempts: Working, run: Run):
         """Refine a bisection, and tell its tally how heavy the sides are then."""
         first = int64(splits.first[split])
         middle = splits.middle[split]
@@ -262,14 +264,21 @@ def refine_attempt(rule: GainRule) -> DeviceFunction:
 
 
 @cache
-def refine_sides(rule: GainRule) -> Kernel:
+def refine_sides(rule: GainRule, team: int) -> Kernel:
     """Kernel that refines each bisection."""
     refine_on_attempt = on_attempt(refine_attempt(rule))
+
+    room = rule.scratch(team)
 
     @kernel
     def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
                      run: Run):
         """Refine bisection i."""
-        refine_on_attempt(i, splits, graph, candidates, attempts, run)
+        working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
+                          best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
+                          shifts=team_array(int64, room), beside=team_array(int32, room),
+                          across=team_array(int32, room), change_beside=team_array(int64, room),
+                          change_across=team_array(int64, room))
+        refine_on_attempt(i, splits, graph, candidates, working, run)
 
     return refine_sides

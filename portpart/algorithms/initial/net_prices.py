@@ -1,0 +1,60 @@
+"""Gains of the nets of a hypergraph, of which those cost that have pins on two sides.
+
+Such a net costs its weight, and for each of its s pins on one side and each on the other a share of
+``1 / (s - 1)`` of that.  The first alone leaves nearly all moves without a gain, for a net gains or
+loses by its last pin on a side only; the second alone is the cut of a graph of cliques.  With both,
+moves that bring a net closer to one side count as well.
+
+Only pins inside a bisection count.  So each part of a net that a bisection cuts is a net of its own
+in the next ones, and what all bisections cut together is the connectivity less one (km1).
+"""
+
+from __future__ import annotations
+
+from portpart.backends.language import device, int64, value_or
+from portpart.graphs.hypergraph import Hypergraph, Nets
+from portpart.graphs.rows import Csr
+
+PRICE = 840
+"""What a cut net of weight 1 costs: a multiple of 1 ... 8, so that shares are exact for most."""
+
+
+class Incidence(Csr):
+    """The nets of each vertex, and their pins."""
+
+    nets: Nets
+
+
+def incidence_of(hypergraph: Hypergraph) -> Incidence:
+    """The rows of a hypergraph in both directions."""
+    return Incidence(**dict(hypergraph.csr.named()), nets=hypergraph.nets)
+
+
+@device
+def size_of(net, graph: Incidence):
+    """Number of pins of a net."""
+    return int64(graph.nets.end[net]) - int64(graph.nets.begin[net])
+
+
+@device
+def price_of(net, shift, graph: Incidence):
+    """What it costs to cut a net, pairs of pins aside."""
+    return PRICE * (value_or(graph.nets.weights, net, 1) >> shift)
+
+
+@device
+def cost_of(beside, across, net, shift, graph: Incidence):
+    """What a net costs with a pin here, so many others beside it, and so many across."""
+    result = int64(0)
+    if across > 0:
+        price = price_of(net, shift, graph)
+        result = price + price // (size_of(net, graph) - 1) * across * (beside + 1)
+    return result
+
+
+@device
+def gain_of(beside, across, net, shift, graph: Incidence):
+    """What a net gains if one pin changes sides, with so many others beside it and across."""
+    price = price_of(net, shift, graph)
+    share = price // max(int64(1), size_of(net, graph) - 1)
+    return price * (int64(beside == 0) - int64(across == 0)) + share * (across - beside)
