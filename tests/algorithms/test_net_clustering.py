@@ -15,14 +15,10 @@ from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-from portpart.algorithms.coarsening.net_ratings import (
-    MAX_PINS,
-    NEAR_ITSELF,
-    WINDOW,
-    wish_by_nets,
-)
+from portpart.algorithms.coarsening.net_ratings import wish_by_nets
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
+from portpart.algorithms.coarsening.rated_nets import MAX_PINS, NEAR_ITSELF, WINDOW
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
@@ -151,7 +147,7 @@ def test_lanes_share_the_pins_of_nets(lanes: int) -> None:
 def test_vertices_of_very_many_pins_look_at_some_of_their_nets(space: ExecutionSpace) -> None:
     """At so many as the bound allows, the same on all spaces."""
     n, random = 2000, np.random.default_rng(1)
-    rows = [[0, *random.choice(np.arange(1, n), 599, replace=False).tolist()] for _ in range(400)]
+    rows = [[0, *random.choice(np.arange(1, n), 599, replace=False).tolist()] for _ in range(80)]
     found = []
     for here in (space, reference()):
         around = NetWishes(NetOptions(1000)).around(hypergraph_of(rows, n).to(here), 9)

@@ -3,10 +3,7 @@
 A net of weight w and of |e| pins counts w / (|e| - 1), or w / |e|, for each of the others that it
 joins a vertex with, a scaled integer, so that sums depend on no order; nets of very many pins do
 not count.  Like arcs, they are added up in a hash row, in scratch memory where that surely has
-room.  Vertices that would look at very many pins look at the nets that a hash draws for them, and
-those that have nets of very many pins only at the pins next to themselves: who numbers vertices
-often numbers similar ones alike.  (Measured: nw04, whose nets have 17,700 pins on average, km1 0.86
-times.)
+room.
 """
 
 from __future__ import annotations
@@ -19,6 +16,12 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     may_be_in,
     rating,
 )
+from portpart.algorithms.coarsening.rated_nets import (
+    RatedNets,
+    pins_to_see,
+    place_to_see,
+    size_of,
+)
 from portpart.algorithms.coarsening.wishes import room_beside
 from portpart.backends.interface import Array
 from portpart.backends.language import (
@@ -27,7 +30,6 @@ from portpart.backends.language import (
     Record,
     device,
     float64,
-    int8,
     int32,
     int64,
     kernel,
@@ -37,55 +39,12 @@ from portpart.backends.language import (
     team_last,
     team_scan,
     team_size,
-    team_sum,
     team_sync,
     value_or,
 )
-from portpart.graphs.hypergraph import Nets
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.best_candidate import best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
-from portpart.primitives.hashing import hash_of
-
-MAX_PINS = 200_000
-"""A vertex looks at no more pins of others."""
-
-WINDOW = 64
-"""A vertex all of whose nets have too many pins looks at so many of each, the next to itself."""
-
-NEAR_ITSELF = -1
-
-FAR = 1024
-"""Slots of the widest team; vertices that may need more have a row in main memory."""
-
-
-class RatedNets(Record):
-    """The nets around n vertices, and what they count.
-
-    Attributes
-    ----------
-    rows : Csr
-        The nets of each vertex.
-    nets : Nets
-    max_rated : int
-        Nets of more pins do not count.
-    unit : int
-        What a net of weight one counts, divided by its pins
-    without : int
-        less so many: 1 if a vertex does not count as a pin for itself, else 0.
-    halvings : array of int8, shape (n,)
-        A vertex looks at one in 2**halvings of its nets; or, at -1, at pins near itself.
-    far : array of int64, shape (n + 1,)
-        Where the rows of vertices in main memory begin.
-    """
-
-    rows: Csr
-    nets: Nets
-    max_rated: int
-    unit: int
-    without: int
-    halvings: Array
-    far: Array
 
 
 class NetRow(Clustering):
@@ -111,69 +70,68 @@ class NetTurns(Record):
 
 
 @device
-def size_of(net, nets: Nets):
-    """Number of a net's pins."""
-    return int64(nets.end[net]) - int64(nets.begin[net])
+def turn_at(position, turn, turns: NetTurns):
+    """Which of the nets a pin at a position is of, which is not before net `turn`."""
+    found = int64(turn)
+    while int64(turns.stops[found]) <= position:
+        found += 1
+    return found
 
 
 @device
-def pins_to_see(v, net, halvings, rated: RatedNets, seed):
-    """How many pins of a net v looks at: all or none, or those near itself."""
-    size = size_of(net, rated.nets)
-    if halvings == NEAR_ITSELF:
-        size = min(size, int64(WINDOW))
-    elif size > rated.max_rated or hash_of((int64(v) << 32) | int64(net), seed) & (
-            (int64(1) << max(int64(0), int64(halvings))) - 1) != 0:
-        size = int64(0)
-    return size if size >= 2 else int64(0)
+def cluster_seen(position, turn, v, label, pins, rated: RatedNets, row: NetRow, turns: NetTurns):
+    """The cluster of the pin at a position, EMPTY if it does not count or is behind all pins.
 
-
-@device
-def place_to_see(v, net, size, nets: Nets):
-    """Where the pins are that v looks at: a window around itself where it looks at a few."""
-    begin = int64(nets.begin[net])
-    low = begin
-    if size < size_of(net, nets):
-        high = int64(nets.end[net])
-        while low < high:
-            middle = (low + high) // 2
-            if nets.pins[middle] < v:
-                low = middle + 1
-            else:
-                high = middle
-        low = max(begin, min(low - size // 2, int64(nets.end[net]) - size))
-    return low
-
-
-@device
-def pins_around(v, halvings, rated: RatedNets, seed):
-    """The pins that v looks at, its own among them."""
-    total = int64(0)
-    for i in range(rated.rows.begin[v] + lane(), rated.rows.end[v], team_size()):
-        total += pins_to_see(v, rated.rows.targets[i], halvings, rated, seed)
-    return team_sum(total)
-
-
-@kernel
-def count_rated_pins(v, rated: RatedNets, pins, far_slots, num_vertices, seed):
-    """Count the pins that v looks at, its own among them, and the slots that it needs far away.
-
-    Halves the nets that it looks at until these are not too many.
+    No branches, so that several are asked at once.
     """
-    halvings = int64(0)
-    total = pins_around(v, halvings, rated, seed)
-    if total == 0:
-        halvings = int64(NEAR_ITSELF)
-        total = pins_around(v, halvings, rated, seed)
-    while total > MAX_PINS:
-        halvings += 1
-        total = pins_around(v, halvings, rated, seed)
-    if lane() == 0:
-        rated.halvings[v] = int8(halvings)
-        pins[v] = int32(total)
-        far_slots[v] = int32(0)
-        if min(total, num_vertices) > FAR:
-            far_slots[v] = int32(min(total, 2 * num_vertices))
+    u = rated.nets.pins[min(position, pins - 1) + turns.shifts[turn]]
+    counts = (position < pins) & (u != v) & (value_or(row.label, u, 0) == label)
+    c = int64(row.cluster[u])
+    return c if counts else int64(EMPTY)
+
+
+@device
+def add_to_row(c, turn, row: NetRow, turns: NetTurns, first, last):
+    """Add what a pin counts to the sum of its cluster."""
+    if c != EMPTY:
+        slot = claim_slot_in_team(row.keys, first, last, int32(c))
+        team_atomic_add(row.sums, slot, turns.counts[turn])
+    return c
+
+
+@device
+def add_pins_of_one(v, label, pins, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
+    """Add up the pins of the net of a team of one lane."""
+    zero = int64(0)
+    for position in range(pins):
+        c = cluster_seen(position, zero, v, label, pins, rated, row, turns)
+        add_to_row(c, zero, row, turns, first, last)
+    return last
+
+
+@device
+def add_pins(v, label, pins, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
+    """Add up pins of the nets that a team has taken.
+
+    Each lane asks for four of them before it adds any: atomics wait for all that was asked before
+    them, so nothing else would overlap.
+    """
+    width = team_size()
+    turn = int64(0)
+    for position in range(lane(), pins, 4 * width):
+        turn_0 = turn_at(position, turn, turns)
+        turn_1 = turn_at(min(position + width, pins - 1), turn_0, turns)
+        turn_2 = turn_at(min(position + 2 * width, pins - 1), turn_1, turns)
+        turn = turn_at(min(position + 3 * width, pins - 1), turn_2, turns)
+        c_0 = cluster_seen(position, turn_0, v, label, pins, rated, row, turns)
+        c_1 = cluster_seen(position + width, turn_1, v, label, pins, rated, row, turns)
+        c_2 = cluster_seen(position + 2 * width, turn_2, v, label, pins, rated, row, turns)
+        c_3 = cluster_seen(position + 3 * width, turn, v, label, pins, rated, row, turns)
+        add_to_row(c_0, turn_0, row, turns, first, last)
+        add_to_row(c_1, turn_1, row, turns, first, last)
+        add_to_row(c_2, turn_2, row, turns, first, last)
+        add_to_row(c_3, turn, row, turns, first, last)
+    return last
 
 
 @device
@@ -201,20 +159,10 @@ def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
         turns.shifts[lane()] = start - (stop - size)
         pins = team_last(stop)
         team_sync()
-        i = int64(-1)
-        stop = int64(0)
-        shift = int64(0)
-        count = int64(0)
-        for position in range(lane(), pins, team_size()):
-            while stop <= position:
-                i += 1
-                stop = int64(turns.stops[i])
-                shift = turns.shifts[i]
-                count = turns.counts[i]
-            u = rated.nets.pins[position + shift]
-            if u != v and value_or(row.label, u, 0) == label:
-                slot = claim_slot_in_team(row.keys, first, last, row.cluster[u])
-                team_atomic_add(row.sums, slot, count)
+        if team_size() == 1:
+            add_pins_of_one(v, label, pins, rated, row, turns, first, last)
+        else:
+            add_pins(v, label, pins, rated, row, turns, first, last)
         team_sync()
     return last
 

@@ -16,13 +16,9 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     empty_lists,
     list_leftovers,
 )
-from portpart.algorithms.coarsening.net_ratings import (
-    BY_WEIGHT,
-    RatedNets,
-    count_rated_pins,
-    wish_by_nets,
-)
+from portpart.algorithms.coarsening.net_ratings import BY_WEIGHT, wish_by_nets
 from portpart.algorithms.coarsening.options import NetOptions
+from portpart.algorithms.coarsening.rated_nets import RatedNets, count_rated_pins
 from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices
 from portpart.backends.declared import work
 from portpart.backends.language import DeviceFunction, Kernel
