@@ -72,8 +72,9 @@ class HypergraphConfig:
 
 
 STRONG = changed(HypergraphConfig(), {
-    "initial.growing.refined": 4, "refinement.coarse.stall_limit": 16,
-    "refinement.finest_temperatures": (0.9, 0.6, 0.3), "search.cycles": 1})
+    "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
+    "refinement.coarse.stall_limit": 16, "refinement.finest_temperatures": (0.9, 0.6, 0.3),
+    "search.cycles": 1})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {

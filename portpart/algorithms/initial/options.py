@@ -20,6 +20,9 @@ class GrowingOptions:
     refined: int = option(
         2, "This many of the best candidates are refined on the coarsest graph, and the best one "
         "is used.", min=1)
+    refined_for_many: int | None = option(
+        None, "The same where there are more than 32 blocks, if that differs: the more, the less "
+        "the best differ.", min=1)
     hierarchies: int = option(
         1, "They grow on so many hierarchies, each with its share of the candidates: what is one "
         "vertex in a hierarchy's coarsest graph is on one side in all of its candidates.", min=1)
@@ -73,11 +76,17 @@ class GrowingOptions:
         """On how many they grow."""
         return max(1, min(self.hierarchies, self.candidates, self.max_blocks // num_blocks))
 
+    def refined_for(self, num_blocks: int) -> int:
+        """How many candidates are refined on the coarsest graph."""
+        if num_blocks <= MANY_BLOCKS or self.refined_for_many is None:
+            return self.refined
+        return self.refined_for_many
+
     def share(self, num_blocks: int) -> GrowingOptions:
         """What of this each hierarchy has, whose candidates all count where there are several."""
         shrink = self.shrink_for_many if num_blocks > MANY_BLOCKS else self.shrink
         if self.num_hierarchies(num_blocks) == 1:
-            return replace(self, shrink=shrink)
+            return replace(self, shrink=shrink, refined=self.refined_for(num_blocks))
         count = min(self.hierarchies, self.candidates)
         mine = self.candidates // count
         return replace(self, hierarchies=1, refined=mine, candidates=mine, shrink=shrink,
@@ -85,17 +94,17 @@ class GrowingOptions:
 
     def of_one(self) -> GrowingOptions:
         """The same with one candidate."""
-        return replace(self, refined=1, candidates=1)
+        return replace(self, refined=1, refined_for_many=None, candidates=1)
 
     def with_starts(self, starts: int) -> GrowingOptions:
         """The same with this many candidates, each refined."""
-        return replace(self, refined=starts, candidates=starts,
+        return replace(self, refined=starts, refined_for_many=None, candidates=starts,
                        max_candidates=max(starts, self.max_candidates))
 
 
 GROWING_ON_NETS = GrowingOptions(
-    hierarchies=16, candidates=16, refined=2, shrink=3.0, shrink_for_many=6.0, min_vertices=32,
-    finest_passes=1, stall_limit=10)
+    hierarchies=16, candidates=16, refined=2, refined_for_many=1, shrink=3.0, shrink_for_many=6.0,
+    min_vertices=32, finest_passes=1, stall_limit=10)
 """For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
 
 
