@@ -70,71 +70,6 @@ class NetTurns(Record):
 
 
 @device
-def turn_at(position, turn, turns: NetTurns):
-    """Which of the nets a pin at a position is of, which is not before net `turn`."""
-    found = int64(turn)
-    while int64(turns.stops[found]) <= position:
-        found += 1
-    return found
-
-
-@device
-def cluster_seen(position, turn, v, label, pins, rated: RatedNets, row: NetRow, turns: NetTurns):
-    """The cluster of the pin at a position, EMPTY if it does not count or is behind all pins.
-
-    No branches, so that several are asked at once.
-    """
-    u = rated.nets.pins[min(position, pins - 1) + turns.shifts[turn]]
-    counts = (position < pins) & (u != v) & (value_or(row.label, u, 0) == label)
-    c = int64(row.cluster[u])
-    return c if counts else int64(EMPTY)
-
-
-@device
-def add_to_row(c, turn, row: NetRow, turns: NetTurns, first, last):
-    """Add what a pin counts to the sum of its cluster."""
-    if c != EMPTY:
-        slot = claim_slot_in_team(row.keys, first, last, int32(c))
-        team_atomic_add(row.sums, slot, turns.counts[turn])
-    return c
-
-
-@device
-def add_pins_of_one(v, label, pins, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
-    """Add up the pins of the net of a team of one lane."""
-    zero = int64(0)
-    for position in range(pins):
-        c = cluster_seen(position, zero, v, label, pins, rated, row, turns)
-        add_to_row(c, zero, row, turns, first, last)
-    return last
-
-
-@device
-def add_pins(v, label, pins, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
-    """Add up pins of the nets that a team has taken.
-
-    Each lane asks for four of them before it adds any: atomics wait for all that was asked before
-    them, so nothing else would overlap.
-    """
-    width = team_size()
-    turn = int64(0)
-    for position in range(lane(), pins, 4 * width):
-        turn_0 = turn_at(position, turn, turns)
-        turn_1 = turn_at(min(position + width, pins - 1), turn_0, turns)
-        turn_2 = turn_at(min(position + 2 * width, pins - 1), turn_1, turns)
-        turn = turn_at(min(position + 3 * width, pins - 1), turn_2, turns)
-        c_0 = cluster_seen(position, turn_0, v, label, pins, rated, row, turns)
-        c_1 = cluster_seen(position + width, turn_1, v, label, pins, rated, row, turns)
-        c_2 = cluster_seen(position + 2 * width, turn_2, v, label, pins, rated, row, turns)
-        c_3 = cluster_seen(position + 3 * width, turn, v, label, pins, rated, row, turns)
-        add_to_row(c_0, turn_0, row, turns, first, last)
-        add_to_row(c_1, turn_1, row, turns, first, last)
-        add_to_row(c_2, turn_2, row, turns, first, last)
-        add_to_row(c_3, turn, row, turns, first, last)
-    return last
-
-
-@device
 def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
     """Add up the nets of v in the hash row first ... last-1, by the clusters on them.
 
@@ -159,10 +94,20 @@ def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
         turns.shifts[lane()] = start - (stop - size)
         pins = team_last(stop)
         team_sync()
-        if team_size() == 1:
-            add_pins_of_one(v, label, pins, rated, row, turns, first, last)
-        else:
-            add_pins(v, label, pins, rated, row, turns, first, last)
+        i = int64(-1)
+        stop = int64(0)
+        shift = int64(0)
+        count = int64(0)
+        for position in range(lane(), pins, team_size()):
+            while stop <= position:
+                i += 1
+                stop = int64(turns.stops[i])
+                shift = turns.shifts[i]
+                count = turns.counts[i]
+            u = rated.nets.pins[position + shift]
+            if u != v and value_or(row.label, u, 0) == label:
+                slot = claim_slot_in_team(row.keys, first, last, row.cluster[u])
+                team_atomic_add(row.sums, slot, count)
         team_sync()
     return last
 
