@@ -59,7 +59,8 @@ class HypergraphConfig:
         InitialOptions(method="auto", start_blocks=512, growing=GROWING_ON_NETS),
         "Partitions of the coarsest hypergraph.")
     refinement: ScheduleOptions = option(
-        ScheduleOptions(temperatures=(0.9, 0.6, 0.3), finest_temperatures=(0.75, 0.3),
+        ScheduleOptions(temperatures=(0.9, 0.6, 0.3), temperatures_for_many=(0.75, 0.3),
+                        finest_temperatures=(0.75, 0.3),
                         coarse=RefinementOptions(tolerance=0.999, stall_limit=8)),
         "Passes over the levels.")
     order: str = option(
@@ -73,13 +74,14 @@ class HypergraphConfig:
 
 STRONG = changed(HypergraphConfig(), {
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
-    "refinement.coarse.stall_limit": 16, "refinement.finest_temperatures": (0.9, 0.6, 0.3),
+    "refinement.coarse.stall_limit": 16, "refinement.temperatures_for_many": None,
+    "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "search.cycles": 1})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {
         "initial.growing.hierarchies": 4, "initial.growing.candidates": 4,
-        "refinement.temperatures": (0.6,),
+        "refinement.temperatures": (0.6,), "refinement.temperatures_for_many": None,
         "refinement.finest_temperatures": (0.6,),
     }),
     "default": HypergraphConfig(),
@@ -103,13 +105,14 @@ def with_fewer_nets(problem: Problem, config: HypergraphConfig) -> Problem:
 def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
     """Coarsen by clusters, start, refine upwards, search on."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
-    passes = config.refinement.passes
+    refinement = config.refinement.into(problem.num_blocks)
+    passes = refinement.passes
     return Recipe(
         config.coarsening,
         cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                      config.clustering, NetWishes(config.nets)),
         start_from_pool(problem, config.initial, passes),
-        jet_refiner(problem, config.refinement, config.order), passes, config.search,
+        jet_refiner(problem, refinement, config.order), passes, config.search,
         contraction=contract_in_walk, communities=communities_of(problem, config))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portpart.algorithms.coarsening.cluster_size import is_skewed
+from portpart.algorithms.initial.options import MANY_BLOCKS
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.options import check_options, described, option
@@ -40,6 +41,8 @@ class ScheduleOptions:
     temperatures: tuple[float, ...] = option(
         (0.75,), "Shares of what holds a vertex that a move may lose, a pass each, on all but the "
         "finest level.", min=0, max=1)
+    temperatures_for_many: tuple[float, ...] | None = option(
+        None, "The same into more than 32 blocks, if that differs.", min=0, max=1)
     finest_temperatures: tuple[float, ...] = option(
         (0.25,), "The same on the finest level.", min=0, max=1)
     coarse_once_above: int | None = option(
@@ -55,6 +58,12 @@ class ScheduleOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+
+    def into(self, num_blocks: int) -> ScheduleOptions:
+        """The same for so many blocks."""
+        if num_blocks <= MANY_BLOCKS or self.temperatures_for_many is None:
+            return self
+        return replace(self, temperatures=self.temperatures_for_many, temperatures_for_many=None)
 
     def passes(self, depth: int, graph: EitherGraph) -> tuple[float, ...]:
         """The temperatures of a level, 0 being the finest."""
