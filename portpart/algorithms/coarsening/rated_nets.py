@@ -24,7 +24,7 @@ from portpart.graphs.hypergraph import Nets
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
 
-MAX_PINS = 32_768
+MAX_PINS = 200_000
 """A vertex looks at no more pins of others."""
 
 WINDOW = 64
