@@ -91,7 +91,7 @@ class Bisecting:
         """Grow all bisections of the level."""
         run = self.words()
         self.launch(int(run.vertices_of_all), begin_growing(NETS), self.team)
-        self.launch(int(run.attempts), grow_side(NETS, self.team), self.team)
+        self.launch(int(run.attempts), grow_side(NETS, NETS.scratch(self.team)), self.team)
 
     def inherit(self) -> None:
         """Take bisections over instead; some vertices are strays."""
@@ -111,7 +111,8 @@ class Bisecting:
 
     def refine(self) -> None:
         """Refine all bisections of the level."""
-        self.launch(int(self.words().attempts), refine_sides(NETS, self.team), self.team)
+        refine = refine_sides(NETS, NETS.scratch(self.team))
+        self.launch(int(self.words().attempts), refine, self.team)
 
     def go_down(self) -> None:
         """Begin the next level of recursion."""

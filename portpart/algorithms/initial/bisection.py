@@ -132,10 +132,11 @@ def _begin_keys(program: Program, run: Run, rule: GainRule, team: int) -> None:
 def _go_step_by_step(program: Program, run: Run, kernel: Callable[[GainRule, int], Kernel],
                      rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
+    of_block, of_warp = (kernel(rule, rule.scratch(team)) for team in (256, 32))
     with program.if_nonzero(run[Run.wide]):
-        program.launch(run[Run.attempts], kernel(rule, 256), team=256, work=BISECTION_WORK)
+        program.launch(run[Run.attempts], of_block, team=256, work=BISECTION_WORK)
     with program.otherwise():
-        program.launch(run[Run.attempts], kernel(rule, 32), team=32, work=BISECTION_WORK)
+        program.launch(run[Run.attempts], of_warp, team=32, work=BISECTION_WORK)
 
 
 @device

@@ -213,11 +213,10 @@ def grow_attempt(rule: GainRule) -> DeviceFunction:
 
 
 @cache
-def grow_side(rule: GainRule, team: int) -> Kernel:
-    """Kernel that grows one side of each bisection."""
+def grow_side(rule: GainRule, room: int) -> Kernel:
+    """Kernel that grows one side of each bisection, with scratch arrays of so many elements."""
     grow_on_attempt = on_attempt(grow_attempt(rule))
 
-    room = rule.scratch(team)
 
     @kernel
     def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,

@@ -264,11 +264,10 @@ def refine_attempt(rule: GainRule) -> DeviceFunction:
 
 
 @cache
-def refine_sides(rule: GainRule, team: int) -> Kernel:
-    """Kernel that refines each bisection."""
+def refine_sides(rule: GainRule, room: int) -> Kernel:
+    """Kernel that refines each bisection, with scratch arrays of so many elements."""
     refine_on_attempt = on_attempt(refine_attempt(rule))
 
-    room = rule.scratch(team)
 
     @kernel
     def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,

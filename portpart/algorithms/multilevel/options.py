@@ -41,8 +41,6 @@ class ScheduleOptions:
     temperatures: tuple[float, ...] = option(
         (0.75,), "Shares of what holds a vertex that a move may lose, a pass each, on all but the "
         "finest level.", min=0, max=1)
-    temperatures_for_many: tuple[float, ...] | None = option(
-        None, "The same into more than 32 blocks, if that differs.", min=0, max=1)
     finest_temperatures: tuple[float, ...] = option(
         (0.25,), "The same on the finest level.", min=0, max=1)
     coarse_once_above: int | None = option(
@@ -55,6 +53,9 @@ class ScheduleOptions:
         None, "A pass over the finest level, if that differs.")
     finest_once: RefinementOptions | None = option(
         None, "The pass over a finest level that gets one, if that differs.")
+    temperatures_for_many: tuple[float, ...] | None = option(
+        None, "The temperatures of coarse levels into more than 32 blocks, if they differ.", min=0,
+        max=1)
 
     def __post_init__(self) -> None:
         check_options(self)
