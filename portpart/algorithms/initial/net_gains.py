@@ -7,19 +7,8 @@ from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, t
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.net_keys import add_net_gains, begin_net_key
 from portpart.algorithms.initial.net_moves import follow_nets
-from portpart.algorithms.initial.net_prices import (
-    Incidence,
-    cost_of,
-    gain_of,
-)
-from portpart.backends.language import (
-    device,
-    int8,
-    int64,
-    lane,
-    team_size,
-    team_sync,
-)
+from portpart.algorithms.initial.net_prices import Incidence, cost_of, gain_of
+from portpart.backends.language import device, int8, int64, lane, team_size, team_sync
 
 
 @device
