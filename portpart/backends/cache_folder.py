@@ -18,10 +18,11 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 VARIABLE = "PORTPART_CACHE_DIR"
 
@@ -31,7 +32,7 @@ SUFFIX, UNFINISHED = ".kernel", "portpart-"
 _CHECK = hashlib.sha256().digest_size
 """Bytes before the code, which tell whether it is whole."""
 
-_OURS = re.compile(r".*_[0-9a-f]{24}\.kernel|portpart-.*\.tmp"
+_OURS = re.compile(r".*_[0-9a-f]{24}\.kernel|portpart-.*\.(tmp|json)"
                    r"|cpu_driver_[0-9a-f]{24}/.*\.nb[ic]")
 """Names of files in the folder that this library has made, now or in an earlier version."""
 
@@ -118,6 +119,26 @@ def write(name: str, code: bytes) -> None:
         except OSError as problem:
             problems.append(problem)
     warn_once("kernels", VARIABLE, str(folders[0]), problems[0])
+
+
+def opened(name: str) -> IO[bytes]:
+    """A file to read and append to that is no kernel, empty at first; in the folder for new files.
+
+    Raises
+    ------
+    OSError
+        If no folder can be written.
+    """
+    *others, last = cache_folders()
+    for folder in others:
+        with suppress(OSError):
+            return _opened(folder / name)
+    return _opened(last / name)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.open("a+b")
 
 
 @contextmanager
