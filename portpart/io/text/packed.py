@@ -12,10 +12,12 @@ import importlib
 import io
 import lzma
 import os
+import sys
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -45,6 +47,12 @@ DAMAGE: tuple[type[Exception], ...] = (
     OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
     tarfile.TarError, NotImplementedError, RuntimeError)
 """What the standard library raises for damaged or unusual data."""
+
+if sys.version_info >= (3, 14):
+    with suppress(ImportError):  # a Python may be built without zstd
+        from compression.zstd import ZstdError
+
+        DAMAGE += (ZstdError,)
 
 
 class _ZstdFrames:
