@@ -27,13 +27,16 @@ def descriptors():
                    if os.path.exists(f"/proc/self/fd/{name}")})
 
 (FOLDER / "processes").mkdir(exist_ok=True)
-(FOLDER / "processes" / str(os.getpid())).write_text(
-    "\\n".join([str(os.nice(0)), str(os.getsid(0)), os.environ["CUDA_VISIBLE_DEVICES"],
-                *descriptors()]))
+note = FOLDER / f"note-{os.getpid()}"
+note.write_text("\\n".join([str(os.nice(0)), str(os.getsid(0)), os.environ["CUDA_VISIBLE_DEVICES"],
+                            *descriptors()]))
+note.rename(FOLDER / "processes" / str(os.getpid()))
 
 def named(what, program):
-    file = FOLDER / what
-    return any(name in program for name in file.read_text().split()) if file.exists() else False
+    try:
+        return any(name in program for name in (FOLDER / what).read_text().split())
+    except FileNotFoundError:
+        return False
 
 def getVersion(): return 12, 8
 def getSupportedArchs(): return [75, 90]
@@ -79,9 +82,11 @@ def processes(folder: Path) -> dict[int, list[str]]:
 
 
 def is_there(process: int) -> bool:
-    """Whether a process has not ended."""
+    """Whether a process has not ended; nobody may have asked for what it ended with."""
     try:
         os.kill(process, 0)
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except ProcessLookupError:
         return False
-    return True
+    except FileNotFoundError:
+        return not Path("/proc/self").exists()

@@ -126,7 +126,11 @@ def test_a_short_process_leaves_one_behind_that_does_its_work_and_ends(folder, c
 
 @pytest.mark.parametrize(("change", "end"), [
     ("", "raise KeyboardInterrupt"),
-    ("background.PAUSE = 0.01", "threading.Event().wait(2); os._exit(0)"),
+    ("background.PAUSE = 0.01", """
+     while not background.queue._given:
+         threading.Event().wait(0.01)
+     os._exit(0)
+     """),
 ], ids=["interrupted", "without an end"])
 def test_it_is_started_however_the_process_ends(folder, change, end):
     short_process(end, change)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -92,7 +93,8 @@ class Queue:
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="portpart-background",
                                             daemon=True)
-            self._thread.start()
+            with suppress(RuntimeError):  # at the end of Python, when `close` will do it
+                self._thread.start()
 
     def _serve(self) -> None:
         while True:
