@@ -129,16 +129,11 @@ def opened(name: str) -> IO[bytes]:
     OSError
         If no folder can be written.
     """
-    *others, last = cache_folders()
-    for folder in others:
+    for folder in cache_folders():
         with suppress(OSError):
-            return _opened(folder / name)
-    return _opened(last / name)
-
-
-def _opened(path: Path) -> IO[bytes]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path.open("a+b")
+            folder.mkdir(parents=True, exist_ok=True)
+            return (folder / name).open("a+b")
+    raise OSError("no folder of compiled kernels can be written")
 
 
 @contextmanager

@@ -248,6 +248,15 @@ def test_where_nothing_can_be_kept_there_is_none(folder, cache, queue):
     assert not offer(queue, ONE)
 
 
+def test_folders_that_cannot_be_written_are_passed_over(folder, cache, queue, monkeypatch):
+    other = folder / "no folder"
+    other.write_text("a file")
+    monkeypatch.setenv("PORTPART_CACHE_DIR", os.pathsep.join(map(str, (other, cache))))
+    assert offer(queue, ONE)
+    hand_over(queue)
+    assert {file_of(ONE), background_journal.FILE} <= {path.name for path in cache.iterdir()}
+
+
 def test_a_python_that_cannot_be_started_is_done_without(folder, queue, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     assert offer(queue, ONE)
