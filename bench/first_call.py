@@ -7,17 +7,14 @@
 Cold: nothing is compiled, the caches are fresh folders: `PORTPART_CACHE_DIR`, `CUPY_CACHE_DIR` and
 `CUDA_CACHE_PATH`, where NVRTC keeps code since CUDA 12.9.
 Compiled: `portpart compile` has filled one, which is copied for each call (with a GPU, else if
-`--compiled`).  Second: the same call again, in a process of its own.  Warm: once more, when the
-process in the background has ended that a second one on a GPU leaves behind.  The ring of 100
-vertices is divided into 4 blocks, the mesh into `-k`.  Two kinds of process are measured: the
-command line, and Python that calls `portpart.partition` twice.  Processor time is that of all
-processes of the call; on a machine with other work it is the figure to compare.  Medians over the
-rounds.
+`--compiled`).  Warm: the same call again, in a process of its own.  The ring of 100 vertices is
+divided into 4 blocks, the mesh into `-k`.  Two kinds of process are measured: the command line, and
+Python that calls `portpart.partition` twice.  Processor time is that of all processes of the call;
+on a machine with other work it is the figure to compare.  Medians over the rounds.
 """
 
 from __future__ import annotations
 
-import fcntl
 import itertools
 import json
 import os
@@ -28,7 +25,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -39,7 +35,6 @@ import portpart
 from bench.instances import ROOT
 from bench.report import table
 from portpart import generators
-from portpart.backends.cuda import background_journal
 
 SECONDS = ("wall", "processor", "outside", "reading", "coarsening", "initial", "refinement",
            "finish")  # fmt: skip
@@ -78,7 +73,7 @@ Call = dict[str, Any]
 @click.option("--graphs", "names", default="ring,mesh", show_default=True)
 @click.option("--options", default="", help="More options of portpart partition.")
 @click.option("--rounds", default=3, show_default=True, help="Cold calls of each tree.")
-@click.option("--warm", default=3, show_default=True, help="Warm calls after each second one.")
+@click.option("--warm", default=3, show_default=True, help="Warm calls after each cold one.")
 @click.option("--compiled", is_flag=True, help="Measure caches that are filled ahead.")
 @click.option("--tree", "trees", multiple=True, metavar="NAME=PATH", help="Another checkout.")
 @click.option("--json", "output", type=click.Path(), help="Write all calls to this file.")
@@ -116,22 +111,11 @@ def states(scratch: Path, ahead: Path | None, warm: int) -> Iterator[tuple[str, 
     """Yield what the caches hold before each call, and their folder."""
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         yield "cold", Path(name)
-        yield "second", Path(name)
-        begin = time.perf_counter()
-        wait_for_background(Path(name))
-        click.echo(f"in the background: {time.perf_counter() - begin:.1f} s", err=True)
         for _ in range(warm):
             yield "warm", Path(name)
     if ahead is not None:
         with tempfile.TemporaryDirectory(dir=scratch) as name:
             yield "compiled", Path(shutil.copytree(ahead, Path(name) / "copy"))
-
-
-def wait_for_background(caches: Path) -> None:
-    """Wait until nobody has the journal locked."""
-    with (suppress(FileNotFoundError),
-          open(caches / CACHES[0] / background_journal.FILE, "rb") as journal):
-        fcntl.flock(journal, fcntl.LOCK_EX)
 
 
 def filled(tree: Path, device: str, caches: Path) -> Path:

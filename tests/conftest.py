@@ -10,8 +10,6 @@ import pytest
 
 # Two threads everywhere, also on one core: results must not depend on their number.
 os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, os.cpu_count() or 1)))
-# No process may outlive a test unless the test looks after it.
-os.environ["PORTPART_BACKGROUND"] = "0"
 
 from portpart import backends
 from portpart.backends.interface import ExecutionSpace

@@ -209,11 +209,11 @@ def test_a_first_call_is_measured_cold_and_warm(tmp_path):
     assert done.exit_code == 0, done.output
     calls = json.loads(output.read_text())
     assert [(call["kind"], call["state"]) for call in calls] == [
-        (kind, state) for kind in ("command", "python") for state in ("cold", "second", "warm")]
+        (kind, state) for kind in ("command", "python") for state in ("cold", "warm")]
     assert {call["cut"] for call in calls} == {4}
-    for cold, _, warm in (calls[:3], calls[3:]):
+    for cold, warm in (calls[:2], calls[2:]):
         assert cold["processor"] > warm["processor"] > 0
-    assert calls[3]["first"] > calls[3]["second"]
+    assert calls[2]["first"] > calls[2]["second"]
     assert "| ring | cold | here | 1 |" in done.output
 
 

@@ -18,11 +18,10 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import IO
 
 VARIABLE = "PORTPART_CACHE_DIR"
 
@@ -32,7 +31,7 @@ SUFFIX, UNFINISHED = ".kernel", "portpart-"
 _CHECK = hashlib.sha256().digest_size
 """Bytes before the code, which tell whether it is whole."""
 
-_OURS = re.compile(r".*_[0-9a-f]{24}\.kernel|portpart-.*\.(tmp|json)"
+_OURS = re.compile(r".*_[0-9a-f]{24}\.kernel|portpart-.*\.tmp"
                    r"|cpu_driver_[0-9a-f]{24}/.*\.nb[ic]")
 """Names of files in the folder that this library has made, now or in an earlier version."""
 
@@ -119,21 +118,6 @@ def write(name: str, code: bytes) -> None:
         except OSError as problem:
             problems.append(problem)
     warn_once("kernels", VARIABLE, str(folders[0]), problems[0])
-
-
-def opened(name: str) -> IO[bytes]:
-    """A file to read and append to that is no kernel, empty at first; in the folder for new files.
-
-    Raises
-    ------
-    OSError
-        If no folder can be written.
-    """
-    for folder in cache_folders():
-        with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            return (folder / name).open("a+b")
-    raise OSError("no folder of compiled kernels can be written")
 
 
 @contextmanager

@@ -13,9 +13,17 @@ import pytest
 from portpart.backends import cache_folder
 from portpart.backends.cuda import modules as under_test
 from portpart.backends.cuda import nvrtc
-from portpart.backends.cuda.compile import ask, ask_together, keys_of, symbol_of
+from portpart.backends.cuda.compile import (
+    WORTH_RESIDENT,
+    ResidentKernel,
+    ask,
+    ask_together,
+    keys_of,
+    symbol_of,
+)
 from portpart.backends.cuda.modules import Modules
 from portpart.backends.cuda.translate import DIRECT, PACKED
+from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.cuda.workers import Workers
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
@@ -92,24 +100,74 @@ def test_what_is_postponed_is_written_by_others(asked, tmp_path):
     assert cache_folder.read("mine.kernel") == b"1"
 
 
+class Loaded:
+    """A stand-in of CuPy and of its modules: a function is its code."""
+
+    cuda: Any
+
+    def __init__(self):
+        self.cuda = self
+
+    def Module(self):
+        return Loaded()
+
+    def load(self, code: bytes) -> None:
+        self.code = code
+
+    def get_function(self, name: str) -> Any:
+        return self.code, name
+
+
+RESIDENT = (f"{CUDA_PRELUDE[0]} 90 best".encode(), "program")
+
+
+class Text:
+    """A stand-in of a program's text."""
+
+    words, symbol = "a program", "program"
+
+    def write(self) -> str:
+        return "y"
+
+
+def test_a_resident_kernel_is_compiled_beside_other_work_once_that_pays(asked):
+    resident = ResidentKernel(Loaded(), Modules(90, "14.0"), Text())
+    resident.walked(WORTH_RESIDENT - 1)
+    assert resident.ready() is None
+    resident.walked(1)
+    assert asked == []
+    resident.ready()  # now it is asked for
+    until(lambda: resident.ready() is not None)
+    assert resident.ready() == RESIDENT
+    assert len(asked) == 1
+    other = ResidentKernel(Loaded(), Modules(90, "14.0"), Text())  # another process
+    assert other.ready() == RESIDENT
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("how", ["of this program", "of all"])
+def test_a_resident_kernel_may_be_waited_for(asked, how):
+    modules = Modules(90, "14.0")
+    modules.quick = how == "of this program"
+    resident = ResidentKernel(Loaded(), modules, Text(), waits=modules.quick)
+    assert resident.ready() == RESIDENT
+
+
 def test_parts_that_are_asked_for_together_share_modules(asked):
     modules = Modules(90, "14.0")
     parts = {name: functools.partial(str, name * 3500) for name in "abcdefg"}
     modules.ask("c", parts["c"]).wait()
-    assert not modules.ask_together(parts.items(), "#", quick=False)
+    modules.ask_together(parts.items(), "#", quick=False)
     codes = {name: modules.ask(name, never).wait() for name in parts}
     assert asked == [("c", 90, False), ("#", 90, False), ("#", 90, False)]
     assert codes["a"] is codes["b"] is codes["d"] is codes["e"] is codes["f"]
     assert codes["g"] is not codes["a"]
     again = Modules(90, "14.0")  # another process
-    assert again.ask_together(((name, never) for name in parts), "#", quick=False)
-    assert not modules.ask_together(((name, never) for name in parts), "#", quick=False)
+    again.ask_together(((name, never) for name in parts), "#", quick=False)
     kept = {name: again.ask(name, never) for name in parts}
     assert all(code.is_there for code in kept.values())
     assert {name: code.wait() for name, code in kept.items()} == codes
     assert kept["a"].wait() is kept["f"].wait()
-    assert not again.ask_together((("a", never), ("new", lambda: "x")), "#", quick=False)
-    again.ask("new", never).wait()
 
 
 def test_a_part_whose_module_is_gone_is_compiled_by_itself(asked, tmp_path):

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +10,6 @@ import pytest
 import portpart
 from portpart import generators
 from portpart.backends import cache_folder
-from portpart.backends.cuda import background_journal
 from portpart.backends.cuda.compile import ask_resident
 from tests.gpu import require_cupy
 
@@ -50,38 +44,3 @@ def test_resident_kernels_give_the_same_partition(fresh, name):
     assert second.stats["launches"] < first.stats["launches"]
     for result in (first, second):
         assert np.array_equal(fresh.to_host(result.part), wanted)
-
-
-CALL = """
-import json, portpart
-from portpart import generators
-result = portpart.partition(generators.delaunay(5_000), 16, device="cuda")
-print(json.dumps({"cut": result.cut, "launches": result.stats["launches"]}))
-"""
-
-
-@pytest.mark.gpu
-def test_a_second_short_process_leaves_resident_kernels_to_the_third(tmp_path):
-    import fcntl  # POSIX has it
-
-    require_cupy()
-    root = Path(__file__).parents[2]
-    environment = {**os.environ, "PORTPART_CACHE_DIR": str(tmp_path), "PORTPART_BACKGROUND": "1",
-                   "PYTHONPATH": str(root)}
-
-    def call() -> dict[str, int]:
-        done = subprocess.run([sys.executable, "-c", CALL], cwd=root, env=environment,
-                              capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    journal = tmp_path / background_journal.FILE
-    first = call()
-    assert not journal.exists()
-    second = call()
-    with journal.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # waits until the process in the background has ended
-    assert json.loads(journal.read_bytes()) == {}
-    third = call()
-    assert first["launches"] == second["launches"] > third["launches"]
-    assert first["cut"] == second["cut"] == third["cut"]

@@ -20,7 +20,6 @@ import llvmlite
 from portpart.backends import cache_folder
 from portpart.backends.cpu import code
 from portpart.backends.cpu.cores import available_threads
-from portpart.backends.python_process import can_be_started
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -149,6 +148,12 @@ def read_frame(stream: IO[bytes] | None) -> bytes:
     if not content:
         raise EOFError
     return content
+
+
+def can_be_started() -> bool:
+    """Whether there is a Python that runs a file."""
+    return (Path(sys.executable or "").name.lower().startswith("python")
+            and not getattr(sys, "frozen", False) and Path(code.__file__).is_file())
 
 
 def has_a_core() -> bool:

@@ -19,6 +19,9 @@ from portpart.backends.language.types import type_of
 from portpart.backends.packing import tag_of
 from portpart.backends.program import Program
 
+WORTH_RESIDENT = 1 << 15
+"""Launches from Python of a program from which its resident kernel pays: a quarter of a second."""
+
 Key = tuple[Kernel, tuple[str, ...], int]
 """A kernel, the tags of its arguments, the width of its team."""
 
@@ -42,15 +45,16 @@ class KernelCache:
         """The entry point that takes the work size and the arguments as parameters."""
         return self._function((kernel, tags, team), DIRECT, quick=False)
 
-    def packed(self, program: Program, quick: bool) -> tuple[dict[int, Any], bool]:
-        """Entry points that take a row in memory, by the identities of a program's launches.
-
-        And whether other processes had all of them compiled.
-        """
+    def packed(self, program: Program, quick: bool) -> dict[int, Any]:
+        """Entry points that take a row in memory, by the identities of a program's launches."""
         keys = keys_of(program)
-        were_kept = ask_together(self.modules, keys, PACKED, quick)
+        ask_together(self.modules, keys, PACKED, quick)
         return {id(step): self._function(key, PACKED, quick)
-                for step, key in zip(program.launches(), keys, strict=True)}, were_kept
+                for step, key in zip(program.launches(), keys, strict=True)}
+
+    def resident(self, text: ProgramText, waits: bool) -> ResidentKernel:
+        """The kernel of a resident program."""
+        return ResidentKernel(self.cupy, self.modules, text, waits)
 
     def _function(self, key: Key, entry: str, quick: bool) -> Any:
         with self._lock:
@@ -61,6 +65,41 @@ class KernelCache:
                 function = self._loaded[code].get_function(symbol_of(key, entry))
                 self._functions[key, entry] = function
             return self._functions[key, entry]
+
+
+class ResidentKernel:
+    """The kernel of a resident program, which is compiled in the background once that pays.
+
+    Parameters
+    ----------
+    cupy : module
+    modules : Modules
+    text : ProgramText
+    waits : bool
+        Whether the program must not run without it.
+    """
+
+    def __init__(self, cupy: ModuleType, modules: Modules, text: ProgramText,
+                 waits: bool = False) -> None:
+        self._cupy, self._modules, self._text = cupy, modules, text
+        self._waits = waits or not modules.quick
+        self._code = modules.kept(text.words)
+        self._left = WORTH_RESIDENT
+        self._function: Any = None
+
+    def walked(self, launches: int) -> None:
+        """Count a run without it."""
+        self._left -= launches
+
+    def ready(self) -> Any:
+        """The function; None while it is not there."""
+        if self._function is None:
+            if self._code is None and (self._waits or self._left <= 0):
+                self._code = ask_resident(self._modules, self._text)
+            if self._code is not None and (self._waits or self._code.is_there):
+                module = loaded(self._cupy, self._code.wait())
+                self._function = module.get_function(self._text.symbol)
+        return self._function
 
 
 def loaded(cupy: ModuleType, code: bytes) -> Any:
@@ -86,10 +125,10 @@ def ask(modules: Modules, key: Key, entry: str, quick: bool = False) -> Code:
     return modules.ask(_words(key, entry), lambda: CUDA_PRELUDE + _text(key, entry), quick)
 
 
-def ask_together(modules: Modules, keys: list[Key], entry: str, quick: bool) -> bool:
-    """Have kernels compiled, several in a module; whether other processes had them compiled."""
+def ask_together(modules: Modules, keys: list[Key], entry: str, quick: bool) -> None:
+    """Have kernels compiled, several in a module."""
     parts = ((_words(key, entry), partial(_text, key, entry)) for key in keys)
-    return modules.ask_together(parts, CUDA_PRELUDE, quick)
+    modules.ask_together(parts, CUDA_PRELUDE, quick)
 
 
 def ask_resident(modules: Modules, text: ProgramText) -> Code:

@@ -68,21 +68,13 @@ class Modules:
                 self._have_written({self.file_of(words, quick): text}, "", quick, later)
             return code or self._codes[self.file_of(words, quick)]
 
-    def ask_together(self, parts: Iterable[tuple[str, Text]], head: str, quick: bool) -> bool:
-        """Have parts compiled, several in a module behind `head`; `ask` has the code of each.
-
-        Returns
-        -------
-        bool
-            Whether other processes had all of them compiled.
-        """
+    def ask_together(self, parts: Iterable[tuple[str, Text]], head: str, quick: bool) -> None:
+        """Have parts compiled, several in a module behind `head`; `ask` has the code of each."""
         with self._lock:
-            found = {self.file_of(words, quick): (text, self._kept(words, quick))
-                     for words, text in parts}
-            missing = {file: text for file, (text, code) in found.items() if code is None}
+            missing = {self.file_of(words, quick): text for words, text in parts
+                       if self._kept(words, quick) is None}
             if missing:
                 self._have_written(missing, head, quick, later=False)
-            return all(code is not None and code.was_kept for _, code in found.values())
 
     def kept(self, words: str) -> Code | None:
         """The code of a module if it is kept, or has been asked for."""
@@ -171,11 +163,6 @@ class Code:
     def __init__(self, content: bytes | None, file: str = "",
                  writing: Task[dict[str, Task[bytes]]] | None = None) -> None:
         self._content, self._file, self._writing = content, file, writing
-
-    @property
-    def was_kept(self) -> bool:
-        """Whether it has been found, not made."""
-        return not self._file
 
     @property
     def is_there(self) -> bool:

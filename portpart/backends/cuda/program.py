@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.cuda.compile import blocks_for
+from portpart.backends.cuda.compile import ResidentKernel, blocks_for
 from portpart.backends.cuda.cooperative import Cooperative
 from portpart.backends.cuda.graph import capture
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK, Device
 from portpart.backends.cuda.program_text import ProgramText
-from portpart.backends.cuda.resident_kernel import ResidentKernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.packing import address_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
@@ -52,7 +51,6 @@ class CudaExecutable:
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self._base = int(self.table.data.ptr)
         self.functions: dict[int, Any] = {}
-        self._were_kept = False
         self._kernel: ResidentKernel | None = None
         self._resident: Cooperative | None = None
         self._graphs: dict[bool, Any] = {}
@@ -77,7 +75,7 @@ class CudaExecutable:
                 before = self.space.counters.launches
                 self._walk(self.program.steps, self.layout.bindings.named(bindings), small)
                 if self._kernel is not None:
-                    self._kernel.walked(self.space.counters.launches - before, self._were_kept)
+                    self._kernel.walked(self.space.counters.launches - before)
             stream.record(self._done)
             self._last = stream
 
@@ -105,8 +103,7 @@ class CudaExecutable:
         """The resident kernel; None while it is not there."""
         if self._resident is None:
             if self._kernel is None:
-                self._kernel = ResidentKernel(self.space.cupy, self.space.kernels.modules,
-                                              self.text, self.laps is not None)
+                self._kernel = self.space.kernels.resident(self.text, self.laps is not None)
             function = self._kernel.ready()
             if function is not None:
                 self._resident = Cooperative(function, self.space.multiprocessors)
@@ -117,7 +114,7 @@ class CudaExecutable:
         if not self.functions:
             kernels = self.space.kernels
             in_place = self.space.program_mode == RESIDENT and kernels.modules.quick
-            self.functions, self._were_kept = kernels.packed(self.program, in_place)
+            self.functions = kernels.packed(self.program, in_place)
 
     def profile(self) -> list[tuple[str, int, float]]:
         """Kernel, launches and milliseconds of each recorded launch, summed over all runs.
