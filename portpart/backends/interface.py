@@ -138,6 +138,10 @@ class ExecutionSpace(ABC):
         """
         return None
 
+    def library_sort_in_place(self, keys: Array) -> bool:
+        """Sort `keys` by that library; False if there is none."""
+        return False
+
     @abstractmethod
     def synchronize(self) -> None:
         """Wait until all launched work is done."""

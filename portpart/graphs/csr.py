@@ -16,6 +16,7 @@ from portpart.graphs.runs import Runs
 from portpart.graphs.weights import total_of
 from portpart.options import shown
 from portpart.primitives.basic import converted, gather
+from portpart.primitives.pair_sort import sorted_pairs
 from portpart.primitives.reduce import max_of, min_of
 from portpart.primitives.sort import sort_keys
 
@@ -56,12 +57,12 @@ def undirected_rows(
         weights = space.full(len(sources), 1, np.int64)
     if weights is not None:
         total_of(weights, "edge weights")
-    keys, weights = merged_arcs(space, sources, targets, weights)
+    keys, weights = merged_arcs(space, n, sources, targets, weights)
     m = len(keys)
     both = space.empty(2 * m, np.int64)
     space.parallel_for(m, turn_key, keys, m, both)
     if weights is None:
-        both.sort()
+        both = sorted_pairs(space, both, n, n)
         return unpacked(space, n, Runs(space, both).first_of(both), None)
     both, order = sort_keys(space, both)
     source_weights = space.empty(2 * m, np.int64)
@@ -104,12 +105,12 @@ def directed_rows(
     space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None
 ) -> tuple[Array, Array, Array | None]:
     """CSR rows of arcs as they are, rows ascending; repeated arcs are merged, loops dropped."""
-    keys, weights = merged_arcs(space, sources, targets, weights)
+    keys, weights = merged_arcs(space, n, sources, targets, weights)
     return unpacked(space, n, keys, weights)
 
 
 def merged_arcs(
-    space: ExecutionSpace, sources: Array, targets: Array, weights: Array | None
+    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None
 ) -> tuple[Array, Array | None]:
     """Sorted keys of the distinct arcs that are no loops, and the sums of their weights.
 
@@ -122,7 +123,7 @@ def merged_arcs(
         keys = keys[proper]
         weights = None if weights is None else weights[proper]
     if weights is None:
-        keys.sort()
+        keys = sorted_pairs(space, keys, n, n)
         return Runs(space, keys).first_of(keys), None
     keys, order = sort_keys(space, keys)
     runs = Runs(space, keys)

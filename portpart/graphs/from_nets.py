@@ -33,6 +33,7 @@ from portpart.graphs.graph import read_only
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.runs import Runs
 from portpart.graphs.weights import checked_vertex_weights, integral, total_of
+from portpart.primitives.pair_sort import sort_rows, sorted_pairs
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
@@ -144,7 +145,7 @@ def _distinct_pins(space: ExecutionSpace, offsets: Array, pins: Array) -> Array:
     """Sorted keys of the pins, each once: the net above, the vertex below."""
     keys = space.empty(len(pins), np.int64)
     space.parallel_for(len(pins), pack_pair, tails(space, offsets, len(pins)), pins, keys)
-    keys.sort()
+    sort_rows(space, offsets[:-1], offsets[1:], keys)
     return Runs(space, keys).first_of(keys)
 
 
@@ -153,7 +154,7 @@ def _both_ways(space: ExecutionSpace, m: int, n: int, keys: Array, repeated: int
     net_offsets, net_pins, _ = unpacked(space, m, keys, None)
     turned = space.empty(len(keys), np.int64)
     space.parallel_for(len(keys), turn_pair, keys, turned)
-    turned.sort()
+    turned = sorted_pairs(space, turned, n, None, spare=keys)
     vertex_offsets, vertex_nets, _ = unpacked(space, n, turned, None)
     read_only([net_offsets, net_pins, vertex_offsets, vertex_nets])
     return Hypergraph(net_offsets, net_pins, None, vertex_offsets, vertex_nets, None, space,

@@ -11,6 +11,7 @@ from portpart.graphs.csr import pack_arc, tails, undirected_rows, unpacked
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.runs import Runs
+from portpart.primitives.pair_sort import sorted_pairs
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array
@@ -31,7 +32,7 @@ def closed_neighbourhoods(graph: Graph, sizes: Array | None = None) -> Hypergrap
     keys = space.empty(m + n, np.int64)
     space.parallel_for(m, pack_arc, tails(space, graph.offsets, m), graph.targets, keys)
     space.parallel_for(n, pack_itself, m, keys)
-    keys.sort()
+    keys = sorted_pairs(space, keys, n, n)
     offsets, members, _ = unpacked(space, n, Runs(space, keys).first_of(keys), None)
     return Hypergraph(offsets, members, sizes, offsets, members, graph.vertex_weights, space,
                       names=graph.names)

@@ -11,6 +11,7 @@ from portpart.graphs.arrays import index_array, space_of
 from portpart.graphs.csr import tails, unpacked
 from portpart.graphs.from_nets import NetRows, check_rows, pack_pair
 from portpart.options import shown
+from portpart.primitives.pair_sort import sorted_pairs
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
@@ -62,7 +63,7 @@ def _of_entries(offsets: Any, columns: Any, num_columns: int) -> NetRows:
     numbers = space.asarray(np.arange(entries, dtype=np.int64))
     keys = space.empty(entries, np.int64)
     space.parallel_for(entries, pack_pair, columns, numbers, keys)
-    keys.sort()
+    keys = sorted_pairs(space, keys, num_columns, None)
     ends, turned, _ = unpacked(space, num_columns, keys, None)
     net_offsets = space.empty(m + num_columns + 1, np.int64)
     net_offsets[: m + 1] = offsets

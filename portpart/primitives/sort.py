@@ -115,15 +115,33 @@ def _sorted_words(
     space: ExecutionSpace, keys: Array, order: Array | None, low: int, shift: int, bits: int
 ) -> Array:
     """Words of `keys` (taken in `order`) sorted by `bits` bits of key - low from bit `shift`."""
-    n = len(keys)
-    half = SortedHalf.allocate(space, n)
-    words, spare = half.words, half.spare
-    space.parallel_for(n, pack, keys, order, low, shift, words)
+    half = SortedHalf.allocate(space, len(keys))
+    space.parallel_for(len(keys), pack, keys, order, low, shift, half.words)
+    return sort_by_bits(space, half.words, half.spare, HALF, bits)
+
+
+def sort_by_bits(space: ExecutionSpace, words: Array, spare: Array, first: int,
+                 bits: int) -> Array:
+    """Sort words by so many bits from bit `first` on; stable.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    words, spare : array of uint64, shape (n,)
+        What they hold afterwards is of no use.
+    first, bits : int
+
+    Returns
+    -------
+    array of uint64, shape (n,)
+        One of the two.
+    """
+    n = len(words)
     passes = -(-bits // DIGIT_BITS)
-    tiles = min(MAX_TILES, -(-n // TILE))
-    done = HALF
+    tiles = max(1, min(MAX_TILES, -(-n // TILE)))
+    done = first
     for left in range(passes, 0, -1):
-        digit = -(-(HALF + bits - done) // left)
+        digit = -(-(first + bits - done) // left)
         counts = space.empty(tiles << digit, np.int64)
         space.parallel_for(tiles, count_digits, words, n, tiles, done, digit, counts, team=256)
         space.parallel_for(1, place_digits, counts, tiles, digit, team=256)

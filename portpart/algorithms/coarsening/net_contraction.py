@@ -45,6 +45,7 @@ from portpart.graphs.csr import unpacked
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.primitives.basic import iota
+from portpart.primitives.pair_sort import sort_rows, sorted_pairs
 from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
 
 RUN = 32
@@ -146,7 +147,7 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
     largest = hypergraph.num_vertices if max_net_size is None else max_net_size
     space.parallel_for(m, clear_net, work)
     space.parallel_for(runs, pack_pins, m, p, nets, clusters.cluster, work.keys, team=8)
-    work.keys.sort()
+    sort_rows(space, nets.begin, nets.end, work.keys)
     space.parallel_for(runs, mark_pins, RUN, p, work)
     work = work.replaced(places=offsets_from_counts(space, work.first))
     space.parallel_for(p, place_pin, work)
@@ -168,7 +169,7 @@ def _coarse_nets(hypergraph: Hypergraph, work: CoarseNets, found: NetTotals,
     space.parallel_for(hypergraph.num_nets + 1, copy_net, hypergraph.num_nets, work, offsets,
                        weights)
     space.parallel_for(hypergraph.num_pins, copy_pin, hypergraph.nets, work, pins, turned)
-    turned.sort()
+    turned = sorted_pairs(space, turned, count, None, spare=work.keys[:p])
     vertex_offsets, vertex_nets, _ = unpacked(space, count, turned, None)
     return {"net_offsets": offsets, "net_pins": pins, "net_weights": weights,
             "vertex_offsets": vertex_offsets, "vertex_nets": vertex_nets}

@@ -75,6 +75,9 @@ class RehearsalSpace(ExecutionSpace):
     def library_sort(self, keys: Array) -> Array:
         return np.zeros(len(keys), np.int64)
 
+    def library_sort_in_place(self, keys: Array) -> bool:
+        return True
+
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         key = (kernel, tuple(map(tag_of, kernel.flattened(args))), team)
         self._wanted[DIRECT][key] = None

@@ -154,6 +154,11 @@ class CudaSpace(ExecutionSpace):
         with self.active(), self._allocating(2 * len(keys), np.int64):
             return self.cupy.argsort(keys, kind="stable")
 
+    def library_sort_in_place(self, keys: Array) -> bool:
+        with self.active(), self._allocating(len(keys), keys.dtype):
+            keys.sort()
+        return True
+
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         if n <= 0:
             return
