@@ -12,6 +12,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.algorithms.edits.batch import Batch
+from portpart.algorithms.following.following import Known
 from portpart.algorithms.multilevel.trace import Progress
 from portpart.api.migration import price_of
 from portpart.api.progress import checked_progress, takes_late_progress, takes_progress
@@ -104,9 +105,10 @@ class Session:
                           min_weight=min_block_weight, progress=progress, **self._asked)
         sizes = checked_sizes(call.problem.graph, vertex_sizes)
         part, weights = call.partition(call.problem)
-        call.facts(part, weights, call.problem.trace)
+        facts = call.facts(part, weights, call.problem.trace)
+        known = Known(facts[objective or default_objective(call.problem.graph)], weights)
         self._begin(Rounds(call, editable(call.problem.graph, algorithm), part, sizes,
-                           call.problem.constraints.fixed, wishes))
+                           call.problem.constraints.fixed, wishes, known=known))
 
     def _begin(self, rounds: Rounds) -> None:
         self._rounds = rounds

@@ -15,7 +15,7 @@ from portpart.algorithms.balance.nonempty import max_filled
 from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.edits.editable import Mark
 from portpart.algorithms.edits.update import Update
-from portpart.algorithms.following.following import Following, Moves, Round
+from portpart.algorithms.following.following import Following, Known, Moves, Round
 from portpart.algorithms.multilevel.trace import Progress
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values
@@ -84,11 +84,13 @@ class Rounds:
     wishes : Wishes
     fixed_weight : numpy.ndarray of int64, shape (k,), optional
         Weight of the vertices that are fixed to each block, if the call does not know.
+    known : Known, optional
+        What the blocks cost and weigh, if that is known.
     """
 
     def __init__(self, call: Call, edited: Any, part: Array, sizes: Array | None,
                  fixed: Array | None, wishes: Wishes,
-                 fixed_weight: np.ndarray | None = None) -> None:
+                 fixed_weight: np.ndarray | None = None, known: Known | None = None) -> None:
         self.call, self.edited, self.wishes = call, edited, wishes
         self.fixed_weight = call.bounds.fixed_weight if fixed_weight is None else fixed_weight
         self.rule = BoundsRule(call.problem.num_blocks, wishes.imbalance, wishes.target,
@@ -98,16 +100,17 @@ class Rounds:
         self.marks: WeakSet[SessionMark] = WeakSet()
         self.unfinished: Callable[[], None] | None = None
         self._judged: tuple[Round | None, bool] = (None, False)
-        self.follow(part, sizes, fixed)
+        self.follow(part, sizes, fixed, known)
         self.ledger = self._settled(0)
 
-    def follow(self, part: Array, sizes: Array | None, fixed: Array | None) -> None:
+    def follow(self, part: Array, sizes: Array | None, fixed: Array | None,
+               known: Known | None) -> None:
         """Have these blocks from now on."""
         problem = self.call.problem
         self._bounds: tuple[int, Bounds | None] = (-1, None)
         self.following = Following(self.edited, part, lambda total: self.bounds(total).balance,
                                    problem.objective, problem.seed, ceil(self.wishes.price), sizes,
-                                   fixed, rule_around(self.call.config))
+                                   fixed, rule_around(self.call.config), known)
 
     def bounds(self, total: int) -> Bounds:
         """The bounds of the blocks when all vertices weigh so much."""
@@ -263,7 +266,8 @@ class Rounds:
         edited, following, bounds = dict(vars(self.edited)), self.following, self._bounds
         try:
             renamed = self.edited.compact()
-            self.follow(living.part, living.sizes, living.fixed)
+            self.follow(living.part, living.sizes, living.fixed,
+                        Known(self.last.cost, self.last.weights))
         except BaseException:
             vars(self.edited).clear()
             vars(self.edited).update(edited)

@@ -24,6 +24,7 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.limits import MAX_INT32
+from portpart.primitives.basic import copy_one
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.select import positions_of
 
@@ -131,7 +132,7 @@ class RowStore:
 
         def longer(old: Array) -> Array:
             new = self.space.empty(length, old.dtype)
-            new[: self.used] = old[: self.used]
+            self.space.parallel_for(self.used, copy_one, old, new)  # fresh memory takes its time
             return new
 
         self._replace(length, self.rows, self.used, longer)

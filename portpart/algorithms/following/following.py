@@ -8,6 +8,7 @@ that takes time for the whole graph is done once, or when room for new vertices 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,6 +57,20 @@ def room_for(count: int) -> int:
     return max(LEAST_ROOM, count + max(count // 8, min(count, HALF_MORE) // 2))
 
 
+class Known(NamedTuple):
+    """What is known of a partition.
+
+    Attributes
+    ----------
+    cost : int
+    weights : numpy.ndarray of int64, shape (k,)
+        Of the blocks.
+    """
+
+    cost: int
+    weights: np.ndarray
+
+
 class Following:
     """A partition of an edited graph, and how it follows batches.
 
@@ -76,21 +91,24 @@ class Following:
         Blocks of vertices that must not move, else -1.
     rule : MoveRule, optional
         What moves vertices around edits; label propagation by default.
+    known : Known, optional
+        What the partition costs and its blocks weigh, if that is known.
     """
 
     def __init__(self, graph: Editable, part: Array, balance_of: Callable[[int], Balance],
                  objective: Objective, seed: int, price: int = 1, sizes: Array | None = None,
-                 fixed: Array | None = None, rule: MoveRule | None = None) -> None:
+                 fixed: Array | None = None, rule: MoveRule | None = None,
+                 known: Known | None = None) -> None:
         self.graph, self.balance_of, self.objective, self.seed = graph, balance_of, objective, seed
         self.price, self.sizes, self.fixed = price, sizes, fixed
         kind = kind_of(graph)
         self.kind = kind if rule is None else kind._replace(rule=rule)
         self.rows, self.nothing = self.kind.rows(graph), Nothing(graph.space)
         graph.prepare()
-        self._begin(part)
+        self._begin(part, known)
 
-    def _begin(self, part: Array) -> None:
-        """Make room for more vertices, and count all."""
+    def _begin(self, part: Array, known: Known | None) -> None:
+        """Make room for more vertices, and count all that is not known."""
         graph, space, count = self.graph, self.graph.space, self.graph.vertices.count
         self.total = graph.vertices.total_weight
         self.room = room_for(count)
@@ -105,7 +123,7 @@ class Following:
         self.journal = journal_for(space, refiner.sizes, self.price, sizes, self._numbers)
         ties = space.full(self.room, self.price, np.int64) if sizes is None else sizes * self.price
         self.homes = Homes(self.journal.home, ties) if self.price else None
-        self.restart(part)
+        self.restart(part, known)
 
     def _with_room(self, array: Array | None, value: int) -> Array | None:
         if array is None or len(array) >= self.room:
@@ -114,12 +132,18 @@ class Following:
         roomy[: len(array)] = array
         return roomy
 
-    def restart(self, part: Array) -> None:
-        """Take another partition; all is counted, and of nets found, which cost what they touch."""
+    def restart(self, part: Array, known: Known | None = None) -> None:
+        """Take another partition; all is counted, and of nets found, which cost what they touch.
+
+        Of graphs nothing is counted that is known.
+        """
         refiner, space = self.refiner, self.graph.space
-        whole = space.zeros(self.graph.vertices.count, np.int32)  # those not born are anywhere
-        whole[: len(part)] = part
-        refiner.start(self.rows, whole)
+        if known is None or self.objective.rules.price is not None:
+            whole = space.zeros(self.graph.vertices.count, np.int32)  # those not born are anywhere
+            whole[: len(part)] = part
+            refiner.start(self.rows, whole)
+        else:
+            refiner.start_with(self.rows, part, known.cost, space.asarray(known.weights))
         refiner.rest(self.kind.rows(self.graph, self.room), self.journal)
         space.parallel_for(1, begin_report, refiner.run, self.journal)
         space.parallel_for(1, sum_up, refiner.run, self.journal, team=SUM_TEAM)
@@ -142,7 +166,8 @@ class Following:
     def reserve(self) -> None:
         """Have room for all ids that have been given out."""
         if self.graph.vertices.count > self.room:
-            self._begin(self.graph.space.copy(self.refiner.best[: self.room]))
+            self._begin(self.graph.space.copy(self.refiner.best[: self.room]),
+                        Known(self.last.cost, self.last.weights))
 
     def follow(self, update: Update, refine: bool = True) -> Round:
         """Follow a batch that has been applied; without `refine` nobody moves."""

@@ -138,6 +138,21 @@ class Refiner:
         begun = self.run.replaced(level=self._words_on_space())
         space.parallel_for(n, begin_with, graph.csr, begun)
 
+    def start_with(self, graph: Structure, part: Array, cost: int, weights: Array) -> None:
+        """Begin with a partition of known cost and weights of blocks, where `rest` comes next.
+
+        Of objectives of edges only: those of nets need the state of nets, which `start` finds.
+        """
+        space, moves = self.space, self.run.moves
+        moves.part[: len(part)] = part
+        self._at_best = False
+        self._set_limits(graph)
+        sums, weight_sums = (space.zeros(len(array), np.int64)
+                             for array in (moves.cost_sums, moves.weight_sums))
+        sums[:1] = 2 * cost
+        weight_sums[: len(weights)] = weights
+        self.run = self.run.replaced(moves=moves.replaced(weight_sums=weight_sums, cost_sums=sums))
+
     def project(self, graph: Structure, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`."""
         self.space.parallel_for(graph.num_vertices, project, cluster, self.run)

@@ -24,6 +24,10 @@ LEAST_BLOCK = 1 << 17
 MOST_WASTE = 2
 """A kept block serves an array of at least half its size."""
 
+SPARE = 6
+"""A new block is longer than its array by one in so many bytes, so that it can serve a somewhat
+larger array later; memory that is never touched is an address and nothing else."""
+
 MOST_BLOCKS = 256
 """Blocks kept at most."""
 
@@ -74,7 +78,7 @@ class BlockCache:
             position = bisect_left(self._free, (size,))
             if position < len(self._free) and self._free[position][0] <= MOST_WASTE * size:
                 return self._remove(position)
-        return np.empty(size, np.uint8)
+        return np.empty(size + size // SPARE, np.uint8)
 
     def _remove(self, position: int) -> np.ndarray:
         size, _, block = self._free.pop(position)
