@@ -60,7 +60,8 @@ class Session:
         objective has grown by 5 % beside the total weight of edges or pins, or when bounds are
         broken, and if a new partition turns out to cost 2 % less, and pays for its moves in 256
         rounds, that is taken; the partition is made anew when edits come to half of all arcs or
-        pins.
+        pins.  Algorithms that know no price of moving (`igkway`, `ihyperg`) make it anew in all
+        these cases, and the blocks are kept that cost less, the old ones or the new.
     progress : bool or callable, optional
         As in :func:`portpart.partition`: of the first partition.
 

@@ -16,7 +16,7 @@ from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.api.bounds import bounds_for
-from portpart.api.call import Call, cost_of
+from portpart.api.call import Call, block_weights_of, cost_of
 from portpart.api.migration import Old
 from portpart.api.repartition import PRICED, Tries
 from portpart.backends.interface import Array
@@ -79,20 +79,31 @@ def all_levels(call: Call, living: Living, price: Fraction, effort: str,
     effort : {"cycle", "full"}
     may_change : bool
         Whether a new partition is taken where it is much better, if it pays for its moves in time:
-        from bad luck in the beginning refinement finds no way out.
+        from bad luck in the beginning refinement finds no way out.  Where algorithms know no price
+        of moving, the blocks are kept that cost less, the old ones or the new.
     """
     problem, space = call.problem, call.problem.space
+    priced = isinstance(call.config, PRICED)
     sizes = (np.ones(problem.graph.num_vertices, np.int64) if living.sizes is None
              else space.to_host(living.sizes))
-    if effort == "full" or not isinstance(call.config, PRICED):
+    if effort == "full" or not priced:
         price, effort = Fraction(0), "full"
     tries = Tries(call, Old(space.to_host(living.part), sizes), None)
     found, fresh = tries.best(price), tries.fresh
     before, after = (cost_of(problem, each.part) for each in (found, fresh))
+    if may_change and not priced and _is_no_worse(call, living.part, after):
+        return living.part, effort
     leads = after < min(MUCH_BETTER * before, before - price / PATIENCE * fresh.size)
     if may_change and leads and call.bounds.kept_by(fresh.weights):
         found, effort = fresh, "full"
     return found.part, effort
+
+
+def _is_no_worse(call: Call, part: Array, cost: int) -> bool:
+    """Whether blocks are within their bounds and cost no more than that."""
+    problem = call.problem
+    return (cost_of(problem, part) <= cost
+            and call.bounds.kept_by(block_weights_of(problem, part)))
 
 
 def within_bounds(call: Call, living: Living) -> Array:
