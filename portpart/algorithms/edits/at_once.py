@@ -115,7 +115,7 @@ def looked_at_once(space: ExecutionSpace, operations: Operations,
     for number, look in enumerate(looks):
         side, rows = look.side, look.side.store.rows
         length = len(operations.kinds) * side.directions
-        changes = empty_changes(space, space.empty(length, np.int64))
+        changes = empty_changes(space, length)
         growth, weights = side.store.growth, side.living.weights
         places = Places(ONE_MORE, ONE_MORE, side.store.used, length, growth.wide)
         seen = Seen(changes, look.tally, look.of_ids, look.limits, places, look.dying, weights)

@@ -18,11 +18,13 @@ from portpart.primitives.scan import offsets_from_counts
 def dying(space: ExecutionSpace, calls: Sequence[Call]) -> Dying:
     """Those of some calls; nobody has died yet."""
     number = sum(len(call.first) for call in calls)
-    times = [np.arange(call.time, call.time + len(call.first)) for call in calls]
-    lenient = [np.full(len(call.first), call.kind) for call in calls]
-    packed = joined(space, [*(call.first for call in calls), *times, *lenient], np.int32)
-    return Dying(packed[:number], packed[number : 2 * number], packed[2 * number :],
-                 space.empty(number, np.int32), space.empty(number, np.int64))
+    times = [np.arange(call.time, call.time + len(call.first), dtype=np.int32) for call in calls]
+    lenient = [np.full(len(call.first), call.kind, np.int32) for call in calls]
+    died, weights = np.empty(number, np.int32), np.empty(number, np.int64)  # filled in the space
+    packed = joined(space, [weights.view(np.int32), *(call.first for call in calls), *times,
+                            *lenient, died], np.int32)
+    ids, times, lenient, died = (packed[at * number : (at + 1) * number] for at in range(2, 6))
+    return Dying(ids, times, lenient, died, packed[: 2 * number].view(np.int64))
 
 
 def cleared_pairs(space: ExecutionSpace, groups: Sequence[tuple[Living, Dying]],

@@ -142,7 +142,7 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
     keys = space.empty(length, np.int64)
     space.parallel_for(length, write_key, operations, side.directed(None, length), keys)
     keys, order = sort_keys(space, keys)
-    changes = empty_changes(space, keys)
+    changes = empty_changes(space, length, keys)
     directed = side.directed(order, length)
     deaths = Deaths(None, None) if immortal else side.deaths
     space.parallel_for(length, find_net_effect, directed, operations, side.store.rows, deaths,
@@ -150,18 +150,21 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
     return changes
 
 
-def empty_changes(space: ExecutionSpace, keys: Array) -> Changes:
-    """Arrays for the changes of sorted keys."""
-    length = len(keys)
-    words = space.empty(3 * length, np.int64)  # memory once: batches are small, and there are many
-    return Changes(keys, words[:length], words[length : 2 * length],
-                   space.empty(length, np.int32), words[2 * length :])
+def empty_changes(space: ExecutionSpace, length: int, keys: Array | None = None) -> Changes:
+    """Arrays for the changes of sorted keys, or of those that are still to come."""
+    own = int(keys is None)  # memory once: batches are small, and there are many
+    words = space.empty((3 + own) * length + (length + 1) // 2, np.int64)
+    was, will, deltas = (words[at * length : (at + 1) * length] for at in range(3))
+    if keys is None:
+        keys = words[3 * length : 4 * length]
+    ranks = words[(3 + own) * length :].view(np.int32)[:length]
+    return Changes(keys, was, will, ranks, deltas)
 
 
 def turned_back(store: RowStore, changes: Changes, tally: Tally) -> Changes:
     """The changes that undo these."""
     space, length = store.space, len(changes.keys)
-    back = empty_changes(space, changes.keys)
+    back = empty_changes(space, length, changes.keys)
     space.parallel_for(length, turn_back, changes, store.rows, back, tally)
     return back
 
