@@ -74,6 +74,7 @@ class HypergraphConfig:
 
 STRONG = changed(HypergraphConfig(), {
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
+    "initial.growing.hierarchies_for_many": None,
     "refinement.coarse.stall_limit": 16, "refinement.temperatures_for_many": None,
     "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "search.cycles": 1})
@@ -81,6 +82,7 @@ STRONG = changed(HypergraphConfig(), {
 PRESETS = {
     "fast": changed(HypergraphConfig(), {
         "initial.growing.hierarchies": 4, "initial.growing.candidates": 4,
+        "initial.growing.net_levels_for_many": None, "initial.growing.hierarchies_for_many": None,
         "refinement.temperatures": (0.6,), "refinement.temperatures_for_many": None,
         "refinement.finest_temperatures": (0.6,),
     }),

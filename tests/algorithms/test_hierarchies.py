@@ -93,6 +93,23 @@ def test_the_more_blocks_the_fewer_hierarchies(k: int, hierarchies: int) -> None
     assert share.candidates == (2 if hierarchies > 1 else 32)
 
 
+@pytest.mark.parametrize(("k", "hierarchies", "net_levels", "refined"), [
+    (32, 16, 1, 2), (33, 4, 3, 1), (128, 4, 3, 1), (256, 2, 3, 1), (512, 1, 3, 1)])
+def test_many_blocks_have_options_of_their_own(k: int, hierarchies: int, net_levels: int,
+                                               refined: int) -> None:
+    options = GrowingOptions(
+        hierarchies=16, hierarchies_for_many=4, candidates=16, net_levels=1, net_levels_for_many=3,
+        refined=2, refined_for_many=1)
+    own = options.for_blocks(k)
+    assert (options.num_hierarchies(k), own.net_levels, own.refined) == (
+        hierarchies, net_levels, refined)
+    assert options.share(k).net_levels == net_levels
+    given = replace(options, hierarchies_for_many=None, net_levels_for_many=None,
+                    refined_for_many=None)
+    assert given.num_hierarchies(k) == min(16, 512 // k)
+    assert (given.for_blocks(k).net_levels, given.for_blocks(k).refined) == (1, 2)
+
+
 def test_one_hierarchy_is_what_there_was_without() -> None:
     hypergraph = circuit(300, 9)
     one = replace(OPTIONS, hierarchies=1)

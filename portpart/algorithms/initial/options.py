@@ -64,6 +64,11 @@ class GrowingOptions:
     stall_limit: int = option(
         20, "A pass ends after this many moves without a better bisection, or before if gains tell "
         "that none will come.", min=0)
+    net_levels_for_many: int | None = option(
+        None, "`net_levels` where there are more than 32 blocks, if that differs: on the lower "
+        "levels there are more vertices then, and what nets tell counts.", min=0)
+    hierarchies_for_many: int | None = option(
+        None, "`hierarchies` at most where there are more than 32 blocks, if that differs.", min=1)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -74,22 +79,27 @@ class GrowingOptions:
 
     def num_hierarchies(self, num_blocks: int) -> int:
         """On how many they grow."""
-        return max(1, min(self.hierarchies, self.candidates, self.max_blocks // num_blocks))
+        found = min(self.hierarchies, self.candidates, self.max_blocks // num_blocks)
+        if num_blocks > MANY_BLOCKS and self.hierarchies_for_many is not None:
+            found = min(found, self.hierarchies_for_many)
+        return max(1, found)
 
-    def refined_for(self, num_blocks: int) -> int:
-        """How many candidates are refined on the coarsest graph."""
-        if num_blocks <= MANY_BLOCKS or self.refined_for_many is None:
-            return self.refined
-        return self.refined_for_many
+    def for_blocks(self, num_blocks: int) -> GrowingOptions:
+        """The same with what differs where there are many blocks."""
+        if num_blocks <= MANY_BLOCKS:
+            return self
+        given = {"refined": self.refined_for_many, "net_levels": self.net_levels_for_many}
+        return replace(self, shrink=self.shrink_for_many,
+                       **{name: value for name, value in given.items() if value is not None})
 
     def share(self, num_blocks: int) -> GrowingOptions:
         """What of this each hierarchy has, whose candidates all count where there are several."""
-        shrink = self.shrink_for_many if num_blocks > MANY_BLOCKS else self.shrink
+        own = self.for_blocks(num_blocks)
         if self.num_hierarchies(num_blocks) == 1:
-            return replace(self, shrink=shrink, refined=self.refined_for(num_blocks))
+            return own
         count = min(self.hierarchies, self.candidates)
         mine = self.candidates // count
-        return replace(self, hierarchies=1, refined=mine, candidates=mine, shrink=shrink,
+        return replace(own, hierarchies=1, refined=mine, candidates=mine,
                        max_candidates=max(1, self.max_candidates // count))
 
     def of_one(self) -> GrowingOptions:
@@ -103,8 +113,9 @@ class GrowingOptions:
 
 
 GROWING_ON_NETS = GrowingOptions(
-    hierarchies=16, candidates=16, refined=2, refined_for_many=1, shrink=3.0, shrink_for_many=6.0,
-    min_vertices=32, finest_passes=1, stall_limit=10)
+    hierarchies=16, hierarchies_for_many=4, candidates=16, refined=2, refined_for_many=1,
+    shrink=3.0, shrink_for_many=6.0, net_levels_for_many=3, min_vertices=32, finest_passes=1,
+    stall_limit=10)
 """For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
 
 

@@ -76,7 +76,7 @@ def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted
     one = options.method == "auto" and options.num_starts(balance.num_blocks) == 1
     growing = options.growing.of_one() if one else options.growing
     parts = grown_parts(coarsest, balance, growing, seed)
-    return parts, min(growing.refined_for(balance.num_blocks), len(parts))
+    return parts, min(growing.for_blocks(balance.num_blocks).refined, len(parts))
 
 
 def _by_metis(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
