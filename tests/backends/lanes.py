@@ -24,6 +24,7 @@ from portpart.backends.language.parameters import Parameter
 from portpart.backends.program import Bindings, Branch, Element, Launch, Program, Slot, Step, While
 from portpart.primitives.hashing import mixed
 from tests.backends.host_cuda import HostCudaSpace
+from tests.backends.races import Uses, watched
 
 MASK = 2**64 - 1
 
@@ -76,11 +77,12 @@ class _Team:
         self.gathered: list[list[Any]] = [[None] * size, [None] * size]
         self.atomic = threading.Lock()
         self.arrays: dict[int, np.ndarray] = {}
+        self.uses = Uses()
         self.error: Exception | None = None
 
     def run(self, lane: int, items: list[int], kernel: Kernel, args: tuple[Any, ...]) -> None:
         """Do what one lane does, for all items one after the other."""
-        self.local.lane, self.local.turn = lane, 0
+        self.local.lane, self.local.turn, self.local.met, self.local.way = lane, 0, 0, None
         # integers have 64 bits: those of Python would take the width of whatever they are added to
         numbers = [np.int64(a) if isinstance(a, int) else a for a in args]
         given = bundled(kernel, numbers)
@@ -89,7 +91,7 @@ class _Team:
                 for item in items:
                     self.local.made = 0
                     kernel.function(np.int64(item), *given)
-                    self.barrier.wait()
+                    self.meet()
         except threading.BrokenBarrierError:
             pass
         except Exception as error:
@@ -104,11 +106,27 @@ class _Team:
         self.barrier.wait()
         return list(values)
 
+    def meet(self) -> None:
+        """Wait for all lanes: what they have done to arrays of the team is done for all."""
+        self.local.met += 1
+        self.barrier.wait()
+
     def array(self, element: Word, size: int) -> np.ndarray:
         """The next array of the team: one for all lanes, as the last item left it."""
         self.local.made += 1
         with self.atomic:
-            return self.arrays.setdefault(self.local.made, np.full(size, 77, element.name))
+            if self.local.made not in self.arrays:
+                self.arrays[self.local.made] = watched(np.full(size, 77, element.name), self.use)
+            return self.arrays[self.local.made]
+
+    def use(self, array: np.ndarray, place: Any, way: str) -> None:
+        """Note that the lane of this thread uses an element; raises if lanes race for it.
+
+        Sums and the like over a team do not count as meeting: within a warp they are shuffles,
+        which order no accesses to memory.
+        """
+        here = self.local
+        self.uses.note((id(array), int(place)), here.lane, here.way or way, here.met)
 
     def words(self) -> dict[Word, Callable[..., Any]]:
         """What the words of the language do in this team."""
@@ -117,7 +135,11 @@ class _Team:
         def locked(plain: Callable[..., Any]) -> Callable[..., Any]:
             def call(*arguments: Any) -> Any:
                 with self.atomic:
-                    return plain(*arguments)
+                    here.way = "atomic"
+                    try:
+                        return plain(*arguments)
+                    finally:
+                        here.way = None
             return call
 
         atomics = (language.atomic_add, language.atomic_next, language.atomic_min,
@@ -131,7 +153,7 @@ class _Team:
             language.team_min: lambda value: reduce(min, self.gather(value)),
             language.team_scan: lambda value: sum(self.gather(value)[: here.lane + 1]),
             language.team_last: lambda value: self.gather(value)[-1],
-            language.team_sync: self.barrier.wait,
+            language.team_sync: self.meet,
             language.team_array: self.array,
             **{word: locked(word.plain) for word in atomics},
         }

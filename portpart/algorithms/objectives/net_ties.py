@@ -232,7 +232,8 @@ def note_words(price: DeviceFunction) -> DeviceFunction:
             found = team_min(found)
         if lane() == 0:
             ties.blocks[BASE] = int32(found)
-            ties.blocks[WIDEST] = int32(widest)
+            if first == 0:
+                ties.blocks[WIDEST] = int32(widest)
         return found
 
     return note_words
