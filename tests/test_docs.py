@@ -25,6 +25,7 @@ CODE = ("portpart", "tests", "bench", "examples", "docs")
 PLACES = ("portpart", *(f"portpart.{name}" for name in
                         ("compat.pymetis", "generators", "io", "metrics", "plot")))
 BLOCK = re.compile("^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```)?", re.M | re.S)
+SHOWN_BESIDE = re.compile(r"^print\(.*\) +# (.*)$", re.M)
 TOCTREE = re.compile("^```{toctree}\n:hidden:\n\n(.*?)^```", re.M | re.S)
 END = "end of a block"
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
@@ -65,8 +66,10 @@ def test_python_blocks_run_one_after_the_other_and_print_what_is_shown(
         warnings.simplefilter("error", UserWarning)
         runpy.run_path(str(script))
     printed = capsys.readouterr().out.split(f"{END}\n")
-    for (_, shown), lines in zip(texts, printed, strict=True):
+    for (block, shown), lines in zip(texts, printed, strict=True):
         assert not shown or lines == shown
+        for comment in SHOWN_BESIDE.findall(block):
+            assert comment in lines.splitlines()
 
 
 @pytest.mark.parametrize("page", pages_with("sh"), ids=name_of)

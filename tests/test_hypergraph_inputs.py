@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from decimal import Decimal
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
+import networkx
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -32,8 +37,8 @@ def nets_of(hypergraph: Hypergraph) -> list[list[int]]:
 
 @pytest.mark.parametrize("data", [
     PLACES, ([0, 2, 5, 7], [1, 0, 1, 2, 3, 3, 0]), [(1, 0), range(1, 4), np.array([0, 3])],
-    {"x": [0, 1], "y": [3, 2, 1], "z": (0, 3)},
-], ids=["lists", "offsets and pins", "sequences", "mapping"])
+    {"x": [0, 1], "y": [3, 2, 1], "z": (0, 3)}, np.array([*PLACES, None], object)[:3],
+], ids=["lists", "offsets and pins", "sequences", "mapping", "array of lists"])
 def test_nets_of_numbers(data: Any) -> None:
     made = portpart.as_hypergraph(data, num_vertices=5)
     assert (nets_of(made), made.num_vertices, made.names) == (PLACES, 5, None)
@@ -47,6 +52,16 @@ def test_arrays_of_equal_nets_are_rows() -> None:
 def test_names_are_numbered_as_they_occur() -> None:
     made = portpart.as_hypergraph([["u", ("v", 1)], [], [7, "u"]])
     assert (nets_of(made), made.names) == ([[0, 1], [], [0, 2]], ["u", ("v", 1), 7])
+
+
+def test_sets_of_names_are_numbered_alike_in_every_process() -> None:
+    """The order of a set of strings depends on a seed that Python draws at its start."""
+    made = "portpart.as_hypergraph([{'b', 'c', 'a'}, {'d', 3, 'c'}]).names"
+    for seed in "123":
+        names = subprocess.run([sys.executable, "-c", f"import portpart; print({made})"],
+                               check=True, capture_output=True, text=True,
+                               env=os.environ | {"PYTHONHASHSEED": seed}).stdout
+        assert names == "['a', 'b', 'c', 3, 'd']\n"
 
 
 def test_nothing_at_all() -> None:
@@ -136,6 +151,13 @@ def test_objects_of_other_libraries(data: Any) -> None:
     assert made.net_weights.tolist() == [1, 5, 3]
     assert portpart.as_hypergraph(data, net_weights=[1, 1, 2]).total_net_weight == 4
     assert portpart.as_hypergraph(hypergraphx(False)).net_weights is None
+
+
+@pytest.mark.parametrize("data", [Xgi(), hypernetx(), hypergraphx(True)],
+                         ids=["XGI", "HyperNetX", "hypergraphx"])
+def test_what_takes_graphs_says_who_takes_these(data: Any) -> None:
+    with pytest.raises(portpart.InputError, match=r"is no graph; portpart\.as_hypergraph makes"):
+        portpart.partition(data, 2)
 
 
 def test_a_netlist_names_its_gates() -> None:
@@ -238,7 +260,16 @@ def test_the_order_of_pins_and_where_nets_are_from_do_not_matter(rows: list[list
     (sp.csr_array(np.eye(3)), {"num_vertices": 3.5}, "num_vertices is 3.5"),
     ([[0, 1], np.array(3)], {}, "net 1 is array"),
     ([[0, 1]], {"net_weights": np.ones((1, 1))}, r"net_weights have shape \(1, 1\)"),
-    ([[0, 1]], {"vertex_weights": [1]}, "net 0 has a pin 1"),
+    ([[0, 1]], {"vertex_weights": [1]}, "net 0 has a pin 1, .* 0, as many as vertex_weights"),
+    (np.eye(3), {}, "type float64 are no nets of vertices .*csr_array"),
+    (np.eye(3, dtype=bool), {}, "type bool are no nets of vertices"),
+    (np.eye(3, dtype=int), {}, "rows of 0 and 1 are no nets of vertices"),
+    ([[1, 1, 0], [0, 1, 1]], {}, "rows of 0 and 1 are no nets of vertices"),
+    ([[np.True_, "a"]], {}, "a net has a pin np.True_"),
+    ([["a", None]], {}, "a net has a pin None"),
+    ([["a", Decimal(1)]], {}, "a net has a pin Decimal"),
+    (networkx.grid_2d_graph(2, 2), {}, "a Graph is a graph and no hypergraph; of one"),
+    (portpart.generators.grid_2d(2), {}, "a Graph is a graph and no hypergraph; of one"),
     (sp.csr_array(np.eye(3)), {"num_vertices": 4}, "there are 3 vertices"),
 ])
 def test_what_cannot_be_is_refused(data: Any, options: dict[str, Any], message: str) -> None:

@@ -237,10 +237,34 @@ def test_bad_options_are_refused(given_: dict[str, Any], message: str) -> None:
         portpart.partition(drawn(20, 20, 1), 2, **given_)
 
 
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_costs_stay_within_64_bits(objective: str) -> None:
+    """Weights up to the last that cannot cost 2^62, and the next, which are refused."""
+    rows, k = [[0, 1, 2, 3], [0, 1, 2], [4]], 3
+    weight = 2**62 // 6
+    nets = [portpart.as_hypergraph(rows, net_weights=[weight + more, weight, 9]) for more in (0, 2)]
+    for free in (True, False):
+        fixed = None if free else [0, 1, 2, 0, 1]
+        result = portpart.partition(nets[0], k, objective=objective, fixed=fixed)
+        assert_true(nets[0], result, k)
+    assert result.soed == 6 * weight
+    with pytest.raises(InputError, match=rf"net weights.*{6 * weight + 6}.* below 2\*\*62"):
+        portpart.partition(nets[1], k, objective=objective)
+
+
+def test_vertex_sizes_stay_within_64_bits() -> None:
+    star = portpart.as_graph([(0, 1), (0, 2), (0, 3)])
+    fixed = range(4)
+    result = portpart.partition(star, 4, objective="volume", fixed=fixed, vertex_sizes=[2**58] * 4)
+    assert result.volume == 6 * 2**58
+    with pytest.raises(InputError, match=r"vertex sizes.* below 2\*\*62"):
+        portpart.partition(star, 4, objective="volume", vertex_sizes=[2**60] * 4)
+
+
 def test_objectives_of_graphs() -> None:
     """Those of hypergraphs are not theirs."""
     graph = portpart.generators.grid_2d(4, 4)
-    with pytest.raises(InputError, match="for a graph it must be one of 'cut', 'volume'"):
+    with pytest.raises(InputError, match=r"one of 'cut', 'volume'; portpart\.as_hypergraph makes"):
         portpart.partition(graph, 2, objective="km1")
     with pytest.raises(InputError, match="vertex_sizes have shape"):
         portpart.partition(graph, 2, objective="volume", vertex_sizes=[1, 2])

@@ -56,9 +56,9 @@ def partition(
         only the ratios count.  Block b weighs at most ``floor((1 + imbalance) * ceil(target_b))``
         with ``target_b = W * target[b] / sum(target)``, in exact arithmetic.
     fixed : array_like of int, shape (n,), or dict, optional
-        The block that a vertex has to be in, -1 where that is free.  A dict gives blocks for
-        names of vertices (nodes of NetworkX, text of a frame), or for numbers where there are
-        none.
+        The block that a vertex has to be in, -1 where that is free.  A dict, or a Series by its
+        index, gives blocks for names of vertices (nodes of NetworkX, text of a frame), or for
+        numbers where there are none.
     initial : array_like of int, shape (n,), dict or PartitionResult, optional
         A partition to improve.  The result is never worse: balance counts first, then the cut.
     min_block_weight : int, optional

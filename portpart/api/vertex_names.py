@@ -11,6 +11,7 @@ from portpart.api.bounds import FREE
 from portpart.api.results import PartitionResult
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_array
+from portpart.graphs.by_name import by_name
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.options import shown
 
@@ -18,10 +19,12 @@ from portpart.options import shown
 def blocks_by_vertex(values: Any, name: str, graph: EitherGraph) -> Any:
     """A block per vertex, -1 where none is given, of a mapping or a result; others as they are.
 
-    Keys of a mapping are names of vertices if the graph has names, else numbers.
+    Keys of a mapping are names of vertices if the graph has names, else numbers; so is what the
+    index of a Series has.
     """
     if isinstance(values, PartitionResult):
         values = _blocks_of_result(values, graph)
+    values = by_name(values, graph.names, graph.num_vertices, name)
     if not isinstance(values, Mapping):
         return values
     blocks = np.full(graph.num_vertices, FREE, np.int64)
@@ -36,6 +39,7 @@ def blocks_by_vertex(values: Any, name: str, graph: EitherGraph) -> Any:
 
 def refuse_partial(values: Any, name: str, graph: EitherGraph) -> None:
     """Raise if a mapping leaves out a vertex, naming it."""
+    values = by_name(values, graph.names, graph.num_vertices, name)
     if not isinstance(values, Mapping) or len(values) >= graph.num_vertices:
         return
     vertices = range(graph.num_vertices) if graph.names is None else graph.names

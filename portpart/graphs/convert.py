@@ -10,6 +10,7 @@ import numpy as np
 
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.arrays import owned
+from portpart.graphs.by_name import in_order
 from portpart.graphs.csr import directions_of
 from portpart.graphs.from_arrays import Reading, checked_again, csr_graph, with_vertex_weights
 from portpart.graphs.from_frames import graph_of_frame, is_frame
@@ -25,6 +26,7 @@ from portpart.graphs.from_rows import graph_of_rows
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.mesh import Mesh
+from portpart.graphs.nets_of_networks import is_network_of_nets
 from portpart.graphs.weights import IGNORE, ROUND, checked_mode, converted, total_of
 from portpart.options import shown
 
@@ -158,6 +160,9 @@ def _refuse_others(obj: Any) -> None:
         raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
     if isinstance(obj, Hypergraph):
         raise InputError(f"a {name} is no graph; partition, repartition and Session take it")
+    if is_network_of_nets(obj):
+        raise InputError(f"a {name} is no graph; portpart.as_hypergraph makes what partition, "
+                         "repartition and Session take")
     if isinstance(obj, Mesh):
         raise InputError(f"a {name} is no graph; mesh.dual_graph() joins its elements, "
                          "mesh.nodal_graph() its nodes")
@@ -195,6 +200,7 @@ def _changed(
     graph = checked_again(graph, how.copy)
     if space is not None:
         graph = graph.to(space)
+    vertex_weights = in_order(vertex_weights, graph.names, "vertex_weights")
     if edge_weights is not None:
         kept = graph.vertex_weights if vertex_weights is None else vertex_weights
         made = csr_graph(graph.offsets, graph.targets, edge_weights, kept, space=graph.space,

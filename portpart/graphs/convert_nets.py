@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError, typed_memory_errors
+from portpart.graphs.by_name import in_order
 from portpart.graphs.from_arrays import checked_count
 from portpart.graphs.from_frames import is_frame
 from portpart.graphs.from_nets import NetRows, checked_again, nets_hypergraph, with_weights
+from portpart.graphs.from_networks import is_igraph, is_networkit, is_networkx
+from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.nets_of_matrices import nets_of_matrix
 from portpart.graphs.nets_of_networks import nets_of_network
@@ -51,8 +54,8 @@ def as_hypergraph(
         - a tuple ``(net_offsets, net_pins)`` of arrays of any kind: net e has the pins
           ``net_pins[net_offsets[e]] ... net_pins[net_offsets[e + 1] - 1]``, in any order;
         - a list of nets, each a sequence of its pins; a mapping with nets as values; an array of
-          shape (m, pins of a net).  Pins that are no integers are ``names``, numbered as they
-          occur;
+          shape (m, pins of a net), or of m lists.  Pins that are no integers are ``names``,
+          numbered as they occur.  A tuple of two is always one of arrays, as above;
         - a SciPy or CuPy sparse matrix, by its pattern: see `model`;
         - a :class:`portpart.io.Netlist`: its gates, with their ``names``, and its nets;
         - a hypergraph of HyperNetX, XGI or hypergraphx: nodes are ``names``, in their order, and
@@ -63,8 +66,8 @@ def as_hypergraph(
         plus one.  Above 2^22 and 64 for each pin it must be said.
     net_weights : array_like of int, shape (m,), optional
         Not negative.  Default: those that `data` has, else 1.
-    vertex_weights : array_like of int, shape (n,), optional
-        Likewise.
+    vertex_weights : array_like of int, shape (n,), or dict, optional
+        Likewise.  A dict, or a Series with such an index, has weights by ``names``.
     model : {"row-net", "column-net", "fine-grain"}, optional
         Of a matrix: columns are vertices and rows are nets (default); the other way round; or
         entries are vertices, and nets are the rows, then the columns.
@@ -109,6 +112,9 @@ def as_hypergraph(
         from portpart.io.hypergraphs import hypergraph_of_netlist
 
         data = hypergraph_of_netlist(data)
+    for name, values in (("net_weights", net_weights), ("vertex_weights", vertex_weights)):
+        if isinstance(values, str):
+            raise InputError(f"{name} is {shown(values)}; one weight for each is needed")
     matrix = hasattr(data, "tocsr")
     if not matrix and (model is not None or diagonal):
         raise InputError(f"{'diagonal' if model is None else 'model'} goes with a sparse matrix, "
@@ -122,6 +128,7 @@ def as_hypergraph(
         _refuse_other_number(num_vertices, rows.num_vertices)
         num_vertices = rows.num_vertices
     weights = rows.net_weights if net_weights is None else net_weights
+    vertex_weights = in_order(vertex_weights, rows.names, "vertex_weights")
     made = nets_hypergraph(rows.offsets, rows.pins, num_vertices, weights, vertex_weights, space)
     return made if rows.names is None else replace(made, names=rows.names)
 
@@ -130,6 +137,9 @@ def _rows_of(data: Any) -> NetRows:
     """The nets of what is neither a hypergraph nor a matrix."""
     if isinstance(data, tuple) and len(data) == 2:
         return NetRows(*data)
+    if isinstance(data, Graph) or is_networkx(data) or is_igraph(data) or is_networkit(data):
+        raise InputError(f"a {type(data).__name__} is a graph and no hypergraph; of one in which "
+                         "nets are vertices, too, [list(graph[net]) for net in nets] makes nets")
     if is_frame(data):
         raise InputError(f"a {type(data).__name__} is no hypergraph; of its columns net and pin "
                          "[list(pins) for _, pins in frame.groupby('net')['pin']] makes nets")

@@ -96,7 +96,7 @@ def _values(frame: Any, column: Any) -> np.ndarray:
     """A column as an array of numbers, or of objects; a missing value is refused."""
     series = frame[column]
     values = np.asarray(series.to_numpy())
-    missing = np.array([_is_missing(value) for value in values.tolist()], bool) if (
+    missing = np.array([is_missing(value) for value in values.tolist()], bool) if (
         values.dtype.kind == "O") else values != values
     if missing.any():
         raise InputError(f"column {shown(column)} has no value in row {int(missing.argmax())}")
@@ -105,7 +105,7 @@ def _values(frame: Any, column: Any) -> np.ndarray:
     return values
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether it is one of the ways to say that there is no value."""
     if value is None or type(value).__name__ in NO_VALUE:
         return True

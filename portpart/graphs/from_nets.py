@@ -26,6 +26,7 @@ from portpart.graphs.arrays import (
     owned,
     space_of,
 )
+from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import Words, check_offsets, mixed, tail_of
 from portpart.graphs.csr import narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
@@ -68,7 +69,8 @@ def nets_hypergraph(
     offsets = index_array(here, net_offsets, "net_offsets")
     pins = index_array(here, net_pins, "net_pins")
     n = _number_of_vertices(here, pins, num_vertices, vertex_weights)
-    check_rows(here, offsets, pins, n)
+    of_weights = num_vertices is None and vertex_weights is not None
+    check_rows(here, offsets, pins, n, ", as many as vertex_weights" if of_weights else "")
     keys = _distinct_pins(here, offsets, pins)
     made = _both_ways(here, len(offsets) - 1, n, keys, len(pins) - len(keys))
     return with_weights(made, net_weights, vertex_weights)
@@ -78,6 +80,7 @@ def with_weights(made: Hypergraph, net_weights: Any, vertex_weights: Any) -> Hyp
     """The hypergraph with the weights that are given in place of its own, checked."""
     if net_weights is None and vertex_weights is None:
         return made
+    vertex_weights = in_order(vertex_weights, made.names, "vertex_weights")
     weights, totals = _weights(made, net_weights, vertex_weights)
     arrays = {**made.arrays, **weights}
     read_only(arrays.values())
@@ -128,15 +131,15 @@ def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
     return n
 
 
-def check_rows(space: ExecutionSpace, offsets: Array, pins: Array, n: int) -> None:
-    """Raise unless the rows hold all pins, and these are among `n` vertices."""
+def check_rows(space: ExecutionSpace, offsets: Array, pins: Array, n: int, why: str = "") -> None:
+    """Raise unless the rows hold all pins, and these are among `n` vertices; `why` so many."""
     check_offsets(space, offsets, len(pins), NET_WORDS)
     if len(pins) == 0 or (int(pins.min()) >= 0 and int(pins.max()) < n):
         return
     place = int(((pins < 0) | (pins >= n)).argmax())
     net = int((offsets > place).argmax()) - 1
     error = InputError(f"net {net} has a pin {item_of(space, pins, place)}, which is no vertex: "
-                       f"vertices are 0 ... {n - 1}")
+                       f"vertices are 0 ... {n - 1}{why}")
     error.entry = place
     raise error
 

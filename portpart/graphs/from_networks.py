@@ -11,6 +11,7 @@ import numpy as np
 from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.arrays import index_array
+from portpart.graphs.by_name import in_order
 from portpart.graphs.csr import directed_rows
 from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph, integer_weights
 from portpart.graphs.graph import Graph
@@ -116,6 +117,7 @@ def graph_of_edges(
     edges: NamedEdges, vertex_weights: Any, how: Reading, space: ExecutionSpace | None
 ) -> Graph:
     """The graph of named edges; errors name the ends of an edge."""
+    vertex_weights = in_order(vertex_weights, edges.names, "vertex_weights")
     here = space or backends.space("cpu")
     try:
         if edges.is_directed and not how.symmetrize:

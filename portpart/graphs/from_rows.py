@@ -28,6 +28,7 @@ ACCEPTED = (
 )
 
 NEIGHBOURS = "portpart.from_adjacency(rows) takes the neighbours of each vertex"
+OR_PINS = f"{NEIGHBOURS}, portpart.as_hypergraph(rows) the pins of each net"
 
 LISTS, MATRIX = "the neighbours of each vertex", "a square matrix"
 """What rows may be besides edges."""
@@ -73,7 +74,7 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
     try:
         rows = as_array(space, obj, "the edge list")
     except InputError as problem:
-        raise InputError(f"{problem}; accepted are {ACCEPTED}; {NEIGHBOURS}") from problem
+        raise InputError(f"{problem}; accepted are {ACCEPTED}; {OR_PINS}") from problem
     if rows.ndim == 1 and len(rows) == 0:
         rows = rows.reshape(0, 2)
     if rows.ndim == 2 and rows.shape[1] in (2, 3):
@@ -81,7 +82,7 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
             raise InputError(f"the edge list is of type {rows.dtype}; names of vertices go through "
                              "networkx.Graph(rows) or a frame")
         return rows
-    hint = NEIGHBOURS
+    hint = OR_PINS
     if rows.ndim == 2 and rows.shape[0] == rows.shape[1]:
         hint = f"a dense adjacency matrix goes through scipy.sparse.csr_array(matrix); {hint}"
     elif rows.ndim == 2 and rows.shape[0] in (2, 3):

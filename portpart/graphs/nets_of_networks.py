@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from portpart.graphs.from_nets import NetRows
@@ -13,12 +14,22 @@ WEIGHT = "weight"
 
 def nets_of_network(obj: Any) -> NetRows | None:
     """The nets of an object of these libraries, named by its nodes; None if it is none."""
+    reader = _reader_of(obj)
+    return None if reader is None else reader(obj)
+
+
+def is_network_of_nets(obj: Any) -> bool:
+    """Whether `obj` is a hypergraph of one of these libraries."""
+    return _reader_of(obj) is not None
+
+
+def _reader_of(obj: Any) -> Callable[[Any], NetRows] | None:
     if hasattr(obj, "get_nodes") and hasattr(obj, "get_edges"):
-        return _of_hypergraphx(obj)
+        return _of_hypergraphx
     if hasattr(obj, "incidence_dict") and hasattr(obj, "nodes"):
-        return _of_hypernetx(obj)
+        return _of_hypernetx
     if hasattr(obj, "nodes") and hasattr(getattr(obj, "edges", None), "members"):
-        return _of_xgi(obj)
+        return _of_xgi
     return None
 
 

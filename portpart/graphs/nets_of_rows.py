@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.graphs.from_frames import is_missing
 from portpart.graphs.from_nets import NetRows
 from portpart.options import shown
 
@@ -22,16 +24,35 @@ def nets_of_rows(nets: Any) -> NetRows:
     """Nets that are sequences of pins, or rows of an array; pins that are no integers are names."""
     if isinstance(nets, Mapping):
         nets = list(nets.values())
+    if getattr(nets, "ndim", 2) == 1 and getattr(nets.dtype, "kind", "") == "O":
+        nets = list(nets)
     if getattr(nets, "ndim", 2) != 2:
         raise InputError(f"an array of shape {tuple(nets.shape)} is no hypergraph; accepted are "
                          f"{ACCEPTED}")
-    if isinstance(nets, np.ndarray) and nets.dtype.kind in "iu":
-        return NetRows(np.arange(len(nets) + 1) * nets.shape[1], nets.reshape(-1))
+    if isinstance(nets, np.ndarray):
+        nets = np.asarray(nets)
+        _refuse_incidences(nets)
+        if nets.dtype.kind in "iu":
+            return NetRows(np.arange(len(nets) + 1) * nets.shape[1], nets.reshape(-1))
     rows = _rows(nets)
     offsets, pins = np.cumsum([0, *map(len, rows)]), list(chain.from_iterable(rows))
     if all(isinstance(pin, (int, np.integer)) and not isinstance(pin, bool) for pin in pins):
-        return NetRows(offsets, _integers(pins))
-    return _numbered(offsets, pins, dict.fromkeys(pins) if _are_names(pins) else {})
+        found = _integers(pins)
+        if len({len(row) for row in rows}) == 1:
+            _refuse_incidences(found.reshape(len(rows), -1))
+        return NetRows(offsets, found)
+    names = dict.fromkeys(chain.from_iterable(map(_ordered, rows))) if _are_names(pins) else {}
+    return _numbered(offsets, pins, names)
+
+
+def _refuse_incidences(table: np.ndarray) -> None:
+    """Raise if rows of one length say which vertices are pins, and not by their numbers."""
+    numbers = table.dtype.kind in "iu" and len(table) > 1 and table.shape[1] > 2 and (
+        (int(table.min()), int(table.max())) == (0, 1))
+    if numbers or table.dtype.kind in "bf":
+        kind = "0 and 1" if numbers else f"type {table.dtype}"
+        raise InputError(f"rows of {kind} are no nets of vertices 0, 1 ...; of an incidence matrix "
+                         "with nets as rows scipy.sparse.csr_array(matrix) makes a hypergraph")
 
 
 def nets_of_names(names: Iterable[Hashable], nets: Iterable[Iterable[Hashable]],
@@ -57,6 +78,16 @@ def _rows(nets: Any) -> list[Any]:
     return found
 
 
+def _ordered(row: Any) -> Any:
+    """The pins of a net in an order that is the same in every process: sets have none."""
+    if not isinstance(row, (set, frozenset)):
+        return row
+    try:
+        return sorted(row)
+    except TypeError:
+        return sorted(row, key=lambda pin: (type(pin).__name__, repr(pin)))
+
+
 def _integers(pins: list[Any]) -> np.ndarray:
     try:
         return np.array(pins, np.int64)
@@ -68,7 +99,9 @@ def _integers(pins: list[Any]) -> np.ndarray:
 def _are_names(pins: list[Any]) -> bool:
     """Whether pins may name vertices: words, tuples and the like, and integers among them."""
     for pin in pins:
-        if isinstance(pin, (float, bool, np.floating)) or not isinstance(pin, Hashable):
+        number = isinstance(pin, (Number, np.bool_)) and (
+            isinstance(pin, bool) or not isinstance(pin, Integral))
+        if number or is_missing(pin) or not isinstance(pin, Hashable):
             raise InputError(f"a net has a pin {shown(pin)}; pins are numbers of vertices, or "
                              "their names")
     return True

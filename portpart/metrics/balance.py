@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Set
 from fractions import Fraction
 from typing import Any
 
@@ -112,7 +113,7 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
 
 def target_shares(k: int, target: Any) -> list[int]:
     """The target as positive integers in the same ratios."""
-    if isinstance(target, str) or not hasattr(target, "__len__"):
+    if isinstance(target, (str, Mapping, Set)) or not hasattr(target, "__len__"):
         raise InputError(f"target is {shown(target)}; {k} numbers are needed, one for each block")
     on_gpu = hasattr(target, "__cuda_array_interface__")
     numbers = list(host_array(target) if on_gpu else target)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.graphs.by_name import in_order
 from portpart.graphs.convert_nets import as_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.metrics.view import PartitionView, checked_part, part_of
@@ -22,7 +23,7 @@ class NetsView:
         n = self.hypergraph.num_vertices
         part, k = part_of(part, k)
         k = None if k is None else number_of_blocks(k, n)
-        self.part = checked_part(part, n, k)
+        self.part = checked_part(in_order(part, self.hypergraph.names, "part"), n, k)
         self.k = int(self.part.max(initial=-1)) + 1 if k is None else k
         to_host = self.hypergraph.space.to_host
         self.sizes = np.diff(to_host(self.hypergraph.net_offsets)).astype(np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_integers
+from portpart.graphs.by_name import in_order
 from portpart.graphs.convert import as_graph
 from portpart.options import MANY_BLOCKS, number_of_blocks
 
@@ -34,6 +35,7 @@ class PartitionView:
         self.graph = as_graph(graph, copy=False)
         part, k = part_of(part, k)
         k = None if k is None else number_of_blocks(k, self.graph.num_vertices)
+        part = in_order(part, self.graph.names, "part")
         self.part = checked_part(part, self.graph.num_vertices, k)
         self.k = int(self.part.max(initial=-1)) + 1 if k is None else k
         to_host = self.graph.space.to_host

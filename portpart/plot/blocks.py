@@ -20,7 +20,7 @@ from portpart.plot.links import (
     links_of_points,
 )
 from portpart.plot.points import FEW, Scene, draw_points
-from portpart.plot.raster import Window
+from portpart.plot.raster import Window, checked_window
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,9 +92,9 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
     """
     if hasattr(points, "cells") and hasattr(points, "points"):
         points, mesh = points.points, points if mesh is None else mesh
-    if edges is not None and edges not in EDGES:
+    if edges is not None and (not isinstance(edges, str) or edges not in EDGES):
         raise InputError(f'edges is {shown(edges)}; there are "cut", "all" and "none"')
-    places = host_points(points)
+    places, window = host_points(points), checked_window(window)
     if mesh is None:
         return _over_points(places, part, graph, k, colors, edges, window, view, ax)
     mesh = as_mesh(mesh)

@@ -44,7 +44,7 @@ def block_colors(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
     Parameters
     ----------
     graph : Graph, Hypergraph or whatever `as_graph` takes
-        Blocks are neighbours if an edge or a net joins them.
+        Blocks are neighbours if an edge joins them, or a net that touches 1,000 of them at most.
     part : array_like of int, shape (n,), or PartitionResult
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
@@ -91,6 +91,11 @@ def checked_colors(colors: Any, k: int) -> np.ndarray:
     if array.ndim != 2 or len(array) < k or array.shape[1] != 3:
         raise InputError(f"colors have shape {array.shape} for {k} blocks; shape ({k}, 3) is "
                          "needed")
+    outside = ~((array >= 0) & (array <= 1)).all(axis=1)
+    if outside.any():
+        block = int(outside.argmax())
+        raise InputError(f"colors[{block}] is {array[block].tolist()}; red, green and blue are "
+                         "from 0 to 1")
     return array[:k]
 
 

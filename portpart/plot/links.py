@@ -16,6 +16,9 @@ from portpart.metrics.structure import quotient_graph
 from portpart.metrics.view import checked_part, part_of
 from portpart.plot.canvas import number_of_blocks
 
+MAX_TOUCHED = 1000
+"""Blocks that a net touches which links them."""
+
 Ends = tuple[np.ndarray, np.ndarray]
 """Two ends of each of some edges."""
 
@@ -50,6 +53,8 @@ def blocks_of(part: Any, count: int, k: int | None = None) -> tuple[np.ndarray, 
 
 def links_between(graph: Any, part: Any, k: int | None = None) -> csr_array:
     """Weight of the edges between each two blocks; of the nets that touch both, of a hypergraph.
+
+    Nets that touch more than `MAX_TOUCHED` blocks are left out: they would link all with all.
 
     Returns
     -------
@@ -108,10 +113,12 @@ def _links_of_nets(graph: Hypergraph, part: np.ndarray, k: int) -> csr_array:
 
 
 def _shared(groups: np.ndarray, blocks: np.ndarray, weights: np.ndarray, k: int) -> csr_array:
-    """Weight of the groups that have members in both of two blocks."""
+    """Weight of the groups that have members in both of two blocks, and in not too many others."""
     pairs = np.unique(groups.astype(np.int64) * max(1, k) + blocks)
     group, block = np.divmod(pairs, max(1, k))
-    joins = csr_array((np.ones(len(pairs), np.int64), (group, block)), shape=(len(weights), k))
+    few = np.bincount(group, minlength=1)[group] <= MAX_TOUCHED
+    group, block = group[few], block[few]
+    joins = csr_array((np.ones(len(group), np.int64), (group, block)), shape=(len(weights), k))
     weighed = csr_array((weights[group], (group, block)), shape=(len(weights), k))
     links = (joins.T @ weighed).tocoo()
     apart = links.row != links.col

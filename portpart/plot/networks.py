@@ -146,7 +146,8 @@ def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
     Parameters
     ----------
     graph : Graph, Hypergraph or whatever `as_graph` takes
-        Of a hypergraph lines are as wide as the nets weigh that touch both blocks.
+        Of a hypergraph lines are as wide as the nets weigh that touch both blocks, and no more
+        than 1,000.
     part : array_like of int, shape (n,), or PartitionResult
     points : array_like of float, shape (n, 2) or (n, 3), optional
         Places of the vertices: discs stand in the middle of their blocks.  Default: strongly

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial import cKDTree
 
+from portpart.errors import InputError
+from portpart.options import shown
 from portpart.plot.links import Ends
 from portpart.plot.view import LIGHT
 
@@ -30,6 +34,19 @@ def window_of(points: np.ndarray, margin: float = 0.02) -> Window:
     room = margin * widest or 1.0
     return (float(low[0] - room), float(high[0] + room),
             float(low[1] - room), float(high[1] + room))
+
+
+def checked_window(window: Any) -> Window | None:
+    """What a caller wants to see: None for all."""
+    if window is None:
+        return None
+    try:
+        left, right, lower, upper = map(float, window)
+    except (TypeError, ValueError):
+        left, right, lower, upper = np.full(4, np.nan).tolist()
+    if not (-np.inf < left < right < np.inf and -np.inf < lower < upper < np.inf):
+        raise InputError(f"window is {shown(window)}; (left, right, lower, upper) are needed")
+    return left, right, lower, upper
 
 
 def shape_of(window: Window) -> tuple[int, int]:

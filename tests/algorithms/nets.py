@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from portpart import backends
 from portpart.graphs.from_nets import nets_hypergraph
+from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 
@@ -69,3 +70,9 @@ def hypergraphs(draw: st.DrawFn, max_vertices: int = 9) -> Hypergraph:
     net_weights = draw(st.none() | st.lists(weight, min_size=len(rows), max_size=len(rows)))
     vertex_weights = draw(st.none() | st.lists(weight, min_size=n, max_size=n))
     return hypergraph_of(rows, n, net_weights, vertex_weights)
+
+
+def neighbourhoods(graph: Graph) -> Hypergraph:
+    """Each vertex and its neighbours as a net: large nets that overlap."""
+    rows = rows_of(graph.offsets, graph.targets)
+    return hypergraph_of([[v, *row] for v, row in enumerate(rows)], graph.num_vertices)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart import backends
+from portpart.algorithms.balance import host_ties as host_ties_module
+from portpart.algorithms.balance import underload
 from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.balance.host_ties import host_ties
 from portpart.algorithms.balance.limits import Balance
@@ -39,8 +42,8 @@ def test_ties_stay_what_a_plain_loop_says(hypergraph: Hypergraph, data: st.DataO
     ties.begin()
     toward = np.zeros(n, np.int64)
     for member in np.flatnonzero(part == 0).tolist():
-        for u, weight in ties.around(member):
-            toward[u] += weight
+        for near, weight in ties.around(member):
+            toward[near] += weight
     others = np.flatnonzero(part != 0).tolist()
     assert toward[others].tolist() == [tied(hypergraph, part, u, 0) for u in others]
 
@@ -65,3 +68,22 @@ def test_bounds_are_kept_where_they_can_be(k: int, seed: int, least: int) -> Non
     assert blocks.tolist() == np.bincount(oracles.host(part), minlength=k).tolist()
     assert blocks.max() <= -(-n // k)
     assert blocks.min() >= max(1, least)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pins_of_a_net_may_come_one_by_one_or_together(
+        seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks that are too light take the same vertices, whichever way others come to their heap."""
+    random = np.random.default_rng(seed)
+    n, k = 120, 15
+    rows = [random.choice(n, random.integers(2, 60), replace=False).tolist() for _ in range(40)]
+    hypergraph = hypergraph_of([*rows, list(range(n))], n)
+    part = random.integers(0, k // 3, n).astype(np.int32)
+    found = []
+    for most_listed, few in ((0, 1), (0, 10**9), (n, 16)):
+        monkeypatch.setattr(host_ties_module, "MAX_LISTED", most_listed)
+        monkeypatch.setattr(underload, "FEW", few)
+        filled, blocks = bounded(hypergraph, part, Balance(k, 10, n // k), min_weight=7)
+        assert blocks.min() >= 7
+        found.append(oracles.host(filled).tolist())
+    assert found[0] == found[1] == found[2]

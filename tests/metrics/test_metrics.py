@@ -184,6 +184,16 @@ def test_results_stand_for_their_blocks() -> None:
     assert metrics.mapping_cost(graph, mapped, mapped.topology) == mapped.cost
 
 
+def test_blocks_by_name_are_not_taken_in_their_order() -> None:
+    pandas = pytest.importorskip("pandas")
+    some = nx.path_graph(list("abcd"))
+    nets = portpart.as_hypergraph([["a", "b"], ["b", "c", "d"]])
+    blocks = {"d": 1, "a": 0, "c": 1, "b": 0}
+    for held in (blocks, pandas.Series(blocks)):
+        assert (metrics.cut(some, held), metrics.cut(nets, held)) == (1, 1)
+        assert metrics.boundary_vertices(some, held).tolist() == [1, 2]
+
+
 def test_columns_of_a_frame_are_blocks_whatever_their_names_are() -> None:
     pandas = pytest.importorskip("pandas")
     part = pandas.Series([0, 1, 1], index=["part", "k", "x"])

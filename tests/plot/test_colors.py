@@ -9,6 +9,7 @@ import pytest
 
 import portpart
 from portpart.plot.colors import FIRST, palette
+from portpart.plot.links import links_between
 from tests.plot.drawn import edges_between, pairs_of_nets
 
 RED_BLIND = np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]])
@@ -41,6 +42,13 @@ def test_blocks_with_a_net_between_them_differ() -> None:
     neighbours = pairs_of_nets(part, nets)
     assert len(neighbours) > 50
     assert all((colours[a] != colours[b]).any() for a, b in neighbours)
+
+
+def test_a_net_in_very_many_blocks_links_none() -> None:
+    """A clock in 1,001 blocks would make a million links; one in 1,000 still does."""
+    for k, linked in ((1000, 1000 * 999), (1001, 2)):
+        nets = portpart.as_hypergraph([list(range(k)), [0, 1]])
+        assert links_between(nets, np.arange(k)).nnz == linked
 
 
 def test_blocks_joined_by_edges_of_weight_zero_differ() -> None:

@@ -6,12 +6,18 @@ For a graph these are arcs; for a hypergraph nets, each as long as the block has
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+
+Vertices: TypeAlias = list[int] | np.ndarray
+"""Few, or many, each once."""
+
+MAX_LISTED = 32
+"""Vertices that are few: gone through one by one they cost less."""
 
 
 class HostTies(Protocol):
@@ -28,7 +34,7 @@ class HostTies(Protocol):
     def begin(self) -> None:
         """Nothing is known of ties to the block that is asked for next."""
 
-    def around(self, v: int) -> Iterator[tuple[int, int]]:
+    def around(self, v: int) -> Iterator[tuple[Vertices, int]]:
         """Yield other vertices, and what ties them to the block of v more than is known so far."""
 
     def move(self, v: int, block: int) -> list[int]:
@@ -57,13 +63,14 @@ class TiesByArcs:
     def begin(self) -> None:
         """All arcs count."""
 
-    def around(self, v: int) -> Iterator[tuple[int, int]]:
+    def around(self, v: int) -> Iterator[tuple[Vertices, int]]:
         for arc in range(self.offsets[v], self.offsets[v + 1]):
-            yield int(self.targets[arc]), int(self.arcs[arc])
+            yield [int(self.targets[arc])], int(self.arcs[arc])
 
     def move(self, v: int, block: int) -> list[int]:
         here, inside, left = self.part[v], 0, []
-        for u, weight in self.around(v):
+        for arc in range(self.offsets[v], self.offsets[v + 1]):
+            u, weight = int(self.targets[arc]), int(self.arcs[arc])
             if self.part[u] == here:
                 self.inside[u] -= weight
                 left.append(u)
@@ -93,11 +100,12 @@ class TiesByNets:
     def begin(self) -> None:
         self.reached = set()
 
-    def around(self, v: int) -> Iterator[tuple[int, int]]:
+    def around(self, v: int) -> Iterator[tuple[Vertices, int]]:
         for net, weight, pins in self._nets_of(v):
             if net not in self.reached:
                 self.reached.add(net)
-                yield from ((u, weight) for u in pins[pins != v].tolist())
+                others = pins[pins != v]
+                yield others.tolist() if len(others) <= MAX_LISTED else others, weight
 
     def move(self, v: int, block: int) -> list[int]:
         here, inside, left = self.part[v], 0, []

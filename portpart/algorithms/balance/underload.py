@@ -20,6 +20,9 @@ from portpart.algorithms.balance.overload import block_weights_on_host, host_ver
 from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import EitherGraph
 
+FEW = 16
+"""Entries that are no more than one in so many of a heap are pushed one by one."""
+
 
 def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance, min_weight: int,
            fixed: Array | None = None) -> tuple[Array, np.ndarray]:
@@ -76,6 +79,7 @@ class _Filling:
         self.inside = self.ties.inside
         self.part, self.free, self.blocks, self.limits = part, free, blocks, limits
         self.weights, self.min_weight = host_vertex_weights(graph), min_weight
+        self.toward = np.zeros(len(part), np.int64)  # what ties vertices to the block to be filled
         spare = np.flatnonzero(free & (self.weights > 0) & (blocks[part] > min_weight))
         self.everywhere = list(zip(self.inside[spare].tolist(), spare.tolist()))
         heapq.heapify(self.everywhere)
@@ -92,35 +96,58 @@ class _Filling:
     def fill(self, block: int) -> None:
         """Let `block` take vertices until it weighs enough or none can be had."""
         self.ties.begin()
-        toward: dict[int, int] = {}  # what ties vertices beside the block to it
+        self.toward[:] = 0
         beside: list[tuple[int, int]] = []
         for member in np.flatnonzero(self.part == block).tolist():
-            self._look_around(member, block, toward, beside)
+            self._look_around(member, block, beside)
         unfit: list[tuple[int, int]] = []
         while self.blocks[block] < self.min_weight:
-            v = self._cheapest(block, toward, beside, unfit)
+            v = self._cheapest(block, beside, unfit)
             if v is None:
                 break
             self._move(v, block)
-            self._look_around(v, block, toward, beside)
+            self._look_around(v, block, beside)
         for entry in unfit:
             heapq.heappush(self.everywhere, entry)
 
-    def _look_around(self, v: int, block: int, toward: dict[int, int],
-                     beside: list[tuple[int, int]]) -> None:
-        """Add the neighbours of v, which is in the block, to those beside it."""
-        for u, weight in self.ties.around(v):
-            if self.part[u] != block and self.free[u] and self.weights[u] > 0:
-                toward[u] = toward.get(u, 0) + weight
-                heapq.heappush(beside, (int(self.inside[u]) - toward[u], u))
+    def _look_around(self, v: int, block: int, beside: list[tuple[int, int]]) -> None:
+        """Add the neighbours of v, which is in the block, to those beside it.
 
-    def _cheapest(self, block: int, toward: dict[int, int], beside: list[tuple[int, int]],
+        Other blocks only get lighter while this one is filled: what they cannot spare is left out.
+        """
+        for others, weight in self.ties.around(v):
+            if isinstance(others, np.ndarray):
+                self._push_many(others, weight, block, beside)
+                continue
+            for u in others:
+                self.toward[u] += weight
+                if self.part[u] != block and self.free[u] and self.weights[u] > 0 and (
+                        self._can_be_spared(u)):
+                    heapq.heappush(beside, (int(self.inside[u] - self.toward[u]), u))
+
+    def _push_many(self, others: np.ndarray, weight: int, block: int,
+                   beside: list[tuple[int, int]]) -> None:
+        """The same for the pins of a net.  How entries come does not matter to a heap."""
+        self.toward[others] += weight
+        here = self.part[others]
+        fit = self.free[others] & (self.weights[others] > 0) & (here != block) & (
+            self.blocks[here] - self.weights[others] >= self.min_weight)
+        found = others[fit]
+        entries = list(zip((self.inside[found] - self.toward[found]).tolist(), found.tolist()))
+        if FEW * len(entries) > len(beside):
+            beside += entries
+            heapq.heapify(beside)
+            return
+        for entry in entries:
+            heapq.heappush(beside, entry)
+
+    def _cheapest(self, block: int, beside: list[tuple[int, int]],
                   unfit: list[tuple[int, int]]) -> int | None:
         """The vertex whose move to the block costs least, taken off its heap."""
         while beside or self.everywhere:
             near = not self.everywhere or (bool(beside) and beside[0] <= self.everywhere[0])
             loss, v = entry = heapq.heappop(beside if near else self.everywhere)
-            now = int(self.inside[v]) - (toward.get(v, 0) if near else 0)
+            now = int(self.inside[v]) - (int(self.toward[v]) if near else 0)
             if self.part[v] == block or not self._can_be_spared(v):
                 continue
             if loss != now:  # a move has changed it

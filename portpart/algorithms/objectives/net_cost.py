@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
+
 from portpart.algorithms.objectives.cut import (
     COUNTING_TEAM,
     mean_of_admitted,
@@ -49,6 +51,9 @@ from portpart.backends.language import (
     team_sum,
     value_or,
 )
+from portpart.errors import InputError
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 
 MAX_FEW = 256
 """Most nets of a vertex that is no hub, with the fewest lanes."""
@@ -80,6 +85,29 @@ def soed_price(spread):
 
 PRICES = {"km1": km1_price, "cut": cut_price, "soed": soed_price}
 """What a net of weight 1 costs, from the number of blocks that it touches."""
+
+
+def check_net_costs(hypergraph: Hypergraph, num_blocks: int, of_what: str) -> None:
+    """Refuse weights of nets for which 64-bit sums may not hold the sum of external degrees.
+
+    Parameters
+    ----------
+    of_what : str
+        What the weights are, for the error.
+    """
+    most = min(num_blocks, hypergraph.max_net_size)
+    if most < 2 or hypergraph.total_net_weight * most < MAX_TOTAL_WEIGHT:
+        return
+    offsets, weights = hypergraph.net_offsets, hypergraph.net_weights
+    blocks = (offsets[1:] - offsets[:-1]).astype(np.int64).clip(None, num_blocks)
+    blocks[blocks < 2] = 0
+    if weights is not None:
+        weights = weights.astype(np.int64, copy=False)
+        high, low = (int((half * blocks).sum()) for half in (weights >> 32, weights & 0xFFFFFFFF))
+        if (high << 32) + low >= MAX_TOTAL_WEIGHT:
+            raise InputError(f"the {of_what}, each times the blocks that a net may touch with "
+                             f"{num_blocks} of them, add up to {(high << 32) + low}; that must be "
+                             "below 2**62: divide them by a common factor")
 
 
 @device

@@ -1,0 +1,49 @@
+"""Values that are given by names of vertices: mappings, and Series with names in their index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from portpart.errors import InputError
+from portpart.options import shown
+
+
+def in_order(values: Any, names: Sequence[Any] | None, what: str) -> Any:
+    """Values that are given by name, in the order of `names`; others as they are."""
+    if names is None:
+        return values
+    values = by_name(values, names, len(names), what)
+    if not isinstance(values, Mapping):
+        return values
+    unknown = set(values).difference(names)
+    if unknown:
+        raise InputError(f"{what} names {shown(next(iter(unknown)))}, which is no vertex")
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise InputError(f"{what} has nothing for vertex {shown(missing[0])}: all {len(names)} "
+                         f"vertices need a value, and {len(values)} have")
+    return [values[name] for name in names]
+
+
+def by_name(values: Any, names: Sequence[Any] | None, n: int, what: str) -> Any:
+    """A Series with names of vertices in its index as a mapping; anything else as it is.
+
+    Without names these are 0 ... n - 1, all of them.  An index that counts from 0 says nothing.
+    """
+    index = getattr(values, "index", None)
+    if index is None or callable(index) or not hasattr(values, "to_numpy") or (
+            hasattr(values, "columns") or hasattr(values, "__cuda_array_interface__")):
+        return values
+    labels = list(index)
+    if labels == list(range(len(labels))):
+        return values
+    found = set(labels)
+    are_names = found == set(range(n)) if names is None else not found.isdisjoint(names)
+    if not are_names:
+        return values
+    if len(found) < len(labels):
+        twice = Counter(labels).most_common(1)[0][0]
+        raise InputError(f"{what} is a Series with {shown(twice)} twice in its index")
+    return dict(zip(labels, values.to_numpy().tolist()))
