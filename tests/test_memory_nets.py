@@ -25,7 +25,7 @@ HYPERGRAPHS: dict[str, Callable[[], Hypergraph]] = {
     "netlist": lambda: generators.netlist(12_000), "macros": with_macros, "matrix": of_matrix}
 
 CASES = [("netlist", "default", 2), ("netlist", "default", 64), ("netlist", "best", 2),
-         ("macros", "strong", 8), ("macros", "fast", 130), ("matrix", "fast", 200)]
+         ("macros", "strong", 8), ("macros", "fast", 40), ("matrix", "fast", 200)]
 
 CLOSE = 1.7
 """So many times the bytes in use are at most estimated."""

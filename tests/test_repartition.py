@@ -260,6 +260,20 @@ def test_a_limit_that_is_kept_anyway_changes_nothing() -> None:
     assert np.array_equal(result.part, free.part)
 
 
+def test_a_limit_is_kept_where_the_old_blocks_keep_their_bounds() -> None:
+    """No price that is tried keeps everyone at home here, where others are tied more than most."""
+    graph = portpart.from_edges(
+        [[0, 1, 4], [0, 4, 1], [0, 5, 3], [1, 4, 2], [2, 3, 14], [2, 5, 5], [3, 5, 12]])
+    old, options = [2, 2, 1, 1, 2, 0], {
+        "migration": "0.1", "vertex_sizes": [3, 10, 3, 1, 3, 0], "imbalance": 1.0,
+        "vertex_weights": [2, 1, 1, 1, 1, 1]}
+    free, kept = (portpart.repartition(graph, old, 3, max_migration=limit, seed=675, **options)
+                  for limit in (None, 0))
+    assert free.migration > 0
+    assert kept.migration == 0
+    assert kept.feasible
+
+
 def test_a_mesh_held_to_a_limit_follows_its_front() -> None:
     first, *steps = generators.moving_front(9, max_level=8)
     held = fresh = portpart.partition(first.graph, 8).part

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.balance.finish import bounded
+from portpart.algorithms.multilevel.own_blocks import with_own_blocks
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.objectives.total import total_cost
@@ -71,8 +72,9 @@ class Call:
 
     def partition(self, problem: Problem[Any]) -> tuple[Array, np.ndarray]:
         """Blocks for a problem, within their bounds if that is possible, and what they weigh."""
-        rehearse(problem, self.run, self.config)
-        part = self.run(problem, self.config)
+        solvable = with_own_blocks(problem)
+        rehearse(solvable, self.run, self.config)
+        part = self.run(solvable, self.config)
         with problem.trace.phase("finish"):
             return _finished(problem, part, self.bounds)
 

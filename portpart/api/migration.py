@@ -101,19 +101,20 @@ def with_homes(problem: Problem[Any], old: Old, price: Fraction) -> Problem[Any]
         known, tied = np.where(fixed == FREE, known, fixed), tied & (fixed == FREE)
     start = space.asarray(inherited(problem.graph, known, problem.balance))
     factor, size = price.denominator, price.numerator
-    _check_total(problem.graph, old, factor, size)
+    check_price(problem.graph, price, int(old.sizes.sum()))
     homes = Homes(start, space.asarray(np.where(tied, old.sizes, 0) * size))
     return replace(problem, graph=scaled(problem.graph, factor),
                    constraints=replace(wanted, initial=start, homes=homes))
 
 
-def _check_total(graph: EitherGraph, old: Old, factor: int, size: int) -> None:
-    """Refuse a price at which 64-bit sums may overflow."""
+def check_price(graph: EitherGraph, price: Fraction, sizes: int) -> None:
+    """Refuse a price at which 64-bit sums may overflow; `sizes` is what all vertices come to."""
     joint = graph.total_arc_weight if isinstance(graph, Graph) else (
         graph.total_net_weight * max(1, graph.max_net_size))
-    if joint * factor + 2 * int(old.sizes.sum()) * size > MAX_TOTAL_WEIGHT:
-        raise InputError(f"migration is {size}/{factor}: with it costs may pass 2^61; a price with "
-                         "fewer digits, or smaller sizes or weights, will do")
+    if joint * price.denominator + 2 * sizes * price.numerator > MAX_TOTAL_WEIGHT:
+        raise InputError(f"migration is {price.numerator}/{price.denominator}: with it costs may "
+                         "pass 2^61; a price with fewer digits, or smaller sizes or weights, will "
+                         "do")
 
 
 def scaled(graph: Any, factor: int) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.jet import JetConfig
 from portpart.algorithms.multilevel.numbering import renumbered
 from portpart.algorithms.multilevel.problem import Problem
@@ -183,7 +184,18 @@ class Tries:
         lowest = max(price, dear / 2**16)
         for start in tuple(made) if price > 0 else tuple(self._at(lowest)):
             made += self._led_within(start, self.limit, Prices(lowest, max(lowest, dear)))
-        return min(made, key=self._rank_within)
+        best = min(made, key=self._rank_within)
+        return best if best.size <= self.limit else min(best, self._stayed(dear),
+                                                        key=self._rank_within)
+
+    def _stayed(self, price: Fraction) -> Made:
+        """The old blocks, but for what balance demands."""
+        problem = with_homes(self.call.problem, self.old, price)
+        wanted = problem.constraints
+        assert wanted.initial is not None
+        part, weights = bounded(problem.graph, wanted.initial, problem.balance,
+                                self.call.bounds.min_weight, wanted.fixed)
+        return self._made(self.call.new_trace(), price, part, weights)
 
     def _dear(self) -> Fraction:
         """Some times what ties a vertex to all others: few gains pay for a move."""

@@ -18,7 +18,7 @@ from portpart.api.migration import price_of
 from portpart.api.progress import checked_progress, takes_late_progress, takes_progress
 from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
 from portpart.api.session_file import first_call, read_session, write_session
-from portpart.api.session_levels import Wishes, editable, made
+from portpart.api.session_levels import Wishes, editable, kept, made
 from portpart.api.session_rounds import Rounds, SessionMark
 from portpart.api.session_update import SessionUpdate, unknown
 from portpart.api.tasks import checked_sizes, default_objective
@@ -29,6 +29,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.html import table
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.text.files import PathLike
+from portpart.options import shown
 
 
 class Session:
@@ -68,7 +69,7 @@ class Session:
     Raises
     ------
     InputError
-        As of :func:`portpart.partition`.
+        As of :func:`portpart.partition`, or if sums may overflow at the price of moving.
 
     Notes
     -----
@@ -105,6 +106,7 @@ class Session:
         call = first_call(graph, k, wishes=wishes, device=device, threads=threads, fixed=fixed,
                           min_weight=min_block_weight, progress=progress, **self._asked)
         sizes = checked_sizes(call.problem.graph, vertex_sizes)
+        wishes = kept(wishes, call, sizes)
         part, weights = call.partition(call.problem)
         facts = call.facts(part, weights, call.problem.trace)
         known = Known(facts[objective or default_objective(call.problem.graph)], weights)
@@ -115,7 +117,7 @@ class Session:
         self._rounds = rounds
         self.k = rounds.call.problem.num_blocks
         self.objective = self._asked["objective"] or default_objective(rounds.call.problem.graph)
-        self._lock, self._version = threading.RLock(), 0
+        self._lock, self._version, self._busy = threading.RLock(), 0, False
 
     @contextmanager
     def _state(self) -> Iterator[Rounds]:
@@ -123,6 +125,18 @@ class Session:
         with self._lock:
             self._rounds.finish()
             yield self._rounds
+
+    @contextmanager
+    def _alone(self) -> Iterator[Rounds]:
+        """The same, but refused to what `progress` calls in the middle of a change."""
+        with self._state() as rounds:
+            if self._busy:
+                raise InputError("the session is being changed; progress= may only look at it")
+            try:
+                self._busy = True
+                yield rounds
+            finally:
+                self._busy = False
 
     @property
     def part(self) -> Array:
@@ -183,8 +197,8 @@ class Session:
             objective, see `escalate`.
         progress : bool or callable, optional
             As in :func:`portpart.partition`, where all levels are refined or the graph is
-            partitioned anew; of less there is nothing to tell.  What it raises comes through, and
-            nothing has changed then.
+            partitioned anew; of less there is nothing to tell.  It may look at the session, not
+            change, mark or save it.  What it raises comes through, and nothing has changed then.
 
         Returns
         -------
@@ -198,7 +212,9 @@ class Session:
         begin = time.perf_counter()
         wanted = checked_name("effort", effort, EFFORTS)
         told = checked_progress(progress)
-        with self._state() as rounds, late_interrupts():
+        if not isinstance(batch, Batch):
+            raise InputError(f"batch is {shown(batch)}; it must be one of Session.batch()")
+        with self._alone() as rounds, late_interrupts():
             update, done = rounds.apply(batch, wanted, told)
             self._version += 1
             version = self._version
@@ -213,7 +229,7 @@ class Session:
 
         Batches that are open may be applied afterwards.
         """
-        with self._state() as rounds:
+        with self._alone() as rounds:
             return rounds.mark()
 
     @typed_memory_errors
@@ -227,7 +243,7 @@ class Session:
         InputError
             If the mark is none of this session, or not any more.
         """
-        with self._state() as rounds, late_interrupts():
+        with self._alone() as rounds, late_interrupts():
             self._version += rounds.undo(mark)
 
     @typed_memory_errors
@@ -241,7 +257,7 @@ class Session:
         numpy.ndarray of int64, or two of them for hypergraphs
             The new id of each old one, -1 where none is alive: of vertices, and of nets.
         """
-        with self._state() as rounds, late_interrupts():
+        with self._alone() as rounds, late_interrupts():
             renamed = rounds.compact()
             self._version += 1
             return renamed
@@ -251,7 +267,7 @@ class Session:
 
         The file is written under another name and renamed, so that it is never half a file.
         """
-        with self._state() as rounds:
+        with self._alone() as rounds:
             write_session(path, rounds, self._asked)
 
     @classmethod

@@ -44,7 +44,7 @@ def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None
         "escalates": wishes.escalates, "ledger": asdict(rounds.ledger),
     }
     count = rounds.edited.vertices.count
-    arrays = {"session": np.frombuffer(json.dumps(facts).encode(), np.uint8),
+    arrays = {"session": np.frombuffer(json.dumps(facts, default=_plain).encode(), np.uint8),
               "part": host(following.part), "fixed_weight": rounds.fixed_weight}
     for name, array in (("sizes", following.sizes), ("fixed", following.fixed)):
         if array is not None:
@@ -93,6 +93,13 @@ def first_call(graph: Any, k: int, *, wishes: Wishes, objective: str | None,
         objective=objective, vertex_sizes=None, algorithm=algorithm, preset=preset, device=device,
         seed=seed, threads=threads, starts=None, time_limit=None, symmetrize=False, weights=None,
         weight_scale=None, progress=progress, as_edges=False)
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be saved")
 
 
 def _described(config: Any) -> dict[str, Any]:

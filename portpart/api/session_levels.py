@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.api.bounds import bounds_for
 from portpart.api.call import Call, block_weights_of, cost_of
-from portpart.api.migration import Old
+from portpart.api.migration import Old, check_price
 from portpart.api.repartition import PRICED, Tries
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -51,6 +53,16 @@ class Wishes(NamedTuple):
     min_weight: int
     price: Fraction
     escalates: bool
+
+
+def kept(wishes: Wishes, call: Call, sizes: Array | None) -> Wishes:
+    """The same, whatever callers do to their arrays; refused if sums may overflow at the price."""
+    graph = call.problem.graph
+    total = graph.num_vertices if sizes is None else int(sizes.sum())
+    check_price(graph, Fraction(ceil(wishes.price)), total)
+    if wishes.escalates and isinstance(call.config, PRICED):
+        check_price(graph, wishes.price, total)
+    return wishes._replace(target=deepcopy(wishes.target))
 
 
 def call_now(call: Call, graph: EitherGraph, fixed: Array | None, wishes: Wishes,

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.objectives.net_cost import PRICES, net_objective
+from portpart.algorithms.objectives.net_cost import (
+    PRICES,
+    check_net_costs,
+    net_objective,
+)
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.total import cut_of, net_values
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array
+from portpart.graphs.by_name import in_order
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.nets_and_edges import closed_neighbourhoods, graph_of_pairs
@@ -57,7 +62,8 @@ def task_of(given: EitherGraph, k: int, objective: Any, vertex_sizes: Any,
     Raises
     ------
     InputError
-        If the objective is not one of such graphs, or sizes are given that have no meaning.
+        If the objective is not one of such graphs, sizes are given that have no meaning, or costs
+        may pass 64 bits.
     """
     name = _checked_objective(given, objective)
     if vertex_sizes is not None and name != "volume":
@@ -85,11 +91,14 @@ def _checked_objective(given: EitherGraph, objective: Any) -> str:
         return default_objective(given)
     if not isinstance(objective, str) or objective not in known:
         names = ", ".join(map(repr, known))
-        raise InputError(f"objective is {shown(objective)}; for {kind} it must be one of {names}")
+        hint = "" if objective not in list(PRICES) else "; portpart.as_hypergraph makes one of nets"
+        raise InputError(f"objective is {shown(objective)}; for {kind} it must be one of {names}"
+                         f"{hint}")
     return objective
 
 
 def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Task:
+    check_net_costs(given, k, "net weights")
     facts = {"oddities": oddities(given)}
     if as_edges and given.max_net_size <= 2:
         graph = graph_of_pairs(given)
@@ -108,6 +117,7 @@ def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Task
 
 def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> Task:
     nets = closed_neighbourhoods(given, checked_sizes(given, vertex_sizes))
+    check_net_costs(nets, k, "vertex sizes")
     price = {"volume": PRICES["km1"]}
     return Task(nets, net_objective("km1"), lambda part: {
         "cut": cut_of(given, part), **net_values(nets, part, k, price)}, _facts_of_graph(given))
@@ -118,7 +128,7 @@ def checked_sizes(graph: EitherGraph, sizes: Any) -> Array | None:
     if sizes is None:
         return None
     space = graph.space
-    array = as_array(space, sizes, "vertex_sizes")
+    array = as_array(space, in_order(sizes, graph.names, "vertex_sizes"), "vertex_sizes")
     if array.shape != (graph.num_vertices,):
         raise InputError(f"vertex_sizes have shape {tuple(array.shape)} for {graph.num_vertices} "
                          "vertices; one for each vertex is needed")

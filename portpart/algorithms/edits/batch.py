@@ -133,16 +133,16 @@ class Batch:
 
     def _insert(self, living: Living, weights: Any, count: int | None, name: str) -> np.ndarray:
         number = 1 if count is None else checked_integer("count", count, 0, MAX_IDS)
-        given = None
+        array = None
         if not (weights is None or (isinstance(weights, int) and weights == 1)):
             array = integers(weights, f"{name}: weights")
             if len(array) != 1 or np.ndim(weights):
                 if count is not None and len(array) != number:
                     raise InputError(f"{name}: {len(array)} weights for {number} ids")
                 number = len(array)
-            given = self._weights(array, number, name)
         if living.count + number > MAX_IDS:
             raise InputError(f"{name}: {living.count + number} ids; there can be {MAX_IDS}")
+        given = None if array is None else self._weights(array, number, name)
         first = living.give(number)
         self._bear(Births(living, first, number, given))
         return np.arange(first, first + number)
@@ -187,9 +187,10 @@ class Batch:
             raise InputError(f"{name}: {len(weights)} weights for {count} entries")
         _refuse_outside(weights, MAX_TOTAL_WEIGHT, f"{name}: weights", "weights")
         total = total_of(weights, f"weights of {name}")
-        self.given_weight += total * (count if len(weights) != count else 1)
-        if self.given_weight >= MAX_TOTAL_WEIGHT:
+        together = self.given_weight + total * (count if len(weights) != count else 1)
+        if together >= MAX_TOTAL_WEIGHT:
             raise InputError(f"{name}: the weights of the batch reach 2**62")
+        self.given_weight = together
         return _repeated(weights.astype(np.int64), count)
 
     def _add(self, name: str, kind: int, first: Array, second: Array | None,

@@ -113,15 +113,15 @@ def leave_if_new(i, graph: NetRows, run: Run, journal: Journal, trial: Pseudo):
 
 
 @kernel
-def look_for_heavy(_, run: Run, trial: Pseudo):
-    """Whether a block is too heavy.  One team."""
+def look_for_heavy(_, net_counts: NetCounts, run: Run, trial: Pseudo):
+    """Whether a block is too heavy, if somebody may move.  One team."""
     heavy = int64(0)
     for b in range(lane(), run.level.blocks, team_size()):
         if room_of(b, run) < 0:
             heavy = int64(1)
     heavy = team_max(heavy)
     if lane() == 0:
-        trial.words.overloaded = heavy
+        trial.words.overloaded = heavy * net_counts.wakes
 
 
 @device
@@ -229,8 +229,11 @@ def has_changed(i, number, pins: Changes):
 @kernel
 def leave_if_critical(i, pins: Changes, net_counts: NetCounts, graph: NetRows, run: Run,
                       trial: Pseudo):
-    """The pins of a net that are alone in their block leave, where the net's changes begin."""
-    if begins_row(i, pins.keys):
+    """The pins of a net that are alone in their block leave, where the net's changes begin.
+
+    Nobody does where refinement is to look at none.
+    """
+    if net_counts.wakes != 0 and begins_row(i, pins.keys):
         net = int32(pins.keys[i] >> 32)
         if has_lonely(net, graph) and has_changed(i, net_counts.pins, pins):
             for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):

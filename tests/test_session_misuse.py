@@ -1,0 +1,119 @@
+"""Sessions in the hands of callers who change their arrays, misread the manual, or ask too much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart import generators
+from portpart.errors import InputError
+from tests import oracles
+
+WHOLE: dict[str, Callable[[portpart.Session, Any, Path], Any]] = {
+    "apply": lambda session, mark, path: session.apply(session.batch(), "local"),
+    "undo": lambda session, mark, path: session.undo(mark),
+    "mark": lambda session, mark, path: session.mark(),
+    "compact": lambda session, mark, path: session.compact(),
+    "save": lambda session, mark, path: session.save(path),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_progress_may_look_but_not_change(name: str, tmp_path: Path) -> None:
+    """A change in the middle of another leaves sums that are those of neither."""
+    session = portpart.Session(generators.grid_2d(20), 4)
+    mark, seen = session.mark(), []
+
+    def change(*_: Any) -> None:
+        seen.append(session.cut)
+        WHOLE[name](session, mark, tmp_path / "session.npz")
+
+    before, batch = oracles.host(session.part), session.batch()
+    batch.insert_edges(0, [100, 200, 399])
+    with pytest.raises(InputError, match="progress= may only look at it"):
+        session.apply(batch, "full", progress=change)
+    assert len(seen) == 1
+    assert np.array_equal(oracles.host(session.part), before)
+    assert session.apply(batch, "full").value == oracles.cut(
+        session.graph(), session.part)
+    session.undo(mark)
+    assert np.array_equal(oracles.host(session.part), before)
+
+
+def test_the_target_stays_what_it_was() -> None:
+    """Callers may use their array for something else."""
+    target = np.array([0.25, 0.75])
+    session = portpart.Session(generators.grid_2d(8), 2, target=target)
+    target[:] = 0.9, 0.1
+    update = session.apply(session.batch(), "full")
+    assert update.feasible
+    assert update.block_weights[0] < update.block_weights[1]
+
+
+@pytest.mark.parametrize(("migration", "size"), [(2**63, 1), ("1e30", 1), (10**15, 2**40)])
+def test_a_price_at_which_sums_overflow_is_refused_at_once(migration: Any, size: int) -> None:
+    """Around edits it would give a cut of 19 digits."""
+    with pytest.raises(InputError, match="costs may pass"):
+        portpart.Session(generators.grid_2d(30), 4, migration=migration, escalate="never",
+                         vertex_sizes=np.full(900, size))
+
+
+def test_a_price_of_many_digits_is_refused_only_where_all_levels_would_know_it() -> None:
+    """Else the first batch that escalates would be refused, and every one after it."""
+    price, grid = 0.1 + 0.2, generators.grid_2d(30)
+    with pytest.raises(InputError, match="fewer digits"):
+        portpart.Session(grid, 4, migration=price, vertex_sizes=np.full(900, 1000))
+    for options in ({"escalate": "never"}, {"algorithm": "igkway"}):
+        portpart.Session(grid, 4, migration=price, vertex_sizes=np.full(900, 1000), **options)
+
+
+def test_numbers_of_numpy_are_saved(tmp_path: Path) -> None:
+    """A seed and a least weight out of an array are like any other."""
+    session = portpart.Session(generators.grid_2d(8), 2, seed=np.int64(3),
+                               min_block_weight=np.int64(5))
+    session.save(tmp_path / "session.npz")
+    again = portpart.Session.load(tmp_path / "session.npz")
+    assert np.array_equal(oracles.host(again.part), oracles.host(session.part))
+
+
+def test_a_call_that_is_refused_leaves_no_weight_in_its_batch() -> None:
+    """The next call is not refused for it."""
+    session = portpart.Session(generators.grid_2d(8), 2)
+    batch = session.batch()
+    with pytest.raises(InputError, match=r"reach 2\*\*62"):
+        batch.insert_edges(0, [9, 10], [2**61, 2**61])
+    batch.insert_edges(0, 9, 7)
+    assert session.apply(batch, "none").value == oracles.cut(
+        session.graph(), session.part)
+
+
+@pytest.mark.parametrize("batch", [None, {}, 3])
+def test_what_is_no_batch_is_refused(batch: Any) -> None:
+    """With an error of the library."""
+    session = portpart.Session(generators.grid_2d(4), 2)
+    with pytest.raises(InputError, match="batch is"):
+        session.apply(batch)
+
+
+@pytest.mark.parametrize("algorithm", ["portpart", "ihyperg"])
+def test_without_effort_nobody_moves(algorithm: str) -> None:
+    """Though a vertex has all its nets elsewhere now, or its block is too heavy."""
+    nets = portpart.as_hypergraph([[v, (v + 1) % 12] for v in range(12)])
+    for heavy in (False, True):
+        session = portpart.Session(nets, 2, algorithm=algorithm, imbalance="50%")
+        before = oracles.host(session.part)
+        here, there = np.flatnonzero(before == 0), np.flatnonzero(before == 1)
+        batch = session.batch()
+        if heavy:
+            batch.set_vertex_weights(here, 9)
+        else:
+            batch.insert_nets(np.arange(len(there) + 1) * 2,
+                              np.stack([np.full(len(there), here[2]), there], 1).ravel())
+        update = session.apply(batch, "none")
+        assert (update.moved, update.effort) == (0, "none")
+        assert np.array_equal(oracles.host(session.part), before)
