@@ -266,7 +266,8 @@ def _refine(space: Any, hypergraph: Any, objective: str, k: int, sequences: bool
     n, mean = hypergraph.num_vertices, hypergraph.total_vertex_weight // k
     start = (np.random.default_rng(5).random(n) ** 2 * k).astype(np.int32)
     refiner = Refiner(space, hypergraph, Balance(k, mean + mean // 9 + 1, mean),
-                      RefinementOptions(), 7, objective=net_objective(objective),
+                      RefinementOptions(until_balanced=True), 7,
+                      objective=net_objective(objective),
                       rule=Sequences() if sequences else OnNets())
     refiner.start(hypergraph, space.asarray(start))
     assert refiner.refine(hypergraph, 0.75)["iterations"] > 1

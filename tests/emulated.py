@@ -57,7 +57,7 @@ from portpart.backends.language import Kernel
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles
-from tests.algorithms.nets import circuit, hypergraph_of, with_weights
+from tests.algorithms.nets import circuit, hypergraph_of, neighbourhoods, with_weights
 from tests.algorithms.refining import balance_of, refiner_at
 from tests.algorithms.spaces import reference
 from tests.backends.lanes import LanesSpace
@@ -75,7 +75,8 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     "skewed": lambda: generators.rmat(5, 4),
 }
 HYPERGRAPHS = {"circuit": lambda: circuit(60, 5, large=30, weighted=True),
-               "large net": lambda: with_weights(circuit(80, 6, large=70), [30, *[1] * 79])}
+               "large net": lambda: with_weights(circuit(80, 6, large=70), [30, *[1] * 79]),
+               "network": lambda: neighbourhoods(generators.rmat(5))}
 SMALL = {"coarsening.coarsest_per_block": 2, "coarsening.min_coarsest": 8}
 """Coarsening goes on for small graphs too."""
 
@@ -141,6 +142,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
         Case("mesh", "portpart", "inheriting", inheriting): 3,
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
+        Case("network", "jet on nets", "until balanced"): 2,
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
         Case("skewed", "empty blocks"): 2, Case("circuit", "empty blocks"): 3,
@@ -245,7 +247,7 @@ def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
     start = (np.random.default_rng(1).random(hypergraph.num_vertices) ** 2 * 3).astype(np.int32)
     rule = Sequences() if case.algorithm == "sequences" else None
     refiner, here = refiner_at(space, hypergraph, start, 3, objective=net_objective("km1"),
-                               rule=rule)
+                               rule=rule, until_balanced=case.wish == "until balanced")
     outcome = refiner.refine(here, 0.75)
     return np.append(oracles.host(refiner.best), outcome["cut"])
 

@@ -61,7 +61,8 @@ class HypergraphConfig:
     refinement: ScheduleOptions = option(
         ScheduleOptions(temperatures=(0.9, 0.6, 0.3), temperatures_for_many=(0.75, 0.3),
                         finest_temperatures=(0.75, 0.3),
-                        coarse=RefinementOptions(tolerance=0.999, stall_limit=8)),
+                        coarse=RefinementOptions(tolerance=0.999, stall_limit=5, weak_limit=8,
+                                                 until_balanced=True)),
         "Passes over the levels.")
     order: str = option(
         "id", "In what order nets think of the moves of their pins as made: of vertices, or the "
@@ -75,7 +76,7 @@ class HypergraphConfig:
 STRONG = changed(HypergraphConfig(), {
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
     "initial.growing.hierarchies_for_many": None,
-    "refinement.coarse.stall_limit": 16, "refinement.temperatures_for_many": None,
+    "refinement.coarse.stall_limit": 10, "refinement.temperatures_for_many": None,
     "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "search.cycles": 1})
 

@@ -71,7 +71,7 @@ def may_leave(phases: Phases, part: np.ndarray) -> list[int]:
 @pytest.mark.parametrize("name", GRAPHS)
 def test_those_on_the_boundary_of_a_heavy_block_may_leave(space: ExecutionSpace, name: str) -> None:
     phases, part = overloaded(space, GRAPHS[name])
-    phases.launch(int(phases.level.single), eviction.list_other_leavers, team=1)
+    phases.launch(int(phases.level.single), eviction.list_other_leavers(BY_WEIGHT), team=1)
     expected = may_leave(phases, part)
     assert found(phases)["leavers"] == expected
     assert len(expected) > 50
@@ -84,18 +84,18 @@ def test_gathering_finds_the_same(space: ExecutionSpace, name: str) -> None:
     Movable vertices have been rated before.
     """
     single, part = overloaded(space, GRAPHS[name])
-    single.launch(int(single.level.movable), eviction.list_movable_leavers, team=1)
+    single.launch(int(single.level.movable), eviction.list_movable_leavers(BY_WEIGHT), team=1)
     movable = found(single)["leavers"]
     assert movable
-    single.launch(int(single.level.single), eviction.list_other_leavers, team=1)
+    single.launch(int(single.level.single), eviction.list_other_leavers(BY_WEIGHT), team=1)
     gathered, _ = overloaded(space, GRAPHS[name])
     length = int(gathered.level.on_boundary)
     assert length > 2 * BATCH
     assert length % BATCH != 0
-    gathered.launch(int(gathered.level.movable), eviction.list_movable_leavers, team=1)
+    gathered.launch(int(gathered.level.movable), eviction.list_movable_leavers(BY_WEIGHT), team=1)
     gathered.launch(-(-length // BATCH), eviction.gather_other_leavers, team=32)
     assert found(gathered)["leavers"] == sorted(movable + may_leave(gathered, part))
-    gathered.launch(int(gathered.level.leavers), eviction.rate_gathered, team=1)
+    gathered.launch(int(gathered.level.leavers), eviction.rate_gathered(BY_WEIGHT), team=1)
     assert found(gathered) == found(single)
 
 
@@ -111,8 +111,8 @@ def test_lanes_of_a_team_gather_together() -> None:
 
 def test_what_has_been_rated_is_not_rated_again(space: ExecutionSpace) -> None:
     phases, _ = overloaded(space, GRAPHS["cube"])
-    phases.launch(int(phases.level.single), eviction.list_other_leavers, team=1)
+    phases.launch(int(phases.level.single), eviction.list_other_leavers(BY_WEIGHT), team=1)
     before = found(phases)
     phases.level.rated = phases.level.leavers
-    phases.launch(int(phases.level.leavers), eviction.rate_gathered, team=1)
+    phases.launch(int(phases.level.leavers), eviction.rate_gathered(BY_WEIGHT), team=1)
     assert found(phases) == before

@@ -11,6 +11,7 @@ import portpart
 from portpart import generators
 from portpart.graphs.hypergraph import Hypergraph
 from tests import data_folder
+from tests.algorithms.nets import neighbourhoods
 
 
 def with_macros() -> Hypergraph:
@@ -49,6 +50,7 @@ GENERATED: dict[str, Callable[[], Hypergraph]] = {
     "netlist-1200-macros": with_macros,
     "matrix-1500": of_matrix,
     "gates-2000": of_gates,
+    "network-1024": lambda: neighbourhoods(generators.rmat(10)),
 }
 REAL = ("tv80",)
 NAMES = (*GENERATED, *REAL)
@@ -70,6 +72,8 @@ RUNS: dict[str, list[Run]] = {
                     (130, "hyperg", "default", "km1")],
     "gates-2000": [(2, "portpart", "strong", "cut"), (8, "portpart", "fast", "km1"),
                    (64, "portpart", "default", "km1")],
+    "network-1024": [(8, "portpart", "default", "km1"), (64, "portpart", "default", "km1"),
+                     (64, "portpart", "fast", "soed")],
     "tv80": [(2, "portpart", "default", "cut"), (8, "portpart", "default", "km1"),
              (64, "portpart", "fast", "km1"), (2, "hyperg", "default", "cut")],
 }

@@ -88,7 +88,6 @@ def may_leave(relief: Relief) -> DeviceFunction:
 
 
 may_leave_by_weight = may_leave(BY_WEIGHT)
-enter_by_weight = enter_bucket(BY_WEIGHT.bucket_of)
 all_may_leave_by_weight = all_may_leave(BY_WEIGHT)
 
 
@@ -101,45 +100,65 @@ def list_unrated(v, graph: Csr, leavers: Leavers, level: Level):
     return v
 
 
-@device
-def cached_block(v, cache: GainCache, blocks: Blocks, level: Level):
-    """Where v goes if its cache tells: its best block, or one by chance if it touches none.
+@cache
+def cached_block(room_of: DeviceFunction) -> DeviceFunction:
+    """Device function for rooms."""
 
-    NONE if its best block has no room.
-    """
-    block = cache.best_target[v]
-    if block < NONE:
-        block = failed(block)
-    if block == NONE:
-        block = blocks.destinations[chance(v, level) % level.destinations]
-    elif blocks.weight[block] >= blocks.open_below[block] + level.slack:
-        block = int32(NONE)
-    return block
+    @device
+    def cached_block(v, cache: GainCache, blocks: Blocks, level: Level):
+        """Where v goes if its cache tells: its best block, or one by chance if it touches none.
 
+        NONE if its best block has no room.
+        """
+        block = cache.best_target[v]
+        if block < NONE:
+            block = failed(block)
+        if block == NONE:
+            block = blocks.destinations[chance(v, level) % level.destinations]
+        elif room_of(block, blocks, level) <= 0:
+            block = int32(NONE)
+        return block
 
-@device
-def rate_by_cache(v, graph: Csr, run: Run):
-    """Rate v if the cache tells what it loses, else list it.
-
-    Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
-    """
-    block = cached_block(v, run.cache, run.blocks, run.level)
-    if block == NONE:
-        list_unrated(v, graph, run.leavers, run.level)
-    else:
-        run.moves.target[v] = block
-        enter_by_weight(v, -run.cache.gain[v], value_or(graph.vertex_weights, v, 1), run.moves,
-                        run.buckets, run.level)
-    return v
+    return cached_block
 
 
-@kernel
-def list_movable_leavers(i, graph: Csr, run: Run):
-    """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
-    v = movable_vertex(i, run.active, run.level)
-    if may_leave_by_weight(v, True, graph, run.moves, run.blocks, run.level):
-        run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
-        rate_by_cache(v, graph, run)
+@cache
+def rate_by_cache(relief: Relief) -> DeviceFunction:
+    """Device function for a relief."""
+    find, enter = cached_block(relief.rooms.room_of), enter_bucket(relief.bucket_of)
+
+    @device
+    def rate_by_cache(v, graph: Csr, run: Run):
+        """Rate v if the cache tells what it loses, else list it.
+
+        Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
+        """
+        block = find(v, run.cache, run.blocks, run.level)
+        if block == NONE:
+            list_unrated(v, graph, run.leavers, run.level)
+        else:
+            run.moves.target[v] = block
+            enter(v, -run.cache.gain[v], value_or(graph.vertex_weights, v, 1), run.moves,
+                  run.buckets, run.level)
+        return v
+
+    return rate_by_cache
+
+
+@cache
+def list_movable_leavers(relief: Relief) -> Kernel:
+    """Kernel for a relief."""
+    rate = rate_by_cache(relief)
+
+    @kernel
+    def list_movable_leavers(i, graph: Csr, run: Run):
+        """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
+        v = movable_vertex(i, run.active, run.level)
+        if may_leave_by_weight(v, True, graph, run.moves, run.blocks, run.level):
+            run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
+            rate(v, graph, run)
+
+    return list_movable_leavers
 
 
 @device
@@ -163,14 +182,21 @@ def looks_at_others(level: Level):
     return level.wide != 0 or level.short != 0 or level.on_boundary <= FEW
 
 
-@kernel
-def list_other_leavers(i, graph: Csr, run: Run):
-    """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
-    if looks_at_others(run.level) and i < run.level.on_boundary:
-        v = boundary_vertex(i, run.active, run.level)
-        if is_leaver(v, graph, run):
-            run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
-            rate_by_cache(v, graph, run)
+@cache
+def list_other_leavers(relief: Relief) -> Kernel:
+    """Kernel for a relief."""
+    rate = rate_by_cache(relief)
+
+    @kernel
+    def list_other_leavers(i, graph: Csr, run: Run):
+        """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
+        if looks_at_others(run.level) and i < run.level.on_boundary:
+            v = boundary_vertex(i, run.active, run.level)
+            if is_leaver(v, graph, run):
+                run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
+                rate(v, graph, run)
+
+    return list_other_leavers
 
 
 @device
@@ -211,13 +237,20 @@ def gather_other_leavers(i, graph: Csr, run: Run):
         first += ROUNDS * team_size()
 
 
-@kernel
-def rate_gathered(i, graph: Csr, run: Run):
-    """Rate vertex i of those that may leave, if it has only been listed so far."""
-    v = run.leavers.listed[i]
-    if i >= run.level.rated and run.active.flags[v] & IS_MOVABLE == 0:
-        if not all_may_leave_by_weight(run.moves.part[v], run.blocks, run.level):
-            rate_by_cache(v, graph, run)
+@cache
+def rate_gathered(relief: Relief) -> Kernel:
+    """Kernel for a relief."""
+    rate = rate_by_cache(relief)
+
+    @kernel
+    def rate_gathered(i, graph: Csr, run: Run):
+        """Rate vertex i of those that may leave, if it has only been listed so far."""
+        v = run.leavers.listed[i]
+        if i >= run.level.rated and run.active.flags[v] & IS_MOVABLE == 0:
+            if not all_may_leave_by_weight(run.moves.part[v], run.blocks, run.level):
+                rate(v, graph, run)
+
+    return rate_gathered
 
 
 @cache

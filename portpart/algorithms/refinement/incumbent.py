@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.refinement.active_sets import is_crowded, plan_gathering, turn_movable
-from portpart.algorithms.refinement.rebalance import list_destinations
 from portpart.algorithms.refinement.relief import Relief
 from portpart.algorithms.refinement.state import (
     SIZE,
@@ -39,6 +38,9 @@ from portpart.primitives.reduce import STRIPES
 
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
 LOWEST = -(2**63)
+
+CROWDED = 8
+"""If more than 1 / CROWDED of all weight is too much for its block, too many have moved at once."""
 
 ENOUGH_GROUPS = 2048
 """Teams to look through a list at the same time: more would take turns on a GPU."""
@@ -105,16 +107,18 @@ def keep_if_better(improvement, cost, overload, level: Level):
 @cache
 def plan_next(relief: Relief) -> DeviceFunction:
     """Device function for a relief."""
-    weak_again = relief.weak_again
+    weak_again, until_balanced = relief.weak_again, relief.until_balanced
 
     @device
-    def plan_next(improvement, balanced, level: Level):
+    def plan_next(improvement, balanced, too_many, level: Level):
         """Count what was done and set the flags of the next iteration."""
         iteration = level.iteration
         if iteration >= 0 and level.balanced != 0:
             level.last_propagation = iteration
             level.rebalancings = 0
             turn_movable(level)
+            if until_balanced and too_many:
+                level.thinned = 1
         elif iteration >= 0:
             level.rebalancings += 1
             if weak_again and level.strong != 0:
@@ -122,15 +126,19 @@ def plan_next(relief: Relief) -> DeviceFunction:
             level.short = 0
             level.wide = level.next_wide
             level.next_wide = 0
-        level.stalled = 0 if improvement == MUCH_BETTER else level.stalled + 1
+        counts = int64(1)
+        if until_balanced and not balanced and level.rebalancings < level.weak_limit:
+            counts = int64(0)
+        level.stalled = 0 if improvement == MUCH_BETTER else level.stalled + counts
         level.iteration = iteration + 1
         level.balanced = int64(balanced)
         level.overloaded = 1 - int64(balanced)
         level.crowded = int64(is_crowded(level))
         plan_gathering(level)
         level.strong = int64(not balanced and level.rebalancings >= level.weak_limit)
+        patience = level.stall_limit * (1 + level.thinned)
         level.running = int64(
-            level.stalled < level.stall_limit and iteration + 1 < level.iteration_limit
+            level.stalled < patience and iteration + 1 < level.iteration_limit
         )
         return iteration
 
@@ -179,7 +187,9 @@ def weight_of_block(b, moves: Moves, level: Level):
 @cache
 def evaluate(relief: Relief) -> Kernel:
     """Kernel for a relief."""
-    is_heavy, plan = is_heavily_overloaded(relief), plan_next(relief)
+    is_heavy, plan, rooms = is_heavily_overloaded(relief), plan_next(relief), relief.rooms
+    note_weight, find_destinations = rooms.note_weight, rooms.find
+    until_balanced = relief.until_balanced
 
     @kernel
     def evaluate(_, run: Run):
@@ -197,21 +207,29 @@ def evaluate(relief: Relief) -> Kernel:
         twice = team_sum(twice)
         overload = int64(LOWEST)
         heavily = int64(0)
+        surplus = int64(0)
+        total = int64(0)
         for b in range(lane(), run.level.blocks, team_size()):
             weight = weight_of_block(b, run.moves, run.level)
             run.blocks.weight[b] = weight
+            note_weight(b, weight, run.blocks, run.level)
             overload = max(overload, weight - run.blocks.limits[b] - run.level.slack)
+            total += weight
+            surplus += max(int64(0), weight - run.blocks.limits[b] - run.level.slack)
             if is_heavy(b, weight, run.blocks, run.level):
                 heavily = int64(1)
         overload = team_max(overload)
         heavily = team_max(heavily)
+        if until_balanced:
+            surplus = team_sum(surplus)
+            total = team_sum(total)
         team_sync()
         if overload > 0:
-            list_destinations(run.blocks, level)
+            find_destinations(run.blocks, level)
         if lane() == 0:
             improvement = compare_with_best(twice // 2, overload, run.incumbent, level)
             keep_if_better(improvement, twice // 2, overload, level)
-            plan(improvement, overload <= 0, level)
+            plan(improvement, overload <= 0, surplus > total // CROWDED, level)
             plan_work(heavily, level)
         team_sync()
         for word in range(lane(), SIZE, team_size()):

@@ -7,6 +7,7 @@ from functools import cache
 from portpart.algorithms.objectives.objective import Tables
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
+from portpart.algorithms.refinement.loss_buckets import chance
 from portpart.algorithms.refinement.state import GainCache, Level, Moves, Run
 from portpart.backends.language import (
     DeviceFunction,
@@ -22,6 +23,9 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.rows import Csr, degree_of
+
+ONE_OF = 4
+"""Where all that want to move are too many, one of so many may in a propagation."""
 
 
 @device
@@ -44,6 +48,14 @@ def commit_move(v, there, moves: Moves, level: Level):
     moves.target[v] = there
     moves.listed[atomic_next(level, Level.moves)] = int32(v)
     return v
+
+
+@kernel
+def rest_by_chance(i, run: Run):
+    """Lock most movable vertices for this propagation, drawn by a hash."""
+    v = movable_vertex(i, run.active, run.level)
+    if chance(v, run.level) % ONE_OF != 0:
+        run.moves.locked_in[v] = int32(run.level.last_propagation)
 
 
 @cache

@@ -28,6 +28,11 @@ class RefinementOptions:
         choices=("weight", "loss", "code"))
     slack: int = option(
         1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
+    until_balanced: bool = option(
+        False, "Whether a block that was too heavy takes nobody until all blocks are within their "
+        "limits, and iterations on the way there do not count as without progress.  Where "
+        "propagation leaves an eighth of all weight too much, a quarter of those that want to may "
+        "move at a time from then on.")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -24,7 +24,7 @@ from portpart.algorithms.refinement.eviction import (
 )
 from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
 from portpart.algorithms.refinement.incumbent import evaluate, restore_block, restore_cost
-from portpart.algorithms.refinement.label_propagation import afterburner
+from portpart.algorithms.refinement.label_propagation import afterburner, rest_by_chance
 from portpart.algorithms.refinement.loss_buckets import set_threshold
 from portpart.algorithms.refinement.moves import move_vertex, save_best, weighing
 from portpart.algorithms.refinement.rebalance import (
@@ -182,6 +182,9 @@ def record_iterations(this: Recording, rule: MoveRule, more: More) -> None:
         with program.if_nonzero(run.level.overloaded):
             _rebalance(this)
         with program.otherwise():
+            if this.relief.until_balanced:
+                with program.if_nonzero(run.level.thinned):
+                    program.launch(run.level.movable, rest_by_chance)
             rule.record(this, more)
         rule.record_accounting(this)
         _record_evaluation(this, rule)
@@ -253,7 +256,7 @@ def _rebalance(this: Recording) -> None:
         program.launch(1, turn_boundary)
     with program.side_by_side():
         if this.relief.rates_boundary:
-            program.launch(level.movable, list_movable_leavers)
+            program.launch(level.movable, list_movable_leavers(this.relief))
             _list_others(this)
         program.launch(level.swept, list_all_leavers(this.relief))
     _rate(this)
@@ -267,7 +270,7 @@ def _rebalance(this: Recording) -> None:
 
 def _list_others(this: Recording) -> None:
     """List vertices of a boundary that are not movable, or gather them from a long list."""
-    this.program.launch(this.run.level.single, list_other_leavers)
+    this.program.launch(this.run.level.single, list_other_leavers(this.relief))
     this.program.launch(this.run.level.batches, gather_other_leavers, team=GATHERING_TEAM)
 
 
@@ -293,10 +296,10 @@ def _rate(this: Recording) -> None:
     program, level = this.program, this.run.level
     if this.relief.rates_boundary:
         with program.if_nonzero(level.batches):
-            program.launch(level.leavers, rate_gathered)
+            program.launch(level.leavers, rate_gathered(this.relief))
     with program.side_by_side():
         launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         this.by_degree(rate(this.relief.bucket_of), UNRATED))
+                         this.by_degree(rate(this.relief), UNRATED))
     program.launch(level.blocks, set_threshold(this.relief), team=32)
 
 

@@ -20,7 +20,7 @@ from portpart.algorithms.refinement.loss_buckets import (
     enter_bucket,
 )
 from portpart.algorithms.refinement.relief import Relief
-from portpart.algorithms.refinement.state import Blocks, Level, Run
+from portpart.algorithms.refinement.state import Level, Run
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
@@ -41,53 +41,27 @@ from portpart.graphs.rows import Csr
 NONE = -1
 
 
-@device
-def list_destinations(blocks: Blocks, level: Level):
-    """List the blocks with room in their order, and where the room of each one starts.
+@cache
+def has_room(room_of: DeviceFunction) -> DeviceFunction:
+    """Device function for rooms."""
 
-    All lanes of one team together; returns the number of blocks listed.
-    """
-    listed = int64(0)
-    total = int64(0)
-    base = int64(0)
-    num_blocks = level.blocks
-    while base < num_blocks:
-        b = base + lane()
-        free = int64(0)
-        if b < num_blocks:
-            free = max(int64(0), blocks.open_below[b] + level.slack - blocks.weight[b])
-        opens = int64(0)
-        if free > 0:
-            opens = int64(1)
-        place = team_scan(opens)
-        until = team_scan(free)
-        if free > 0:
-            blocks.destinations[listed + place - 1] = int32(b)
-            blocks.room[listed + place - 1] = total + until - free
-        listed += team_last(place)
-        total += team_last(until)
-        base += team_size()
-    if lane() == 0:
-        blocks.room[listed] = total
-        level.destinations = listed
-    return listed
+    @device
+    def has_room(v, block, graph: Csr, run: Run):
+        """Whether a block takes vertices of others."""
+        return room_of(block, run.blocks, run.level) > 0
 
-
-@device
-def has_room(v, block, graph: Csr, run: Run):
-    """Whether a block takes vertices of others."""
-    return run.blocks.weight[block] < run.blocks.open_below[block] + run.level.slack
+    return has_room
 
 
 @cache
-def rate(bucket_of: DeviceFunction) -> Body:
-    """Body for buckets."""
-    enter = enter_bucket(bucket_of)
+def rate(relief: Relief) -> Body:
+    """Body for a relief."""
+    enter, admits = enter_bucket(relief.bucket_of), has_room(relief.rooms.room_of)
 
     @cache
     def rate(rules: Rules, valuation: Valuation) -> DeviceFunction:
         """Body for an objective and a way to value blocks."""
-        find, unknown = best_candidate(rules, valuation, has_room, rules.is_cut), rules.unknown
+        find, unknown = best_candidate(rules, valuation, admits, rules.is_cut), rules.unknown
 
         @device
         def rate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More):

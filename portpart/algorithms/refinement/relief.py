@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.rooms import CLOSING, OPEN, Rooms
 from portpart.algorithms.refinement.state import BUCKETS, Blocks, Level
 from portpart.backends.language import DeviceFunction, device, float64, int64
 
@@ -44,6 +45,9 @@ class Relief:
         turn goes last, and so on; else blocks get a little more than they have room for.
     weak_again : bool
         Whether weak rebalancings follow a strong one; else strong ones do, until a propagation.
+    until_balanced : bool
+        Whether blocks that were too heavy stay closed until none is, and iterations on the way
+        there do not count as without progress.
     """
 
     bucket_of: DeviceFunction
@@ -53,6 +57,12 @@ class Relief:
     nearest: bool
     waits: bool = False
     weak_again: bool = False
+    until_balanced: bool = False
+
+    @property
+    def rooms(self) -> Rooms:
+        """Which blocks take vertices."""
+        return CLOSING if self.until_balanced else OPEN
 
     @property
     def rates_boundary(self) -> bool:
@@ -110,7 +120,8 @@ RELIEFS = {"weight": BY_WEIGHT, "loss": BY_LOSS, "code": AS_RELEASED}
 @cache
 def relief_of(options: RefinementOptions) -> Relief:
     """What the options ask for."""
-    return replace(RELIEFS[options.leave_by], weak_again=options.weak_again)
+    return replace(RELIEFS[options.leave_by], weak_again=options.weak_again,
+                   until_balanced=options.until_balanced)
 
 
 @cache

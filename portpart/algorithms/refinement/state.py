@@ -97,6 +97,7 @@ class Level(Words):
     short: Any  # a block has to give up more than the movable vertices that were rated so far
     wide: Any  # this rebalancing rates others, too, from the start
     next_wide: Any
+    thinned: Any  # few of those that want to move may at a time, for all at once were too many
     crowded: Any  # the first list has grown and is to be rid of what is in the interior
     best_is_balanced: Any
 
@@ -257,6 +258,8 @@ class Blocks(WorkRecord):
     limits, means, open_below : array of int64, shape (k,)
         Most that a block may weigh; what it weighs if all weigh their share; and the weight below
         which it takes vertices of others.
+    opening : array of int64, shape (k,)
+        The same where blocks that were too heavy take none (`rooms.py`).
     destinations : array of int32
         Blocks with room,
     room : array of int64
@@ -276,6 +279,7 @@ class Blocks(WorkRecord):
     home: Array | None = None
     tie: Array | None = None
     weight: Array = work(np.int64, _of_blocks)
+    opening: Array = work(np.int64, _of_blocks)
     destinations: Array = work(np.int32, _of_blocks)
     room: Array = work(np.int64, lambda size: size.blocks + 1)
 

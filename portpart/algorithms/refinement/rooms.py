@@ -1,0 +1,139 @@
+"""Which blocks take vertices of those that are too heavy, and how many.
+
+In Jet any block does that is below its limit.  Where a block has just given up what it had too
+much of, that is a little room for which many vertices lose least; they come back, and weak
+rebalancing goes to and fro between few blocks, as on hypergraphs of large nets with many small
+blocks.  There a block that was too heavy takes nobody until all are within their limits.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from portpart.algorithms.refinement.state import Blocks, Level
+from portpart.backends.language import (
+    DeviceFunction,
+    device,
+    int32,
+    int64,
+    lane,
+    team_last,
+    team_scan,
+    team_size,
+    team_sync,
+)
+
+
+class Rooms(NamedTuple):
+    """Rooms of blocks, as device functions.
+
+    Attributes
+    ----------
+    room_of : DeviceFunction
+        ``room_of(b, blocks, level)``: what block b takes yet.
+    note_weight : DeviceFunction
+        ``note_weight(b, weight, blocks, level)``: is told what each block weighs now.
+    find : DeviceFunction
+        ``find(blocks, level)``: lists the blocks with room; all lanes of a team together.
+    """
+
+    room_of: DeviceFunction
+    note_weight: DeviceFunction
+    find: DeviceFunction
+
+
+@device
+def room_below(b, blocks: Blocks, level: Level):
+    """What block b is short of the weight below which it takes vertices."""
+    return blocks.open_below[b] + level.slack - blocks.weight[b]
+
+
+@device
+def room_if_open(b, blocks: Blocks, level: Level):
+    """The same if block b was never too heavy since vertices last moved for gains."""
+    return blocks.opening[b] - blocks.weight[b]
+
+
+@device
+def ignore_weight(b, weight, blocks: Blocks, level: Level):
+    """Nobody asks later what a block weighed."""
+    return weight
+
+
+@device
+def open_block(b, blocks: Blocks, level: Level):
+    """Block b takes vertices."""
+    blocks.opening[b] = blocks.open_below[b] + level.slack
+    return b
+
+
+@device
+def close_if_heavy(b, weight, blocks: Blocks, level: Level):
+    """Block b takes nobody from now on if it is too heavy; after moves for gains all begin anew."""
+    if level.iteration < 0 or level.balanced != 0:
+        open_block(b, blocks, level)
+    if weight > blocks.limits[b] + level.slack:
+        blocks.opening[b] = 0
+    return weight
+
+
+@cache
+def list_destinations(room_of: DeviceFunction) -> DeviceFunction:
+    """Device function for rooms."""
+
+    @device
+    def list_destinations(blocks: Blocks, level: Level):
+        """List the blocks with room in their order, and where the room of each one starts.
+
+        All lanes of one team together; returns the number of blocks listed.
+        """
+        listed = int64(0)
+        total = int64(0)
+        base = int64(0)
+        num_blocks = level.blocks
+        while base < num_blocks:
+            b = base + lane()
+            free = int64(0)
+            if b < num_blocks:
+                free = max(int64(0), room_of(b, blocks, level))
+            opens = int64(0)
+            if free > 0:
+                opens = int64(1)
+            place = team_scan(opens)
+            until = team_scan(free)
+            if free > 0:
+                blocks.destinations[listed + place - 1] = int32(b)
+                blocks.room[listed + place - 1] = total + until - free
+            listed += team_last(place)
+            total += team_last(until)
+            base += team_size()
+        if lane() == 0:
+            blocks.room[listed] = total
+            level.destinations = listed
+        return listed
+
+    return list_destinations
+
+
+list_open = list_destinations(room_if_open)
+
+
+@device
+def find_or_open(blocks: Blocks, level: Level):
+    """List the blocks with room; if none is left, all are open again, and strong rebalancing is
+    next.
+    """
+    found = list_open(blocks, level)
+    if found == 0:
+        for b in range(lane(), level.blocks, team_size()):
+            open_block(b, blocks, level)
+        team_sync()
+        found = list_open(blocks, level)
+        if lane() == 0:
+            level.rebalancings = level.weak_limit
+    return found
+
+
+OPEN = Rooms(room_below, ignore_weight, list_destinations(room_below))
+CLOSING = Rooms(room_if_open, close_if_heavy, find_or_open)
