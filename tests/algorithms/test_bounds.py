@@ -189,15 +189,27 @@ def test_few_free_vertices_go_one_to_a_block() -> None:
                                           nothing_free), nothing_free)
 
 
-def test_blocks_grow_from_fixed_vertices() -> None:
+def grown_on_path(fixed: list[int], limits: list[int]) -> list[int] | None:
     path = raw_graph(7, [(i, i + 1) for i in range(6)]).graph().to_scipy()
-    fixed = np.array([1, -1, -1, -1, -1, 0, -1], np.int32)
-    grown = grown_partition(path, fixed, 2)
+    grown = grown_partition(path, np.array(fixed, np.int32), np.ones(7, np.int64),
+                            np.array(limits))
+    return None if grown is None else grown.tolist()
+
+
+def test_blocks_grow_from_fixed_vertices() -> None:
+    fixed = [1, -1, -1, -1, -1, 0, -1]
+    assert grown_on_path(fixed, [4, 4]) == [1, 1, 1, 0, 0, 0, 0]
+    assert grown_on_path(fixed, [2, 5]) == [1, 1, 1, 1, 0, 0, 1]
+    assert grown_on_path(fixed, [3, 3, 3]) is None
+    assert grown_on_path([0, 1, 0, 1, 0, 1, 0], [4, 3]) == [0, 1, 0, 1, 0, 1, 0]
+
+
+def test_what_blocks_cannot_reach_goes_where_there_is_room() -> None:
+    apart = raw_graph(5, [(0, 1), (2, 3)]).graph().to_scipy()
+    fixed = np.array([0, -1, -1, -1, 1], np.int32)
+    grown = grown_partition(apart, fixed, np.array([1, 1, 3, 1, 1]), np.array([3, 5]))
     assert grown is not None
-    assert grown.tolist() == [1, 1, 1, 0, 0, 0, 0]
-    assert grown_partition(path, fixed, 3) is None
-    apart = raw_graph(3, [(0, 1)]).graph().to_scipy()
-    assert grown_partition(apart, np.array([0, -1, -1], np.int32), 1) is None
+    assert grown.tolist() == [0, 0, 1, 0, 1]
 
 
 def test_coarse_vertices_stay_light_enough_for_small_blocks() -> None:

@@ -15,10 +15,10 @@ from scipy.sparse import csr_array
 import portpart
 from portpart import InputError, JetConfig, MultisectionConfig
 from portpart.algorithms.placement.section_limits import adaptive_limit
-from portpart.algorithms.placement.subgraphs import induced_subgraph
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.graph import Graph
+from portpart.graphs.induced import induced
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, with_int64_offsets
 from tests.graphs import graphs
@@ -31,7 +31,7 @@ LEVEL, SECTION = 10**12, 10**16
 
 def assert_induced(space: ExecutionSpace, graph: Graph, label: np.ndarray, wanted: int) -> None:
     """Rows and columns of a matrix are what is expected; rows keep the order of their arcs."""
-    found, vertices = induced_subgraph(graph.to(space), space.asarray(label, np.int32), wanted)
+    found, vertices = induced(graph.to(space), space.asarray(label, np.int32), wanted)
     inside = np.flatnonzero(label == wanted)
     assert np.array_equal(oracles.host(vertices), inside)
     number = np.full(len(label), -1)

@@ -76,3 +76,13 @@ class Balance:
         if self.are_alike:
             return max(largest, 1)
         return max(smallest, min(largest, 2 * total // max(1, coarsest)), 1)
+
+
+def balance_of(limits: np.ndarray, weight: int) -> Balance:
+    """What blocks of these limits, which may differ, are measured against with so much in all."""
+    count, room = len(limits), int(limits.sum())
+    imbalance = max(0.0, room / max(1, weight) - 1)
+    if (limits == limits[0]).all():
+        return Balance(count, int(limits[0]), weight // count, imbalance=imbalance)
+    means = (limits * (weight / max(1, room))).astype(np.int64)
+    return Balance(count, int(limits.max()), int(means.max()), limits, means, imbalance)

@@ -1,13 +1,14 @@
 """Initial partitions where vertices are fixed or blocks differ: METIS knows no fixed vertices.
 
-METIS divides the free vertices, into the shares that the fixed ones leave; then its blocks are
-numbered so that as much weight as possible runs between free and fixed vertices of one block.
-Where every block has fixed vertices, all blocks may also grow from them, whatever their weight.
+METIS, or growing, divides the free vertices into the shares that the fixed ones leave; then blocks
+are numbered so that as much weight as possible runs between free and fixed vertices of one block.
+Where every block has fixed vertices, all blocks may also grow from them.
 """
 
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,71 @@ MIN_VERTICES = 2
 """Blocks whose share of the vertices is smaller get none from METIS."""
 
 MAX_ROUNDS = 50
-"""Blocks that have not met after so many rounds of growing start too far from one another."""
+"""What blocks have not reached after so many rounds of growing is too far from all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vacancies:
+    """What fixed vertices leave to the others.
+
+    Attributes
+    ----------
+    fixed : numpy.ndarray of int32, shape (n,)
+        The block of a fixed vertex, -1 for the others.
+    vertex_weights : numpy.ndarray of int64, shape (n,)
+    limits : numpy.ndarray of int64, shape (k,)
+        Most that each block may weigh.
+    taken, wanted : numpy.ndarray of int64, shape (k,)
+        What is fixed to each block, and what it may take beside that: 1 at least.
+    wide : numpy.ndarray of int64
+        Blocks whose share of the free vertices is not too small.
+    """
+
+    fixed: np.ndarray
+    vertex_weights: np.ndarray
+    limits: np.ndarray
+    taken: np.ndarray
+    wanted: np.ndarray
+    wide: np.ndarray
+
+    @classmethod
+    def of(cls, fixed: np.ndarray, vertex_weights: np.ndarray, limits: np.ndarray) -> Vacancies:
+        """Those of blocks to which vertices are fixed."""
+        taken = _sums(fixed, vertex_weights, len(limits))
+        wanted = np.maximum(limits - taken, 1)
+        shares = wanted / wanted.sum(dtype=np.float64)
+        wide = np.flatnonzero(shares * (fixed < 0).sum() >= MIN_VERTICES)
+        return cls(fixed, vertex_weights, limits, taken, wanted, wide)
+
+    @property
+    def free(self) -> np.ndarray:
+        """The vertices that are not fixed, ascending."""
+        return np.flatnonzero(self.fixed < 0)
+
+    @property
+    def have_neighbours(self) -> bool:
+        """Whether something is fixed to a wide block: it matters which block is which then."""
+        return bool((self.taken[self.wide] > 0).any())
+
+    def names(self, matrix: csr_array, blocks: np.ndarray) -> np.ndarray:
+        """A new number for each block of the free vertices, so that most runs to fixed ones.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse.csr_array, shape (n, n)
+        blocks : numpy.ndarray of int32
+            Of the free vertices.
+        """
+        k = len(self.limits)
+        part = self.fixed.copy()
+        part[self.free] = blocks
+        attraction = _attraction(matrix, self.fixed, part, k)
+        if k > MAX_ASSIGNED:
+            return greedy_names(attraction)
+        sizes = _sums(blocks, self.vertex_weights[self.free], k)
+        excess = np.maximum(sizes[:, None] + self.taken[None, :] - self.limits[None, :], 0)
+        price = 1 + int(matrix.data.sum(dtype=np.int64)) / max(1, int(self.vertex_weights.sum()))
+        return best_names(attraction.toarray() - price * excess)
 
 
 def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits: np.ndarray,
@@ -55,56 +120,62 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
         vertex_weights = np.ones(matrix.shape[0], np.int64)
     if fixed is None:
         fixed = np.full(matrix.shape[0], -1, np.int32)
-    free = np.flatnonzero(fixed < 0)
-    part, fixed_weights = fixed.copy(), _sums(fixed, vertex_weights, k)
-    wanted = np.maximum(limits - fixed_weights, 1)
-    inner = matrix[free][:, free]
-    shares = wanted / wanted.sum(dtype=np.float64)
-    wide = np.flatnonzero(shares * len(free) >= MIN_VERTICES)
+    left = Vacancies.of(fixed, vertex_weights, limits)
+    free, wide = left.free, left.wide
     if len(wide) > 1:  # METIS must not be asked for blocks without vertices
-        blocks = wide[metis_partition(inner, vertex_weights[free], len(wide), imbalance, seed,
-                                      shares[wide] / shares[wide].sum(), recursive)]
+        blocks = wide[metis_partition(matrix[free][:, free], vertex_weights[free], len(wide),
+                                      imbalance, seed,
+                                      left.wanted[wide] / left.wanted[wide].sum(), recursive)]
     else:
-        blocks = _spread(vertex_weights[free], wanted)
-    part[free] = blocks
-    attraction = _attraction(matrix, fixed, part, k)
-    if k > MAX_ASSIGNED:
-        names = greedy_names(attraction)
-    else:
-        sizes = _sums(blocks, vertex_weights[free], k)
-        excess = np.maximum(sizes[:, None] + fixed_weights[None, :] - limits[None, :], 0)
-        price = 1 + int(matrix.data.sum(dtype=np.int64)) / max(1, int(vertex_weights.sum()))
-        names = best_names(attraction.toarray() - price * excess)
-    part[free] = names[blocks]
+        blocks = _spread(vertex_weights[free], left.wanted)
+    part = fixed.copy()
+    part[free] = left.names(matrix, blocks)[blocks]
     return part
 
 
-def grown_partition(matrix: csr_array, fixed: np.ndarray, k: int) -> np.ndarray | None:
-    """Let the blocks grow from their fixed vertices, round by round, until all is taken.
+def grown_partition(matrix: csr_array, fixed: np.ndarray, vertex_weights: np.ndarray,
+                    limits: np.ndarray) -> np.ndarray | None:
+    """Let the blocks grow from their fixed vertices, round by round, until they are full.
 
     Returns
     -------
     numpy.ndarray of int32, shape (n,), or None
-        A free vertex beside blocks is in the one that it has most arc weight to.  None if a block
-        has no fixed vertex or a vertex is too far from all of them.  Balance is not looked at.
+        A free vertex beside blocks is in that of those with room that it has most arc weight to.
+        What none reaches goes where there is most room.  None if a block has no fixed vertex.
     """
     from scipy.sparse import csr_array
 
+    k = len(limits)
     if len(np.unique(fixed[fixed >= 0])) < k:
         return None
     part, arcs = fixed.copy(), matrix.astype(np.int64)
+    room = limits - _sums(part, vertex_weights, k)
     for _ in range(MAX_ROUNDS):
         waiting, taken = np.flatnonzero(part < 0), np.flatnonzero(part >= 0)
         if len(waiting) == 0:
             return part
-        member = (np.ones(len(taken), np.int64), (taken, part[taken]))
+        member = ((room > 0)[part[taken]].astype(np.int64), (taken, part[taken]))
         toward = arcs[waiting] @ csr_array(member, shape=(len(part), k))
         toward.sort_indices()  # of equal blocks argmax finds the first
-        beside = toward.max(axis=1).toarray().ravel() > 0
-        part[waiting[beside]] = np.asarray(toward.argmax(axis=1)).ravel()[beside]
-        if not beside.any():
+        most = toward.max(axis=1).toarray().ravel()
+        blocks = np.asarray(toward.argmax(axis=1)).ravel()
+        order = np.lexsort((waiting, -most, blocks))
+        order = order[most[order] > 0]
+        admitted = order[_fit(blocks[order], vertex_weights[waiting[order]], room)]
+        if len(admitted) == 0:
             break
-    return None
+        part[waiting[admitted]] = blocks[admitted]
+        room -= _sums(blocks[admitted], vertex_weights[waiting[admitted]], k)
+    left = np.flatnonzero(part < 0)
+    part[left] = _spread(vertex_weights[left], room)
+    return part
+
+
+def _fit(blocks: np.ndarray, weights: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """Whether a vertex fits into its block after those before it; `blocks` ascend."""
+    until = np.cumsum(weights)
+    begin = np.searchsorted(blocks, blocks)
+    return until - (until - weights)[begin] <= room[blocks]
 
 
 def _sums(part: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:

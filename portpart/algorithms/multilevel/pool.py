@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.initial.fixed_vertices import grown_partition, start_partition
+from portpart.algorithms.initial.fixed_vertices import start_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.problem import Problem, rows_of
@@ -29,10 +29,7 @@ Choose = Callable[[list[Array]], Array]
 
 def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
                 fixed: Array | None = None, recursive: bool = True) -> Iterator[Array]:
-    """Partitions by METIS, one for each seed, and one grown from fixed vertices.
-
-    By `recursive` bisection, or by the k-way method.
-    """
+    """Partitions by METIS, one for each seed: by `recursive` bisection, or by the k-way method."""
     space, obvious = coarsest.space, trivial_partition(coarsest, balance.num_blocks)
     if obvious is not None and fixed is None:
         yield from (obvious for _ in seeds)
@@ -46,9 +43,6 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
     for seed in seeds:
         yield space.asarray(start_partition(matrix, weights, balance.limits, balance.imbalance,
                                             seed, balance.shares, anchors, recursive))
-    grown = None if anchors is None else grown_partition(matrix, anchors, balance.num_blocks)
-    if grown is not None:
-        yield space.asarray(grown)
 
 
 def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], count: int,

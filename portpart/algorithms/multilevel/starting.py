@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import with_heavy_apart
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level
-from portpart.algorithms.initial.options import InitialOptions
+from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.grown import MAX_GROWN, grown_parts
+from portpart.algorithms.multilevel.grown_around import grown_around, grown_from
 from portpart.algorithms.multilevel.numbering import renumbered
 from portpart.algorithms.multilevel.pool import metis_parts, most_promising, start_from_best
 from portpart.algorithms.multilevel.problem import Problem
@@ -31,20 +34,32 @@ def start_from_pool(problem: Problem, options: InitialOptions,
     """
     balance = problem.balance
 
+    def placed(coarsest: Any, parts: Iterable[Array], seed: int,
+               fixed: Array | None) -> Iterator[Array]:
+        apart = problem.objective.rules.price is not None and has_heavy(coarsest, balance)
+        for part in parts:
+            part = well_placed(coarsest, part, balance, problem.objective, seed, fixed)
+            yield with_heavy_apart(coarsest, part, balance, fixed) if apart else part
+
     def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
         if wanted.initial is not None and wanted.homes is None:
             refiner.start(level.graph, wanted.initial)
             return 0
         coarsest = level.graph
-        made = _grown if _can_grow(coarsest, options, wanted) else _by_metis
-        parts, count = made(coarsest, balance, options, wanted, seed)
-        problem.trace.started("grown" if made is _grown else "metis", count)
-        parts = (well_placed(coarsest, part, balance, problem.objective, seed, wanted.fixed)
-                 for part in parts)
-        if problem.objective.rules.price is not None and has_heavy(coarsest, balance):
-            parts = (with_heavy_apart(coarsest, part, balance, wanted.fixed) for part in parts)
-        if made is _grown:
-            parts = most_promising(problem, coarsest, list(parts), count)
+        grown = _grown(coarsest, balance, options, wanted, seed)
+        if grown:
+            growing = _growing(options, balance).for_blocks(balance.num_blocks)
+            count = min(growing.refined, len(grown))
+            ready = list(placed(coarsest, grown, seed, wanted.fixed))
+            parts: Iterable[Array] = most_promising(problem, coarsest, ready, count)
+        else:
+            count = options.num_starts(balance.num_blocks)
+            made = metis_parts(plain_graph(coarsest), balance, range(seed, seed + count),
+                               wanted.fixed, options.bisects)
+            parts = placed(coarsest, made, seed, wanted.fixed)
+        problem.trace.started("grown" if grown else "metis", count)
+        around = grown_from(coarsest, balance.limits, wanted.fixed)
+        parts = chain(parts, placed(coarsest, around, seed, wanted.fixed))
         if wanted.homes is not None:
             parts, count = _beside_old(problem, parts, wanted, wanted.homes), count + 1
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)
@@ -65,23 +80,18 @@ def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
                renumbered(problem.space, part, homes, problem.balance))
 
 
-def _can_grow(coarsest: AnyGraph, options: InitialOptions, wanted: Constraints) -> bool:
-    """Whether partitions are grown."""
-    return options.grows and wanted.fixed is None and coarsest.num_vertices <= MAX_GROWN
-
-
 def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
-           seed: int) -> tuple[Iterable[Array], int]:
-    """Partitions that are grown, and how many of them are refined."""
+           seed: int) -> list[Array]:
+    """Partitions that are grown; none where that is not to be, or cannot be."""
+    if not options.grows or coarsest.num_vertices > MAX_GROWN:
+        return []
+    growing = _growing(options, balance)
+    if wanted.fixed is not None:
+        return grown_around(coarsest, balance, growing, seed, wanted.fixed)
+    return grown_parts(coarsest, balance, growing, seed)
+
+
+def _growing(options: InitialOptions, balance: Balance) -> GrowingOptions:
+    """How partitions are grown: a single one where one start is enough."""
     one = options.method == "auto" and options.num_starts(balance.num_blocks) == 1
-    growing = options.growing.of_one() if one else options.growing
-    parts = grown_parts(coarsest, balance, growing, seed)
-    return parts, min(growing.for_blocks(balance.num_blocks).refined, len(parts))
-
-
-def _by_metis(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
-              seed: int) -> tuple[Iterable[Array], int]:
-    """Partitions by METIS, one after the other, and how many of them are refined."""
-    count = options.num_starts(balance.num_blocks)
-    return metis_parts(plain_graph(coarsest), balance, range(seed, seed + count), wanted.fixed,
-                       options.bisects), count
+    return options.growing.of_one() if one else options.growing

@@ -9,6 +9,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.grown_around import grown_from
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.pool import metis_parts, start_from_best
 from portpart.algorithms.multilevel.refiner import Refiner
@@ -48,6 +49,7 @@ def start_mapping(problem: MappingProblem, width: int, passes: Passes, grow: Gro
             parts = [anchored(graph, part, fixed, problem.topology, width) for part in parts]
             if width == problem.num_blocks:
                 parts += metis_parts(graph, problem.balance, range(seed, seed + 1), fixed)
+                parts += grown_from(graph, problem.balance.limits, fixed)
         start_from_best(refiner, graph, parts, len(parts), passes(1, graph)[0], wanted,
                         None if choose is None else partial(choose, level, wanted))
         return 0

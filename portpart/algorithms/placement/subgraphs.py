@@ -15,22 +15,9 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.placement.combining import Sections
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_last,
-    team_scan,
-    team_size,
-    team_sum,
-)
+from portpart.backends.language import int32, int64, kernel
 from portpart.graphs.graph import Graph
-from portpart.graphs.rows import Csr
-from portpart.graphs.teams import team_for
-from portpart.primitives.basic import gather
-from portpart.primitives.scan import offsets_from_counts
-from portpart.primitives.select import positions_of
+from portpart.graphs.induced import induced
 
 SEEDS_OF_SECTIONS = 10**16
 """Distance between the seeds of sections."""
@@ -61,7 +48,7 @@ def partition_subgraphs(problem: Problem, sections: Sections, partition: Partiti
                 return partition(_inner(problem, problem.graph, problem.constraints.fixed, 0,
                                         width))
             begin = section * width
-            graph, vertices = induced_subgraph(problem.graph, sections.first_block, begin)
+            graph, vertices = induced(problem.graph, sections.first_block, begin)
             if len(vertices) > 0:
                 fixed = _fixed_inside(problem, vertices, begin)
                 blocks = partition(_inner(problem, graph, fixed, section, width))
@@ -97,71 +84,6 @@ def _fixed_inside(problem: Problem, vertices: Array, begin: int) -> Array | None
     inside = problem.space.empty(len(vertices), np.int32)
     problem.space.parallel_for(len(vertices), find_fixed, vertices, fixed, begin, inside)
     return inside
-
-
-def induced_subgraph(graph: Graph, label: Array, wanted: int) -> tuple[Graph, Array]:
-    """The vertices of a label and the arcs between them (algorithm 1); synchronises twice.
-
-    Returns
-    -------
-    subgraph : Graph
-        Vertices and arcs in the order that they have in `graph`.
-    vertices : array of int32
-        Those of `graph` that they are.
-    """
-    space, n = graph.space, graph.num_vertices
-    flags = space.empty(n, np.int8)
-    space.parallel_for(n, flag_label, label, wanted, flags)
-    vertices, number = positions_of(space, flags), offsets_from_counts(space, flags, np.int32)
-    count, team = len(vertices), team_for(graph.mean_degree)
-    degrees = space.empty(count, np.int32)
-    space.parallel_for(count, count_arcs_inside, vertices, graph.csr, flags, degrees, team=team)
-    offsets = offsets_from_counts(space, degrees, graph.offsets.dtype)
-    arcs = space.empty(int(space.to_host(offsets[count:])[0]), np.int64)
-    space.parallel_for(count, list_arcs_inside, vertices, graph.csr, flags, offsets, arcs,
-                       team=team)
-    targets = gather(space, number, gather(space, graph.targets, arcs))
-    weights, vertex_weights = (
-        None if values is None else gather(space, values, places)
-        for values, places in ((graph.weights, arcs), (graph.vertex_weights, vertices)))
-    return Graph(offsets, targets, weights, vertex_weights, space), vertices
-
-
-@kernel
-def flag_label(v, label, wanted, flags):
-    """flags[v] = whether v has the label."""
-    flags[v] = label[v] == wanted
-
-
-@kernel
-def count_arcs_inside(i, vertices, graph: Csr, flags, degrees):
-    """degrees[i] = arcs of vertex i of the list to others of it."""
-    v = vertices[i]
-    count = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        count += int64(flags[graph.targets[arc]] != 0)
-    count = team_sum(count)
-    if lane() == 0:
-        degrees[i] = count
-
-
-@kernel
-def list_arcs_inside(i, vertices, graph: Csr, flags, offsets, arcs):
-    """arcs[offsets[i]] ... = arcs of vertex i of the list to others of it, in their order."""
-    v = vertices[i]
-    place = int64(offsets[i])
-    base = int64(graph.begin[v])
-    end = int64(graph.end[v])
-    while base < end:
-        arc = base + lane()
-        inside = int64(0)
-        if arc < end:
-            inside = int64(flags[graph.targets[arc]] != 0)
-        until = team_scan(inside)
-        if inside != 0:
-            arcs[place + until - 1] = arc
-        place += team_last(until)
-        base += team_size()
 
 
 @kernel

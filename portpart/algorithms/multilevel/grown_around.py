@@ -1,0 +1,66 @@
+"""Partitions that are grown where vertices are fixed: the others are divided by themselves.
+
+Blocks get the shares that fixed vertices leave, and are numbered by what ties them to these.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.algorithms.balance.limits import Balance, balance_of
+from portpart.algorithms.balance.overload import host_vertex_weights
+from portpart.algorithms.coarsening.hierarchy import AnyGraph
+from portpart.algorithms.initial.fixed_vertices import Vacancies, grown_partition
+from portpart.algorithms.initial.options import GrowingOptions
+from portpart.algorithms.multilevel.grown import grown_parts
+from portpart.backends.interface import Array
+from portpart.backends.language import kernel
+from portpart.graphs.clique_graph import plain_graph
+from portpart.graphs.hypergraph import EitherGraph
+from portpart.graphs.induced import induced
+
+FREE = -1
+
+
+def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
+                 fixed: Array) -> list[Array]:
+    """Partitions with the fixed vertices where they have to be; none for blocks without room."""
+    space = coarsest.space
+    if space.rehearses:
+        return grown_parts(coarsest, balance, options, seed)
+    anchors = space.to_host(fixed)
+    left = Vacancies.of(anchors, host_vertex_weights(coarsest), balance.limits)
+    if len(left.wide) < 2:
+        return []
+    inner, free = induced(coarsest, fixed, FREE)
+    found = grown_parts(inner, balance_of(left.wanted[left.wide], inner.total_vertex_weight),
+                        options, seed)
+    matrix = plain_graph(coarsest).to_scipy() if left.have_neighbours else None
+    parts: list[Array] = []
+    for blocks in found:
+        names = left.wide.astype(np.int32)
+        if matrix is not None:
+            names = left.names(matrix, names[space.to_host(blocks)])[names]
+        part = space.copy(fixed)
+        space.parallel_for(len(free), name_blocks, free, blocks, space.asarray(names), part)
+        parts.append(part)
+    return parts
+
+
+def grown_from(coarsest: EitherGraph, limits: np.ndarray, fixed: Array | None) -> list[Array]:
+    """One partition whose blocks grow from fixed vertices, if all have some."""
+    space = coarsest.space
+    if fixed is None or space.rehearses:
+        return []
+    anchors = space.to_host(fixed)
+    if len(np.unique(anchors[anchors >= 0])) < len(limits):
+        return []
+    part = grown_partition(plain_graph(coarsest).to_scipy(), anchors,
+                           host_vertex_weights(coarsest), limits)
+    return [] if part is None else [space.asarray(part)]
+
+
+@kernel
+def name_blocks(i, vertices, blocks, names, part):
+    """part[v] = the number of the block of vertex i of the list."""
+    part[vertices[i]] = names[blocks[i]]
