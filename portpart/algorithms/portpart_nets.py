@@ -59,9 +59,9 @@ class HypergraphConfig:
         InitialOptions(method="auto", start_blocks=512, growing=GROWING_ON_NETS),
         "Partitions of the coarsest hypergraph.")
     refinement: ScheduleOptions = option(
-        ScheduleOptions(temperatures=(0.9, 0.6, 0.3), temperatures_for_many=(0.75, 0.3),
+        ScheduleOptions(temperatures=(0.75, 0.3), temperatures_for_many=(0.6,),
                         finest_temperatures=(0.75, 0.3),
-                        coarse=RefinementOptions(tolerance=0.999, stall_limit=5, weak_limit=8,
+                        coarse=RefinementOptions(tolerance=0.999, stall_limit=4, weak_limit=4,
                                                  until_balanced=True)),
         "Passes over the levels.")
     order: str = option(
@@ -76,7 +76,8 @@ class HypergraphConfig:
 STRONG = changed(HypergraphConfig(), {
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
     "initial.growing.hierarchies_for_many": None,
-    "refinement.coarse.stall_limit": 10, "refinement.temperatures_for_many": None,
+    "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
+    "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.temperatures_for_many": None,
     "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "search.cycles": 1})
 

@@ -23,7 +23,7 @@ from tests.algorithms.nets import circuit, hypergraphs, nets_of, weights_of
 
 
 @given(hypergraph=hypergraphs(14), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_pins_of_some_vertices_are_left(space: ExecutionSpace, hypergraph: Hypergraph,
                                         data: Any) -> None:
     n = hypergraph.num_vertices
