@@ -124,7 +124,8 @@ def test_a_broken_bound_is_told(files: tuple[str, str], tmp_path: Path,
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--rounds", "some"], "'some' is neither a number of rounds nor 'natural'"),
     (["--rounds", "0"], "'0' is neither"),
-    (["--model", "star", "--objective", "km1"], "objective"),
+    (["--model", "star", "--objective", "km1"],
+     "--objective km1 is not one of --model star, which has cut"),
     (["--migration", "-1"], "migration is '-1'; it must be at least 0"),
 ])
 def test_refusals(files: tuple[str, str], arguments: list[str], message: str,

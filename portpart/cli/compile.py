@@ -31,6 +31,8 @@ def command(device: str, arch: str | None, kinds: str, presets: str, quiet: bool
 
     if arch is not None and not device.startswith("cuda"):
         raise click.UsageError("--arch goes with --device cuda")
+    if device.partition(":")[0] not in ("cpu", "cuda"):
+        raise click.UsageError(f"--device is {device!r}; it must be cpu, cuda or cuda:1 ...")
     wanted, names = kinds.split(","), presets.split(",")
     made = {}
     if device.startswith("cuda"):

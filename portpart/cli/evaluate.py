@@ -31,8 +31,7 @@ def command(
     """
     from portpart import metrics
 
-    if [graph, part, matrix].count(files.STANDARD) > 1:
-        raise click.UsageError("only one of GRAPH, PART and --matrix can be standard input")
+    files.one_standard_input(GRAPH=graph, PART=part, matrix=matrix)
     machine = machines.topology_if_told(hierarchy, distances, matrix)
     k = machine.num_elements if machine is not None and k is None else k
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,44 @@ GRAPH_MODELS = ("star", "clique")
 NET_MODELS = (HYPERGRAPH, "row-net", "column-net", "fine-grain")
 """Values of --model that make a hypergraph: of a netlist, or of a matrix."""
 
+OF_NETLISTS = ("top", "model", "max_fanout", "max_vertices")
+"""Options for reading a netlist as a graph, besides the format."""
+
 OF_NETS_ALONE = ("ports", "diagonal", "areas")
 OF_NETS = ("top", "max_fanout", "max_vertices", *OF_NETS_ALONE)
 """Options for reading hypergraphs, besides the format and the model."""
+
+
+def one_standard_input(**names: str | None) -> None:
+    """Refuse a call whose files, by what the command calls them, are standard input twice.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    if list(names.values()).count(STANDARD) > 1:
+        *first, last = (name if name.isupper() else f"--{name}" for name in names)
+        raise click.UsageError(f"only one of {', '.join(first)} and {last} can be standard input")
+
+
+def check_output(name: str | None, *inputs: str | None) -> None:
+    """Refuse, before any work, a file to write that has no folder or is one of the inputs.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    if name is None or name == STANDARD:
+        return
+    if not name:
+        raise click.UsageError("the file to write has an empty name")
+    folder = os.path.dirname(os.path.realpath(name))
+    if not os.path.isdir(folder):
+        raise click.UsageError(f"{name} cannot be written: there is no folder {folder}")
+    for each in inputs:
+        if each and os.path.isfile(name) and os.path.exists(each) and os.path.samefile(name, each):
+            raise click.UsageError(f"{name} is read by this call and would be replaced; name "
+                                   "another file to write")
 
 
 @dataclass(frozen=True)
@@ -118,6 +154,9 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
     name_of_format = reading.file_format or format_of_name(name)
     if name_of_format not in NETLISTS:
         return None
+    for option, value in _options(reading).items():
+        if value is not None and option not in OF_NETLISTS:
+            raise click.UsageError(f"--{option.replace('_', '-')} does not apply to netlists")
     return io.read_netlist(name, top=reading.top, format=reading.file_format)
 
 
@@ -194,34 +233,6 @@ def read_constraints(fixed: str | None, initial: str | None, num_vertices: int,
 def read_numbers(name: str) -> list[str]:
     """Read the numbers in file `name`, parted by white space or commas."""
     return _text(name).replace(",", " ").split()
-
-
-def read_matrix(name: str) -> np.ndarray:
-    """Read a table of numbers, a row a line, parted by blanks or by commas.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
-    import numpy as np
-
-    text = _text(name)
-    return np.loadtxt(text.splitlines(), ndmin=2, delimiter="," if "," in text else None)
-
-
-def read_points(name: str) -> np.ndarray:
-    """Read coordinates, those of a point a line, or an .npy file."""
-    import numpy as np
-
-    from portpart.errors import PortpartError
-
-    try:
-        return np.load(name, allow_pickle=False) if name.endswith(".npy") else read_matrix(name)
-    except PortpartError:  # has the name
-        raise
-    except ValueError as problem:
-        raise click.UsageError(f"{name}: {problem}") from None
 
 
 def _text(name: str) -> str:

@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 count = click.IntRange(min=1)
 
 
-@click.group("generate")
+@click.group("generate", no_args_is_help=False)
 def command() -> None:
     """Make a synthetic graph or hypergraph; the same arguments always give the same."""
 

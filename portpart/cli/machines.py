@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from portpart.cli import files
 from portpart.cli.options import Function
 
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ def topology(hierarchy: str | None, distances: str | None, matrix: str | None) -
     click.UsageError
         If they do not tell one.
     """
+    from portpart.cli.tables import read_table
     from portpart.graphs.topology import Topology
 
     if matrix is None:
@@ -52,7 +52,8 @@ def topology(hierarchy: str | None, distances: str | None, matrix: str | None) -
         return Topology(hierarchy, distances)
     if hierarchy is not None or distances is not None:
         raise click.UsageError("--matrix takes the place of -H and -D")
+    table = read_table(matrix)
     try:
-        return Topology.from_matrix(files.read_matrix(matrix))
+        return Topology.from_matrix(table)
     except ValueError as problem:
         raise click.UsageError(f"{matrix}: {problem}") from None

@@ -60,11 +60,11 @@ def command(
     """
     if output is not None and output == rankfile != files.STANDARD:
         raise click.UsageError(f"-o and --rankfile are the same file, {output}")
-    if [graph, matrix, hosts, fixed, initial].count(files.STANDARD) > 1:
-        raise click.UsageError("only one of GRAPH, --matrix, --hosts, --fixed and --initial can be "
-                               "standard input")
+    files.one_standard_input(GRAPH=graph, matrix=matrix, hosts=hosts, fixed=fixed, initial=initial)
     if [as_json, output == files.STANDARD, rankfile == files.STANDARD].count(True) > 1:
         raise click.UsageError("only one of --json, -o - and --rankfile - can have standard output")
+    for name in (output, rankfile):
+        files.check_output(name, graph, matrix, hosts, fixed)
     # only a command that maps pays for importing the library
     from portpart import io
     from portpart.api.map_processes import map_processes

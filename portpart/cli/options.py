@@ -184,7 +184,9 @@ def fraction(text: str) -> float:
     try:
         # decimal: 2.3% is 0.023 and not the binary number below it
         value = float(exact_fraction(text))
-    except (ValueError, OverflowError) as problem:
+    except OverflowError:
+        raise click.BadParameter(f"{shown(text)} is beyond 1.8e308") from None
+    except ValueError as problem:
         raise click.BadParameter(f"{shown(text)}: {problem}") from None
     if value < 0:
         raise click.BadParameter(f"{shown(text)} is not a finite number of at least 0")

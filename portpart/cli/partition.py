@@ -48,6 +48,8 @@ def command(
     """
     if as_json and output == files.STANDARD:
         raise click.UsageError("--json and -o - both want standard output")
+    files.one_standard_input(GRAPH=graph, fixed=fixed, initial=initial)
+    files.check_output(output, graph, fixed)
     # only a command that partitions pays for importing the library
     from portpart.api.partition import partition
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from portpart.cli import options
+from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
 from portpart.cli.output import grouped, libraries_on_stderr, print_json
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from portpart.api.session import Session
     from portpart.io import NetlistEdits
 
-OBJECTIVES = {"hypergraph": "km1", "star": "cut"}
-"""What is minimised by default, by model."""
+OBJECTIVES_OF = {"hypergraph": ("km1", "cut", "soed"), "star": ("cut",)}
+"""What can be minimised, by model; the first of each by default."""
 
 NATURAL = "natural"
 
@@ -39,7 +39,7 @@ def _rounds(_ctx: click.Context, _param: click.Parameter, text: str) -> int | st
 @click.option("--rounds", default="100", show_default=True, metavar="N|natural",
               callback=_rounds, help="Rounds with equal numbers of structural lines; natural: up "
                                      "to each read_spef or report_... line.")
-@click.option("--model", type=click.Choice([*OBJECTIVES]), default="hypergraph",
+@click.option("--model", type=click.Choice([*OBJECTIVES_OF]), default="hypergraph",
               show_default=True, help="What becomes of a net; star: driver to sinks, a graph.")
 @click.option("--objective", type=click.Choice(["cut", "km1", "soed"]),
               help="Default: km1; of stars: cut.")
@@ -68,12 +68,16 @@ def command(
     The vertices are gates and ports, of weight 1.  With --json one object a round.  The exit code
     is 1 if a round broke the balance bound.
     """
+    files.one_standard_input(NETLIST=netlist, TRACE=trace)
     # only a command that partitions pays for importing the library
     from portpart.api.session import Session
     from portpart.io import read_edits, read_netlist
 
+    if objective not in (None, *OBJECTIVES_OF[model]):
+        raise click.UsageError(f"--objective {objective} is not one of --model {model}, which has "
+                               f"{', '.join(OBJECTIVES_OF[model])}")
     edits = read_edits(trace, read_netlist(netlist, top=top), model=model)
-    settings["objective"] = objective or OBJECTIVES[model]
+    settings["objective"] = objective or OBJECTIVES_OF[model][0]
     graph = edits.graph()
     with libraries_on_stderr():
         session = Session(graph, k, migration=migration, **settings)

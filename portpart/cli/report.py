@@ -46,9 +46,9 @@ def command(
     install portpart[plot]. With -H and -D, or --matrix, blocks are elements of a machine. The exit
     code is 1 if a block is heavier than the imbalance allows.
     """
-    if [graph, part, points, matrix].count(files.STANDARD) > 1:
-        raise click.UsageError("only one of GRAPH, PART, --points and --matrix can be standard "
-                               "input")
+    files.one_standard_input(GRAPH=graph, PART=part, points=points, matrix=matrix)
+    files.check_output(output, graph, part, points, matrix)
+    from portpart.cli.tables import read_points
     from portpart.io.text.files import write_chunks
     from portpart.plot.judged import judged
     from portpart.plot.reports import page_about
@@ -56,7 +56,7 @@ def command(
     machine = machines.topology_if_told(hierarchy, distances, matrix)
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names)
-    places = None if points is None else files.read_points(points)
+    places = None if points is None else read_points(points)
     mesh = None if points is None else files.read_mesh(graph, reading)
     found = judged(loaded, blocks, k, imbalance, target, machine)
     own = shlex.join(["portpart", "report", *click.get_current_context().obj])

@@ -8,6 +8,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
+from portpart.graphs.from_arrays import MAX_VERTICES
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.limits import MAX_INT32_ARCS
 
@@ -24,6 +25,11 @@ def grid_2d(rows: int, columns: int | None = None) -> Graph:
     Returns
     -------
     Graph
+
+    Raises
+    ------
+    InputError
+        If a side is negative, or there are more than 2147483646 vertices.
 
     Examples
     --------
@@ -49,6 +55,11 @@ def grid_3d(x: int, y: int | None = None, z: int | None = None) -> Graph:
     -------
     Graph
 
+    Raises
+    ------
+    InputError
+        If a side is negative, or there are more than 2147483646 vertices.
+
     Examples
     --------
     >>> import portpart
@@ -62,6 +73,9 @@ def _grid(shape: tuple[int, ...]) -> Graph:
     if min(shape) < 0:
         raise InputError(f"a grid of {' x '.join(map(str, shape))} is not possible")
     n = math.prod(shape)
+    if n > MAX_VERTICES:
+        raise InputError(f"a grid of {' x '.join(map(str, shape))} has more than {MAX_VERTICES} "
+                         "vertices")
     strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
     exists = np.empty((n, 2 * len(shape)), bool)
     neighbour = np.empty((n, 2 * len(shape)), np.int32)

@@ -118,10 +118,10 @@ def _over_elements(places: np.ndarray, part: Any, mesh: Mesh, k: int | None, col
 def _over_points(places: np.ndarray, part: Any, given: Any, k: int | None, colors: Any,
                  edges: str | None, window: Window | None, view: tuple[float, float],
                  ax: Axes | None) -> Axes:
-    blocks, k = blocks_of(part, len(places), k)
     graph = None if given is None else either_graph(given)
     if graph is not None and graph.num_vertices != len(places):
         raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")
+    blocks, k = blocks_of(part, len(places), k)
     colours = wanted_colors(colors, k, lambda: links_of_points(places, blocks, k)
                             if graph is None else links_between(graph, blocks, k))
     wanted = edges or ("all" if len(places) <= FEW else "cut")

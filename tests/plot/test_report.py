@@ -178,7 +178,8 @@ def test_the_command_draws_the_elements_of_a_mesh(files: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--points", "grid.part"], "shape"), (["-H", "2:3"], "-D"), (["-k", "2"], "block numbers"),
+    (["--points", "grid.part"], "shape"),
+    (["--points", "two.xyz"], "2 points for a graph of 100 vertices"), (["-H", "2:3"], "-D"), (["-k", "2"], "block numbers"),
     (["--points", "none.xyz"], "error: none.xyz cannot"),
     (["-o", "none/page.html"], "page.html"),
 ])
@@ -186,6 +187,7 @@ def test_the_command_says_what_is_wrong(
     files: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    (files / "two.xyz").write_text("0 0\n1 1\n")
     monkeypatch.chdir(files)
     assert main(["report", "grid.graph", "grid.part", *arguments]) == 2
     assert message in capsys.readouterr().err
