@@ -16,6 +16,7 @@ from portpart.graphs.arrays import host_integers
 from portpart.io.text.files import PathLike, Source, read_source, write_chunks
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.tokens import LineSyntax, read_lines
+from portpart.options import shown
 
 SYNTAX = LineSyntax(comments=b"%#")
 
@@ -160,7 +161,7 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
     array([0, 1], dtype=int32)
     """
     source = read_source(path, len(names))
-    vertex_of = {_as_bytes(name): vertex for vertex, name in enumerate(names)}
+    vertex_of = {_as_bytes(name).strip(): vertex for vertex, name in enumerate(names)}
     part = np.full(len(names), FREE, np.int32)
     seen = np.zeros(len(names), bool)
     lowest = FREE if free else 0
@@ -197,6 +198,12 @@ def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> No
     path : str or PathLike
         The file is complete or not there.
 
+    Raises
+    ------
+    InputError
+        If names could not be told apart in the file, or one has a line break; blanks around a name
+        do not count.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -209,7 +216,21 @@ def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> No
     blocks = _checked_blocks(part)
     if len(names) != len(blocks):
         raise InputError(f"{len(names)} names for {len(blocks)} blocks")
+    _check_names(names)
     write_chunks(path, _named_lines(names, blocks))
+
+
+def _check_names(names: Sequence[Any]) -> None:
+    """Refuse names that nobody who reads the file could tell apart."""
+    first: dict[bytes, int] = {}
+    for place, name in enumerate(names):
+        word = _as_bytes(name).strip()
+        if b"\n" in word:
+            raise InputError(f"names[{place}] is {shown(name)}; a name must stand on one line")
+        if first.setdefault(word, place) != place:
+            raise InputError(f"names[{place}] is {shown(name)}, names[{first[word]}] is "
+                             f"{shown(names[first[word]])}: in a file they cannot be told apart; "
+                             "write_partition goes by the order of the vertices")
 
 
 def _named_lines(names: Sequence[Any], blocks: np.ndarray) -> Iterator[bytes]:
@@ -234,4 +255,10 @@ def _checked_blocks(part: Any) -> np.ndarray:
     if blocks.ndim != 1 or (len(blocks) and blocks.dtype.kind not in "iub"):
         raise InputError(f"part is an array of {blocks.dtype} and shape {blocks.shape}; a "
                          "one-dimensional array of integers is needed")
-    return blocks.astype(np.int64)
+    blocks = blocks.astype(np.int64)
+    bad = (blocks < FREE) | (blocks > MAX_INT32)
+    if bad.any():
+        place = int(bad.argmax())
+        raise InputError(f"part[{place}] is {blocks[place]}; blocks are numbers from 0 to "
+                         f"{MAX_INT32}, or {FREE} for a vertex in none")
+    return blocks

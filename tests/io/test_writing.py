@@ -8,6 +8,7 @@ import random
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -153,6 +154,38 @@ def test_bad_partitions_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="one-dimensional array of integers"):
         graph_io.write_partition([0.5], tmp_path / "p")
     assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("block", [2**31, -2])
+def test_blocks_that_no_reader_takes_are_not_written(block: int, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"part\[1\] is {block}; blocks are numbers from 0"):
+        graph_io.write_partition([0, block], tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("names", [[" a", "b "], ["a b", "\tc"]])
+def test_blanks_around_names_do_not_count(names: list[str], tmp_path: Path) -> None:
+    graph_io.write_named_partition(names, [1, 0], tmp_path / "p")
+    assert graph_io.read_named_partition(tmp_path / "p", names).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(("names", "message"), [
+    (["a", "b", "a"], r"names\[2\] is 'a', names\[0\] is 'a'"),
+    ([1, "1", "b"], r"names\[1\] is '1', names\[0\] is 1"),
+    (["a", "a ", "b"], r"names\[1\] is 'a '"),
+    (["a", "b", "c\nd"], r"names\[2\] is 'c\\nd'; a name must stand on one line"),
+])
+def test_names_that_no_reader_tells_apart_are_not_written(
+    names: list[Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message):
+        graph_io.write_named_partition(names, [0, 1, 0], tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_file_without_a_name_is_no_folder() -> None:
+    with pytest.raises(InputError, match=r"^'' cannot be read: No such file or directory$"):
+        graph_io.read("")
 
 
 def test_a_link_is_followed_and_permissions_are_kept(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def _kind(source: Source, banner: bytes) -> tuple[bytes, bytes]:
         source.refuse(1, "the first line must be '%%MatrixMarket matrix coordinate "
                          "<pattern|integer|real> <general|symmetric>'")
     if words[2] != b"coordinate":
-        source.refuse(1, f"a {_shown(words[2])} matrix is dense; only coordinate matrices are "
+        source.refuse(1, f"the matrix is dense ({_shown(words[2])}); only coordinate matrices are "
                          "graphs")
     if words[3] not in WIDTHS or words[4] not in SYMMETRIES:
         source.refuse(1, f"unknown kind '{_shown(words[3])} {_shown(words[4])}'; known are "

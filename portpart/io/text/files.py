@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
 from portpart.errors import GraphFormatError, InputError
@@ -170,10 +169,11 @@ def read_source(path: PathLike, max_vertices: int | None = None,
         name, data = "<stdin>", sys.stdin.buffer.read()
     else:
         try:
-            data = Path(name).read_bytes()
+            with open(name, "rb") as file:
+                data = file.read()
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or problem
-            raise InputError(f"{name} cannot be read: {reason}") from problem
+            raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
     name, data = unpacked(name, data, max_vertices, suffixes)
     if data.startswith(UTF16_MARKS):
         raise GraphFormatError(f"{name}: is UTF-16 text; save it as UTF-8 "
@@ -193,7 +193,7 @@ def write_chunks(path: PathLike, chunks: Iterable[Any]) -> None:
     if name == STREAM:
         _write_stream(chunks)
         return
-    suffix = os.path.splitext(name)[1]
+    suffix = os.path.splitext(name)[1].lower()
     try:
         if os.path.exists(name) and not os.path.isfile(name):
             _write(os.open(name, os.O_WRONLY), suffix, chunks)
