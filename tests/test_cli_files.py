@@ -116,6 +116,26 @@ def test_a_folder_that_is_missing_is_told_before_the_work(
     assert "empty name" in refusal(capsys, *command, "")
 
 
+@pytest.mark.parametrize("command", [["evaluate"], ["report", "-o", "page.html"]])
+def test_a_block_that_is_none_is_told_with_the_file(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [*command, "g.graph", "g.part"]
+    message = "g.part: vertex 9 is in block 1; block numbers must lie in 0 ... 0"
+    assert message in refusal(capsys, *given, "-k", "1")
+    assert message in refusal(capsys, *given, "-H", "1", "-D", "1")
+    Path("e.txt").write_text("a b\nb c\n")
+    Path("e.part").write_text("a 0\nb 2\nc 1\n")
+    assert "e.part: 'b' is in block 2" in refusal(
+        capsys, *command, "e.txt", "e.part", "--names", "-k", "2")
+
+
+def test_hypergraphs_have_no_communication_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("h.hgr").write_text("1 16\n1 2 3\n")
+    line = refusal(capsys, "evaluate", "h.hgr", "g.part", "-H", "2", "-D", "1")
+    assert "-H, -D and --matrix are for graphs" in line
+
+
 def test_old_blocks_may_be_replaced() -> None:
     assert main(["repartition", "g.graph", "g.part", "-k", "2", "-q", "-o", "g.part"]) == 0
     assert portpart.io.read_partition("g.part", 16).max() == 1

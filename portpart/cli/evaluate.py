@@ -35,7 +35,10 @@ def command(
     machine = machines.topology_if_told(hierarchy, distances, matrix)
     k = machine.num_elements if machine is not None and k is None else k
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
-    blocks = files.read_partition(part, loaded.num_vertices, vertex_names)
+    if machine is not None and hasattr(loaded, "num_nets"):
+        raise click.UsageError("-H, -D and --matrix are for graphs; the communication cost of a "
+                               "hypergraph is not defined")
+    blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)
     evaluation = metrics.evaluate(loaded, blocks, k, target)
     feasible = evaluation.is_balanced(imbalance)
     costs = [] if machine is None else metrics.level_costs(loaded, blocks, machine).tolist()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from portpart.options import shown
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -208,17 +210,24 @@ def writes_nets(name: str, file_format: str | None) -> bool:
 
 
 def read_partition(
-    name: str, num_vertices: int, names: Sequence[Any] | None = None, free: bool = False
+    name: str, num_vertices: int, names: Sequence[Any] | None = None, free: bool = False,
+    k: int | None = None,
 ) -> np.ndarray:
     """Read one block number a line from file `name`, which must hold `num_vertices` of them.
 
     With `names` a name stands before each.  With `free` -1 stands for a vertex that is in no block.
+    With `k` the blocks must be below it.
     """
     from portpart import io
 
-    if names is not None:
-        return io.read_named_partition(name, names, free=free)
-    return io.read_partition(name, num_vertices, free=free)
+    part = (io.read_partition(name, num_vertices, free=free) if names is None
+            else io.read_named_partition(name, names, free=free))
+    if k is not None and part.max(initial=0) >= k:
+        vertex = int((part >= k).argmax())
+        which = f"vertex {vertex + 1}" if names is None else shown(names[vertex])
+        raise click.UsageError(f"{name}: {which} is in block {part[vertex]}; block numbers must "
+                               f"lie in 0 ... {k - 1}")
+    return part
 
 
 def read_constraints(fixed: str | None, initial: str | None, num_vertices: int,

@@ -55,7 +55,8 @@ def command(
 
     machine = machines.topology_if_told(hierarchy, distances, matrix)
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
-    blocks = files.read_partition(part, loaded.num_vertices, vertex_names)
+    k = machine.num_elements if machine is not None and k is None else k
+    blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)
     places = None if points is None else read_points(points)
     mesh = None if points is None else files.read_mesh(graph, reading)
     found = judged(loaded, blocks, k, imbalance, target, machine)

@@ -87,6 +87,8 @@ def part_of(part: Any, k: int | None) -> tuple[Any, int | None]:
 
 def checked_part(part: Any, n: int, k: int | None) -> np.ndarray:
     """`part` as a host array of integers, after checking its length and range."""
+    if part is None:
+        raise InputError(f"part is None; the blocks of {n} vertices are needed")
     array = host_integers(part)
     if array.ndim != 1 or len(array) != n:
         raise InputError(

@@ -21,6 +21,7 @@ from portpart.plot.links import (
 )
 from portpart.plot.points import FEW, Scene, draw_points
 from portpart.plot.raster import Window, checked_window
+from portpart.plot.view import checked_view
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,7 +95,7 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
         points, mesh = points.points, points if mesh is None else mesh
     if edges is not None and (not isinstance(edges, str) or edges not in EDGES):
         raise InputError(f'edges is {shown(edges)}; there are "cut", "all" and "none"')
-    places, window = host_points(points), checked_window(window)
+    places, window, view = host_points(points), checked_window(window), checked_view(view)
     if mesh is None:
         return _over_points(places, part, graph, k, colors, edges, window, view, ax)
     mesh = as_mesh(mesh)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology
 from portpart.io.text.files import PathLike, write_chunks
 from portpart.metrics.net_evaluation import HypergraphEvaluation
+from portpart.options import shown
 from portpart.plot.judged import Judged, block_table, judged, quality_rows
 from portpart.plot.page import (
     blocks_table,
@@ -25,7 +27,7 @@ from portpart.plot.pictures import figures
 def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None = None,
            points: Any = None, mesh: Any = None, topology: Topology | None = None,
            imbalance: Any = 0.03, target: Any = None, title: str | None = None,
-           commands: Sequence[str] = ()) -> str:
+           commands: str | Sequence[str] = ()) -> str:
     """Make a page of HTML about a partition: what it is worth, block by block, and pictures.
 
     Parameters
@@ -49,7 +51,7 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
         :func:`portpart.partition`.
     title : str, optional
         What the page is headed; default: how many blocks there are.
-    commands : sequence of str, optional
+    commands : str or sequence of str, optional
         How the partition was made; shown at the end.
 
     Returns
@@ -81,8 +83,11 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
 
 
 def page_about(found: Judged, part: Any = None, *, points: Any = None, mesh: Any = None,
-               title: str | None = None, commands: Sequence[str] = ()) -> str:
+               title: str | None = None, commands: str | Sequence[str] = ()) -> str:
     """The page of :func:`report` about what is measured already."""
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"title is {shown(title)}; it must be text")
+    commands = [commands] if isinstance(commands, str) else commands
     heading = title or (f"Partition into {found.k:,} blocks" if found.topology is None
                         else f"Mapping onto {found.k:,} processing elements")
     return page(heading, _described(found), _sections(found, part, points, mesh, commands))

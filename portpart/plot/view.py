@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from portpart.errors import InputError
+from portpart.options import shown
 
 LIGHT = np.array([-0.35, 0.45, 0.82])
 """Where light comes from: the axes are the right, above and the eye; about a unit vector."""
 
 HAZE = 0.45
 """How much of what is farthest goes into white."""
+
+
+def checked_view(view: Any) -> tuple[float, float]:
+    """Elevation and azimuth of the eye, in degrees."""
+    try:
+        up, around = map(float, view)
+    except (TypeError, ValueError):
+        up = around = np.nan
+    if not (np.isfinite(up) and np.isfinite(around)):
+        raise InputError(f"view is {shown(view)}; (elevation, azimuth) in degrees are needed")
+    return up, around
 
 
 def seen_from(points: np.ndarray, view: tuple[float, float]) -> np.ndarray:

@@ -183,9 +183,11 @@ def test_nothing_to_draw_is_an_empty_picture() -> None:
     (np.zeros((4, 2)), {"edges": np.zeros(3)}, "edges is array"),
     (np.zeros((4, 2)), {"window": (0, 1)}, r"window is \(0, 1\)"),
     (np.zeros((4, 2)), {"window": (0, 1, 5, np.nan)}, "window is"),
+    (np.zeros((4, 3)), {"view": "top"}, "view is 'top'; \\(elevation, azimuth\\)"),
+    (np.zeros((4, 3)), {"view": (np.inf, 0)}, "view is"),
     (np.zeros((2, 2)), {"mesh": [[0, 1, 2]]}, "2 points for a mesh of 3"),
 ], ids=["dimension", "finite", "graph", "edges", "colors", "names", "bytes", "array", "window",
-        "bounds", "mesh"])
+        "bounds", "view", "eye", "mesh"])
 def test_what_does_not_fit_is_refused(points: object, options: dict, message: str) -> None:
     part = [0, 1, 1, 0][: len(points)]
     with pytest.raises(portpart.InputError, match=message):

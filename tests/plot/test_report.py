@@ -135,6 +135,20 @@ def test_text_is_escaped() -> None:
     assert page.texts["pre"] == "a < b && c > d"
 
 
+def test_one_command_is_one_line() -> None:
+    page = Page(portpart.plot.report(GRID, PART, commands="portpart partition g -k 6"))
+    assert page.texts["pre"] == "portpart partition g -k 6"
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({"part": None}, "part is None; the blocks of 100 vertices are needed"),
+    ({"part": PART, "title": 3}, "title is 3; it must be text"),
+])
+def test_what_makes_no_page_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(portpart.InputError, match=message):
+        portpart.plot.report(GRID, **given)
+
+
 def test_of_very_many_blocks_the_heaviest_are_listed() -> None:
     weights = np.arange(1, 2101)
     graph = portpart.from_edges([], num_vertices=2100, vertex_weights=weights)
@@ -179,7 +193,8 @@ def test_the_command_draws_the_elements_of_a_mesh(files: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--points", "grid.part"], "shape"),
-    (["--points", "two.xyz"], "2 points for a graph of 100 vertices"), (["-H", "2:3"], "-D"), (["-k", "2"], "block numbers"),
+    (["--points", "two.xyz"], "2 points for a graph of 100 vertices"),
+    (["-H", "2:3"], "-D"), (["-k", "2"], "block numbers"),
     (["--points", "none.xyz"], "error: none.xyz cannot"),
     (["-o", "none/page.html"], "page.html"),
 ])
