@@ -1,4 +1,4 @@
-"""Starts where vertices are fixed: the others are divided by themselves, and named by their ties."""
+"""Starts where vertices are fixed: the others are divided by themselves, named by their ties."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_blocks_without_room_leave_nothing_to_be_grown() -> None:
 
 @pytest.mark.parametrize("name", ["netlist", "sat14_atco_enc1_opt2_10_16.primal.hgr.xz"])
 def test_a_good_partition_is_found_again_where_some_of_it_is_fixed(name: str) -> None:
-    """Of the real one, in which not all is joined, 3 times as much where no block grew from them."""
+    """Where no block grew from fixed ones, the real one cost three times as much."""
     nets = (generators.netlist(6000, seed=4) if name == "netlist" else portpart.io.read_hypergraph(
         data_folder.require(data_folder.DATA / "hypergraphs" / name)))
     known = portpart.partition(nets, 8, seed=1)
