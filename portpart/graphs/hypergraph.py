@@ -17,7 +17,7 @@ from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.html import table
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
-from portpart.primitives.reduce import longest_row, sum_of
+from portpart.primitives.reduce import longest_row, num_rows_above, sum_of
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
@@ -127,6 +127,15 @@ class Hypergraph:
     def max_net_size(self) -> int:
         """Most pins of a net; computed once, which synchronises."""
         return self._longest("size", self.net_offsets)
+
+    def num_nets_above(self, size: int) -> int:
+        """How many nets have more pins; computed once, which synchronises."""
+        name = f"nets above {size}"
+        if name not in self._totals:
+            with self.space.counters.put_back():
+                self._totals[name], = self.space.read(
+                    num_rows_above(self.space, self.net_offsets, size), lambda: [0])
+        return self._totals[name]
 
     @property
     def total_vertex_weight(self) -> int:

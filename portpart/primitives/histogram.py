@@ -51,11 +51,13 @@ ADDED_KEYS, ADDED_STRIPES = 256, 16
 
 
 def histogram(
-    space: ExecutionSpace, keys: Array, bins: int, weights: Array | None = None
+    space: ExecutionSpace, keys: Array, bins: int, weights: Array | None = None,
+    counts: Array | None = None,
 ) -> Array:
     """Occurrences of 0 ... bins-1 among the integers `keys`, which must lie in that range.
 
-    With `weights` (integers, one per key) their sums instead.
+    With `weights` (integers, one per key) their sums instead.  They are added to `counts` (int64,
+    shape (bins,)), if these are given.
 
     Returns
     -------
@@ -68,7 +70,7 @@ def histogram(
     counters, which collide seldom when there are many.
     """
     n = len(keys)
-    counts = space.zeros(bins, np.int64)
+    counts = space.zeros(bins, np.int64) if counts is None else counts
     shares = shares_for(n, bins)
     if shares < 2:
         space.parallel_for(n, count_key, keys, weights, counts)

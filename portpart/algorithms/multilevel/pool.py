@@ -91,12 +91,11 @@ def most_promising(problem: Problem, graph: EitherGraph, parts: list[Array],
         return parts
     space, k = graph.space, problem.num_blocks
     rows = rows_of(graph, k)
-    words = space.empty(len(parts) * (STRIPES + k), np.int64)
+    words = space.zeros(len(parts) * (STRIPES + k), np.int64)
     for each, part in enumerate(parts):
-        begin = each * (STRIPES + k)
-        words[begin : begin + STRIPES] = cost_sums(graph, part, problem.objective, rows)
-        words[begin + STRIPES : begin + STRIPES + k] = histogram(space, part, k,
-                                                                 graph.vertex_weights)
+        middle = each * (STRIPES + k) + STRIPES
+        cost_sums(graph, part, problem.objective, rows, words[middle - STRIPES : middle])
+        histogram(space, part, k, graph.vertex_weights, words[middle : middle + k])
     found = space.to_host(words).reshape(len(parts), -1)
     above = np.maximum(found[:, STRIPES:] - problem.balance.limits, 0).max(1).tolist()
     costs, price = found[:, :STRIPES].sum(1).tolist(), _price_of_overload(graph)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import with_heavy_apart
@@ -34,32 +33,29 @@ def start_from_pool(problem: Problem, options: InitialOptions,
     """
     balance = problem.balance
 
-    def placed(coarsest: Any, parts: Iterable[Array], seed: int,
-               fixed: Array | None) -> Iterator[Array]:
-        apart = problem.objective.rules.price is not None and has_heavy(coarsest, balance)
-        for part in parts:
-            part = well_placed(coarsest, part, balance, problem.objective, seed, fixed)
-            yield with_heavy_apart(coarsest, part, balance, fixed) if apart else part
-
     def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
         if wanted.initial is not None and wanted.homes is None:
             refiner.start(level.graph, wanted.initial)
             return 0
-        coarsest = level.graph
+        coarsest, fixed = level.graph, wanted.fixed
+        apart = problem.objective.rules.price is not None and has_heavy(coarsest, balance)
+
+        def placed(parts: Iterable[Array]) -> Iterator[Array]:
+            for part in parts:
+                part = well_placed(coarsest, part, balance, problem.objective, seed, fixed)
+                yield with_heavy_apart(coarsest, part, balance, fixed) if apart else part
+
         grown = _grown(coarsest, balance, options, wanted, seed)
         if grown:
             growing = _growing(options, balance).for_blocks(balance.num_blocks)
             count = min(growing.refined, len(grown))
-            ready = list(placed(coarsest, grown, seed, wanted.fixed))
-            parts: Iterable[Array] = most_promising(problem, coarsest, ready, count)
+            parts: Iterable[Array] = most_promising(problem, coarsest, list(placed(grown)), count)
         else:
             count = options.num_starts(balance.num_blocks)
-            made = metis_parts(plain_graph(coarsest), balance, range(seed, seed + count),
-                               wanted.fixed, options.bisects)
-            parts = placed(coarsest, made, seed, wanted.fixed)
+            parts = placed(metis_parts(plain_graph(coarsest), balance, range(seed, seed + count),
+                                       fixed, options.bisects))
         problem.trace.started("grown" if grown else "metis", count)
-        around = grown_from(coarsest, balance.limits, wanted.fixed)
-        parts = chain(parts, placed(coarsest, around, seed, wanted.fixed))
+        parts = chain(parts, placed(grown_from(coarsest, balance.limits, fixed)))
         if wanted.homes is not None:
             parts, count = _beside_old(problem, parts, wanted, wanted.homes), count + 1
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)

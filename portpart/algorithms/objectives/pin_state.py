@@ -25,7 +25,6 @@ from portpart.backends.language import (
 from portpart.backends.work import WorkRecord
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.rows import Csr
-from portpart.primitives.reduce import num_rows_above
 
 MAX_SMALL = 64
 """Pins of a net without counters, at most."""
@@ -160,9 +159,8 @@ class NetRows(Csr):
 
 
 def net_sizes(graph: Hypergraph, num_blocks: int, lines_up: bool = False) -> NetSizes:
-    """The sizes of a hypergraph.  Synchronises, to count its large nets."""
-    found = num_rows_above(graph.space, graph.net_offsets, MAX_SMALL)
-    large = 1 + graph.space.read(found, lambda: [0])[0]
+    """The sizes of a hypergraph.  Synchronises the first time, to count its large nets."""
+    large = 1 + graph.num_nets_above(MAX_SMALL)
     lined_up = graph.num_pins if lines_up and large > 1 else 0
     return NetSizes(graph.num_vertices, graph.num_nets, graph.num_pins, large, num_blocks,
                     lined_up)

@@ -58,7 +58,8 @@ def total_cost(graph: Structure, part: Array, objective: Objective,
     return sum_of(graph.space, sums) // 2
 
 
-def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr) -> Array:
+def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr,
+              sums: Array | None = None) -> Array:
     """Words of int64 that add up to twice the cost.
 
     Parameters
@@ -66,26 +67,33 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr) ->
     rows : Csr
         Those of `graph`; where nets cost something, with their state (`pin_state.net_rows`), which
         is found.
+    sums : array of int64, shape (STRIPES,), optional
+        Zeros, which hold them then.
     """
     space, price = graph.space, objective.rules.price
+    sums = space.zeros(STRIPES, np.int64) if sums is None else sums
     if price is None:
-        sums = space.zeros(STRIPES, np.int64)
         space.parallel_for(graph.num_vertices, add_costs(objective.rules.distance), rows, part,
                            objective.tables, sums, team=team_for_all(graph))
         return sums
     assert isinstance(rows, NetRows)
     nets = cast(NetStructure, graph)
     find_sets(nets, part, rows)
-    return sums_of_nets(nets, price, rows)
+    space.parallel_for(nets.num_nets, add_net_costs(price), rows, sums)
+    return sums
 
 
 def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
                prices: Mapping[str, DeviceFunction]) -> dict[str, int]:
     """Values of a partition by several prices, by name.  Synchronises."""
-    rows = net_rows(hypergraph, num_blocks)
+    space, rows = hypergraph.space, net_rows(hypergraph, num_blocks)
     find_sets(hypergraph, part, rows)
-    return {name: sum_of(hypergraph.space, sums_of_nets(hypergraph, price, rows)) // 2
-            for name, price in prices.items()}
+    sums = space.zeros(len(prices) * STRIPES, np.int64)
+    for each, price in enumerate(prices.values()):
+        space.parallel_for(hypergraph.num_nets, add_net_costs(price), rows,
+                           sums[each * STRIPES : (each + 1) * STRIPES])
+    values = space.to_host(sums).reshape(-1, STRIPES).sum(1).tolist()
+    return {name: value // 2 for name, value in zip(prices, values, strict=True)}
 
 
 def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
@@ -99,13 +107,6 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
     space.parallel_for(large, begin_counting, rows, team=SMALL_TEAM)
     space.parallel_for(large * pieces, count_piece, rows, part, pieces, team=LARGE_TEAM)
     space.parallel_for(large, store_counted_net, rows, team=SMALL_TEAM)
-
-
-def sums_of_nets(hypergraph: NetStructure, price: DeviceFunction, rows: NetRows) -> Array:
-    """Words of int64 that add up to twice what nets cost whose state is known."""
-    sums = hypergraph.space.zeros(STRIPES, np.int64)
-    hypergraph.space.parallel_for(hypergraph.num_nets, add_net_costs(price), rows, sums)
-    return sums
 
 
 @cache
