@@ -20,7 +20,8 @@ graph_argument = click.argument("graph", metavar="GRAPH")
 names_option = click.option(
     "--names",
     is_flag=True,
-    help="Partition files hold a vertex's name and its block on each line (netlists, edge lists).",
+    help="Partition files hold a vertex's name and its block on each line (netlists, edge lists, "
+         "tables with titles).",
 )
 
 imbalance_option = click.option(

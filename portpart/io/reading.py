@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from portpart.errors import GraphFormatError, InputError, OutOfMemory
 from portpart.graphs.graph import Graph
 from portpart.io.formats.edge_list import NamedGraph
@@ -127,7 +129,7 @@ def read(
 
 
 def read_named(path: PathLike, format: str | None = None, **options: Any) -> NamedGraph:
-    r"""Read a graph file that names its vertices: a netlist or an edge list.
+    r"""Read a graph file that names its vertices: a netlist, an edge list, a table with titles.
 
     Parameters
     ----------
@@ -156,8 +158,11 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
     name, result = _parsed(path, format, options)
     if isinstance(result, NamedGraph):
         return result
-    raise InputError(f"{name} files do not name their vertices; edge-list, verilog, "
-                     "blif and aiger files do")
+    if result.names is not None:
+        return NamedGraph(result, np.array(result.names))
+    which = "dense files without titles" if name == "dense" else f"{name} files"
+    raise InputError(f"{which} do not name their vertices; edge-list, verilog, blif and aiger "
+                     "files do")
 
 
 def _parsed(

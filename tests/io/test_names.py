@@ -191,6 +191,18 @@ def test_results_have_the_names(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "4" in capsys.readouterr().out
 
 
+def test_titles_of_a_table_are_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, part = written(tmp_path / "t.csv", ",a,b,c\na,0,2,0\nb,2,0,1\nc,0,1,0\n"), tmp_path / "p"
+    graph, names = graph_io.read_named(table)
+    assert names.tolist() == graph.names == ["a", "b", "c"]
+    assert main(["partition", str(table), "-k", "2", "-q", "--names", "-o", str(part)]) == 0
+    assert [line.split()[0] for line in part.read_text().splitlines()] == ["a", "b", "c"]
+    assert main(["evaluate", str(table), str(part), "--names"]) == 0
+    written(table, "0,2,0\n2,0,1\n0,1,0\n")
+    with pytest.raises(InputError, match="dense files without titles do not name"):
+        graph_io.read_named(table, "dense")
+
+
 def test_integers_of_a_file_are_names_too(tmp_path: Path) -> None:
     path = written(tmp_path / "g.txt", "".join(f"{10 * i} {10 * i + 10}\n" for i in range(1, 9)))
     result = portpart.partition(path, 2, fixed={10: 1, 90: 0})
