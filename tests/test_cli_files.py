@@ -155,6 +155,16 @@ def test_info_refuses_what_does_not_apply_to_netlists(
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["compile", "--device", "gpu"], "--device is 'gpu'; it must be cpu, cuda or cuda:1"),
+    (["replay", "n.v", "n.v", "-k", "2", "--rounds", "9" * 5000], "it has more than 1000 digits"),
+    (["replay", "n.v", "n.v", "-k", "2", "--rounds", "2147483648"], "neither a number of rounds"),
+    (["repartition", "g.graph", "g.part", "-k", "2", "--max-migration", "9" * 5000],
+     "it has more than 1000 digits"),
+    (["partition", "g.graph", "-k", "2", "--fixed", ""], "'' cannot be read"),
+    (["partition", "g.graph", "-k", "2", "--initial", ""], "'' cannot be read"),
+    (["map", "g.graph", "-H", "2", "-D", "1", "--rankfile", "r", "--hosts", ""],
+     "'' cannot be read"),
+    (["map", "g.graph", "-H", "2", "-D", "1", "--rankfile", "r", "--nodelist", ""],
+     "the node list '' holds no names"),
     (["generate"], "Missing command. (see portpart generate --help)"),
     (["partition", "g.graph", "-k", "2", "--imbalance", "1e309"], "'1e309' is beyond 1.8e308"),
     (["generate", "grid", "99999999999", "99999999999", "-o", "x.graph"],

@@ -233,10 +233,8 @@ def read_partition(
 def read_constraints(fixed: str | None, initial: str | None, num_vertices: int,
                      names: Sequence[Any] | None = None) -> dict[str, Any]:
     """The keywords of a call from the files of --fixed and --initial."""
-    return {
-        "fixed": read_partition(fixed, num_vertices, names, free=True) if fixed else None,
-        "initial": read_partition(initial, num_vertices, names) if initial else None,
-    }
+    return {key: None if name is None else read_partition(name, num_vertices, names, key == "fixed")
+            for key, name in (("fixed", fixed), ("initial", initial))}
 
 
 def read_numbers(name: str) -> list[str]:

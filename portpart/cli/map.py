@@ -107,12 +107,13 @@ def _host_names(topology: Topology, rankfile: str | None, hosts: str | None, nod
     from portpart.io.hostfile import expand_nodelist, read_hosts
     from portpart.io.rankfile import nodes_of
 
-    if hosts and nodelist:
+    if hosts is not None and nodelist is not None:
         raise click.UsageError("--nodelist takes the place of --hosts")
-    if rankfile is None and (hosts or nodelist or node_levels is not None):
+    if rankfile is None and (hosts, nodelist, node_levels) != (None, None, None):
         raise click.UsageError("--hosts, --nodelist and --node-levels are for --rankfile")
     if rankfile is None:
         return None
-    if hosts:
+    if hosts is not None:
         return nodes_of(topology, read_hosts(hosts), node_levels).names
-    return nodes_of(topology, expand_nodelist(nodelist) if nodelist else None, node_levels).names
+    listed = None if nodelist is None else expand_nodelist(nodelist)
+    return nodes_of(topology, listed, node_levels).names

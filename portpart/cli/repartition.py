@@ -12,6 +12,7 @@ from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
 from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print_json
 from portpart.cli.results import as_facts, as_object
+from portpart.options import whole_number
 
 
 @click.command("repartition")
@@ -87,4 +88,4 @@ def command(
 
 def _limit(text: str | None) -> int | str | None:
     """Digits are a size, anything else is a share."""
-    return int(text) if text is not None and text.isdecimal() else text
+    return whole_number("max_migration", text) if text and text.isdecimal() else text

@@ -11,6 +11,7 @@ import click
 from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
 from portpart.cli.output import grouped, libraries_on_stderr, print_json
+from portpart.options import shown, whole_number
 
 if TYPE_CHECKING:
     from portpart.api.session import Session
@@ -21,14 +22,16 @@ OBJECTIVES_OF = {"hypergraph": ("km1", "cut", "soed"), "star": ("cut",)}
 
 NATURAL = "natural"
 
+MAX_ROUNDS = 1 << 31
+
 COLUMNS = ("round", "value", "imbalance", "moved", "migration", "ms", "from scratch")
 
 
 def _rounds(_ctx: click.Context, _param: click.Parameter, text: str) -> int | str:
     if text == NATURAL:
         return text
-    if not text.isdecimal() or int(text) == 0:
-        raise click.BadParameter(f"{text!r} is neither a number of rounds nor {NATURAL!r}")
+    if not text.isdecimal() or not 0 < whole_number("rounds", text) < MAX_ROUNDS:
+        raise click.BadParameter(f"{shown(text)} is neither a number of rounds nor {NATURAL!r}")
     return int(text)
 
 
