@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portpart.errors import InputError
-from portpart.io.known import FORMATS
+from portpart.io.known import FORMATS, format_of_name
 from portpart.io.netlist.netlist import Netlist
 from portpart.io.sniff import netlist_format
 from portpart.io.text.files import PathLike, Source, read_source
@@ -23,7 +23,7 @@ def read_netlist(path: PathLike, *, top: str | None = None, format: str | None =
         The module to take; default: the only one that no other module instantiates, of BLIF the
         first model.  AIGER files have none.
     format : {"verilog", "blif", "aiger"}, optional
-        Default: what the content shows, else Verilog.
+        Default: what the content shows, else what the suffix says, else Verilog.
 
     Returns
     -------
@@ -57,7 +57,9 @@ def read_netlist(path: PathLike, *, top: str | None = None, format: str | None =
                          f"{', '.join(NETLISTS)}")
     suffixes = tuple(suffix for name in NETLISTS for suffix in FORMATS[name].suffixes)
     source = read_source(path, None, suffixes)
-    return netlist_of(source, format or netlist_format(source.data) or "verilog", top)
+    hint = format_of_name(source.name)
+    named = hint if hint in NETLISTS else "verilog"
+    return netlist_of(source, format or netlist_format(source.data) or named, top)
 
 
 def netlist_of(source: Source, format: str, top: str | None = None) -> Netlist:

@@ -139,3 +139,10 @@ def test_a_real_netlist_is_the_hypergraph_that_others_made_of_it() -> None:
     sizes = [sorted((each.net_offsets[1:] - each.net_offsets[:-1]).tolist())
              for each in (made, other)]
     assert sizes[0] == sizes[1]
+
+
+def test_the_suffix_tells_where_the_first_line_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "plain.blif"
+    path.write_text(".outputs z\n.inputs a\n.names a n\n0 1\n.names n z\n0 1\n")
+    netlist = graph_io.read_netlist(path)
+    assert netlist.gate_names == graph_io.read_hypergraph(path).names == ["n", "z"]
