@@ -73,7 +73,7 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
         Naming file and line of a command that is not understood, or cannot be carried out on the
         netlist as it is by then.
     InputError
-        If the file cannot be read.
+        If the file cannot be read, or `netlist` is none.
 
     Notes
     -----
@@ -99,6 +99,8 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
     """
     if model not in MODELS:
         raise InputError(f"unknown model {shown(model)}; known are {', '.join(MODELS)}")
+    if not isinstance(netlist, Netlist):
+        raise InputError(f"netlist is {shown(netlist)}; portpart.io.read_netlist reads one")
     source = read_source(path, None, (".ops",))
     return Reader(source, netlist, areas).edits(model)
 

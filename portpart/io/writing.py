@@ -114,6 +114,7 @@ def write_mesh(mesh: Any, path: PathLike) -> None:
     ----------
     mesh : Mesh or whatever :func:`portpart.as_mesh` takes
     path : str or PathLike
+        A suffix of another format is refused.
 
     Raises
     ------
@@ -130,4 +131,9 @@ def write_mesh(mesh: Any, path: PathLike) -> None:
     1 2 3
     2 3 4
     """
+    file = os.fspath(path)
+    other = net_format_of_name(file) or format_of_name(file)
+    if other not in (None, "metis-mesh"):
+        raise InputError(f"{file}: its suffix is that of {other} files; meshes are written as "
+                         "METIS mesh files, .mesh")
     write_chunks(path, mesh_text(as_mesh(mesh)))

@@ -105,7 +105,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "latin-1 banner": ("g.mtx", BANNER + b"patt\xe9rn symmetric\n2 2 1\n2 1\n",
                        "g.mtx:1: unknown kind 'patt"),
     "long banner": ("g.mtx", b"%%MatrixMarket matrix " + b"x" * 9999 + b" real general\n",
-                    r"g.mtx:1: a x{40} matrix"),
+                    r"g.mtx:1: the matrix is dense .x{40}."),
     "digits mtx": ("g.mtx", BANNER + b"pattern symmetric\n2 2 " + b"1" * 5000 + b"\n2 1\n",
                    "g.mtx:2: expected 'rows"),
     "digits gr": ("g.gr", b"p sp 2 " + b"1" * 5000 + b"\n1 2\n", "g.gr:1: expected 'p <word>"),

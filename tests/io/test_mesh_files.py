@@ -141,6 +141,13 @@ def test_options_that_do_not_fit_are_refused(
         portpart.io.read(written(tmp_path, TRIANGLES), **options)
 
 
+@pytest.mark.parametrize("name", ["a.graph", "a.hgr.gz", "a.mtx"])
+def test_no_mesh_is_written_by_the_name_of_another_format(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="meshes are written as METIS mesh files"):
+        portpart.io.write_mesh([[0, 1, 2]], tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
 def test_the_command_line_partitions_a_mesh(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -191,6 +191,11 @@ def test_results_have_the_names(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "4" in capsys.readouterr().out
 
 
+def test_columns_that_are_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="columns is 5; two ends"):
+        graph_io.read(written(tmp_path / "g.csv", "a,b\nb,c\n"), columns=5)
+
+
 def test_titles_of_a_table_are_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, part = written(tmp_path / "t.csv", ",a,b,c\na,0,2,0\nb,2,0,1\nc,0,1,0\n"), tmp_path / "p"
     graph, names = graph_io.read_named(table)

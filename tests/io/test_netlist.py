@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -299,3 +300,15 @@ def test_a_netlist_converts_to_other_formats(chain: str, tmp_path: Path) -> None
     target = tmp_path / "chain.graph"
     assert main(["convert", chain, str(target), "--model", "clique", "--top", "chain"]) == 0
     assert graph_io.read(target).weights.tolist() == [840] * 14
+
+
+def test_a_file_name_is_no_netlist(chain: str) -> None:
+    with pytest.raises(InputError, match=r"netlist is .*; portpart.io.read_netlist reads one"):
+        graph_io.read_edits("trace.ops", chain)
+
+
+@pytest.mark.parametrize("limit", ["3", 1.5])
+def test_a_limit_of_nets_that_is_no_integer_is_refused(limit: Any, chain: str) -> None:
+    for read in (graph_io.read, graph_io.read_hypergraph):
+        with pytest.raises(InputError, match=r"max_fanout is .*; it must be an integer"):
+            read(chain, max_fanout=limit)

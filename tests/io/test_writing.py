@@ -156,6 +156,15 @@ def test_bad_partitions_are_not_written(tmp_path: Path) -> None:
     assert not (tmp_path / "p").exists()
 
 
+def test_a_result_stands_for_its_blocks(tmp_path: Path) -> None:
+    result = portpart.partition(portpart.generators.grid_2d(4), 2)
+    graph_io.write_partition(result, tmp_path / "p")
+    assert graph_io.read_partition(tmp_path / "p", 16).tolist() == result.part.tolist()
+    names = [f"v{i}" for i in range(16)]
+    graph_io.write_named_partition(names, result, tmp_path / "p")
+    assert graph_io.read_named_partition(tmp_path / "p", names).tolist() == result.part.tolist()
+
+
 @pytest.mark.parametrize("block", [2**31, -2])
 def test_blocks_that_no_reader_takes_are_not_written(block: int, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=rf"part\[1\] is {block}; blocks are numbers from 0"):

@@ -10,7 +10,7 @@ from portpart.errors import InputError
 from portpart.graphs.from_arrays import edges_graph
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32
-from portpart.options import shown
+from portpart.options import checked_integer, shown
 
 MODELS = ("star", "clique")
 
@@ -199,8 +199,8 @@ class Netlist:
         self, ports: bool, max_fanout: int | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Net, vertex and whether it drives, of each pin; sorted, a vertex once on a net."""
-        if max_fanout is not None and max_fanout < 0:
-            raise InputError(f"max_fanout is {max_fanout}; it must be at least 0")
+        if max_fanout is not None:
+            max_fanout = checked_integer("max_fanout", max_fanout, 0, 1 << 62)
         nets, vertices, drives = self.all_pins(ports)
         keys, place = np.unique(nets.astype(np.int64) << 32 | vertices, return_inverse=True)
         driving = np.zeros(len(keys), bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +70,8 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
 
 
 def _asked_for(asked: Any, titles: tuple[str, ...], width: int) -> Columns:
-    words = asked.split(",") if isinstance(asked, str) else list(asked)
+    words = (asked.split(",") if isinstance(asked, str) else list(asked)
+             if isinstance(asked, Iterable) else [])
     if len(words) not in WIDTHS:
         raise InputError(f"columns is {shown(asked)}; two ends and perhaps a weight are needed")
     places = [_place_of(word, titles, width) for word in words]
