@@ -11,6 +11,9 @@ from portpart.graphs.hypergraph import Hypergraph
 
 AnyGraph = TypeVar("AnyGraph", Graph, Hypergraph)
 
+LARGEST = ("degree", "size")
+"""What is known of a graph and does not add up."""
+
 
 def copies_of(graph: AnyGraph, count: int) -> AnyGraph:
     """The graph itself for one copy; else vertex v of copy c is number ``c * n + v``.
@@ -31,10 +34,14 @@ def copies_of(graph: AnyGraph, count: int) -> AnyGraph:
         return None if values is None else repeated(space, values, count)
 
     heavy = weights(graph.vertex_weights)
+    known = {name: value if name in LARGEST else count * value
+             for name, value in graph._totals.items()}
     if isinstance(graph, Graph):
-        return Graph(*rows(graph.offsets, graph.targets, n), weights(graph.weights), heavy, space)
+        return Graph(*rows(graph.offsets, graph.targets, n), weights(graph.weights), heavy, space,
+                     known)
     return Hypergraph(*rows(graph.net_offsets, graph.net_pins, n), weights(graph.net_weights),
-                      *rows(graph.vertex_offsets, graph.vertex_nets, graph.num_nets), heavy, space)
+                      *rows(graph.vertex_offsets, graph.vertex_nets, graph.num_nets), heavy, space,
+                      known)
 
 
 def repeated(space: ExecutionSpace, values: Array, count: int, step: int = 0) -> Array:
