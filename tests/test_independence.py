@@ -30,6 +30,7 @@ METRICS = {
 }
 LIMITS = {
     "algorithms/test_growing.py": "what starts are given",
+    "algorithms/test_grown_around.py": "the same",
     "algorithms/test_last_resort.py": "what the last resort is given",
     "algorithms/test_population.py": "what a search is given",
     "algorithms/test_following_nets.py": "what a partition that follows edits is given",
