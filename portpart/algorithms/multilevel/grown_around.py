@@ -5,6 +5,8 @@ Blocks get the shares that fixed vertices leave, and are numbered by what ties t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance, balance_of
@@ -13,18 +15,23 @@ from portpart.algorithms.coarsening.hierarchy import AnyGraph
 from portpart.algorithms.initial.fixed_vertices import Vacancies, grown_partition
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.grown import grown_parts
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
-from portpart.graphs.clique_graph import plain_graph
-from portpart.graphs.hypergraph import EitherGraph
+from portpart.graphs.graph import Graph
 from portpart.graphs.induced import induced
 
 FREE = -1
 
 
 def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
-                 fixed: Array) -> list[Array]:
-    """Partitions with the fixed vertices where they have to be; none for blocks without room."""
+                 fixed: Array, plain: Callable[[], Graph]) -> list[Array]:
+    """Partitions with the fixed vertices where they have to be; none for blocks without room.
+
+    Parameters
+    ----------
+    plain : callable
+        Gives the coarsest graph, or the clique graph of the coarsest hypergraph.
+    """
     space = coarsest.space
     if space.rehearses:
         return grown_parts(coarsest, balance, options, seed)
@@ -35,7 +42,7 @@ def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, 
     inner, free = induced(coarsest, fixed, FREE)
     found = grown_parts(inner, balance_of(left.wanted[left.wide], inner.total_vertex_weight),
                         options, seed)
-    matrix = plain_graph(coarsest).to_scipy() if left.have_neighbours else None
+    matrix = plain().to_scipy() if left.have_neighbours else None
     parts: list[Array] = []
     for blocks in found:
         names = left.wide.astype(np.int32)
@@ -47,16 +54,16 @@ def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, 
     return parts
 
 
-def grown_from(coarsest: EitherGraph, limits: np.ndarray, fixed: Array | None) -> list[Array]:
+def grown_from(space: ExecutionSpace, limits: np.ndarray, fixed: Array | None,
+               plain: Callable[[], Graph]) -> list[Array]:
     """One partition whose blocks grow from fixed vertices, if all have some."""
-    space = coarsest.space
     if fixed is None or space.rehearses:
         return []
     anchors = space.to_host(fixed)
     if len(np.unique(anchors[anchors >= 0])) < len(limits):
         return []
-    part = grown_partition(plain_graph(coarsest).to_scipy(), anchors,
-                           host_vertex_weights(coarsest), limits)
+    graph = plain()
+    part = grown_partition(graph.to_scipy(), anchors, host_vertex_weights(graph), limits)
     return [] if part is None else [space.asarray(part)]
 
 

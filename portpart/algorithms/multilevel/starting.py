@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import chain
 
 from portpart.algorithms.balance.limits import Balance
@@ -22,6 +23,7 @@ from portpart.algorithms.refinement.heavy_vertices import has_heavy
 from portpart.algorithms.refinement.homes import Homes
 from portpart.backends.interface import Array
 from portpart.graphs.clique_graph import plain_graph
+from portpart.graphs.graph import Graph
 
 
 def start_from_pool(problem: Problem, options: InitialOptions,
@@ -45,17 +47,18 @@ def start_from_pool(problem: Problem, options: InitialOptions,
                 part = well_placed(coarsest, part, balance, problem.objective, seed, fixed)
                 yield with_heavy_apart(coarsest, part, balance, fixed) if apart else part
 
-        grown = _grown(coarsest, balance, options, wanted, seed)
+        plain = cache(lambda: plain_graph(coarsest))
+        grown = _grown(coarsest, balance, options, wanted, seed, plain)
         if grown:
             growing = _growing(options, balance).for_blocks(balance.num_blocks)
             count = min(growing.refined, len(grown))
             parts: Iterable[Array] = most_promising(problem, coarsest, list(placed(grown)), count)
         else:
             count = options.num_starts(balance.num_blocks)
-            parts = placed(metis_parts(plain_graph(coarsest), balance, range(seed, seed + count),
-                                       fixed, options.bisects))
+            parts = placed(metis_parts(plain(), balance, range(seed, seed + count), fixed,
+                                       options.bisects))
         problem.trace.started("grown" if grown else "metis", count)
-        parts = chain(parts, placed(grown_from(coarsest, balance.limits, fixed)))
+        parts = chain(parts, placed(grown_from(coarsest.space, balance.limits, fixed, plain)))
         if wanted.homes is not None:
             parts, count = _beside_old(problem, parts, wanted, wanted.homes), count + 1
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)
@@ -77,13 +80,13 @@ def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
 
 
 def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
-           seed: int) -> list[Array]:
+           seed: int, plain: Callable[[], Graph]) -> list[Array]:
     """Partitions that are grown; none where that is not to be, or cannot be."""
     if not options.grows or coarsest.num_vertices > MAX_GROWN:
         return []
     growing = _growing(options, balance)
     if wanted.fixed is not None:
-        return grown_around(coarsest, balance, growing, seed, wanted.fixed)
+        return grown_around(coarsest, balance, growing, seed, wanted.fixed, plain)
     return grown_parts(coarsest, balance, growing, seed)
 
 

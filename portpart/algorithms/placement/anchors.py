@@ -49,7 +49,7 @@ def start_mapping(problem: MappingProblem, width: int, passes: Passes, grow: Gro
             parts = [anchored(graph, part, fixed, problem.topology, width) for part in parts]
             if width == problem.num_blocks:
                 parts += metis_parts(graph, problem.balance, range(seed, seed + 1), fixed)
-                parts += grown_from(graph, problem.balance.limits, fixed)
+                parts += grown_from(graph.space, problem.balance.limits, fixed, lambda: graph)
         start_from_best(refiner, graph, parts, len(parts), passes(1, graph)[0], wanted,
                         None if choose is None else partial(choose, level, wanted))
         return 0
