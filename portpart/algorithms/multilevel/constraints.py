@@ -13,6 +13,9 @@ from portpart.algorithms.refinement.homes import Homes
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, kernel
 
+FREE = -1
+"""The block of a vertex that is not fixed."""
+
 
 def never() -> bool:
     """There is time."""

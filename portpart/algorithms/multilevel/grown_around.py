@@ -14,13 +14,12 @@ from portpart.algorithms.balance.overload import host_vertex_weights
 from portpart.algorithms.coarsening.hierarchy import AnyGraph
 from portpart.algorithms.initial.fixed_vertices import Vacancies, grown_partition
 from portpart.algorithms.initial.options import GrowingOptions
+from portpart.algorithms.multilevel.constraints import FREE
 from portpart.algorithms.multilevel.grown import grown_parts
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.graphs.graph import Graph
 from portpart.graphs.induced import induced
-
-FREE = -1
 
 
 def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
@@ -43,13 +42,13 @@ def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, 
     found = grown_parts(inner, balance_of(left.wanted[left.wide], inner.total_vertex_weight),
                         options, seed)
     matrix = plain().to_scipy() if left.have_neighbours else None
-    parts: list[Array] = []
+    wide = left.wide.astype(np.int32)
+    names, parts = space.asarray(wide), list[Array]()
     for blocks in found:
-        names = left.wide.astype(np.int32)
         if matrix is not None:
-            names = left.names(matrix, names[space.to_host(blocks)])[names]
+            names = space.asarray(left.names(matrix, wide[space.to_host(blocks)])[wide])
         part = space.copy(fixed)
-        space.parallel_for(len(free), name_blocks, free, blocks, space.asarray(names), part)
+        space.parallel_for(len(free), name_blocks, free, blocks, names, part)
         parts.append(part)
     return parts
 

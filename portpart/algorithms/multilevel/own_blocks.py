@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from portpart.algorithms.balance.overload import block_weights_on_host, host_vertex_weights
+from portpart.algorithms.multilevel.constraints import FREE
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.backends.interface import Array
 from portpart.primitives.reduce import max_of
-
-FREE = -1
 
 
 def with_own_blocks(problem: Problem) -> Problem:
