@@ -20,7 +20,7 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.bisection import shuffled, splits_of
 from portpart.algorithms.initial.deep_multilevel import grown_partitions
 from portpart.algorithms.initial.metis import metis_partition
-from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
+from portpart.algorithms.initial.options import MANY_BLOCKS, GrowingOptions, InitialOptions
 from portpart.algorithms.jet import JetConfig, jet
 from portpart.algorithms.multilevel import starting
 from portpart.algorithms.multilevel.grown import grown_parts, levels_below
@@ -250,6 +250,30 @@ def test_any_number_of_attempts_may_be_refined(refined: int) -> None:
         assert np.bincount(part, minlength=5).max() <= limit_of(graph, 5)
 
 
+@pytest.mark.parametrize("moves", [3, 10])
+def test_passes_end_after_as_many_moves_as_they_may(moves: int) -> None:
+    """Of the first bisection no more vertices than that change sides."""
+    graph, k = random_graph(600, 2400, 3), MANY_BLOCKS + 8
+    one = GrowingOptions(candidates=1, trials=1, refined_trials=1, finest_passes=1)
+
+    def first_side(**given: int) -> np.ndarray:
+        part = grown_partitions([graph], [], np.ones(k), np.full(k, limit_of(graph, k)), 3,
+                                replace(one, **given))
+        return oracles.host(part) >= k // 2
+
+    grown = first_side(finest_passes=0)
+    changed = np.count_nonzero(first_side(max_moves_for_many=moves) != grown)
+    assert 0 < changed <= moves
+    assert np.count_nonzero(first_side() != grown) > 10
+
+
+def test_few_blocks_are_refined_by_as_many_moves_as_pay() -> None:
+    graph = random_graph(600, 2400, 3)
+    few = GrowingOptions(max_moves_for_many=1)
+    assert np.array_equal(parts_of(graph, MANY_BLOCKS, options=few), parts_of(graph, MANY_BLOCKS))
+    assert not np.array_equal(parts_of(graph, 40, options=few), parts_of(graph, 40))
+
+
 def test_threads_do_not_matter() -> None:
     graph = generators.rmat(11, 8)
     one = graph.to(backends.space("cpu", threads=1))
@@ -277,6 +301,7 @@ def test_three_threads_grow_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [
     {"candidates": 0}, {"trials": 0}, {"refined_trials": -1}, {"min_vertices": 1},
     {"split_vertices": 1}, {"passes": -1}, {"stall_limit": -1},
+    {"max_moves_for_many": 0},
 ])
 def test_options_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):

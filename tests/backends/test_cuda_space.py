@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -91,6 +92,32 @@ class TestOnTheDevice:
             values = cuda.asarray(np.arange(1000), np.float64)
             cuda.parallel_for(1000, scale, values, dtype(3), 0.5, True)
             assert np.array_equal(cuda.to_host(values), np.arange(1000) * 3 + 0.5)
+
+    @pytest.mark.parametrize("number", [2**63, -(2**63) - 1])
+    def test_numbers_beyond_64_bits_are_refused(self, cuda, number):
+        with pytest.raises(InputError, match="64 bits"):
+            cuda.parallel_for(10, scale, cuda.zeros(10, np.float64), number, 0.5, True)
+
+    def test_threads_launch_one_kernel_with_arguments_of_their_own(self, cuda):
+        def launched(factor):
+            values = cuda.asarray(np.ones(100), np.float64)
+            for _ in range(200):
+                cuda.parallel_for(100, scale, values, factor, 0.0, True)
+            return cuda.to_host(values)
+
+        with ThreadPoolExecutor(4) as pool:
+            factors = [-1, 0, 1, 1] * 4
+            for factor, values in zip(factors, pool.map(launched, factors), strict=True):
+                assert np.array_equal(values, np.full(100, float(factor) ** 200))
+
+    @pytest.mark.parametrize("n", [0, 1, 100_000])
+    def test_arrays_come_back_from_the_stream_that_wrote_them(self, cuda, n):
+        with cuda.cupy.cuda.Stream(non_blocking=True):
+            values = cuda.zeros(n, np.int64)
+            for _ in range(50):
+                cuda.parallel_for(n, add_one, values)
+            assert np.array_equal(cuda.to_host(values), np.full(n, 50))
+            assert np.array_equal(cuda.to_host(values[::2]), np.full(-(-n // 2), 50))
 
     def test_more_items_than_the_largest_grid_holds(self, cuda):
         n = (1 << 24) + 12345

@@ -50,6 +50,7 @@ class Run(Words):
     kept: int  # candidates that are kept
     passes: int
     stall_limit: int
+    max_moves: int  # of a pass
     key_bits: int  # low bits of a key that name a position
     weight_shift: int  # arc weights lose so many bits, so that gains fit a key
     seed: int

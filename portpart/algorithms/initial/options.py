@@ -69,6 +69,9 @@ class GrowingOptions:
         "levels there are more vertices then, and what nets tell counts.", min=0)
     hierarchies_for_many: int | None = option(
         None, "`hierarchies` at most where there are more than 32 blocks, if that differs.", min=1)
+    max_moves_for_many: int | None = option(
+        None, "A pass of refinement ends after this many moves at the latest where there are more "
+        "than 32 blocks: moves are made one after the other.", min=1)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -83,6 +86,12 @@ class GrowingOptions:
         if num_blocks > MANY_BLOCKS and self.hierarchies_for_many is not None:
             found = min(found, self.hierarchies_for_many)
         return max(1, found)
+
+    def max_moves(self, num_blocks: int, num_vertices: int) -> int:
+        """After how many moves a pass of refinement ends at the latest."""
+        if num_blocks <= MANY_BLOCKS or self.max_moves_for_many is None:
+            return num_vertices
+        return self.max_moves_for_many
 
     def for_blocks(self, num_blocks: int) -> GrowingOptions:
         """The same with what differs where there are many blocks."""
@@ -115,7 +124,7 @@ class GrowingOptions:
 GROWING_ON_NETS = GrowingOptions(
     hierarchies=16, hierarchies_for_many=4, candidates=16, refined=2, refined_for_many=1,
     shrink=3.0, shrink_for_many=6.0, net_levels_for_many=3, min_vertices=32, finest_passes=1,
-    stall_limit=10)
+    stall_limit=10, max_moves_for_many=32)
 """For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
 
 

@@ -144,10 +144,11 @@ def one_pass_by(rule: GainRule) -> DeviceFunction:
     move = move_by(rule)
 
     @device
-    def one_pass(stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
-                 candidates: Candidates, attempts: Working):
+    def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
+                 attempts: Working, run: Run):
         """Move vertices one by one; returns how many were moved, and how many moves to keep."""
         size = bisection.upper - bisection.lower
+        end = min(size, run.max_moves)
         weight = attempts.tally[bisection.tally + Tally.weight]
         count = attempts.tally[bisection.tally + Tally.count]
         cut = attempts.tally[bisection.tally + Tally.cut]
@@ -158,7 +159,7 @@ def one_pass_by(rule: GainRule) -> DeviceFunction:
         gain_sum = float64(0)
         square_sum = float64(0)
         team_sync()
-        while made < size and may_still_pay(made - kept, stall_limit, gain_sum, square_sum):
+        while made < end and may_still_pay(made - kept, run.stall_limit, gain_sum, square_sum):
             chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
             if chosen == LOWEST:
                 break
@@ -194,8 +195,8 @@ def refine_by(rule: GainRule) -> DeviceFunction:
     one_pass, take_back = one_pass_by(rule), rule.take_back
 
     @device
-    def refine(passes, stall_limit, limits: SideLimits, bisection: Bisection, graph: Csr,
-               candidates: Candidates, attempts: Working):
+    def refine(passes, limits: SideLimits, bisection: Bisection, graph: Csr,
+               candidates: Candidates, attempts: Working, run: Run):
         """Passes until one brings nothing."""
         own = bisection.own
         for turn in range(passes):
@@ -203,7 +204,7 @@ def refine_by(rule: GainRule) -> DeviceFunction:
                 attempts.side[own + p] = int8(attempts.side[own + p] & 1)
             team_sync()
             find_best_of_groups(bisection, attempts)
-            result = one_pass(stall_limit, limits, bisection, graph, candidates, attempts)
+            result = one_pass(limits, bisection, graph, candidates, attempts, run)
             made = result >> 32
             kept = result & 0xFFFFFFFF
             again = kept > 0 and turn + 1 < passes
@@ -250,7 +251,7 @@ def refine_attempt(rule: GainRule) -> DeviceFunction:
         min1 = min_vertices(last - middle, run)
         limits = SideLimits(total, goal, limit0, limit1, min0, min1)
         passes = passes_for(attempt, first, attempts.tally, run)
-        refine(passes, run.stall_limit, limits, bisection, graph, candidates, attempts)
+        refine(passes, limits, bisection, graph, candidates, attempts, run)
         size = bisection.upper - bisection.lower
         weight = attempts.tally[bisection.tally + Tally.weight]
         count = attempts.tally[bisection.tally + Tally.count]

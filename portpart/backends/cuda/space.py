@@ -20,6 +20,7 @@ import numpy as np
 from portpart.backends.cuda.cache import do_without_folder
 from portpart.backends.cuda.compile import KernelCache, blocks_for
 from portpart.backends.cuda.cooperative import missing_for_cooperation
+from portpart.backends.cuda.direct import Direct
 from portpart.backends.cuda.graph import missing_for_graphs
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK
 from portpart.backends.cuda.program import CudaExecutable
@@ -27,7 +28,7 @@ from portpart.backends.cuda.rehearsal import Rehearsals
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.packing import address_of, tag_of
+from portpart.backends.packing import ABSENT, address_of, bits_of, tag_of
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
 
@@ -88,7 +89,9 @@ class CudaSpace(ExecutionSpace):
         self._rehearsals = Rehearsals(self.kernels.modules)
         self._current_device = self.cupy.cuda.runtime.getDevice
         self._no_memory = self.cupy.cuda.memory.OutOfMemoryError
-        self._functions: dict[tuple[Any, ...], Any] = {}
+        self._array = self.cupy.ndarray
+        self._current_stream = self.cupy.cuda.get_current_stream
+        self._functions: dict[tuple[Any, ...], Direct] = {}
         self.program_mode = self.program_modes()[0]
         self.profiling = False
 
@@ -133,7 +136,14 @@ class CudaSpace(ExecutionSpace):
             return array
         self.counters.synchronizations += 1
         with self.active():
-            return self.cupy.asnumpy(array)
+            if type(array) is not self._array or array.ndim != 1 or not array.flags.c_contiguous:
+                return self.cupy.asnumpy(array)
+            result = np.empty(len(array), array.dtype)
+            stream = self._current_stream()
+            if result.nbytes > 0:
+                array.data.copy_to_host_async(address_of(result), result.nbytes, stream)
+            stream.synchronize()
+        return result
 
     def synchronize(self) -> None:
         self.counters.synchronizations += 1
@@ -164,42 +174,39 @@ class CudaSpace(ExecutionSpace):
             return
         args = kernel.flattened(args)
         key: list[Any] = [kernel, team]
-        given: list[Any] = [n]
+        words = [n]
         for argument in args:
             kind = type(argument)
-            if kind is self.cupy.ndarray:
+            if kind is self._array:
                 if argument.ndim != 1 or not argument.flags.c_contiguous:
                     tag_of(argument)  # says what is wrong
                 key.append(argument.dtype)
-                given.append(argument)
-            elif kind is int or kind is float:
+                words.append(argument.data.ptr)
+            elif kind is int:
                 key.append(kind)
-                given.append(argument)
+                words.append(argument)
             elif argument is None:
                 key.append(None)
             else:
-                key.append(tag_of(argument))
-                given.append(self._scalar(argument))
+                key.append(tag := tag_of(argument))
+                words.append(self.address_of(argument) if tag.startswith("*")
+                             else bits_of(argument, tag))
         self.counters.launches += 1
         with self.active():
             function = self._functions.get(tuple(key)) or self._direct(kernel, team, key, args)
-            function((blocks_for(n, team, MAX_BLOCKS),), (BLOCK,), tuple(given))
+            function.launch(words, self._current_stream(), blocks_for(n, team, MAX_BLOCKS))
 
     @property
     def rehearsals(self) -> Rehearsals | None:
         return self._rehearsals if self.program_mode == RESIDENT and not self.profiling else None
 
-    def _direct(self, kernel: Kernel, team: int, key: list[Any], args: tuple[Any, ...]) -> Any:
+    def _direct(self, kernel: Kernel, team: int, key: list[Any], args: tuple[Any, ...]) -> Direct:
         """Compile what is launched for the first time with such arguments."""
-        function = self.kernels.direct(kernel, tuple(map(tag_of, args)), team)
+        tags = tuple(map(tag_of, args))
+        function = Direct(self.kernels.direct(kernel, tags, team),
+                          1 + len(tags) - tags.count(ABSENT))
         self._functions[tuple(key)] = function
         return function
-
-    def _scalar(self, argument: Any) -> Any:
-        tag = tag_of(argument)
-        if tag.startswith("*"):
-            self.address_of(argument)
-        return np.dtype(tag).type(argument)
 
     @property
     def num_compiled(self) -> int:
