@@ -117,3 +117,13 @@ def test_without_effort_nobody_moves(algorithm: str) -> None:
         update = session.apply(batch, "none")
         assert (update.moved, update.effort) == (0, "none")
         assert np.array_equal(oracles.host(session.part), before)
+
+
+@pytest.mark.parametrize("objective", ["km1", "soed", "volume", "speed", 3])
+def test_an_objective_is_suggested_only_if_sessions_have_it(objective: Any) -> None:
+    """The volume of a graph is none of theirs."""
+    with pytest.raises(InputError, match="for a session of a graph it must be 'cut'") as caught:
+        portpart.Session(generators.grid_2d(4), 2, objective=objective)
+    assert "volume" not in str(caught.value).partition(";")[2]
+    with pytest.raises(InputError, match="of a hypergraph it must be one of 'km1', 'cut', 'soed'"):
+        portpart.Session(portpart.as_hypergraph([[0, 1]]), 1, objective="volume")

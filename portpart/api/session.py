@@ -21,10 +21,11 @@ from portpart.api.session_file import first_call, read_session, write_session
 from portpart.api.session_levels import Wishes, editable, kept, made
 from portpart.api.session_rounds import Rounds, SessionMark
 from portpart.api.session_update import SessionUpdate, unknown
-from portpart.api.tasks import checked_sizes, default_objective
+from portpart.api.tasks import checked_objective, checked_sizes, default_objective
 from portpart.backends.interface import Array
 from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError, typed_memory_errors
+from portpart.graphs.convert_nets import is_hypergraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.html import table
 from portpart.graphs.hypergraph import Hypergraph
@@ -96,8 +97,7 @@ class Session:
                  min_block_weight: int | None = None, migration: Any = 0.05,
                  vertex_sizes: Any = None, escalate: str = "auto",
                  progress: Progress | bool | None = None) -> None:
-        if objective == "volume":
-            raise InputError('objective is "volume"; a session has "cut" for graphs')
+        checked_objective(is_hypergraph(graph), objective, session=True)
         price = price_of(migration)
         escalates = checked_name("escalate", escalate, ESCALATIONS) == "auto"
         wishes = Wishes(imbalance, target, min_block_weight or 0, price, escalates)

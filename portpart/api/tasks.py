@@ -30,6 +30,9 @@ from portpart.options import shown
 OF_GRAPHS = ("cut", "volume")
 """Objectives of graphs, the default first; those of hypergraphs are `PRICES`."""
 
+OF_SESSIONS = ("cut",)
+"""Objectives of graphs that sessions follow."""
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -65,7 +68,7 @@ def task_of(given: EitherGraph, k: int, objective: Any, vertex_sizes: Any,
         If the objective is not one of such graphs, sizes are given that have no meaning, or costs
         may pass 64 bits.
     """
-    name = _checked_objective(given, objective)
+    name = checked_objective(isinstance(given, Hypergraph), objective)
     if vertex_sizes is not None and name != "volume":
         raise InputError(f'vertex_sizes go with objective="volume", not {name!r}')
     if isinstance(given, Hypergraph):
@@ -84,16 +87,22 @@ def default_objective(given: EitherGraph) -> str:
     return next(iter(PRICES)) if isinstance(given, Hypergraph) else OF_GRAPHS[0]
 
 
-def _checked_objective(given: EitherGraph, objective: Any) -> str:
-    known, kind = (tuple(PRICES), "a hypergraph") if isinstance(given, Hypergraph) else (
-        OF_GRAPHS, "a graph")
+def checked_objective(of_nets: bool, objective: Any, session: bool = False) -> str:
+    """The name of an objective of a hypergraph or a graph, perhaps of a session's.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    known = tuple(PRICES) if of_nets else OF_SESSIONS if session else OF_GRAPHS
     if objective is None:
-        return default_objective(given)
+        return known[0]
     if not isinstance(objective, str) or objective not in known:
-        names = ", ".join(map(repr, known))
+        kind = ("a session of " if session else "") + ("a hypergraph" if of_nets else "a graph")
+        names = f"{'one of ' if len(known) > 1 else ''}{', '.join(map(repr, known))}"
         hint = "" if objective not in list(PRICES) else "; portpart.as_hypergraph makes one of nets"
-        raise InputError(f"objective is {shown(objective)}; for {kind} it must be one of {names}"
-                         f"{hint}")
+        raise InputError(f"objective is {shown(objective)}; for {kind} it must be {names}{hint}")
     return objective
 
 
