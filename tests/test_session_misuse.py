@@ -127,3 +127,14 @@ def test_an_objective_is_suggested_only_if_sessions_have_it(objective: Any) -> N
     assert "volume" not in str(caught.value).partition(";")[2]
     with pytest.raises(InputError, match="of a hypergraph it must be one of 'km1', 'cut', 'soed'"):
         portpart.Session(portpart.as_hypergraph([[0, 1]]), 1, objective="volume")
+
+
+@pytest.mark.parametrize(("price", "words"), [("1e300", r"about 1\.00e\+300"),
+                                              ("1e-300", "about 1e-300"), ("1e30", f"{10**30}/1")])
+def test_a_price_of_hundreds_of_digits_is_not_printed_in_full(price: str, words: str) -> None:
+    """Of sessions and of single calls."""
+    grid = generators.grid_2d(4)
+    for call in (lambda: portpart.Session(grid, 2, migration=price),
+                 lambda: portpart.repartition(grid, [0, 1] * 8, 2, migration=price)):
+        with pytest.raises(InputError, match=f"migration is {words}: with it costs may pass"):
+            call()

@@ -7,6 +7,7 @@ much, and a vertex is tied to its home by p times its size.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +23,7 @@ from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.limits import MAX_INT32, MAX_TOTAL_WEIGHT
-from portpart.options import MAX_BLOCKS, exact_fraction, shown
+from portpart.options import FEW_CHARACTERS, MAX_BLOCKS, exact_fraction, shown
 
 MAX_DOUBLINGS = 6
 """A price that is too low after so many rises faster."""
@@ -112,9 +113,16 @@ def check_price(graph: EitherGraph, price: Fraction, sizes: int) -> None:
     joint = graph.total_arc_weight if isinstance(graph, Graph) else (
         graph.total_net_weight * max(1, graph.max_net_size))
     if joint * price.denominator + 2 * sizes * price.numerator > MAX_TOTAL_WEIGHT:
-        raise InputError(f"migration is {price.numerator}/{price.denominator}: with it costs may "
-                         "pass 2^61; a price with fewer digits, or smaller sizes or weights, will "
-                         "do")
+        raise InputError(f"migration is {_in_few_digits(price)}: with it costs may pass 2^61; a "
+                         "price with fewer digits, or smaller sizes or weights, will do")
+
+
+def _in_few_digits(price: Fraction) -> str:
+    """A price for a message: as numerator and denominator, or rounded where these are long."""
+    exact = f"{price.numerator}/{price.denominator}"
+    if len(exact) <= FEW_CHARACTERS:
+        return exact
+    return f"about {Decimal(price.numerator) / price.denominator:.3g}"
 
 
 def scaled(graph: Any, factor: int) -> Any:
