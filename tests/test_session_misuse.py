@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -138,3 +140,11 @@ def test_a_price_of_hundreds_of_digits_is_not_printed_in_full(price: str, words:
                  lambda: portpart.repartition(grid, [0, 1] * 8, 2, migration=price)):
         with pytest.raises(InputError, match=f"migration is {words}: with it costs may pass"):
             call()
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_who_pickles_or_copies_a_session_is_told_of_save_and_load(
+        copied: Callable[[portpart.Session], Any]) -> None:
+    """A shallow copy would share the state, and not notice when the other session changes it."""
+    with pytest.raises(InputError, match=r"save\(\).*Session\.load"):
+        copied(portpart.Session(generators.grid_2d(4), 2))

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -292,6 +292,10 @@ class Session:
         rounds, session._asked = read_session(path, space)
         session._begin(rounds)
         return session
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise InputError("a session can be neither pickled nor copied; save() writes it to a file "
+                         "and Session.load reads it")
 
     def _repr_html_(self) -> str:
         with self._state() as rounds:
