@@ -137,6 +137,19 @@ def test_fractions_are_scaled_where_asked_for(name: str, tmp_path: Path) -> None
     assert graph_io.read(path, weights="round", weight_scale=4).total_arc_weight == 2 * (1 + 0 + 2)
 
 
+@pytest.mark.parametrize("text", ["3 2 001\n2 1.5\n1 1.5 3 2.25\n2 2.25\n", "1 0 010\n1e-3\n"])
+@pytest.mark.parametrize("weights", [None, "round"])
+def test_fractions_in_metis_files_are_refused_with_a_remedy(
+        text: str, weights: str | None, tmp_path: Path) -> None:
+    """No option reads them; words that are no numbers need another remedy."""
+    path = written(tmp_path / "g.graph", text)
+    with pytest.raises(GraphFormatError, match=r"graph:2: '1.*scale and round .* edge list"):
+        graph_io.read(path, weights=weights)
+    written(path, "2 1 001\n2 x\n1 x\n")
+    with pytest.raises(GraphFormatError, match=r"graph:2: 'x' is not an integer [^;]*$"):
+        graph_io.read(path, weights=weights)
+
+
 def test_words_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     for word in ("nan", "inf", "1e", "1.2.3", "0x1", "1_0", "-", "."):
         path = written(tmp_path / "g.txt", f"1 2 0.5\n2 3 {word}\n")
