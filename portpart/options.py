@@ -116,6 +116,13 @@ def checked_integer(name: str, value: Any, low: int, high: int) -> int:
     return number
 
 
+def checked_flag(name: str, value: Any) -> bool:
+    """An option that is True or False and nothing that counts as either."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} is {shown(value)}; it must be True or False")
+    return bool(value)
+
+
 @dataclass(frozen=True)
 class Range:
     """The values that an option may have, or each of those in a tuple.

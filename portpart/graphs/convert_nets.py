@@ -6,8 +6,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.by_name import in_order
 from portpart.graphs.from_arrays import checked_count
@@ -19,7 +17,7 @@ from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.nets_of_matrices import nets_of_matrix
 from portpart.graphs.nets_of_networks import nets_of_network
 from portpart.graphs.nets_of_rows import nets_of_rows
-from portpart.options import shown
+from portpart.options import checked_flag, shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -102,8 +100,7 @@ def as_hypergraph(
     >>> portpart.as_hypergraph(([0, 3, 5], [0, 1, 2, 2, 3]), net_weights=[4, 1]).total_net_weight
     5
     """
-    if not isinstance(diagonal, (bool, np.bool_)):
-        raise InputError(f"diagonal is {shown(diagonal)}; it must be True or False")
+    diagonal = checked_flag("diagonal", diagonal)
     if isinstance(data, (str, os.PathLike)):
         from portpart.io.hypergraphs import read_hypergraph
 

@@ -20,7 +20,7 @@ from portpart.io.sniff import BOOKSHELF_BEGINS, MATRIX_MARKET_BEGINS, netlist_fo
 from portpart.io.text.files import PathLike, Source, read_source
 from portpart.io.text.foreign import refuse_foreign
 from portpart.io.text.packed import bare_name
-from portpart.options import shown
+from portpart.options import checked_flag, shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -106,8 +106,8 @@ def read_hypergraph(
     >>> nets.net_weights.tolist(), nets.net_pins.tolist()
     ([3, 7], [0, 1, 2, 2, 3])
     """
-    given = {"model": model, "diagonal": diagonal, "top": top, "ports": ports,
-             "max_fanout": max_fanout, "areas": areas}
+    given = {"model": model, "diagonal": checked_flag("diagonal", diagonal), "top": top,
+             "ports": checked_flag("ports", ports), "max_fanout": max_fanout, "areas": areas}
     if format is not None and format not in NET_FORMATS:
         raise InputError(f"unknown format of hypergraphs {shown(format)}; known are "
                          f"{', '.join(NET_FORMATS)}")

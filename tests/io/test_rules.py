@@ -193,6 +193,22 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str, tmp_pa
             read(path, **options)
 
 
+@pytest.mark.parametrize("value", ["x", "", 1, 0, []])
+def test_what_is_neither_true_nor_false_is_refused(value: Any, tmp_path: Path) -> None:
+    """Text counted as true, whatever it said."""
+    edges = written(tmp_path / "g.txt", "5 6\n6 7\n")
+    matrix = written(tmp_path / "g.mtx", MTX + "pattern general\n2 2 1\n1 2\n")
+    netlist = written(tmp_path / "g.blif", ".model m\n.inputs a\n.outputs z\n.names a z\n1 1\n")
+    for read, path, option in (
+            (graph_io.read, edges, "relabel"), (graph_io.read, edges, "header"),
+            (graph_io.read_edge_list, edges, "relabel"), (graph_io.read_named, edges, "header"),
+            (graph_io.read_hypergraph, matrix, "diagonal"),
+            (graph_io.read_hypergraph, netlist, "ports")):
+        with pytest.raises(InputError, match=f"{option} is .*; it must be True or False"):
+            read(path, **{option: value})
+    assert graph_io.read(edges, relabel=np.False_).num_vertices == 8
+
+
 def test_metis_and_npz_weights(tmp_path: Path) -> None:
     written(tmp_path / "g.graph", "2 1 11\n5 2 -7\n6 1 -7\n")
     np.savez(tmp_path / "g.npz", offsets=[0, 1, 2], targets=[1, 0], weights=[-7.0, -7.0],

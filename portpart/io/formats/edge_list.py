@@ -24,6 +24,7 @@ from portpart.io.text.named_rows import read_named_rows
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.rules import STRICT, Rules, rules_of
 from portpart.io.text.tokens import LineSyntax
+from portpart.options import checked_flag
 
 COMMENTS = b"#%"
 
@@ -129,6 +130,8 @@ class Head:
 def parse(source: Source, rules: Rules = STRICT, relabel: bool | None = None,
           columns: Any = None, header: bool | None = None) -> NamedGraph:
     """The graph of an edge list, whose edges have no direction, and its vertex names."""
+    relabel, header = (None if value is None else checked_flag(name, value)
+                       for name, value in (("relabel", relabel), ("header", header)))
     head = _head(source, header)
     if head.num_vertices is not None:
         source.refuse_size(head.vertices_line, head.num_vertices)
