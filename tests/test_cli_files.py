@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -73,15 +76,22 @@ def test_a_missing_matrix_is_named_once(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize(("arguments", "names"), [
-    (["partition", "-", "-k", "2", "--fixed", "-"], "GRAPH, --fixed and --initial"),
-    (["repartition", "-", "-", "-k", "2"], "GRAPH, OLD and --fixed"),
+    (["partition", "-", "-k", "2", "--fixed", "-"], "GRAPH and --fixed"),
+    (["repartition", "-", "-", "-k", "2"], "GRAPH and OLD"),
     (["replay", "-", "-", "-k", "2"], "NETLIST and TRACE"),
-    (["evaluate", "-", "-"], "GRAPH, PART and --matrix"),
-    (["map", "-", "--matrix", "-"], "GRAPH, --matrix, --hosts, --fixed and --initial"),
+    (["evaluate", "-", "-"], "GRAPH and PART"),
+    (["map", "-", "--matrix", "-"], "GRAPH and --matrix"),
+    (["partition", "-", "-k", "2", "--fixed", "-", "--initial", "-"],
+     "GRAPH, --fixed and --initial"),
+    (["partition", "-", "-k", "2", "--target", "@-"], "GRAPH and --target"),
+    (["map", "g.graph", "--target", "@-", "--matrix", "-"], "--matrix and --target"),
+    (["report", "g.graph", "-", "--target", "@-"], "PART and --target"),
 ])
 def test_standard_input_is_read_once(
-    arguments: list[str], names: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], names: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"1 1")))
     assert f"only one of {names} can be standard input" in refusal(capsys, *arguments)
 
 

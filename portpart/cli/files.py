@@ -23,6 +23,8 @@ STANDARD = "-"
 STREAM_FORMAT = "metis"
 """Format of a graph on standard output unless the call says otherwise."""
 
+TARGET_FILE = "portpart.target"
+"""Where the context of a command has the file of its --target, which options read first."""
 
 HYPERGRAPH = "hypergraph"
 GRAPH_MODELS = ("star", "clique")
@@ -44,8 +46,12 @@ def one_standard_input(**names: str | None) -> None:
     ------
     click.UsageError
     """
-    if list(names.values()).count(STANDARD) > 1:
-        *first, last = (name if name.isupper() else f"--{name}" for name in names)
+    context = click.get_current_context(silent=True)
+    target = context.meta.get(TARGET_FILE) if context else None
+    twice = [name if name.isupper() else f"--{name}"
+             for name, file in {**names, "target": target}.items() if file == STANDARD]
+    if len(twice) > 1:
+        *first, last = twice
         raise click.UsageError(f"only one of {', '.join(first)} and {last} can be standard input")
 
 

@@ -174,6 +174,7 @@ def reading_options(function: Function) -> Callable[..., Any]:
 def shares(text: str) -> list[str]:
     """Return the numbers of ``1,1,2`` or of the file in ``@FILE``, as they are written."""
     if text.startswith("@"):
+        click.get_current_context().meta[files.TARGET_FILE] = text[1:]
         return files.read_numbers(text[1:])
     if os.path.isfile(text):
         raise click.BadParameter(f"{shown(text)} is a file, whose numbers are @{text}")

@@ -160,7 +160,7 @@ def test_the_command_line_evaluates_a_mapping(mesh: str, tmp_path: Path,
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["-H", "2:3"], "-H and -D are needed"), (["-H", "2:2", "-D", "1:7"], "block numbers must lie"),
-    (["--matrix", "-"], "only one of GRAPH, PART and --matrix"),
+    (["--matrix", "-"], "only one of PART and --matrix"),
 ])
 def test_a_machine_that_does_not_fit_a_mapping_is_refused(
     mesh: str, tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture,
