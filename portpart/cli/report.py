@@ -43,8 +43,9 @@ def command(
     """Write a page of HTML about the partition PART (one block number a line) of GRAPH.
 
     It holds metrics of the partition and of each block, and pictures, which take Matplotlib: pip
-    install portpart[plot]. With -H and -D, or --matrix, blocks are elements of a machine. The exit
-    code is 1 if a block is heavier than the imbalance allows.
+    install portpart[plot]. With -H and -D, or --matrix, blocks are elements of a machine;
+    hypergraphs have no communication cost. The exit code is 1 if a block is heavier than the
+    imbalance allows.
     """
     files.one_standard_input(GRAPH=graph, PART=part, points=points, matrix=matrix)
     files.check_output(output, graph, part, points, matrix)

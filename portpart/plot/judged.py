@@ -40,7 +40,7 @@ class Judged:
     links : csr_array, shape (k, k)
     topology : Topology or None
     costs : ndarray of int64 or None
-        Communication cost by level, of a mapping.
+        Communication cost by level, of a mapping of a graph.
     """
 
     graph: EitherGraph
@@ -81,7 +81,9 @@ def judged(graph: Any, part: Any, k: int | None, imbalance: Any, target: Any,
 def quality_rows(judged: Judged) -> list[Row]:
     """Every metric by name."""
     found = judged.evaluation
-    costs = [] if judged.costs is None else _costs(judged.costs.tolist())
+    costs: list[Row] = [] if judged.costs is None else _costs(judged.costs.tolist())
+    if judged.topology is not None and isinstance(found, HypergraphEvaluation):
+        costs = [("communication cost J", "not defined for hypergraphs")]
     own = _of_nets(found) if isinstance(found, HypergraphEvaluation) else _of_graph(judged, found)
     return [
         *costs, *own,

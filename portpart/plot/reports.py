@@ -45,7 +45,8 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
     mesh : Mesh or whatever `as_mesh` takes, optional
         Its elements, or nodes, are the vertices.
     topology : Topology, optional
-        The machine, if blocks are processing elements.
+        The machine, if blocks are processing elements.  Of a hypergraph there is a picture of
+        the traffic but no communication cost, which is not defined.
     imbalance, target
         What limits of blocks follow from, unless `part` is a result, as in
         :func:`portpart.partition`.

@@ -109,6 +109,21 @@ def test_mappings_tell_their_cost_level_by_level_and_results_their_limits() -> N
     assert "seconds" in page.facts
 
 
+def test_a_page_says_that_hypergraphs_have_no_communication_cost(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the machine adds is a picture of the traffic."""
+    nets = portpart.as_hypergraph(NETS)
+    told = "not defined for hypergraphs"
+    page = Page(portpart.plot.report(nets, NET_PART, topology=portpart.Topology("3", "1")))
+    assert page.facts["communication cost J"] == told
+    assert "communication cost J" not in Page(portpart.plot.report(nets, NET_PART)).facts
+    monkeypatch.chdir(tmp_path)
+    portpart.io.write_hypergraph(nets, "x.hgr")
+    portpart.io.write_partition(NET_PART, "x.part")
+    assert main(["report", "x.hgr", "x.part", "-H", "3", "-D", "1", "--imbalance", "2"]) == 0
+    assert Page(Path("report.html").read_text()).facts["communication cost J"] == told
+
+
 @pytest.mark.parametrize("graph", ["grid", "nets", "large"])
 def test_pages_are_whole_fetch_nothing_and_are_the_same_each_time(graph: str) -> None:
     what: dict[str, Any] = {
