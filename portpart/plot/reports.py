@@ -43,7 +43,8 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
         Coordinates of the vertices; with `mesh` of the nodes.  Without them the graph has a layout
         of its own.
     mesh : Mesh or whatever `as_mesh` takes, optional
-        Its elements, or nodes, are the vertices.
+        Its elements, or nodes, are the vertices.  It goes with `points`, unless it holds them, as
+        a ``meshio.Mesh`` does.
     topology : Topology, optional
         The machine, if blocks are processing elements.  Of a hypergraph there is a picture of
         the traffic but no communication cost, which is not defined.
@@ -88,6 +89,11 @@ def page_about(found: Judged, part: Any = None, *, points: Any = None, mesh: Any
     """The page of :func:`report` about what is measured already."""
     if title is not None and not isinstance(title, str):
         raise InputError(f"title is {shown(title)}; it must be text")
+    if mesh is not None and points is None:
+        if not hasattr(mesh, "points"):
+            raise InputError("mesh goes with points, the coordinates of its nodes, and there are "
+                             "none: give points=, or leave mesh out for a layout of the graph")
+        points = mesh.points
     commands = [commands] if isinstance(commands, str) else commands
     heading = title or (f"Partition into {found.k:,} blocks" if found.topology is None
                         else f"Mapping onto {found.k:,} processing elements")

@@ -7,6 +7,7 @@ import subprocess
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,19 @@ def test_a_page_says_that_hypergraphs_have_no_communication_cost(
     portpart.io.write_partition(NET_PART, "x.part")
     assert main(["report", "x.hgr", "x.part", "-H", "3", "-D", "1", "--imbalance", "2"]) == 0
     assert Page(Path("report.html").read_text()).facts["communication cost J"] == told
+
+
+def test_a_mesh_is_drawn_with_its_points_or_refused_without() -> None:
+    """It was left out, and the graph drawn with a layout of its own."""
+    cells = [[0, 1, 2], [1, 2, 3]]
+    mesh, nodes = portpart.as_mesh(cells), np.array([[0, 0], [1, 0], [0, 1], [1, 1.0]])
+    graph = mesh.dual_graph()
+    with pytest.raises(portpart.InputError, match=r"mesh goes with points.*give points="):
+        portpart.plot.report(graph, [0, 1], mesh=mesh)
+    own = SimpleNamespace(points=nodes, cells=[SimpleNamespace(type="triangle", data=cells)])
+    page = portpart.plot.report(graph, [0, 1], mesh=own)
+    assert "2 elements in 2 blocks" in page
+    assert page == portpart.plot.report(graph, [0, 1], points=nodes, mesh=mesh)
 
 
 @pytest.mark.parametrize("graph", ["grid", "nets", "large"])
