@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -131,3 +134,48 @@ def test_what_does_not_fit_is_refused(here: Path, arguments: tuple[str, ...], me
                                       capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert message in capsys.readouterr().err
+
+
+WEIGHED = {"vertices": "4 7 10\n1 2\n1 7 5 6\n5 6 4\n2 3 4\n5\n1\n8\n7\n3\n9\n3\n",
+           "both": "% nets\n4 7 11\n2 1 2\n3 1 7 5 6\n8 5 6 4\n7 2 3 4\n5\n1\n8\n7\n3\n9\n3\n"}
+LIGHT = {"nets": "4 7 1\n2 1 2\n3 1 7 5 6\n8 5 6 4\n7 2 3 4\n",
+         "pins": "4 7\n1 2\n1 7 5 6\n5 6 4\n2 3 4\n"}
+
+
+def given_as_input(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
+
+
+@pytest.mark.parametrize("kind", WEIGHED)
+def test_standard_input_that_can_be_nothing_else_is_a_hypergraph(
+        kind: str, here: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """With weights of vertices there are more lines than any METIS graph may have."""
+    for command in (("info", "-", "--json"), ("partition", "-", "-k", "2", "--json")):
+        given_as_input(monkeypatch, WEIGHED[kind])
+        assert main(command) in (0, 1)
+        assert json.loads(capsys.readouterr().out)["num_nets"] == 4
+    given_as_input(monkeypatch, WEIGHED[kind])
+    assert main(["info", "-", "--weights", "round"]) == 2
+    assert "--format hmetis" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", LIGHT)
+def test_standard_input_that_may_be_a_hypergraph_is_refused_with_a_remedy(
+        kind: str, here: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """A METIS graph with an error in it may have as many lines, and all its numbers in range."""
+    given_as_input(monkeypatch, LIGHT[kind])
+    assert main(["info", "-"]) == 2
+    assert "can be read: portpart.io.read_hypergraph (--format hmetis)" in capsys.readouterr().err
+    given_as_input(monkeypatch, LIGHT[kind])
+    assert main(["info", "-", "--format", "hmetis"]) == 0
+
+
+@pytest.mark.parametrize("text", ["3 2\n2\n1 4\n2\n", "3 2 10\n1 2\n1 1 x\n1 2\n"])
+def test_damaged_graphs_are_not_told_to_be_hypergraphs(
+        text: str, here: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    given_as_input(monkeypatch, text)
+    assert main(["info", "-"]) == 2
+    assert "hmetis" not in capsys.readouterr().err

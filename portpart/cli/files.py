@@ -98,12 +98,26 @@ class Reading:
 
 
 def read_graph(name: str, reading: Reading) -> Graph | Hypergraph:
-    """Read the graph in file `name`, or the hypergraph if the name or the options say so."""
+    """Read the graph in file `name`, or the hypergraph if the name or the options say so.
+
+    Standard input has no name: what can be nothing else is a hypergraph there.
+    """
     from portpart import io
+    from portpart.io.reading import LikeNets
 
     if is_hypergraph(name, reading):
         return read_hypergraph(name, reading)
-    return io.read(name, reading.file_format, **_options(reading))
+    try:
+        return io.read(name, reading.file_format, **_options(reading))
+    except LikeNets as problem:
+        if name != STANDARD or problem.sure is None or _for_graphs(reading):
+            raise
+        return problem.sure
+
+
+def _for_graphs(reading: Reading) -> bool:
+    """Whether there are options that do not apply to hypergraphs of hMETIS."""
+    return any(value is not None for name, value in vars(reading).items() if name != "max_vertices")
 
 
 def is_hypergraph(name: str, reading: Reading) -> bool:

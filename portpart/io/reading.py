@@ -10,6 +10,8 @@ import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, OutOfMemory
 from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.io.formats import hmetis
 from portpart.io.formats.edge_list import NamedGraph
 from portpart.io.known import FORMATS, GRAPH_SUFFIXES, format_of_name
 from portpart.io.sniff import fits_metis, looks_like_edges, recognised
@@ -165,6 +167,19 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
                      "files do")
 
 
+class LikeNets(GraphFormatError):
+    """A file that is no graph, but has all that an hMETIS file has.
+
+    Attributes
+    ----------
+    sure : Hypergraph or None
+        What it holds, if it can be no damaged METIS graph: with weights of vertices an hMETIS file
+        has more lines than one.
+    """
+
+    sure: Hypergraph | None = None
+
+
 def _parsed(
     path: PathLike, format: str | None, given: dict[str, Any]
 ) -> tuple[str, Graph | NamedGraph]:
@@ -183,8 +198,23 @@ def _parsed(
         if format is None and name == "metis" and looks_like_edges(source):
             raise GraphFormatError(f"{problem}; all lines are as in an edge list, which format="
                                    "'edge-list' (--format edge-list) reads") from problem
+        if format is None and name == "metis" and format_of_name(source.name) is None:
+            _refuse_nets(source, problem)
         raise
     return "metis", _parsed_as("metis", source, options)
+
+
+def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
+    """Raise if a file that is no METIS graph follows the format of hMETIS throughout."""
+    try:
+        nets = None if fits_metis(source) else hmetis.parse(source)
+    except (InputError, MemoryError):
+        return
+    if nets is not None:
+        told = LikeNets(f"{problem}; as a hypergraph of hMETIS it can be read: "
+                        "portpart.io.read_hypergraph (--format hmetis)")
+        told.sure = nets if nets.vertex_weights is not None else None
+        raise told from problem
 
 
 def checked_limit(max_vertices: Any) -> int | None:
