@@ -42,14 +42,14 @@ def test_the_exit_code_is_that_of_the_command() -> None:
 
 @pytest.mark.parametrize("code", [
     "import threading\nlast = threading.main_thread().join\n"
-    "threading.Thread(target=lambda: (last(), print('late'))).start()\nsys.exit(run())",
+    "threading.Thread(target=lambda: (last(), print('joined at last'))).start()\nsys.exit(run())",
     "sys.setprofile(lambda *_: None)\nsys.exit(run())",
     "sys.settrace(lambda *_: None)\nsys.exit(run())",
 ], ids=["thread", "profile", "trace"])
 def test_where_somebody_waits_python_ends_as_usual(code: str) -> None:
     done = ended(code)
     assert (done.returncode, done.stderr) == (0, "")
-    assert ("late" in done.stdout) == ("late" in code)
+    assert ("joined at last" in done.stdout) == ("joined at last" in code)
 
 
 def test_a_profile_is_shown() -> None:
