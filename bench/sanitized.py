@@ -293,10 +293,13 @@ def _grow_on_nets(hypergraph: Any) -> None:
     from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.initial.options import GrowingOptions
     from portpart.algorithms.multilevel.grown import grown_parts
+    from portpart.algorithms.objectives.candidates import costs_and_weights
+    from portpart.algorithms.objectives.net_cost import net_objective
 
     mean = hypergraph.total_vertex_weight // 6
-    grown_parts(hypergraph, Balance(6, mean + mean // 9 + 1, mean), GrowingOptions(hierarchies=2),
-                3)
+    parts = grown_parts(hypergraph, Balance(6, mean + mean // 9 + 1, mean),
+                        GrowingOptions(hierarchies=2), 3)
+    costs_and_weights(hypergraph, parts, 6, net_objective("km1"))
 
 
 def _coarsen_nets(hypergraph: Any) -> None:

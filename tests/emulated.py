@@ -42,6 +42,7 @@ from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives import communication, cut, net_cost
+from portpart.algorithms.objectives.candidates import Parts, costs_and_weights
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import lookup
@@ -142,6 +143,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
         Case("mesh", "portpart", "inheriting", inheriting): 3,
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
+        Case("large net", "values"): 2,
         Case("network", "jet on nets", "until balanced"): 2,
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
@@ -161,6 +163,7 @@ def cases() -> dict[Case, int]:
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown,
+              "values": _valued,
               "sequences": _refined, "groups of nets": _grouped, "empty blocks": _filled,
               **dict.fromkeys(EDITS, _edited)}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
@@ -239,6 +242,14 @@ def _grown(space: ExecutionSpace, case: Case) -> np.ndarray:
     return np.concatenate([
         oracles.host(part) for options in (INHERITING, replace(INHERITING, hierarchies=2))
         for part in grown_parts(hypergraph, balance_of(hypergraph, 3), options, 4)])
+
+
+def _valued(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """What several partitions of a hypergraph cost and weigh."""
+    hypergraph = HYPERGRAPHS[case.graph]().to(space)
+    parts = np.random.default_rng(1).integers(0, 3, 4 * hypergraph.num_vertices).astype(np.int32)
+    found = costs_and_weights(hypergraph, Parts(space.asarray(parts), 4), 3, net_objective("km1"))
+    return np.concatenate([each.ravel() for each in found])
 
 
 def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:

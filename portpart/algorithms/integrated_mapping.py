@@ -151,7 +151,7 @@ def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
     def grow(level: Level, wanted: Constraints, seed: int) -> list[Array]:
         parts = grown_parts(level.graph, problem.balance, options, seed, splits)
         if is_hierarchy:
-            return parts
+            return [*parts]
         return [well_placed(level.graph, part, problem.balance, problem.objective, seed,
                             problem.constraints.fixed) for part in parts]
 

@@ -16,6 +16,7 @@ from portpart.algorithms.multilevel.grown import grown_parts
 from portpart.algorithms.multilevel.pool import most_promising
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.candidates import Parts
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.copies import copies_of
@@ -149,12 +150,13 @@ def test_those_of_least_cost_are_refined(space: ExecutionSpace, name: str) -> No
     parts.append(np.zeros(200, np.int32))
     problem = Problem(hypergraph, Balance(4, 60, 50), 1, Trace(space, hypergraph, None),
                       objective=net_objective(name))
-    given = [space.asarray(part) for part in parts]
+    given = Parts.of(space, [space.asarray(part) for part in parts])
     found = most_promising(problem, hypergraph, given, 3)
     values = [net_oracles.values(hypergraph.to(reference()), part)[name] for part in parts[:-1]]
     wanted = np.argsort(values, kind="stable")[:3]
     assert [oracles.host(part).tolist() for part in found] == [parts[i].tolist() for i in wanted]
-    assert most_promising(problem, hypergraph, given, 6) is given
+    everything = most_promising(problem, hypergraph, given, 6)
+    assert [oracles.host(part).tolist() for part in everything] == [p.tolist() for p in parts]
 
 
 def test_overload_costs_with_huge_weights_too() -> None:
@@ -166,7 +168,8 @@ def test_overload_costs_with_huge_weights_too() -> None:
                       objective=net_objective("km1"))
     halves = (np.arange(n) * 2 // n).astype(np.int32)
     parts = [np.zeros(n, np.int32), halves, (np.arange(n) % 2).astype(np.int32)]
-    assert most_promising(problem, hypergraph, parts, 1)[0] is halves
+    best, = most_promising(problem, hypergraph, Parts.of(space, parts), 1)
+    assert np.array_equal(best, halves)
 
 
 def test_a_copy_is_in_the_space_of_the_graph() -> None:

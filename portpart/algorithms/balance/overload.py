@@ -14,6 +14,7 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.packing import packed_within
+from portpart.algorithms.objectives.candidates import Parts
 from portpart.algorithms.refinement.heavy_vertices import heavy_weights
 from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import EitherGraph
@@ -51,22 +52,31 @@ def repaired(graph: EitherGraph, part: Array, balance: Balance,
     return space.asarray(moved), blocks
 
 
-def with_heavy_apart(graph: EitherGraph, part: Array, balance: Balance,
-                     fixed: Array | None = None) -> Array:
-    """`part`, but where heavy vertices of a block weigh more than it may: they are spread.
+def with_heavy_apart(graph: EitherGraph, parts: Parts, balance: Balance,
+                     fixed: Array | None = None) -> Parts:
+    """`parts`, but where heavy vertices of a block weigh more than it may: they are spread.
 
     What others weigh is left to refinement, in which heavy vertices stay.
     """
-    space = graph.space
+    space, n = graph.space, graph.num_vertices
     weights = space.to_host(heavy_weights(graph, balance.limits))
-    moved = space.to_host(part).copy()
-    blocks = block_weights_on_host(moved, weights, balance.num_blocks)
-    balance = attainable(balance, moved, weights)
-    if balance.overload(blocks) <= 0:
-        return part
-    free = np.ones(len(moved), bool) if fixed is None else space.to_host(fixed) < 0
-    _repair(moved, weights, free, balance)
-    return space.asarray(moved)
+    free = np.ones(n, bool) if fixed is None else space.to_host(fixed) < 0
+    moved = Parts(space.to_host(parts.joined).copy(), len(parts))
+    # all at once, as each wait for a device takes longer than to copy a few partitions
+    changed = [_spread_heavy(part, weights, free, balance) for part in moved]
+    if not any(changed):
+        return parts
+    return Parts(space.asarray(moved.joined), len(parts))
+
+
+def _spread_heavy(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
+                  balance: Balance) -> bool:
+    """Change `part` in place where its blocks weigh too much; whether that was so."""
+    balance = attainable(balance, part, weights)
+    if balance.overload(block_weights_on_host(part, weights, balance.num_blocks)) <= 0:
+        return False
+    _repair(part, weights, free, balance)
+    return True
 
 
 def attainable(balance: Balance, part: np.ndarray, weights: np.ndarray) -> Balance:

@@ -7,6 +7,7 @@ several copies of the graph, side by side, in which each copy has its clusters a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.initial.bisection import splits_of, splits_side_by_side
 from portpart.algorithms.initial.deep_multilevel import grown_partitions, seen_by_vertex
 from portpart.algorithms.initial.options import GrowingOptions
+from portpart.algorithms.objectives.candidates import Parts
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import kernel
+from portpart.backends.language import int32, kernel
 from portpart.graphs.clique_graph import plain_graph
 from portpart.graphs.copies import copies_of, repeated
 from portpart.graphs.graph import Graph
@@ -44,7 +46,7 @@ AnyLevel = Level[Graph] | Level[Hypergraph]
 
 
 def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
-                splits: Splits | None = None) -> list[Array]:
+                splits: Splits | None = None) -> Parts:
     """Partitions grown all at once on each hierarchy.
 
     On one hierarchy the most promising ones, best first; on several all of them.
@@ -59,15 +61,16 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
     """
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
     splits = splits_of(balance.num_blocks) if splits is None else splits
-    plain, parts = plain_graph(coarsest), list[Array]()
+    plain = plain_graph(coarsest)
+    found: list[Parts] = []
     wanted, share = (options.num_hierarchies(balance.num_blocks),
                      options.share(balance.num_blocks))
     copies = max_copies(plain.num_arcs)
     for begin in range(0, wanted, copies):
         count = min(copies, wanted - begin)
-        parts += _grown_on_copies(coarsest, plain, count, goals, balance, share,
-                                  (seed + begin) % 2**63, splits)
-    return parts
+        found.append(_grown_on_copies(coarsest, plain, count, goals, balance, share,
+                                      (seed + begin) % 2**63, splits))
+    return found[0] if len(found) == 1 else Parts.of(coarsest.space, [*chain(*found)])
 
 
 def max_copies(num_arcs: int) -> int:
@@ -77,7 +80,7 @@ def max_copies(num_arcs: int) -> int:
 
 def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.ndarray,
                      balance: Balance, options: GrowingOptions, seed: int,
-                     splits: Splits) -> list[Array]:
+                     splits: Splits) -> Parts:
     """Partitions on a hierarchy of so many copies: those of one copy after the other."""
     space, n, k = coarsest.space, coarsest.num_vertices, balance.num_blocks
     label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
@@ -89,8 +92,7 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
         shown = with_nets(copies_of(coarsest, count), levels, options)
     found = grown_on(shown, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
                      splits_side_by_side(splits, count, k), labels, count)
-    return [_of_copy(space, part[copy * n : (copy + 1) * n], copy * k)
-            for part in found for copy in range(count)]
+    return found if count == 1 else _of_copies(space, found.joined, n, count, k)
 
 
 def tell_enough(hypergraph: Hypergraph, plain: Graph, options: GrowingOptions) -> bool:
@@ -98,25 +100,23 @@ def tell_enough(hypergraph: Hypergraph, plain: Graph, options: GrowingOptions) -
     return seen_by_vertex(hypergraph) <= options.max_pins_per_arc * max(1, plain.mean_degree)
 
 
-def _of_copy(space: ExecutionSpace, part: Array, first: int) -> Array:
-    """Blocks of a copy of the graph, which are numbered from `first` on."""
-    if first == 0:
-        return part
-    result = space.empty(len(part), part.dtype)
-    space.parallel_for(len(part), number_from, part, first, result)
-    return result
+def _of_copies(space: ExecutionSpace, parts: Array, n: int, count: int, num_blocks: int) -> Parts:
+    """Partitions of each copy by itself, whose blocks are numbered from 0 on."""
+    result = space.empty(len(parts), np.int32)
+    space.parallel_for(len(parts), number_from_zero, parts, n, count, num_blocks, result)
+    return Parts(result, len(parts) // max(1, n))
 
 
 def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
              options: GrowingOptions, seed: int, splits: Splits | None,
-             labels: list[Array] | None = None, num_labels: int = 1) -> list[Array]:
+             labels: list[Array] | None = None, num_labels: int = 1) -> Parts:
     """Partitions grown on a hierarchy, as `grown_partitions` says, the most promising first."""
     n = levels[0].graph.num_vertices
     parts = grown_partitions(
         [level.graph for level in levels], [level.cluster for level in levels[:-1]],
         goals, limits, seed, options, options.refined, splits, labels, num_labels,
     )
-    return [parts[start : start + n] for start in range(0, len(parts), n)]
+    return Parts(parts, len(parts) // max(1, n))
 
 
 def with_nets(hypergraph: Hypergraph, levels: Sequence[Level[Graph]],
@@ -169,6 +169,6 @@ def _guess(graph: Graph) -> list[int]:
 
 
 @kernel
-def number_from(v, part, first, result):
-    """result[v] = part[v] - first."""
-    result[v] = part[v] - first
+def number_from_zero(i, parts, n, count, num_blocks, result):
+    """result[i] = the block of entry i, of which each of `count` copies in turn has its own."""
+    result[i] = int32(parts[i] - i // n % count * num_blocks)

@@ -16,6 +16,7 @@ from portpart.algorithms.initial.fixed_vertices import Vacancies, grown_partitio
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.constraints import FREE
 from portpart.algorithms.multilevel.grown import grown_parts
+from portpart.algorithms.objectives.candidates import NO_PARTS, Parts
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.graphs.graph import Graph
@@ -23,7 +24,7 @@ from portpart.graphs.induced import induced
 
 
 def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
-                 fixed: Array, plain: Callable[[], Graph]) -> list[Array]:
+                 fixed: Array, plain: Callable[[], Graph]) -> Parts:
     """Partitions with the fixed vertices where they have to be; none for blocks without room.
 
     Parameters
@@ -37,7 +38,7 @@ def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, 
     anchors = space.to_host(fixed)
     left = Vacancies.of(anchors, host_vertex_weights(coarsest), balance.limits)
     if len(left.wide) < 2:
-        return []
+        return NO_PARTS
     inner, free = induced(coarsest, fixed, FREE)
     found = grown_parts(inner, balance_of(left.wanted[left.wide], inner.total_vertex_weight),
                         options, seed)
@@ -50,7 +51,7 @@ def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, 
         part = space.copy(fixed)
         space.parallel_for(len(free), name_blocks, free, blocks, names, part)
         parts.append(part)
-    return parts
+    return Parts.of(space, parts)
 
 
 def grown_from(space: ExecutionSpace, limits: np.ndarray, fixed: Array | None,

@@ -13,15 +13,13 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.fixed_vertices import start_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
-from portpart.algorithms.multilevel.problem import Problem, rows_of
+from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
-from portpart.algorithms.objectives.total import cost_sums
+from portpart.algorithms.objectives.candidates import Parts, costs_and_weights
 from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
-from portpart.primitives.histogram import histogram
-from portpart.primitives.reduce import STRIPES
 
 Choose = Callable[[list[Array]], Array]
 """The best of several partitions, or one put together from them."""
@@ -81,28 +79,20 @@ def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], c
     return 1
 
 
-def most_promising(problem: Problem, graph: EitherGraph, parts: list[Array],
-                   count: int) -> list[Array]:
+def most_promising(problem: Problem, graph: EitherGraph, parts: Parts, count: int) -> list[Array]:
     """The `count` best of several partitions of a graph as they are, best first.
 
     What blocks weigh too much counts as in `_rank_of_anchored`.
     """
     if len(parts) <= count:
-        return parts
-    space, k = graph.space, problem.num_blocks
-    rows = rows_of(graph, k)
-    words = space.zeros(len(parts) * (STRIPES + k), np.int64)
-    for each, part in enumerate(parts):
-        middle = each * (STRIPES + k) + STRIPES
-        cost_sums(graph, part, problem.objective, rows, words[middle - STRIPES : middle])
-        histogram(space, part, k, graph.vertex_weights, words[middle : middle + k])
-    found = space.to_host(words).reshape(len(parts), -1)
-    above = np.maximum(found[:, STRIPES:] - problem.balance.limits, 0).max(1).tolist()
-    costs, price = found[:, :STRIPES].sum(1).tolist(), _price_of_overload(graph)
+        return list(parts)
+    costs, weights = costs_and_weights(graph, parts, problem.num_blocks, problem.objective)
+    above = np.maximum(weights - problem.balance.limits, 0).max(1)
+    price = _price_of_overload(graph)
     # in Python's integers: with huge weights the products are beyond 64 bits
-    ranks = [cost // 2 + price * over for cost, over in zip(costs, above, strict=True)]
-    best = sorted(range(len(parts)), key=ranks.__getitem__)[:count]
-    return [parts[each] for each in best]
+    ranks = [cost // 2 + price * over
+             for cost, over in zip(costs.tolist(), above.tolist(), strict=True)]
+    return [parts[each] for each in sorted(range(len(parts)), key=ranks.__getitem__)[:count]]
 
 
 def _rank(outcome: Outcome) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from portpart.algorithms.multilevel.pool import metis_parts, most_promising, sta
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
+from portpart.algorithms.objectives.candidates import NO_PARTS, Parts
 from portpart.algorithms.placement.traffic import well_placed
 from portpart.algorithms.refinement.heavy_vertices import has_heavy
 from portpart.algorithms.refinement.homes import Homes
@@ -42,23 +43,29 @@ def start_from_pool(problem: Problem, options: InitialOptions,
         coarsest, fixed = level.graph, wanted.fixed
         apart = problem.objective.rules.price is not None and has_heavy(coarsest, balance)
 
-        def placed(parts: Iterable[Array]) -> Iterator[Array]:
-            for part in parts:
-                part = well_placed(coarsest, part, balance, problem.objective, seed, fixed)
-                yield with_heavy_apart(coarsest, part, balance, fixed) if apart else part
+        def placed(parts: Parts) -> Parts:
+            if not problem.objective.rules.is_cut:
+                parts = Parts.of(problem.space, [
+                    well_placed(coarsest, part, balance, problem.objective, seed, fixed)
+                    for part in parts])
+            return with_heavy_apart(coarsest, parts, balance, fixed) if apart else parts
+
+        def placed_in_turn(parts: Iterable[Array]) -> Iterator[Array]:
+            return (placed(Parts(part, 1))[0] for part in parts)
 
         plain = cache(lambda: plain_graph(coarsest))
         grown = _grown(coarsest, balance, options, wanted, seed, plain)
         if grown:
             growing = _growing(options, balance).for_blocks(balance.num_blocks)
             count = min(growing.refined, len(grown))
-            parts: Iterable[Array] = most_promising(problem, coarsest, list(placed(grown)), count)
+            parts: Iterable[Array] = most_promising(problem, coarsest, placed(grown), count)
         else:
             count = options.num_starts(balance.num_blocks)
-            parts = placed(metis_parts(plain(), balance, range(seed, seed + count), fixed,
-                                       options.bisects))
+            parts = placed_in_turn(metis_parts(plain(), balance, range(seed, seed + count), fixed,
+                                               options.bisects))
         problem.trace.started("grown" if grown else "metis", count)
-        parts = chain(parts, placed(grown_from(coarsest.space, balance.limits, fixed, plain)))
+        parts = chain(parts, placed_in_turn(grown_from(coarsest.space, balance.limits, fixed,
+                                                       plain)))
         if wanted.homes is not None:
             parts, count = _beside_old(problem, parts, wanted, wanted.homes), count + 1
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)
@@ -80,10 +87,10 @@ def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
 
 
 def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
-           seed: int, plain: Callable[[], Graph]) -> list[Array]:
+           seed: int, plain: Callable[[], Graph]) -> Parts:
     """Partitions that are grown; none where that is not to be, or cannot be."""
     if not options.grows or coarsest.num_vertices > MAX_GROWN:
-        return []
+        return NO_PARTS
     growing = _growing(options, balance)
     if wanted.fixed is not None:
         return grown_around(coarsest, balance, growing, seed, wanted.fixed, plain)

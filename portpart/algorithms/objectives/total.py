@@ -73,7 +73,8 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr,
     space, price = graph.space, objective.rules.price
     sums = space.zeros(STRIPES, np.int64) if sums is None else sums
     if price is None:
-        space.parallel_for(graph.num_vertices, add_costs(objective.rules.distance), rows, part,
+        n = graph.num_vertices
+        space.parallel_for(n, add_costs(objective.rules.distance), rows, part, n,
                            objective.tables, sums, team=team_for_all(graph))
         return sums
     assert isinstance(rows, NetRows)
@@ -128,11 +129,11 @@ def cost_of_arcs(distance: DeviceFunction) -> DeviceFunction:
     """Device function for a distance."""
 
     @device
-    def cost_of_arcs(v, graph: Csr, part, tables: Tables):
-        """What v's arcs cost; all lanes of a team together."""
+    def cost_of_arcs(v, graph: Csr, part, first, tables: Tables):
+        """What v's arcs cost in the partition from `first` on; all lanes of a team together."""
         cost = int64(0)
         for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            length = distance(part[v], part[graph.targets[arc]], tables)
+            length = distance(part[first + v], part[first + graph.targets[arc]], tables)
             if length != 0:
                 cost += value_or(graph.weights, arc, 1) * length
         return team_sum(cost)
@@ -146,10 +147,11 @@ def add_costs(distance: DeviceFunction) -> Kernel:
     cost_at = cost_of_arcs(distance)
 
     @kernel
-    def add_costs(v, graph: Csr, part, tables: Tables, sums):
-        """Add what v's arcs cost; atomic, order-free."""
-        cost = cost_at(v, graph, part, tables)
+    def add_costs(i, graph: Csr, parts, n, tables: Tables, sums):
+        """Add what the arcs of vertex i % n cost in partition i // n; atomic, order-free."""
+        v = i % n
+        cost = cost_at(v, graph, parts, i - v, tables)
         if lane() == 0 and cost > 0:
-            atomic_add(sums, v % STRIPES, cost)
+            atomic_add(sums, i // n * STRIPES + v % STRIPES, cost)
 
     return add_costs

@@ -94,7 +94,7 @@ def add_section_costs(kind: str) -> Kernel:
     @kernel
     def add_section_costs(v, graph: Csr, part, tables: DistanceTables, sections: Sections, sums):
         """Add what v's arcs cost to its section; atomic, order-free."""
-        cost = cost_at(v, graph, part, tables)
+        cost = cost_at(v, graph, part, 0, tables)
         if lane() == 0 and cost > 0:
             atomic_add(sums, value_or(sections.first_block, v, 0) // sections.width, cost)
 

@@ -118,5 +118,5 @@ def _grown(coarsest: Level, sections: Sections, balance: Balance, options: Growi
     levels = levels_below(coarsest.graph, options, seed, min_vertices, coarsest.label)
     labels = None if sections.count == 1 else [_first_blocks(level, sections, wanted)
                                                     for level in levels]
-    return grown_on(levels, np.maximum(balance.limits, 1), balance.limits, options, seed,
-                    splits_of_ranges(sections.count, sections.width), labels, sections.count)
+    return [*grown_on(levels, np.maximum(balance.limits, 1), balance.limits, options, seed,
+                      splits_of_ranges(sections.count, sections.width), labels, sections.count)]

@@ -1,0 +1,181 @@
+"""Several partitions of a small graph: what each costs, and what its blocks weigh, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import cast
+
+import numpy as np
+
+from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.objectives.pin_state import BITS, MAX_SMALL, bit_of, size_of_net
+from portpart.algorithms.objectives.total import add_costs
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
+    atomic_add,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    popcount,
+    team_array,
+    team_atomic_add,
+    team_size,
+    team_sum,
+    team_sync,
+    uint64,
+    value_or,
+)
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph, Nets
+from portpart.graphs.structure import NetStructure
+from portpart.graphs.teams import team_for_all
+from portpart.primitives.reduce import STRIPES
+
+TEAM_OF_LARGE = 32
+"""Lanes for a net of many pins; few nets have many, and all others get as many for nothing."""
+
+
+class Parts:
+    """Partitions of a graph, one after the other in one array.
+
+    Parameters
+    ----------
+    joined : array of int32, shape (count * n,)
+    count : int
+    """
+
+    def __init__(self, joined: Array, count: int) -> None:
+        self.joined, self._count = joined, count
+        self._length = len(joined) // max(1, count)
+
+    @classmethod
+    def of(cls, space: ExecutionSpace, parts: Sequence[Array]) -> Parts:
+        """Copies of partitions that lie elsewhere; a single one is not copied."""
+        if len(parts) == 1:
+            return cls(parts[0], 1)
+        joined = space.empty(sum(len(part) for part in parts), np.int32)
+        result = cls(joined, len(parts))
+        for each, part in enumerate(parts):
+            result[each][...] = part
+        return result
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, each: int) -> Array:
+        if not 0 <= each < self._count:
+            raise IndexError(each)
+        return self.joined[each * self._length : (each + 1) * self._length]
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[each] for each in range(self._count))
+
+
+NO_PARTS = Parts(np.empty(0, np.int32), 0)
+
+
+def costs_and_weights(graph: EitherGraph, parts: Parts, num_blocks: int,
+                      objective: Objective) -> tuple[np.ndarray, np.ndarray]:
+    """Twice what each partition costs, shape (count,), and its block weights, shape (count, k).
+
+    int64.  A net is looked at by one team in each partition: not for nets of millions of pins.
+    Synchronises.
+    """
+    space, n, count = graph.space, graph.num_vertices, len(parts)
+    costs, weights = count * STRIPES, count * num_blocks
+    words = space.zeros(costs + weights, np.int64)
+    if objective.rules.price is None:
+        space.parallel_for(count * n, add_costs(objective.rules.distance), graph.csr,
+                           parts.joined, n, objective.tables, words[:costs],
+                           team=team_for_all(graph))
+    else:
+        nets = cast(NetStructure, graph)
+        small, large = adding_nets(objective.rules.price)
+        given = (cast(Hypergraph, graph).nets, parts.joined, nets.num_nets, n, num_blocks,
+                 words[:costs])
+        space.parallel_for(count * nets.num_nets, small, *given)
+        if nets.max_net_size > MAX_SMALL:
+            space.parallel_for(count * nets.num_nets, large, *given, team=TEAM_OF_LARGE)
+    space.parallel_for(count * n, weigh_in_parts, graph.vertex_weights, parts.joined, n,
+                       num_blocks, words[costs:])
+    found = space.to_host(words)
+    return (found[:costs].reshape(count, STRIPES).sum(1),
+            found[costs:].reshape(count, num_blocks))
+
+
+@kernel
+def weigh_in_parts(i, vertex_weights, parts, n, num_blocks, weights):
+    """Add vertex i % n to the weight of its block in partition i // n; atomic, order-free."""
+    atomic_add(weights, i // n * num_blocks + parts[i], value_or(vertex_weights, i % n, 1))
+
+
+@device
+def spread_of_small(net, nets: Nets, parts, first, num_blocks):
+    """Number of blocks that a net touches in the partition that begins at `first`, by one lane."""
+    spread = int64(0)
+    for low in range(0, num_blocks, BITS):
+        once = uint64(0)
+        for place in range(nets.begin[net], nets.end[net]):
+            block = int64(parts[first + nets.pins[place]]) - low
+            if block >= 0 and block < BITS:
+                once |= bit_of(block)
+        spread += popcount(once)
+    return spread
+
+
+@device
+def spread_of_large(net, nets: Nets, parts, first, num_blocks, counts):
+    """The same by all lanes of a team together, with counters in its own memory."""
+    spread = int64(0)
+    for low in range(0, num_blocks, BITS):
+        for block in range(lane(), BITS, team_size()):
+            counts[block] = 0
+        team_sync()
+        for place in range(nets.begin[net] + lane(), nets.end[net], team_size()):
+            block = int64(parts[first + nets.pins[place]]) - low
+            if block >= 0 and block < BITS:
+                team_atomic_add(counts, block, 1)
+        team_sync()
+        for block in range(lane(), BITS, team_size()):
+            spread += int64(counts[block] != 0)
+        team_sync()
+    return team_sum(spread)
+
+
+@device
+def add_cost(cost, which, net, nets: Nets, sums):
+    """Add twice what a net of that price costs in a partition; atomic, order-free."""
+    if cost > 0:
+        atomic_add(sums, which * STRIPES + net % STRIPES, 2 * cost * value_or(nets.weights, net, 1))
+    return cost
+
+
+@cache
+def adding_nets(price: DeviceFunction) -> tuple[Kernel, Kernel]:
+    """The kernels for a price: for nets of few pins, and for those of many."""
+
+    @kernel
+    def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums):
+        """Add what net i % num_nets costs in partition i // num_nets, if it has few pins."""
+        net = i % num_nets
+        which = i // num_nets
+        if size_of_net(net, nets) <= MAX_SMALL:
+            spread = spread_of_small(net, nets, parts, which * n, num_blocks)
+            add_cost(price(spread), which, net, nets, sums)
+
+    @kernel
+    def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums):
+        """The same for nets of many pins, by a team."""
+        counts = team_array(int32, BITS)
+        net = i % num_nets
+        which = i // num_nets
+        if size_of_net(net, nets) > MAX_SMALL:
+            spread = spread_of_large(net, nets, parts, which * n, num_blocks, counts)
+            if lane() == 0:
+                add_cost(price(spread), which, net, nets, sums)
+
+    return add_small_net, add_large_net
