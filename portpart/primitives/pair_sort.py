@@ -1,9 +1,11 @@
-"""Sorting pairs of numbers, one 64-bit key each: the row above, the column below.
+"""Sorting pairs of numbers, one 64-bit key each: the row above, the column below; or several.
 
 A library's sort knows nothing about rows, and on a CPU takes ten times as long.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -55,15 +57,39 @@ def sorted_pairs(space: ExecutionSpace, keys: Array, num_rows: int, num_columns:
     array of int64, shape (p,)
         `keys`, or `spare`.
     """
+    fields = [(first, (limit - 1).bit_length())
+              for first, limit in ((0, num_columns), (HALF, num_rows)) if limit is not None]
+    return sorted_words(space, keys, fields, spare)
+
+
+def sorted_words(space: ExecutionSpace, keys: Array, fields: Sequence[tuple[int, int]],
+                 spare: Array | None = None) -> Array:
+    """Numbers of several fields in order.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    keys : array of int64, shape (p,)
+        None is negative.  What it holds afterwards is of no use.
+    fields : sequence of (int, int)
+        The first bit of each field and its bits, low ones first; without those that ascend already
+        wherever all above are equal.
+    spare : array of int64, shape (p,), optional
+        Likewise of no use afterwards.
+
+    Returns
+    -------
+    array of int64, shape (p,)
+        `keys`, or `spare`.
+    """
     if len(keys) <= SMALL:
         keys.sort()
     elif not space.library_sort_in_place(keys):
         spare = space.empty(len(keys), np.int64) if spare is None else spare
         words, others = keys.view(np.uint64), spare.view(np.uint64)
-        for first, limit in ((0, num_columns), (HALF, num_rows)):
-            if limit is not None:
-                ordered = sort_by_bits(space, words, others, first, (limit - 1).bit_length())
-                words, others = ordered, others if ordered is words else words
+        for first, bits in fields:
+            ordered = sort_by_bits(space, words, others, first, bits)
+            words, others = ordered, others if ordered is words else words
         keys = words.view(np.int64)
     return keys
 

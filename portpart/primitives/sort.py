@@ -44,18 +44,6 @@ class SortedHalf(WorkRecord):
     spare: Array = work(np.uint64, _of_keys)
 
 
-class SortedKeys(WorkRecord):
-    """What `sort_keys` returns."""
-
-    keys: Array = work(np.int64, _of_keys)
-    order: Array = work(np.int32, _of_keys)
-
-
-def sorting_bytes(n: int) -> int:
-    """Bytes that are used while n keys are sorted: the halves one after the other, and results."""
-    return 2 * SortedHalf.num_bytes(n) + SortedKeys.num_bytes(n)
-
-
 def sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
     """Sorted copy of integer `keys` and the stable permutation that sorts them (int32)."""
     found = space.library_sort(keys)

@@ -53,12 +53,13 @@ def test_macros_may_leave_a_block_that_is_too_heavy(space: ExecutionSpace) -> No
     start = start_with(hypergraph, [0, 0, 2, 3])
     fixed = np.full(N, -1, np.int32)
     fixed[7] = start[7]
-    held = oracles.host(with_heavy(hypergraph.to(space), space.asarray(start), limits,
+    there, min_limit = space.asarray(limits), int(limits.min())
+    held = oracles.host(with_heavy(hypergraph.to(space), space.asarray(start), there, min_limit,
                                    space.asarray(fixed)))
     assert np.flatnonzero(held >= 0).tolist() == [7, 151, 390]
     assert held[[7, 151, 390]].tolist() == [start[7], 2, 3]
     alike = with_weights(circuit(N, 7), np.full(N, 5))
-    held = oracles.host(with_heavy(alike.to(space), space.asarray(start), limits, None))
+    held = oracles.host(with_heavy(alike.to(space), space.asarray(start), there, min_limit, None))
     assert (held == -1).all()
 
 

@@ -59,7 +59,7 @@ def with_heavy_apart(graph: EitherGraph, parts: Parts, balance: Balance,
     What others weigh is left to refinement, in which heavy vertices stay.
     """
     space, n = graph.space, graph.num_vertices
-    weights = space.to_host(heavy_weights(graph, balance.limits))
+    weights = space.to_host(heavy_weights(graph, int(balance.limits.min())))
     free = np.ones(n, bool) if fixed is None else space.to_host(fixed) < 0
     moved = Parts(space.to_host(parts.joined).copy(), len(parts))
     # all at once, as each wait for a device takes longer than to copy a few partitions

@@ -11,23 +11,27 @@ from portpart.backends.language import int32, int64, kernel
 from portpart.backends.work import WorkRecord
 from portpart.primitives.hashing import hash_of
 from portpart.primitives.histogram import histogram
+from portpart.primitives.pair_sort import sorted_words
 from portpart.primitives.scan import offsets_from_counts
-from portpart.primitives.sort import sort_keys, sorting_bytes
 
 RANDOM_BITS = 31
+"""Bits of a number by chance, if that leaves enough for block and vertex."""
+
+KEY_BITS = 63
 
 
 class SectionKeys(WorkRecord):
     """What the vertices of all candidates are sorted by, and how many there are of each label."""
 
     keys: Array = work(np.int64, lambda sizes: sizes.vertices)
+    spare: Array = work(np.int64, lambda sizes: sizes.vertices)
     counts: Array = work(np.int64, lambda sizes: sizes.blocks)
     begin: Array = work(np.int64, lambda sizes: sizes.blocks + 1)
 
 
 def ordering_bytes(sizes: StartSizes) -> int:
     """Bytes that are used while vertices are ordered."""
-    return SectionKeys.num_bytes(sizes) + sorting_bytes(sizes.vertices)
+    return SectionKeys.num_bytes(sizes)
 
 
 def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int,
@@ -43,26 +47,30 @@ def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_b
     """
     n = len(label)
     begin = offsets_from_counts(space, histogram(space, label, num_blocks))
-    keys = space.empty(candidates * n, begin.dtype)
-    space.parallel_for(candidates * n, draw_key, label, n, num_blocks, seed, keys)
-    _, order = sort_keys(space, keys)
-    space.parallel_for(candidates * n, place_vertex, order, label, n, partitions)
+    place_bits = (candidates * n).bit_length()
+    block_bits = (candidates * num_blocks).bit_length()
+    drawn_bits = min(RANDOM_BITS, KEY_BITS - block_bits - place_bits)
+    keys = space.empty(candidates * n, np.int64)
+    space.parallel_for(candidates * n, draw_key, label, n, num_blocks, seed, place_bits,
+                       drawn_bits, keys)
+    keys = sorted_words(space, keys, [(place_bits, drawn_bits + block_bits)])
+    space.parallel_for(candidates * n, place_vertex, keys, place_bits, label, n, partitions)
     space.parallel_for(candidates * (num_blocks + 1), begin_segment, begin, num_blocks,
                        partitions.segment)
 
 
 @kernel
-def draw_key(i, label, n, num_blocks, seed, keys):
-    """Key of vertex i of all candidates: its candidate, its label, and a number by chance."""
+def draw_key(i, label, n, num_blocks, seed, place_bits, drawn_bits, keys):
+    """Key of vertex i of all candidates: its candidate, its label, a number by chance, and i."""
     block = i // n * num_blocks + label[i % n]
-    drawn = hash_of(i, seed) & ((int64(1) << RANDOM_BITS) - 1)
-    keys[i] = (block << RANDOM_BITS) | drawn
+    drawn = hash_of(i, seed) & ((int64(1) << drawn_bits) - 1)
+    keys[i] = (((block << drawn_bits) | drawn) << place_bits) | i
 
 
 @kernel
-def place_vertex(q, sorted_ids, label, n, candidates: Candidates):
+def place_vertex(q, keys, place_bits, label, n, candidates: Candidates):
     """Put the q-th vertex of all candidates to its place."""
-    v = sorted_ids[q] % n
+    v = (keys[q] & ((int64(1) << place_bits) - 1)) % n
     first = q // n * n
     candidates.order[q] = int32(v)
     candidates.next_order[q] = int32(v)

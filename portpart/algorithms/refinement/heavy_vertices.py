@@ -11,10 +11,9 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.backends.interface import Array
-from portpart.backends.language import int32, int64, kernel, value_or
+from portpart.backends.language import atomic_add, int32, int64, kernel, value_or
 from portpart.graphs.rows import Csr
 from portpart.graphs.structure import Structure
-from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import max_of
 
 SHARE = 16
@@ -33,29 +32,38 @@ def has_heavy(graph: Structure, balance: Balance) -> bool:
     return SHARE * max_of(graph.space, graph.vertex_weights) > int(balance.limits.min())
 
 
-def heavy_weights(graph: Structure, limits: np.ndarray) -> Array:
-    """The weight of each vertex that is heavy for the block of the lowest limit; 0 for others."""
-    space, n = graph.space, graph.num_vertices
-    heavy, light = space.empty(n, np.int64), MANY_MEANS * graph.total_vertex_weight // max(1, n)
-    space.parallel_for(n, weigh_heavy, graph.csr, max(light, int(limits.min()) // SHARE), heavy)
+def heavy_weights(graph: Structure, min_limit: int) -> Array:
+    """The weight of each vertex that is heavy for a block of this limit; 0 for others."""
+    heavy = graph.space.empty(graph.num_vertices, np.int64)
+    graph.space.parallel_for(graph.num_vertices, weigh_heavy, graph.csr,
+                             max_light(graph, min_limit), heavy)
     return heavy
 
 
-def with_heavy(graph: Structure, part: Array, limits: np.ndarray, fixed: Array | None) -> Array:
+def max_light(graph: Structure, min_limit: int) -> int:
+    """Most that a vertex weighs which is not heavy for a block of this limit."""
+    mean = MANY_MEANS * graph.total_vertex_weight // max(1, graph.num_vertices)
+    return max(mean, min_limit // SHARE)
+
+
+def with_heavy(graph: Structure, part: Array, limits: Array, min_limit: int,
+               fixed: Array | None) -> Array:
     """The block of each vertex that is fixed, or heavy if those of its block fit there; else -1.
 
     Parameters
     ----------
     part : array of int32
-    limits : numpy.ndarray of int64, shape (k,)
+    limits : array of int64, shape (k,)
+    min_limit : int
+        The lowest of them.
     fixed : array of int32, shape (n,), optional
         Vertices with an entry of 0 or more are fixed.
     """
     space, n = graph.space, graph.num_vertices
-    heavy = heavy_weights(graph, limits)
-    weights = histogram(space, part[:n], len(limits), heavy)
+    light, weights = max_light(graph, min_limit), space.zeros(len(limits), np.int64)
+    space.parallel_for(n, add_heavy, graph.csr, light, part, weights)
     held = space.empty(n, np.int32)
-    space.parallel_for(n, hold_vertex, part, heavy, weights, space.asarray(limits), fixed, held)
+    space.parallel_for(n, hold_vertex, graph.csr, light, part, weights, limits, fixed, held)
     return held
 
 
@@ -67,8 +75,17 @@ def weigh_heavy(v, graph: Csr, light, heavy):
 
 
 @kernel
-def hold_vertex(v, part, heavy, block_weights, limits, fixed, held):
+def add_heavy(v, graph: Csr, light, part, block_weights):
+    """Add a heavy vertex, of which there are few, to what its block has of those; order-free."""
+    weight = value_or(graph.vertex_weights, v, 1)
+    if weight > light:
+        atomic_add(block_weights, part[v], weight)
+
+
+@kernel
+def hold_vertex(v, graph: Csr, light, part, block_weights, limits, fixed, held):
     """held[v] = the block in which v stays, if it does."""
     block = part[v]
-    stays = heavy[v] > 0 and block_weights[block] <= limits[block]
+    heavy = value_or(graph.vertex_weights, v, 1) > light
+    stays = heavy and block_weights[block] <= limits[block]
     held[v] = block if stays or value_or(fixed, v, NONE) != NONE else int32(NONE)

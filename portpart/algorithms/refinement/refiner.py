@@ -182,7 +182,8 @@ class Refiner:
         """
         self._set_limits(graph)
         if self._holds_heavy:
-            fixed = with_heavy(graph, self.run.moves.part, self.balance.limits, fixed)
+            fixed = with_heavy(graph, self.run.moves.part, self.run.blocks.limits,
+                               int(self.balance.limits.min()), fixed)
         self.run = self._run_on(graph, filter_ratio, fixed, self._homes.get(id(graph)))
         self._execute(graph, fixed, self._widths(graph))
         return self._outcomes.add(self.run.level)
