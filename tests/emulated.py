@@ -20,6 +20,7 @@ import portpart.primitives
 from portpart import Topology, generators
 from portpart.algorithms.balance.empty_blocks import with_empty_filled
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.balance.overload import with_heavy_apart
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.fewer_nets import fewer_nets
@@ -245,11 +246,13 @@ def _grown(space: ExecutionSpace, case: Case) -> np.ndarray:
 
 
 def _valued(space: ExecutionSpace, case: Case) -> np.ndarray:
-    """What several partitions of a hypergraph cost and weigh."""
+    """What several partitions of a hypergraph cost and weigh, and where macros should be."""
     hypergraph = HYPERGRAPHS[case.graph]().to(space)
-    parts = np.random.default_rng(1).integers(0, 3, 4 * hypergraph.num_vertices).astype(np.int32)
-    found = costs_and_weights(hypergraph, Parts(space.asarray(parts), 4), 3, net_objective("km1"))
-    return np.concatenate([each.ravel() for each in found])
+    drawn = np.random.default_rng(1).integers(0, 3, 4 * hypergraph.num_vertices).astype(np.int32)
+    parts = Parts(space.asarray(drawn), 4)
+    found = costs_and_weights(hypergraph, parts, 3, net_objective("km1"))
+    apart = with_heavy_apart(hypergraph, parts, balance_of(hypergraph, 3))
+    return np.concatenate([each.ravel() for each in (*found, oracles.host(apart.joined))])
 
 
 def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:

@@ -61,7 +61,7 @@ class HypergraphConfig:
     refinement: ScheduleOptions = option(
         ScheduleOptions(temperatures=(0.75, 0.3), temperatures_for_many=(0.6,),
                         finest_temperatures=(0.75, 0.3),
-                        coarse=RefinementOptions(tolerance=0.999, stall_limit=4, weak_limit=4,
+                        coarse=RefinementOptions(tolerance=0.997, stall_limit=4, weak_limit=4,
                                                  until_balanced=True)),
         "Passes over the levels.")
     order: str = option(
@@ -76,7 +76,8 @@ class HypergraphConfig:
 STRONG = changed(HypergraphConfig(), {
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
     "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
-    "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
+    "refinement.coarse.tolerance": 0.999, "refinement.coarse.stall_limit": 10,
+    "refinement.coarse.weak_limit": 8,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.temperatures_for_many": None,
     "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "search.cycles": 1})

@@ -27,7 +27,7 @@ from portpart.primitives.hashing import hash_of
 MAX_PINS = 200_000
 """A vertex looks at no more pins of others."""
 
-WINDOW = 64
+WINDOW = 32
 """A vertex all of whose nets have too many pins looks at so many of each, the next to itself."""
 
 NEAR_ITSELF = -1
