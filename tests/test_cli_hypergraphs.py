@@ -172,6 +172,33 @@ def test_standard_input_that_may_be_a_hypergraph_is_refused_with_a_remedy(
     assert main(["info", "-", "--format", "hmetis"]) == 0
 
 
+ALIKE = {"pairs": "3 4\n1 2\n2 3\n3 4\n", "weights of nets": "3 4 1\n5 1 2\n6 2 3\n7 3 4\n",
+         "words of METIS": "3 3\n1 2\n2 3\n3 1\n",
+         "wider below": "70 9\n" + 69 * "1 2\n" + "1 2 3\n"}
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_a_hypergraph_like_a_list_of_edges_on_standard_input_is_refused(
+        kind: str, here: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    given_as_input(monkeypatch, ALIKE[kind])
+    assert main(["info", "-"]) == 2
+    assert "--format hmetis" in capsys.readouterr().err
+    given_as_input(monkeypatch, ALIKE[kind])
+    assert main(["info", "-", "--format", "hmetis"]) == 0
+
+
+@pytest.mark.parametrize("text", ["3 4\n1 2\n2 3\n3 9\n", "1 2\n2 3\n3 1\n",
+                                  "4 4\n2 4\n1 3\n2 4\n1 3\n"])
+def test_graphs_on_standard_input_need_no_format(
+        text: str, here: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """Of pins that are none, of as many lines as no header says, and of METIS all through."""
+    given_as_input(monkeypatch, text)
+    assert main(["info", "-"]) == 0
+    assert "edges" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("text", ["3 2\n2\n1 4\n2\n", "3 2 10\n1 2\n1 1 x\n1 2\n"])
 def test_damaged_graphs_are_not_told_to_be_hypergraphs(
         text: str, here: Path, monkeypatch: pytest.MonkeyPatch,

@@ -14,7 +14,7 @@ from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.formats import hmetis
 from portpart.io.formats.edge_list import NamedGraph
 from portpart.io.known import FORMATS, GRAPH_SUFFIXES, format_of_name
-from portpart.io.sniff import fits_metis, looks_like_edges, recognised
+from portpart.io.sniff import NETS_CALL, fits_hmetis, fits_metis, recognised, sample_of
 from portpart.io.text.edge_rows import UnequalRows
 from portpart.io.text.files import PathLike, Source, read_source
 from portpart.options import shown
@@ -191,28 +191,40 @@ def _parsed(
     name = format or recognised(source, format_of_name(source.name))
     try:
         return name, _parsed_as(name, source, options)
-    except UnequalRows:
+    except UnequalRows as problem:
+        if format is None:
+            _refuse_nets(source, problem)
         if format is not None or not fits_metis(source):
             raise
     except GraphFormatError as problem:
-        if format is None and name == "metis" and looks_like_edges(source):
-            raise GraphFormatError(f"{problem}; all lines are as in an edge list, which format="
-                                   "'edge-list' (--format edge-list) reads") from problem
-        if format is None and name == "metis" and format_of_name(source.name) is None:
+        if format is None and name == "metis":
+            _refuse_edges(source, problem)
             _refuse_nets(source, problem)
         raise
     return "metis", _parsed_as("metis", source, options)
 
 
+def _refuse_edges(source: Source, problem: GraphFormatError) -> None:
+    """Raise if a file that is no METIS graph looks like an edge list."""
+    sample = sample_of(source)
+    if sample.is_like_edges:
+        nets = (f"; or of hMETIS, which {NETS_CALL} (--format hmetis) reads"
+                if fits_hmetis(source, sample) else "")
+        raise GraphFormatError(f"{problem}; all lines are as in an edge list, which format="
+                               f"'edge-list' (--format edge-list) reads{nets}") from problem
+
+
 def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
-    """Raise if a file that is no METIS graph follows the format of hMETIS throughout."""
+    """Raise if a file that is no graph and has no known suffix follows hMETIS throughout."""
+    if format_of_name(source.name) is not None:
+        return
     try:
         nets = None if fits_metis(source) else hmetis.parse(source)
     except (InputError, MemoryError):
         return
     if nets is not None:
         told = LikeNets(f"{problem}; as a hypergraph of hMETIS it can be read: "
-                        "portpart.io.read_hypergraph (--format hmetis)")
+                        f"{NETS_CALL} (--format hmetis)")
         told.sure = nets if nets.vertex_weights is not None else None
         raise told from problem
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
-from portpart.errors import GraphFormatError
-from portpart.io.formats import dense, metis
+from portpart.errors import GraphFormatError, InputError
+from portpart.io.formats import dense, hmetis, metis
 from portpart.io.text.files import SEPARATORS, Source, is_count
 from portpart.io.text.foreign import refuse_foreign
 from portpart.io.text.tokens import LineSyntax, count_numbers, has_width
@@ -37,6 +37,7 @@ SMALLEST_TITLED = 3
 
 MAX_BYTES_PER_WORD = 22
 WIDTHS_OF_EDGES = (2, 3)
+NETS_CALL = "portpart.io.read_hypergraph"
 
 
 @dataclass
@@ -71,6 +72,11 @@ class Sample:
     def all_numbers(self) -> bool:
         """Whether every word is a number."""
         return all(NUMBER.fullmatch(word) for row in self.rows for word in row)
+
+    @property
+    def is_like_edges(self) -> bool:
+        """Whether there are several rows, each of two numbers, or each of three."""
+        return self.width in WIDTHS_OF_EDGES and self.all_numbers and len(self.rows) > 1
 
 
 def recognised(source: Source, hint: str | None) -> str:
@@ -134,18 +140,30 @@ def sample_of(source: Source) -> Sample:
     return sample
 
 
-def looks_like_edges(source: Source) -> bool:
-    """Whether the first lines have two numbers each, or three each."""
-    sample = sample_of(source)
-    return sample.width in WIDTHS_OF_EDGES and sample.all_numbers and len(sample.rows) > 1
-
-
 def fits_metis(source: Source) -> bool:
     """Whether the numbers of lines and words are those that the first line promises in METIS."""
     header = next((words for _, _, line in source.lines()
                    if (words := line.split()) and not line.startswith(b"%")), [])
     promise = _promise_of(header)
     return promise is not None and promise.is_kept(*count_numbers(source.data, metis.SYNTAX))
+
+
+def fits_hmetis(source: Source, sample: Sample) -> bool:
+    """Whether a file follows both hMETIS and, by the numbers on all its lines, edge lists.
+
+    Its first line has to promise as many nets as there are lines below.
+    """
+    if not sample.is_like_edges or not is_count(sample.rows[0][0]):
+        return False
+    lines, width = int(sample.rows[0][0]) + 1, len(sample.rows[0])
+    if not (_may_hold(source, lines * width) and has_width(source.data, TABLE_SYNTAX, width)
+            and count_numbers(source.data, TABLE_SYNTAX)[0] == lines):
+        return False
+    try:
+        hmetis.parse(source)
+    except (InputError, MemoryError):
+        return False
+    return True
 
 
 class Promise(NamedTuple):
@@ -204,20 +222,27 @@ def _of_pairs(source: Source, sample: Sample, width: int, hint: str | None) -> s
         if hint is None or not has_width(source.data, TABLE_SYNTAX, width):
             return "metis"
         refuse_doubt(source, hint, "metis")
-    listed = hint or "edge-list"
+    listed, others = hint or "edge-list", []
     if sample.complete and len(sample.rows) == width and not sample.comments:
         table = [[float(word) for word in row] for row in sample.rows]
-        if _may_be_matrix(table):
-            refuse_doubt(source, listed, "dense")
+        others += ["dense"] * _may_be_matrix(table)
+    others += ["hmetis"] * fits_hmetis(source, sample)
+    if others:
+        refuse_doubt(source, listed, *others)
     return listed
 
 
 def _may_be_metis(source: Source, header: list[bytes]) -> bool:
     """Whether a first line could be METIS's above lines of as many words, by the file's size."""
     promise = _promise_of(header)
-    size = len(source.data)
-    return (promise is not None and size // MAX_BYTES_PER_WORD <= promise.words <= size
+    return (promise is not None and _may_hold(source, promise.words)
             and promise.words <= (promise.vertices + 1) * len(header))
+
+
+def _may_hold(source: Source, words: int) -> bool:
+    """Whether a file is neither too small nor too large for so many words."""
+    size = len(source.data)
+    return size // MAX_BYTES_PER_WORD <= words <= size
 
 
 def _may_be_matrix(table: list[list[float]]) -> bool:
@@ -233,7 +258,9 @@ def _may_be_matrix(table: list[list[float]]) -> bool:
     return hollow or symmetric
 
 
-def refuse_doubt(source: Source, one: str, other: str) -> NoReturn:
-    """Raise for a file of two readings."""
-    raise GraphFormatError(f"{source.name}: may be {one} or {other}; say which: format={one!r} or "
-                           f"format={other!r} (--format {one}, --format {other})")
+def refuse_doubt(source: Source, *formats: str) -> NoReturn:
+    """Raise for a file of several readings."""
+    calls = [NETS_CALL if name == "hmetis" else f"format={name!r}" for name in formats]
+    options = ", ".join(f"--format {name}" for name in formats)
+    raise GraphFormatError(f"{source.name}: may be {' or '.join(formats)}; say which: "
+                           f"{' or '.join(calls)} ({options})")
