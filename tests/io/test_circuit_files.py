@@ -218,6 +218,7 @@ def changed(text: str, old: str, new: str) -> str:
     ("7 2 3 4", "7 2 5 4", "x.u:4:5: pin 5 of net 2 is no vertex; vertices are 1 ... 4"),
     ("7 2 3 4", "7 0 3 4", "x.u:4:3: pin 0 of net 2"),
     ("0 1 4", "-1 1 4", "x.u:5:1: net 3 has weight -1"),
+    ("0 1 4", "0.5 1 4", "'0.5' is not an integer (or above 2**62); hMETIS and PaToH files hold"),
     ("4 1\n", "4\n", "x.u:8: the file ends after the weights of 3 of 4 cells"),
     ("4 1\n", "4 1\n\n9\n", "x.u:9: numbers after the weights of 4 cells"),
     ("4 1\n", "4 -1\n", "x.u:7:3: cell 4 has weight -1; weights must be >= 0"),

@@ -93,6 +93,8 @@ def test_what_is_written_is_read(tmp_path_factory: Any, rows: list[list[int]], n
     ("1 2 10\n1 2\n2\n3 1\n", r"x.hgr:4: 2 numbers for vertex 2; its weight alone"),
     ("1 2 10\n1 2\n2\n-3\n", r"x.hgr:4:1: vertex 2 has weight -3"),
     ("1 2\n1 x\n", r"x.hgr:2: 'x' is not an integer"),
+    ("1 2 1\n0.5 1 2\n", r"x.hgr:2: '0.5' is not an integer .*hMETIS and .* scale and round"),
+    ("1 2 10\n1 2\n2\n1e-3\n", r"x.hgr:4: '1e-3' is not an integer .*; .* scale and round"),
     ("1 2 1\n9223372036854775807 1 2\n", r"is not an integer \(or above"),
     ("2 2 1\n4000000000000000000 1\n4000000000000000000 1\n", r"x.hgr: the net weights add up"),
     ("1 99999999\n1 2\n", r"x.hgr:1: 99999999 vertices in 15 bytes"),

@@ -18,9 +18,9 @@ from portpart.graphs.from_arrays import csr_graph
 from portpart.graphs.graph import Graph
 from portpart.graphs.weights import IGNORE
 from portpart.io.formats.arrays import ARRAY_BEGINS, read_array
-from portpart.io.text.edge_rows import refuse_number
+from portpart.io.text.edge_rows import TO_ROUND
 from portpart.io.text.files import SEPARATORS, Source
-from portpart.io.text.fractions import FRACTION, fractions_at
+from portpart.io.text.fractions import FRACTION, fractions_at, refuse_number
 from portpart.io.text.rules import STRICT, Rules
 from portpart.io.text.tokens import LineSyntax, Table, read_table
 
@@ -136,7 +136,7 @@ def _table(source: Source, layout: Layout, rules: Rules) -> np.ndarray:
         places = read_table(source.data, SYNTAX, begin, width, columns, located=columns).columns
         return fractions_at(source, places.reshape(-1)).reshape(size, size).T
     if table.bad_byte is not None:
-        refuse_number(source, table.bad_byte)
+        refuse_number(source, table.bad_byte, TO_ROUND)
     return table.columns.T
 
 

@@ -17,6 +17,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.mesh import Mesh
 from portpart.io.text.files import PathLike, Source, read_source
 from portpart.io.text.foreign import refuse_foreign
+from portpart.io.text.fractions import TO_SCALE, refuse_number
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.tokens import Lines, LineSyntax, read_lines
 from portpart.options import shown
@@ -92,7 +93,7 @@ def mesh_of(source: Source) -> Mesh:
     refuse_foreign(source)
     lines = read_lines(source.data, SYNTAX)
     if lines.bad_byte is not None:
-        source.refuse_word(lines.bad_byte)
+        refuse_number(source, lines.bad_byte, f"METIS mesh {TO_SCALE}")
     count, weighted = _header(source, lines)
     starts = _element_starts(source, lines, count)
     values = lines.values[starts[0] : starts[count]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from portpart.graphs.from_arrays import csr_graph
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32
 from portpart.io.text.files import Source
-from portpart.io.text.fractions import FRACTION
+from portpart.io.text.fractions import TO_SCALE, refuse_number
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.rules import STRICT, Rules
 from portpart.io.text.tokens import Lines, LineSyntax, read_lines
@@ -58,7 +58,9 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     """
     lines = read_lines(source.data, SYNTAX)
     if lines.bad_byte is not None:
-        _refuse_number(source, lines.bad_byte)
+        refuse_number(source, lines.bad_byte,
+                      f"METIS {TO_SCALE}, or write an edge list with weights in the third column, "
+                      "which weights='round' (--weights round) scales and rounds")
     header = _header(source, lines)
     _check_line_count(source, lines, header)
     offsets, targets, weights, vertex_weights = _rows(source, lines, header)
@@ -96,17 +98,6 @@ def text(graph: Graph) -> Iterator[Any]:
     flags = f" {10 * leading + stride - 1}" if leading or stride > 1 else ""
     yield f"{graph.num_vertices} {graph.num_edges}{flags}\n".encode()
     yield rendered_rows(values, starts)
-
-
-def _refuse_number(source: Source, position: int) -> NoReturn:
-    """Raise for a word that is no integer; of fractions with what to do about them."""
-    word = source.word_at(position)
-    if FRACTION.fullmatch(word.encode()):
-        source.refuse(source.line_at(position), f"{word!r} is not an integer (or above 2**62); "
-                      "METIS files hold integers alone: scale and round weights before they are "
-                      "written, or write an edge list with weights in the third column, which "
-                      "weights='round' (--weights round) scales and rounds")
-    source.refuse_word(position)
 
 
 def _header(source: Source, lines: Lines) -> Header:

@@ -11,6 +11,7 @@ from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.text.files import Source
+from portpart.io.text.fractions import TO_SCALE, refuse_number
 from portpart.io.text.tokens import Lines, LineSyntax, read_lines
 
 SYNTAX = LineSyntax(comments=b"%")
@@ -83,7 +84,7 @@ def rows_of(source: Source, blank: bool = False) -> Rows:
     syntax = WITH_BLANK if blank else SYNTAX
     lines = read_lines(source.data, syntax)
     if lines.bad_byte is not None:
-        source.refuse_word(lines.bad_byte)
+        refuse_number(source, lines.bad_byte, f"hMETIS and PaToH {TO_SCALE}")
     if not blank:
         return Rows(source, syntax, lines)
     first = int((np.diff(lines.starts) > 0).argmax())

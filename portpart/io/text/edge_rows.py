@@ -16,7 +16,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32
 from portpart.io.text.columns import Columns
 from portpart.io.text.files import Source
-from portpart.io.text.fractions import FRACTION, fractions_at
+from portpart.io.text.fractions import fractions_at, refuse_number
 from portpart.io.text.rules import Rules
 from portpart.io.text.tokens import LineSyntax, read_table
 
@@ -53,6 +53,10 @@ class EdgeRows:
         return self.ends.shape[1]
 
 
+TO_ROUND = 'weights="round" scales and rounds weights, weights="ignore" leaves them out'
+"""What is to be done about fractions."""
+
+
 class UnequalRows(GraphFormatError):
     """Lines of a file hold different numbers of words, where each was to be an edge."""
 
@@ -76,18 +80,9 @@ def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int, column
         if table.bad_byte is None:
             return EdgeRows(table.columns[:2], fractions_at(source, table.columns[2]), line_of)
     if table.bad_byte is not None:
-        refuse_number(source, table.bad_byte)
+        refuse_number(source, table.bad_byte, TO_ROUND)
     weights = table.columns[2].copy() if weighted else None  # the table need not be kept
     return EdgeRows(table.columns[:2], weights, line_of)
-
-
-def refuse_number(source: Source, position: int) -> NoReturn:
-    """Raise for a word that is no integer; what it is told depends on whether it is a number."""
-    word = source.word_at(position)
-    if FRACTION.fullmatch(word.encode()):
-        source.refuse(source.line_at(position), f"{word!r} is not an integer (or above 2**62); "
-                      'weights="round" scales and rounds weights, weights="ignore" leaves them out')
-    source.refuse_word(position)
 
 
 def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -> NoReturn:

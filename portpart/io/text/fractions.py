@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 
 import numpy as np
 
@@ -15,6 +16,8 @@ LONGEST = 32
 """Characters of words that are read together."""
 
 FRACTION = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+TO_SCALE = "files hold integers alone: scale and round weights before they are written"
 
 ENDS = np.zeros(256, bool)
 ENDS[: ord(" ") + 1] = True
@@ -37,6 +40,15 @@ def fractions_at(source: Source, starts: np.ndarray) -> np.ndarray:
         some = starts[begin : begin + BLOCK]
         values[begin : begin + BLOCK] = _block(source, some)
     return values
+
+
+def refuse_number(source: Source, position: int, remedy: str) -> NoReturn:
+    """Raise for a word that is no integer; of numbers with what to do about them."""
+    word = source.word_at(position)
+    if FRACTION.fullmatch(word.encode()):
+        source.refuse(source.line_at(position),
+                      f"{word!r} is not an integer (or above 2**62); {remedy}")
+    source.refuse_word(position)
 
 
 def _block(source: Source, starts: np.ndarray) -> np.ndarray:
