@@ -86,13 +86,16 @@ def test_a_missing_matrix_is_named_once(capsys: pytest.CaptureFixture[str]) -> N
     (["partition", "-", "-k", "2", "--target", "@-"], "GRAPH and --target"),
     (["map", "g.graph", "--target", "@-", "--matrix", "-"], "--matrix and --target"),
     (["report", "g.graph", "-", "--target", "@-"], "PART and --target"),
+    (["info", "-", "--format", "ispd98", "--areas", "-"], "GRAPH and --areas"),
 ])
 def test_standard_input_is_read_once(
     arguments: list[str], names: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"1 1")))
+    given = io.BytesIO(b"1 1")
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=given))
     assert f"only one of {names} can be standard input" in refusal(capsys, *arguments)
+    assert given.tell() == 0
 
 
 COMMANDS = [

@@ -20,7 +20,7 @@ from portpart.cli.output import grouped, print_json
 @options.reading_options
 @options.json_option
 def command(
-    graph: str, part: str, k: int | None, imbalance: float, target: list[str] | None,
+    graph: str, part: str, k: int | None, imbalance: float, target: str | None,
     hierarchy: str | None, distances: str | None, matrix: str | None, names: bool,
     reading: files.Reading, as_json: bool,
 ) -> int:  # fmt: skip
@@ -31,7 +31,8 @@ def command(
     """
     from portpart import metrics
 
-    files.one_standard_input(GRAPH=graph, PART=part, matrix=matrix)
+    files.one_standard_input(GRAPH=graph, PART=part, matrix=matrix, target=target)
+    shares = files.read_shares(target)
     machine = machines.topology_if_told(hierarchy, distances, matrix)
     k = machine.num_elements if machine is not None and k is None else k
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
@@ -39,11 +40,11 @@ def command(
         raise click.UsageError("-H, -D and --matrix are for graphs; the communication cost of a "
                                "hypergraph is not defined")
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)
-    evaluation = metrics.evaluate(loaded, blocks, k, target)
+    evaluation = metrics.evaluate(loaded, blocks, k, shares)
     feasible = evaluation.is_balanced(imbalance)
     costs = [] if machine is None else metrics.level_costs(loaded, blocks, machine).tolist()
     if as_json:
-        asked = {"requested_imbalance": imbalance, "target": target}
+        asked = {"requested_imbalance": imbalance, "target": shares}
         cost = {} if machine is None else {"cost": sum(costs), "level_costs": costs}
         print_json(evaluation.as_dict() | cost | {"feasible": feasible} | asked)
     else:

@@ -23,8 +23,8 @@ STANDARD = "-"
 STREAM_FORMAT = "metis"
 """Format of a graph on standard output unless the call says otherwise."""
 
-TARGET_FILE = "portpart.target"
-"""Where the context of a command has the file of its --target, which options read first."""
+AT = "@"
+"""Begins a value of --target that is a file."""
 
 HYPERGRAPH = "hypergraph"
 GRAPH_MODELS = ("star", "clique")
@@ -42,14 +42,14 @@ OF_NETS = ("top", "max_fanout", "max_vertices", *OF_NETS_ALONE)
 def one_standard_input(**names: str | None) -> None:
     """Refuse a call whose files, by what the command calls them, are standard input twice.
 
+    The target is a file after `AT`.
+
     Raises
     ------
     click.UsageError
     """
-    context = click.get_current_context(silent=True)
-    target = context.meta.get(TARGET_FILE) if context else None
     twice = [name if name.isupper() else f"--{name}"
-             for name, file in {**names, "target": target}.items() if file == STANDARD]
+             for name, file in names.items() if file in (STANDARD, AT + STANDARD)]
     if len(twice) > 1:
         *first, last = twice
         raise click.UsageError(f"only one of {', '.join(first)} and {last} can be standard input")
@@ -134,6 +134,7 @@ def read_hypergraph(name: str, reading: Reading) -> Hypergraph:
     """Read the hypergraph in file `name`."""
     from portpart import io
 
+    one_standard_input(GRAPH=name, areas=reading.areas)
     given = {key: value for key, value in vars(reading).items() if value is not None}
     file_format, model = given.pop("file_format", None), given.pop("model", HYPERGRAPH)
     for option in given:
@@ -257,15 +258,13 @@ def read_constraints(fixed: str | None, initial: str | None, num_vertices: int,
             for key, name in (("fixed", fixed), ("initial", initial))}
 
 
-def read_numbers(name: str) -> list[str]:
-    """Read the numbers in file `name`, parted by white space or commas."""
-    return _text(name).replace(",", " ").split()
-
-
-def _text(name: str) -> str:
+def read_shares(text: str | None) -> list[str] | None:
+    """The numbers of ``1,1,2`` or of the file in ``@FILE``, as they are written."""
     from portpart.io.text.files import read_source
 
-    return read_source(name).data.decode(errors="replace")
+    if text is None or not text.startswith(AT):
+        return None if text is None else [number.strip() for number in text.split(",")]
+    return read_source(text[1:]).data.decode(errors="replace").replace(",", " ").split()
 
 
 def write_partition(part: Any, name: str, names: Sequence[Any] | None = None) -> None:

@@ -60,7 +60,9 @@ def command(
     """
     if output is not None and output == rankfile != files.STANDARD:
         raise click.UsageError(f"-o and --rankfile are the same file, {output}")
-    files.one_standard_input(GRAPH=graph, matrix=matrix, hosts=hosts, fixed=fixed, initial=initial)
+    files.one_standard_input(GRAPH=graph, matrix=matrix, hosts=hosts, fixed=fixed, initial=initial,
+                             target=settings["target"])
+    settings["target"] = files.read_shares(settings["target"])
     if [as_json, output == files.STANDARD, rankfile == files.STANDARD].count(True) > 1:
         raise click.UsageError("only one of --json, -o - and --rankfile - can have standard output")
     for name in (output, rankfile):

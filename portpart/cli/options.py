@@ -49,7 +49,7 @@ time_limit_option = click.option(
 target_option = click.option(
     "--target",
     metavar="SHARES",
-    callback=lambda _ctx, _param, text: None if text is None else shares(text),
+    callback=lambda _ctx, _param, text: checked_shares(text),
     help="Share of each block: 1,1,2 or @FILE; only ratios count. Default: equal shares.",
 )
 
@@ -171,14 +171,11 @@ def reading_options(function: Function) -> Callable[..., Any]:
     return command
 
 
-def shares(text: str) -> list[str]:
-    """Return the numbers of ``1,1,2`` or of the file in ``@FILE``, as they are written."""
-    if text.startswith("@"):
-        click.get_current_context().meta[files.TARGET_FILE] = text[1:]
-        return files.read_numbers(text[1:])
-    if os.path.isfile(text):
+def checked_shares(text: str | None) -> str | None:
+    """Refuse a file's name where its numbers are meant; nothing is read before all options are."""
+    if text is not None and not text.startswith(files.AT) and os.path.isfile(text):
         raise click.BadParameter(f"{shown(text)} is a file, whose numbers are @{text}")
-    return [number.strip() for number in text.split(",")]
+    return text
 
 
 def fraction(text: str) -> float:

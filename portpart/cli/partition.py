@@ -48,7 +48,8 @@ def command(
     """
     if as_json and output == files.STANDARD:
         raise click.UsageError("--json and -o - both want standard output")
-    files.one_standard_input(GRAPH=graph, fixed=fixed, initial=initial)
+    files.one_standard_input(GRAPH=graph, fixed=fixed, initial=initial, target=settings["target"])
+    settings["target"] = files.read_shares(settings["target"])
     files.check_output(output, graph, fixed)
     # only a command that partitions pays for importing the library
     from portpart.api.partition import partition

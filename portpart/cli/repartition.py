@@ -50,7 +50,8 @@ def command(
     """
     if as_json and output == files.STANDARD:
         raise click.UsageError("--json and -o - both want standard output")
-    files.one_standard_input(GRAPH=graph, OLD=old, fixed=fixed)
+    files.one_standard_input(GRAPH=graph, OLD=old, fixed=fixed, target=settings["target"])
+    settings["target"] = files.read_shares(settings["target"])
     files.check_output(output, graph, fixed)
     # only a command that partitions pays for importing the library
     from portpart.api.repartition import repartition

@@ -37,7 +37,7 @@ class Remembering(click.Command):
 @options.reading_options
 def command(
     graph: str, part: str, output: str, points: str | None, k: int | None, imbalance: float,
-    target: list[str] | None, hierarchy: str | None, distances: str | None, matrix: str | None,
+    target: str | None, hierarchy: str | None, distances: str | None, matrix: str | None,
     title: str | None, made_by: tuple[str, ...], names: bool, reading: files.Reading,
 ) -> int:  # fmt: skip
     """Write a page of HTML about the partition PART (one block number a line) of GRAPH.
@@ -47,7 +47,8 @@ def command(
     hypergraphs have no communication cost. The exit code is 1 if a block is heavier than the
     imbalance allows.
     """
-    files.one_standard_input(GRAPH=graph, PART=part, points=points, matrix=matrix)
+    files.one_standard_input(GRAPH=graph, PART=part, points=points, matrix=matrix, target=target)
+    shares = files.read_shares(target)
     files.check_output(output, graph, part, points, matrix)
     from portpart.cli.tables import read_points
     from portpart.io.text.files import write_chunks
@@ -60,7 +61,7 @@ def command(
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)
     places = None if points is None else read_points(points)
     mesh = None if points is None else files.read_mesh(graph, reading)
-    found = judged(loaded, blocks, k, imbalance, target, machine)
+    found = judged(loaded, blocks, k, imbalance, shares, machine)
     own = shlex.join(["portpart", "report", *click.get_current_context().obj])
     text = page_about(found, points=places, mesh=mesh, title=title, commands=[*made_by, own])
     write_chunks(output, [text.encode()])
