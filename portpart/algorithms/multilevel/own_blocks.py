@@ -30,17 +30,17 @@ def with_own_blocks(problem: Problem) -> Problem:
     if max_of(problem.space, graph.vertex_weights) <= int(limits.min()):
         return problem
     weights = host_vertex_weights(graph)
-    rooms = Rooms.of(weights, _on_host(problem, wanted.fixed), limits)
-    heavy = rooms.too_heavy()
+    own = OwnBlocks.of(weights, _on_host(problem, wanted.fixed), limits)
+    heavy = own.too_heavy()
     if len(heavy) == 0:
         return problem
     start = _on_host(problem, wanted.initial)
-    rooms.give(heavy, start)
-    constraints = replace(wanted, fixed=problem.space.asarray(rooms.fixed))
+    own.give(heavy, start)
+    constraints = replace(wanted, fixed=problem.space.asarray(own.fixed))
     if start is not None:
-        start = np.where(rooms.fixed == FREE, start, rooms.fixed).astype(np.int32)
+        start = np.where(own.fixed == FREE, start, own.fixed).astype(np.int32)
         constraints = replace(constraints, initial=problem.space.asarray(start))
-    return replace(problem, balance=replace(problem.balance, limits=rooms.limits),
+    return replace(problem, balance=replace(problem.balance, limits=own.limits),
                    constraints=constraints)
 
 
@@ -50,8 +50,8 @@ def _on_host(problem: Problem, blocks: Array | None) -> np.ndarray | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Rooms:
-    """What is fixed to blocks, and what they may weigh.
+class OwnBlocks:
+    """What is fixed to blocks, and what they may weigh, which `give` changes.
 
     Attributes
     ----------
@@ -68,8 +68,8 @@ class Rooms:
     room: np.ndarray
 
     @classmethod
-    def of(cls, weights: np.ndarray, fixed: np.ndarray | None, limits: np.ndarray) -> Rooms:
-        """Those of blocks to which vertices are fixed."""
+    def of(cls, weights: np.ndarray, fixed: np.ndarray | None, limits: np.ndarray) -> OwnBlocks:
+        """The blocks before any heavy vertex has one."""
         if fixed is None:
             return cls(weights, np.full(len(weights), FREE, np.int32), limits.copy(),
                        limits.copy())
