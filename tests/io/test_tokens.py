@@ -15,7 +15,7 @@ from portpart.io.text.render import rendered_rows
 from portpart.io.text.tokens import LineSyntax, read_lines, read_table
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 
-integers = st.integers(-(4 * 10**18), 4 * 10**18)
+integers = st.integers(1 - 2**62, 2**62)
 
 
 def rows_of(lines: tokens.Lines) -> list[list[int]]:
@@ -114,6 +114,12 @@ def test_integers_in_other_clothes_are_exact(value: int, zeros: int, letter: str
              f"{value}0{letter}-1", f"+{abs(value)}"]
     lines = read_lines(" ".join(words).encode(), LineSyntax(b"#"))
     assert lines.values.tolist() == [value] * 4 + [abs(value)]
+
+
+@pytest.mark.parametrize("value", [2**62, 2**62 - 1, 43 * 10**17])
+def test_the_largest_weights_are_read_in_any_clothes(value: int) -> None:
+    words = [f"{value}", f"{value}.0", f"{value // 100}.{value % 100:02}e2"]
+    assert read_lines(" ".join(words).encode(), LineSyntax(b"#")).values.tolist() == [value] * 3
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-10**6,

@@ -7,7 +7,7 @@ from portpart.backends.language import device, int64
 NOT_AN_INTEGER = -(2**62)
 """Result for a word that is no integer in value or is too large."""
 
-ROOM = 4 * 10**17
+ROOM = 2**62 // 10
 """Up to here one more digit can be appended without leaving 62 bits."""
 
 PLUS, MINUS, POINT, ZERO, NINE = ord("+"), ord("-"), ord("."), ord("0"), ord("9")
