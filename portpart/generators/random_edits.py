@@ -6,6 +6,7 @@ Of six edits one inserts a vertex, one deletes one, two insert edges (or pins) a
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,8 @@ class RandomEdits:
         else:
             self._nets_of = self._rows = Rows(to_host(graph.offsets), to_host(graph.targets))
             self._words = "insert_edges", "delete_edges"
-        self._alive = np.arange(graph.num_vertices).tolist()
+        # Unlike a list, no pass of Python's collector goes through it.
+        self._alive = array("q", np.arange(graph.num_vertices, dtype=np.int64).tobytes())
         self._drawn = 0
 
     def play(self, batch: Any, count: int) -> None:
@@ -112,7 +114,7 @@ class RandomEdits:
     def _delete_vertex(self) -> int:
         place = int(self._random.integers(len(self._alive)))
         self._alive[place], self._alive[-1] = self._alive[-1], self._alive[place]
-        vertex: int = self._alive.pop()
+        vertex = self._alive.pop()
         for row in list(self._nets_of[vertex]):
             self._rows[row].pop(vertex)
         self._nets_of[vertex].clear()
@@ -158,8 +160,7 @@ class RandomEdits:
     def _random_vertex(self) -> int | None:
         if not self._alive:
             return None
-        vertex: int = self._alive[int(self._random.integers(len(self._alive)))]
-        return vertex
+        return self._alive[int(self._random.integers(len(self._alive)))]
 
     def _one_of(self, row: dict[int, None]) -> int | None:
         return list(row)[int(self._random.integers(len(row)))] if row else None
