@@ -154,5 +154,5 @@ def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
     update = edited.apply(batch)
     following.follow(update)
     following.before(update)
-    following.take_back(following.moves(), undoing=True)
+    following.take_back(following.moves(following.last), undoing=True)
     following.recount(begun, edited.undo(mark))

@@ -16,11 +16,16 @@ WARM = 3
 
 
 class WorkCounter(LaunchCounter):
-    """Counts launches, work items, and bytes of arrays that are made."""
+    """Counts launches, work items, arrays brought and read, and bytes of arrays that are made."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.items = self.made = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Count from 0."""
+        self.launches.clear()
+        self.items = self.made = self.brought = self.read_back = 0
 
     def run_flat(self, n: int, kernel: Kernel, args: tuple[Any, ...], team: int) -> None:
         self.items += n
@@ -30,6 +35,14 @@ class WorkCounter(LaunchCounter):
         array = super().empty(n, dtype)
         self.made += array.nbytes
         return array
+
+    def asarray(self, values: Any, dtype: Any = None) -> Any:
+        self.brought += 1
+        return super().asarray(values, dtype)
+
+    def to_host(self, array: Any) -> Any:
+        self.read_back += 1
+        return super().to_host(array)
 
 
 @contextmanager
@@ -48,18 +61,19 @@ def counting() -> Iterator[WorkCounter]:
 
 def counted(graph: Any, k: int, edits: int, rounds: int) -> dict[str, Any]:
     """Medians of what a round of random edits takes, the most of any round, and of the first."""
-    found: dict[str, list[int]] = {"launches": [], "items": [], "bytes": []}
+    found: dict[str, list[int]] = {"launches": [], "items": [], "bytes": [], "copies": [],
+                                    "reads": []}
     with counting() as space:
         session = portpart.Session(graph, k, preset="fast", device="cpu", threads=1)
         draw = generators.RandomEdits(graph, 1, "near")
         for _ in range(WARM + rounds):
             batch = session.batch()
             draw.play(batch, edits)
-            space.launches.clear()
-            space.items = space.made = 0
+            space.forget()
             session.apply(batch, effort="local")
             for name, value in (("launches", space.launches.total()), ("items", space.items),
-                                ("bytes", space.made)):
+                                ("bytes", space.made), ("copies", space.brought),
+                                ("reads", space.read_back)):
                 found[name].append(value)
     return {"kind": "hypergraph" if hasattr(graph, "num_nets") else "graph",
             "vertices": graph.num_vertices, "k": k, "edits": edits,

@@ -181,7 +181,7 @@ def milliseconds(play: Callable[[], Callable[[], Any]], rounds: int) -> dict[str
 @output
 def work(vertices: list[int], k: list[int], edits: list[int], kinds: list[str], rounds: int,
          output: Path | None) -> None:
-    """Count launches, work items and bytes of new arrays of a round, on one CPU core."""
+    """Count what a round takes on one CPU core: launches, items, new bytes, copies and reads."""
     tell(output, (session_work.counted(made(kind, size, "cpu"), blocks, count, rounds)
                   for kind in kinds for size in vertices for blocks in k for count in edits))
 

@@ -76,7 +76,7 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
     update = edited.apply(batch)
     found = following.follow(update)
     part = oracles.host(following.before(update))
-    following.take_back(following.moves(), undoing=True)
+    following.take_back(following.moves(following.last), undoing=True)
     following.recount(begun, edited.undo(mark))
     return np.concatenate([part, oracles.host(following.part), found.weights, [found.cost]])
 

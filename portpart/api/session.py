@@ -129,12 +129,13 @@ class Session:
     @contextmanager
     def _alone(self) -> Iterator[Rounds]:
         """The same, but refused to what `progress` calls in the middle of a change."""
-        with self._state() as rounds:
+        with self._lock:
+            self._rounds.finish()
             if self._busy:
                 raise InputError("the session is being changed; progress= may only look at it")
             try:
                 self._busy = True
-                yield rounds
+                yield self._rounds
             finally:
                 self._busy = False
 

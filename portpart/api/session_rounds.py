@@ -145,13 +145,14 @@ class Rounds:
         following.reserve()
         before, ledger, mark = self.last, self.ledger, self.edited.mark()
         update = self.edited.apply(batch)
-        moves, part = None, None
+        local, part = None, None
         try:
             local = following.follow(update, wanted not in ("none", "full"))
-            moves = following.moves()
             done, part = self._gone_on(update, wanted, local, progress)
-            step = Step(moves.kept(self.edited.space), part, before, ledger) if self.marks else None
+            step = (Step(following.moves(local).kept(self.edited.space), part, before, ledger)
+                    if self.marks else None)
         except BaseException:
+            moves = None if local is None else following.moves(local)
             step = Step(moves, part, before, ledger)
             self.unfinished = partial(self._break_off, batch, step, mark)
             self.finish()

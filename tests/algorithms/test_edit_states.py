@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import signal
+import weakref
 from collections.abc import Callable
 from math import ceil
 from pathlib import Path
@@ -157,6 +158,26 @@ def test_memory_stays_bounded_over_many_batches() -> None:
             assert packed(edited) == model.packed()
     assert edited.arcs.pool_length <= 4 * (8 * 144 + edited.num_pairs * 3 // 2)
     assert not edited._log  # nobody can undo
+
+
+def test_edits_are_kept_for_marks_that_are_alive_alone() -> None:
+    edited = EditableGraph(generators.grid_2d(5, 5))
+    kept = []
+    for turn in range(4):
+        mark = edited.mark()  # as a session has one in each round
+        batch = edited.batch()
+        batch.insert_edges(0, turn + 6)
+        kept.append(weakref.ref(edited.apply(batch)))
+        before = packed(edited)
+        del mark
+    assert [update() is None for update in kept] == [True, True, True, False]
+    mark = edited.mark()
+    assert kept[-1]() is None
+    batch = edited.batch()
+    batch.delete_vertices(3)
+    edited.apply(batch)
+    edited.undo(mark)
+    assert packed(edited) == before
 
 
 def test_marks_of_states_that_are_gone_are_refused() -> None:

@@ -280,7 +280,7 @@ def test_what_is_undone_leaves_no_trace(space: ExecutionSpace, k: int) -> None:
                      if rng.random() < 0.5 and large in followed.model.nets
                      and followed.model.nets.keys() >= {0, 1} else followed.random_batch(rng))
             followed.apply(batch)
-            states.append(Moves(*map(space.copy, following.moves())))
+            states.append(Moves(*map(space.copy, following.moves(following.last))))
         if rng.random() < 0.7:
             for moves in reversed(states):
                 following.take_back(moves, undoing=True)

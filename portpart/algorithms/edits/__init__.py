@@ -9,7 +9,8 @@ What becomes of a batch:
    come to one net effect for each key.  The first that cannot be made refuses the batch.
 4. `rewrite`: prefix sums over the changes say what rows need, and where those go that have outgrown
    their places.  Then memory is taken, and last rows are written.
-5. `at_once` does 3 and 4 of a small batch in one program, by `at_once_steps`.
+5. `at_once` does 3 and 4 of a small batch in one program, by `at_once_steps`; `carried` brings all
+   its arrays to the space in one copy.
 
 Whatever fails before rows are written leaves all as it was.  Time follows from the batch and the
 rows that it touches; only a pool that is full is copied, and then it grows.  `Editable.undo`

@@ -6,21 +6,29 @@ anything is written, and nothing can fail any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portpart.algorithms.edits.at_once import (
-    NOWHERE,
     Look,
     is_small,
     limits_for,
     looked_at_once,
     room_for_deaths,
 )
-from portpart.algorithms.edits.batch import MAX_IDS, Batch, Births, Call, bear, joined, unbear
+from portpart.algorithms.edits.batch import (
+    MAX_IDS,
+    Batch,
+    Births,
+    Call,
+    bear,
+    times_of,
+    unbear,
+)
+from portpart.algorithms.edits.carried import carried, operations_of, weights_of
+from portpart.algorithms.edits.columns import joined
 from portpart.algorithms.edits.deaths import cleared_pairs, dying
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.living import (
@@ -35,9 +43,9 @@ from portpart.algorithms.edits.living import (
     weighings,
 )
 from portpart.algorithms.edits.operations import (
-    CLEAR,
     Changes,
     Operations,
+    first_of,
     net_effect,
     turned_back,
 )
@@ -65,13 +73,16 @@ def apply_batch(edited: Edited, batch: Batch) -> Update:
     """
     _reserve_ids(edited, batch)
     found = Findings(edited, batch)
-    with _back_to_life(batch.births, found.dying):
+    try:
         counts = found.look()
         _refuse(batch, counts)
         update = found.update(counts)
         _check_totals(edited, update.totals)
         written = _are_written(found.changes, counts)
         reserved = [] if written else found.reserved(counts, update.totals)
+    except BaseException:
+        _bring_back(batch.births, found.dying)
+        raise
     if written:
         for side, tally in zip(edited.sides, counts):
             side.store.used += int(tally.room)
@@ -120,26 +131,26 @@ class Findings:
 
     def __init__(self, edited: Edited, batch: Batch) -> None:
         self.edited, self.batch, self.space = edited, batch, edited.space
-        self.numbers, self.tallies = tallies(self.space, 2 + len(edited.living))
         self.dying: list[tuple[Living, Dying]] = []
         self.weighed: list[tuple[Living, Weighings]] = []
         self.changes: list[Changes] = []
         self.rewritings: list[Rewriting] = []
+        self._deadly: list[tuple[Living, list[Call]]] = []
         self._weighs: list[tuple[Living, list[Call]]] = []
         self._of_pairs, self._to_be_born = batch.calls, batch.births
         if any(call.living is not None for call in batch.calls):
             self._sort_out()
+        self._timed = len(self._of_pairs) != len(batch.calls)
 
     def _sort_out(self) -> None:
         """Find the calls about ids among those about pairs."""
         calls = self.batch.calls
         self._of_pairs = [call for call in calls if call.living is None]
         for living in self.edited.living:
-            deadly, weighing = (_calls(self.batch, living, deaths) for deaths in (True, False))
-            if deadly:
-                self.dying.append((living, dying(self.space, deadly)))
-            if weighing:
-                self._weighs.append((living, weighing))
+            for found, deaths in ((self._deadly, True), (self._weighs, False)):
+                group = _calls(self.batch, living, deaths)
+                if group:
+                    found.append((living, group))
 
     def tally_of(self, living: Living) -> Tally:
         """What counts ids of a kind."""
@@ -149,42 +160,60 @@ class Findings:
         """Look at the batch, and return what is counted."""
         given, capacity = self._sizes()
         at_once = capacity > 0 and self._is_small(capacity)
+        operations = self._carry(capacity) if at_once else None
         if not (at_once and self._follow_each_other()):
             for birth in self.batch.births:
                 bear(birth)
             self._to_be_born = []
-        if not at_once:
-            for living, group in self.dying:
-                mark_deaths(living, group, self.tally_of(living))
+        if operations is None:
+            self._begin_steps()
         for living, calls in self._weighs:
             self._weigh(living, calls)
-        if at_once:
-            self._look_at_once(given, capacity)
+        if operations is not None:
+            self._look_at_once(operations, given, capacity)
             counts = read(self.space, self.numbers)
             if given + counts[0].cleared <= capacity:
                 return counts if given == capacity else self._cut(given, counts)
         self._look_in_steps()
         return read(self.space, self.numbers)
 
+    def _carry(self, capacity: int) -> Operations:
+        """Bring all of a small batch to the space."""
+        brought = carried(self.space, 2 + len(self.edited.living),
+                          [calls for _, calls in self._deadly], self._of_pairs, capacity,
+                          self._timed)
+        self.numbers, self.tallies = brought.numbers, brought.tallies
+        self.dying += zip([living for living, _ in self._deadly], brought.dying)
+        return brought.operations
+
+    def _begin_steps(self) -> None:
+        """Bring what is counted with to the space, and let ids die."""
+        self.numbers, self.tallies = tallies(self.space, 2 + len(self.edited.living))
+        for living, calls in self._deadly:
+            group = dying(self.space, calls)
+            self.dying.append((living, group))
+            mark_deaths(living, group, self.tally_of(living))
+
     def _weigh(self, living: Living, calls: list[Call]) -> None:
         """Find new weights, after deaths."""
         space = self.space
         self.weighed.append((living, weighings(
             living, _first(space, calls), _weights(space, calls),
-            joined(space, _times(calls), np.int64), self.tally_of(living))))
+            joined(space, times_of(calls), np.int64), self.tally_of(living))))
 
     def _sizes(self) -> tuple[int, int]:
         """How many operations are given, and how many there may be with those of deaths."""
         given = capacity = sum(len(call.first) for call in self._of_pairs)
-        for living, group in self.dying:
+        for living, calls in self._deadly:
+            number = sum(len(call.first) for call in calls)
             for side in self.edited.sides:
                 if side.living is living:
-                    capacity += room_for_deaths(side, len(group.ids))
+                    capacity += room_for_deaths(side, number)
         return given, capacity
 
     def _is_small(self, capacity: int) -> bool:
         """Whether it is worth a single run; there who dies is not known before."""
-        return not (self.dying and self._weighs) and all(
+        return not (self._deadly and self._weighs) and all(
             is_small(self.space, capacity * side.directions) for side in self.edited.sides)
 
     def _follow_each_other(self) -> bool:
@@ -193,7 +222,7 @@ class Findings:
         return (not self._weighs and all(birth.weights is None for birth in births)
                 and len(births) == len({birth.living for birth in births}))
 
-    def _look_at_once(self, given: int, capacity: int) -> None:
+    def _look_at_once(self, operations: Operations, given: int, capacity: int) -> None:
         """Find the changes in one run, which writes them if nothing stands against it."""
         edited, dying = self.edited, dict(self.dying)
         alone = all(living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
@@ -207,12 +236,13 @@ class Findings:
                       "born": birth.number, "first": birth.first}
             looks.append(Look(side, tally, self.tally_of(side.living),
                               limits_for(side.store, counts, edited.pair_weight, alone), group))
-        self.changes = looked_at_once(self.space, self._operations(capacity), looks)
+        self.changes = looked_at_once(self.space, operations, looks)
 
     def _look_in_steps(self) -> None:
         """Find the changes step by step, and what it takes to write them."""
         space, edited = self.space, self.edited
-        operations = cleared_pairs(space, self.dying, edited.sides, self._operations())
+        operations = cleared_pairs(space, self.dying, edited.sides,
+                                   operations_of(space, self._of_pairs, self._timed))
         if not len(operations.kinds):
             return
         immortal = not self.dying and all(
@@ -228,19 +258,9 @@ class Findings:
     def _cut(self, given: int, counts: Sequence[Tally]) -> Sequence[Tally]:
         """Leave the changes away that there was room for, and nothing else."""
         number = given + int(counts[0].cleared)
-        self.changes = [Changes(*(array[: number * side.directions] for _, array in each.named()))
+        self.changes = [first_of(each, number * side.directions)
                         for side, each in zip(self.edited.sides, self.changes) if number]
         return counts
-
-    def _operations(self, capacity: int = 0) -> Operations:
-        """The operations that are given; behind them none, up to a number."""
-        space, calls = self.space, self._of_pairs
-        weights = None
-        if any(call.weights is not None for call in calls):
-            weights = _weights(space, calls, capacity)
-        kinds, first, second, *times = _pairs_of(space, calls, capacity,
-                                                 timed=len(calls) != len(self.batch.calls))
-        return Operations(kinds, first, second, weights, *times or [None])
 
     def reserved(self, counts: Sequence[Tally], totals: Totals) -> list[tuple[Rewriting, int]]:
         """What is left to be carried out, and the room of each."""
@@ -283,17 +303,12 @@ def _reserve_ids(edited: Edited, batch: Batch) -> None:
     edited.reserve_ids()
 
 
-@contextmanager
-def _back_to_life(births: list[Births], groups: list[tuple[Living, Dying]]) -> Iterator[None]:
-    """Let ids be born and die in a look; if that fails all is as before."""
-    try:
-        yield
-    except BaseException:
-        for living, group in groups:
-            forget_deaths(living, group.ids)
-        for birth in births:
-            unbear(birth)
-        raise
+def _bring_back(births: list[Births], groups: list[tuple[Living, Dying]]) -> None:
+    """Forget who has been born and has died in a look."""
+    for living, group in groups:
+        forget_deaths(living, group.ids)
+    for birth in births:
+        unbear(birth)
 
 
 def _refuse(batch: Batch, counts: Sequence[Tally]) -> None:
@@ -334,42 +349,9 @@ def _calls(batch: Batch, living: Living, deaths: bool) -> list[Call]:
             if call.living is living and (call.weights is None) == deaths]
 
 
-def _pairs_of(space: ExecutionSpace, calls: list[Call], capacity: int,
-              timed: bool) -> list[Array]:
-    """Kinds, first and second ids of operations, and times; from the host they travel together.
-
-    Up to a number there are others behind them, on no pair.
-    """
-    given = sum(len(call.first) for call in calls)
-    length, at = max(capacity, given), 0
-    kinds = np.full(length, CLEAR, np.int32)
-    for call in calls:
-        kinds[at : at + len(call.first)] = call.kind
-        at += len(call.first)
-    nowhere = [np.full(length - given, NOWHERE, np.int32)] if length > given else []
-    columns = [[*(call.first for call in calls), *nowhere],
-               [*(call.second for call in calls), *nowhere]]
-    if timed:
-        columns.append([*_times(calls), *nowhere])
-    if all(type(call.first) is type(call.second) is np.ndarray for call in calls):
-        together = np.concatenate([kinds, *(array for column in columns for array in column)])
-        packed = space.asarray(together.astype(np.int32, copy=False))
-        return [packed[at * length : (at + 1) * length] for at in range(1 + len(columns))]
-    return [space.asarray(kinds), *(joined(space, column, np.int32) for column in columns)]
-
-
 def _first(space: ExecutionSpace, calls: list[Call]) -> Array:
     return joined(space, [call.first for call in calls], np.int32)
 
 
-def _weights(space: ExecutionSpace, calls: list[Call], length: int = 0) -> Array:
-    weights = [np.ones(len(call.first), np.int64) if call.weights is None else call.weights
-               for call in calls]
-    rest = length - sum(map(len, weights))
-    if rest > 0:
-        weights.append(np.zeros(rest, np.int64))
-    return joined(space, weights, np.int64)
-
-
-def _times(calls: list[Call]) -> list[np.ndarray]:
-    return [np.arange(call.time, call.time + len(call.first)) for call in calls]
+def _weights(space: ExecutionSpace, calls: list[Call]) -> Array:
+    return joined(space, weights_of(calls), np.int64)

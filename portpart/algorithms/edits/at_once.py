@@ -51,10 +51,6 @@ from portpart.primitives.scan import TILE, scan_tile
 COMPARISONS = 1 << 15
 """So many comparisons of keys a lane makes in less time than it takes to launch a sort."""
 
-NOWHERE = 2**31 - 1
-"""No id: pairs of it come behind all others."""
-
-
 def is_small(space: ExecutionSpace, length: int) -> bool:
     """Whether so many keys are worth a single run."""
     return length <= TILE and length * length <= COMPARISONS * space.widest_team

@@ -6,6 +6,7 @@ edge exists say, is checked when the batch is applied.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -85,6 +86,11 @@ class Call(NamedTuple):
     def space(self) -> ExecutionSpace:
         """Where its arrays are."""
         return space_of(self.first)
+
+
+def times_of(calls: Iterable[Call]) -> list[np.ndarray]:
+    """When the entries of calls are made."""
+    return [np.arange(call.time, call.time + len(call.first), dtype=np.int32) for call in calls]
 
 
 class Batch:
@@ -272,16 +278,3 @@ def _refuse_outside(values: Array, last: int, where: str, what: str) -> None:
 
 def _repeated(values: Array, count: int) -> Array:
     return values if len(values) == count else values.repeat(count)
-
-
-def joined(space: ExecutionSpace, arrays: list[Array], dtype: Any) -> Array:
-    """Arrays one after the other in a space; those of the host travel together."""
-    if all(isinstance(array, np.ndarray) for array in arrays):
-        together = np.concatenate(arrays) if arrays else np.empty(0, dtype)
-        return space.asarray(together.astype(dtype, copy=False))
-    result = space.empty(sum(map(len, arrays)), dtype)
-    place = 0
-    for array in arrays:
-        result[place : place + len(array)] = space.asarray(array, dtype)
-        place += len(array)
-    return result

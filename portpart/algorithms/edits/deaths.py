@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from portpart.algorithms.edits.batch import Call, joined
+from portpart.algorithms.edits.batch import Call, times_of
+from portpart.algorithms.edits.columns import Sized, together
 from portpart.algorithms.edits.living import Dying, Living
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
 from portpart.backends.interface import Array, ExecutionSpace
@@ -15,16 +16,20 @@ from portpart.graphs.row_store import TEAM, Rows, extended
 from portpart.primitives.scan import offsets_from_counts
 
 
-def dying(space: ExecutionSpace, calls: Sequence[Call]) -> Dying:
-    """Those of some calls; nobody has died yet."""
+def columns_of_deaths(calls: Sequence[Call]) -> tuple[Sized, list[Sized]]:
+    """What `Dying` takes of some calls: weights, and the other arrays; nobody has died yet."""
     number = sum(len(call.first) for call in calls)
-    times = [np.arange(call.time, call.time + len(call.first), dtype=np.int32) for call in calls]
     lenient = [np.full(len(call.first), call.kind, np.int32) for call in calls]
     died, weights = np.empty(number, np.int32), np.empty(number, np.int64)  # filled in the space
-    packed = joined(space, [weights.view(np.int32), *(call.first for call in calls), *times,
-                            *lenient, died], np.int32)
-    ids, times, lenient, died = (packed[at * number : (at + 1) * number] for at in range(2, 6))
-    return Dying(ids, times, lenient, died, packed[: 2 * number].view(np.int64))
+    return (number, [weights]), [(number, [call.first for call in calls]),
+                                 (number, times_of(calls)), (number, lenient), (number, [died])]
+
+
+def dying(space: ExecutionSpace, calls: Sequence[Call]) -> Dying:
+    """Those of some calls."""
+    wide, narrow = columns_of_deaths(calls)
+    weights, ids, times, lenient, died = together(space, [wide], narrow)
+    return Dying(ids, times, lenient, died, weights)
 
 
 def cleared_pairs(space: ExecutionSpace, groups: Sequence[tuple[Living, Dying]],

@@ -72,12 +72,19 @@ class Editable(Edited):
             if self._marks:
                 self._log.append(update)
             else:
-                self._begin += len(self._log) + 1
-                self._log.clear()
+                self._forget()
+                self._begin += 1
         return update
+
+    def _forget(self) -> None:
+        """Keep nothing of the edits so far, to which nobody can go back."""
+        self._begin += len(self._log)
+        self._log.clear()
 
     def mark(self) -> Mark:
         """Return a mark of the state as it is, for `undo`; edits are kept as long as it is."""
+        if not self._marks:
+            self._forget()
         mark = Mark(self._begin + len(self._log))
         self._marks.add(mark)
         return mark

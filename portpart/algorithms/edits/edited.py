@@ -14,7 +14,9 @@ class Edited:
     ----------
     space : ExecutionSpace
     living : list of Living
-        The kinds of ids; the first are vertices.
+        The kinds of ids.
+    vertices : Living
+        The first of them.
     num_pairs, pair_weight : int
         Arcs or pins, and their total weight.
     sides : list of Side
@@ -27,14 +29,9 @@ class Edited:
 
     def __init__(self, space: ExecutionSpace, living: list[Living], num_pairs: int,
                  pair_weight: int) -> None:
-        self.space, self.living = space, living
+        self.space, self.living, self.vertices = space, living, living[0]
         self.num_pairs, self.pair_weight = num_pairs, pair_weight
         self.numbering = object()
-
-    @property
-    def vertices(self) -> Living:
-        """The vertices."""
-        return self.living[0]
 
     def reserve_ids(self) -> None:
         """Have rows for all ids that have been given out."""

@@ -102,21 +102,20 @@ class Side:
         What the rows and their elements are.
     swapped : bool
         Whether the second of a pair is the row.
+
+    Attributes
+    ----------
+    both : bool
+        Whether rows and elements are the same, so that a pair stands in two rows.
+    directions : int
+        Keys for each pair.
     """
 
     def __init__(self, store: RowStore, living: Living, elements: Living, swapped: bool) -> None:
         self.store, self.living, self.elements, self.swapped = store, living, elements, swapped
+        self.both = living is elements
+        self.directions = 2 if self.both else 1
         self._deaths = Deaths(living.deaths, elements.deaths)
-
-    @property
-    def both(self) -> bool:
-        """Whether rows and elements are the same, so that a pair stands in two rows."""
-        return self.living is self.elements
-
-    @property
-    def directions(self) -> int:
-        """Keys for each pair."""
-        return 2 if self.both else 1
 
     @property
     def deaths(self) -> Deaths:
@@ -159,6 +158,12 @@ def empty_changes(space: ExecutionSpace, length: int, keys: Array | None = None)
         keys = words[3 * length : 4 * length]
     ranks = words[(3 + own) * length :].view(np.int32)[:length]
     return Changes(keys, was, will, ranks, deltas)
+
+
+def first_of(changes: Changes, number: int) -> Changes:
+    """The first of some changes."""
+    return Changes(changes.keys[:number], changes.was[:number], changes.will[:number],
+                   changes.ranks[:number], changes.deltas[:number])
 
 
 def turned_back(store: RowStore, changes: Changes, tally: Tally) -> Changes:

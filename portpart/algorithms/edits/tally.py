@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -61,18 +62,28 @@ class Tally(Words):
 
 def tallies(space: ExecutionSpace, count: int) -> tuple[Array, list[Tally]]:
     """So many tallies in one array."""
+    array = space.asarray(begun(count).copy())
+    return array, split(array)
+
+
+@cache
+def begun(count: int) -> np.ndarray:
+    """Words of so many tallies on the host that have counted nothing; not to be written to."""
+    words = np.zeros(count * len(Tally.indices), np.int64)
+    words[:: len(Tally.indices)] = NONE
+    words.flags.writeable = False
+    return words
+
+
+def split(array: Array) -> list[Tally]:
+    """The tallies of an array."""
     words = len(Tally.indices)
-    begin = np.zeros(count * words, np.int64)
-    begin[::words] = NONE
-    array = space.asarray(begin)
-    return array, [Tally(array[at : at + words]) for at in range(0, count * words, words)]
+    return [Tally(array[at : at + words]) for at in range(0, len(array), words)]
 
 
 def read(space: ExecutionSpace, array: Array) -> Sequence[Tally]:
     """The tallies of an array, on the host."""
-    words = len(Tally.indices)
-    numbers = space.to_host(array).tolist()
-    return [Tally(numbers[at : at + words]) for at in range(0, len(numbers), words)]
+    return split(space.to_host(array).tolist())
 
 
 @device

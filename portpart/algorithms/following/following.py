@@ -226,9 +226,9 @@ class Following:
         number = int(moved.sum())
         return number, number if self.sizes is None else int(self.sizes[: len(old)][moved].sum())
 
-    def moves(self) -> Moves:
+    def moves(self, last: Round) -> Moves:
         """What the last round has moved, to take it back; as long as there is no other round."""
-        count = self.last.journaled
+        count = last.journaled
         return Moves(self.journal.listed[:count], self.journal.left[:count])
 
     def take_back(self, moves: Moves, undoing: bool = False) -> None:
