@@ -54,7 +54,7 @@ class ScheduleOptions:
     finest_once: RefinementOptions | None = option(
         None, "The pass over a finest level that gets one, if that differs.")
     temperatures_for_many: tuple[float, ...] | None = option(
-        None, "The temperatures of coarse levels into more than 32 blocks, if they differ.", min=0,
+        None, "The temperatures of all levels into more than 32 blocks, if they differ.", min=0,
         max=1)
 
     def __post_init__(self) -> None:
@@ -64,7 +64,8 @@ class ScheduleOptions:
         """The same for so many blocks."""
         if num_blocks <= MANY_BLOCKS or self.temperatures_for_many is None:
             return self
-        return replace(self, temperatures=self.temperatures_for_many, temperatures_for_many=None)
+        return replace(self, temperatures=self.temperatures_for_many, temperatures_for_many=None,
+                       finest_temperatures=self.temperatures_for_many)
 
     def passes(self, depth: int, graph: EitherGraph) -> tuple[float, ...]:
         """The temperatures of a level, 0 being the finest."""
