@@ -26,6 +26,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "x.blif").write_text(BLIF)
     matrix = sp.csr_array(np.array([[0, 1, 1], [0, 1, 0], [1, 0, 0]]))
     scipy.io.mmwrite(tmp_path / "x.mtx", matrix)
+    (tmp_path / "g.graph").write_text("2 1\n2\n1\n")
     return tmp_path
 
 
@@ -126,6 +127,7 @@ def test_generate_makes_netlists(here: Path) -> None:
     (("info", "x.mtx", "--diagonal"), "--diagonal is for hypergraphs"),
     (("info", "x.hgr", "--model", "row-net"), "model does not apply to hmetis files"),
     (("convert", "x.hgr", "y.graph"), "hypergraphs are written as .hgr"),
+    (("convert", "g.graph", "y.hgr"), "g.graph: a graph by its name (metis)"),
     (("convert", "x.blif", "y.hgr", "--model", "star"), "--model star makes a graph"),
     (("evaluate", "x.hgr", "part", "--names"), "does not name its vertices"),
     (("generate", "netlist", "30", "-o", "y.graph"), "hypergraphs are written as .hgr"),

@@ -8,15 +8,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import InputError, OutOfMemory
+from portpart.errors import GraphFormatError, InputError, OutOfMemory
 from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.formats import bookshelf, hmetis, ispd98, matrix_nets, patoh
-from portpart.io.known import FORMATS
+from portpart.io.known import FORMATS, format_of_name
 from portpart.io.netlist.netlist import Netlist, distinct
 from portpart.io.netlists import netlist_of
 from portpart.io.reading import checked_limit
-from portpart.io.sniff import BOOKSHELF_BEGINS, MATRIX_MARKET_BEGINS, netlist_format
+from portpart.io.sniff import (
+    BOOKSHELF_BEGINS,
+    MATRIX_MARKET_BEGINS,
+    is_metis,
+    netlist_format,
+)
 from portpart.io.text.files import PathLike, Source, read_source
 from portpart.io.text.foreign import refuse_foreign
 from portpart.io.text.packed import bare_name
@@ -24,6 +29,9 @@ from portpart.options import checked_flag, shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
+
+ANY_TEXT = ".txt"
+"""Suffix of edge lists that all kinds of files have."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,8 @@ def read_hypergraph(
         ``"hmetis"``, ``"patoh"``, ``"ispd98"``, ``"bookshelf"``, ``"matrix-market"``,
         ``"verilog"``, ``"blif"`` or ``"aiger"``.  Default: what the content shows, else what the
         suffix says (``.hgr``, ``.u``, ``.net``, ``.netD``, ``.nets``, ``.aux``, ``.mtx``, ``.v``,
-        ``.blif``, ``.aig``, ``.aag``), else hMETIS.
+        ``.blif``, ``.aig``, ``.aag``), else hMETIS; files that are graphs by their name or, as
+        METIS graphs, by their content are refused.
     model, diagonal
         Matrix Market: as in :func:`portpart.as_hypergraph`.
     top : str, optional
@@ -142,8 +151,20 @@ def _recognised(source: Source) -> str:
     if netlist in ("blif", "aiger"):
         return netlist
     if hint is None:
+        _refuse_graph(source)
         refuse_foreign(source)
     return hint or netlist or "hmetis"
+
+
+def _refuse_graph(source: Source) -> None:
+    """Raise for a graph by its name, or by its content: most METIS graphs follow hMETIS, too."""
+    any_text = bare_name(source.name.lower()).endswith(ANY_TEXT)
+    named = None if any_text else format_of_name(source.name)
+    if named or is_metis(source):
+        raise GraphFormatError(
+            f"{source.name}: a graph by its {'name' if named else 'content'} ({named or 'metis'}), "
+            "which portpart.io.read reads; format='hmetis' (--format hmetis) takes it for a "
+            "hypergraph")
 
 
 def _parsed(name: str, source: Source, options: dict[str, Any]) -> Hypergraph:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import NamedTuple, NoReturn
 
 from portpart.errors import GraphFormatError, InputError
@@ -148,6 +149,11 @@ def fits_metis(source: Source) -> bool:
     return promise is not None and promise.is_kept(*count_numbers(source.data, metis.SYNTAX))
 
 
+def is_metis(source: Source) -> bool:
+    """Whether a file is a METIS graph throughout."""
+    return fits_metis(source) and _parses(metis, source)
+
+
 def fits_hmetis(source: Source, sample: Sample) -> bool:
     """Whether a file follows both hMETIS and, by the numbers on all its lines, edge lists.
 
@@ -156,11 +162,13 @@ def fits_hmetis(source: Source, sample: Sample) -> bool:
     if not sample.is_like_edges or not is_count(sample.rows[0][0]):
         return False
     lines, width = int(sample.rows[0][0]) + 1, len(sample.rows[0])
-    if not (_may_hold(source, lines * width) and has_width(source.data, TABLE_SYNTAX, width)
-            and count_numbers(source.data, TABLE_SYNTAX)[0] == lines):
-        return False
+    return (_may_hold(source, lines * width) and has_width(source.data, TABLE_SYNTAX, width)
+            and count_numbers(source.data, TABLE_SYNTAX)[0] == lines and _parses(hmetis, source))
+
+
+def _parses(format: ModuleType, source: Source) -> bool:
     try:
-        hmetis.parse(source)
+        format.parse(source)
     except (InputError, MemoryError):
         return False
     return True

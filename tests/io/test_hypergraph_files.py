@@ -185,6 +185,25 @@ def test_graphs_are_not_read_from_hypergraph_files(tmp_path: Path) -> None:
         graph_io.read(tmp_path / "x.hgr")
 
 
+RING = "4 4\n2 4\n1 3\n2 4\n1 3\n"
+
+
+@pytest.mark.parametrize(("name", "text", "message"), [
+    ("x.graph", "1 2\n1 2\n", r"a graph by its name \(metis\)"),
+    ("x.csv", "1 2\n1 2\n", r"a graph by its name \(edge-list\)"),
+    ("x.graph.gz", gzip.compress(b"1 2\n1 2\n"), r"a graph by its name \(metis\)"),
+    ("x.npz", b"PK\x03\x04", r"a graph by its name \(npz\)"),
+    ("x", RING, r"a graph by its content \(metis\), which portpart.io.read reads"),
+    ("x.txt", RING, r"a graph by its content \(metis\), .*--format hmetis")])
+def test_graphs_are_not_taken_for_hypergraphs(name: str, text: str | bytes, message: str,
+                                              tmp_path: Path) -> None:
+    """Nearly every METIS graph could be read as a hypergraph."""
+    with pytest.raises(GraphFormatError, match=message):
+        read(text, tmp_path, name)
+    if name != "x.npz":
+        assert read(text, tmp_path, name, format="hmetis").num_pins > 0
+
+
 def test_the_catalogue_of_hypergraphs_is_complete() -> None:
     require(DATA / "CATALOG.md")
     assert len(hypergraphs()) == 33
