@@ -291,15 +291,17 @@ def _group_nets(hypergraph: Any) -> None:
 
 def _grow_on_nets(hypergraph: Any) -> None:
     from portpart.algorithms.balance.limits import Balance
+    from portpart.algorithms.balance.overload import with_heavy_apart
     from portpart.algorithms.initial.options import GrowingOptions
     from portpart.algorithms.multilevel.grown import grown_parts
     from portpart.algorithms.objectives.candidates import costs_and_weights
     from portpart.algorithms.objectives.net_cost import net_objective
 
     mean = hypergraph.total_vertex_weight // 6
-    parts = grown_parts(hypergraph, Balance(6, mean + mean // 9 + 1, mean),
-                        GrowingOptions(hierarchies=2), 3)
+    balance = Balance(6, mean + mean // 9 + 1, mean)
+    parts = grown_parts(hypergraph, balance, GrowingOptions(hierarchies=2), 3)
     costs_and_weights(hypergraph, parts, 6, net_objective("km1"))
+    with_heavy_apart(hypergraph, parts, balance)
 
 
 def _coarsen_nets(hypergraph: Any) -> None:

@@ -241,7 +241,7 @@ def read_numbers(data: bytes, folder: Path) -> None:
     path = folder / "numbers"
     path.write_bytes(data)
     text = data.decode("utf-8", "replace")
-    shares = files.read_numbers(str(path))
+    shares = files.read_shares(files.AT + str(path))
     for numbers in (shares, text.split(",")):
         wanted = _unless_refused(target_weights, 1000, max(1, len(numbers)), numbers)
         if wanted is not None:
