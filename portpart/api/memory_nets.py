@@ -16,6 +16,7 @@ from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
 from portpart.algorithms.objectives import pin_state
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, PinState
+from portpart.algorithms.refinement.state import Sizes
 from portpart.api.memory_model import (
     OF_VERTEX,
     OF_WORD,
@@ -165,7 +166,8 @@ class NetModel(MemoryModel):
         assert isinstance(finest, NetLevelSize)
         pins = finest.num_arcs
         sizes = pin_state.NetSizes(finest.num_vertices, finest.num_nets, pins, finest.large,
-                                   num_blocks, pins if self.lines_up else 0)
+                                   num_blocks, pins if self.lines_up else 0,
+                                   Sizes(finest.num_vertices, pins, num_blocks).hubs)
         return super().refining_bytes(finest, num_blocks) + PinState.num_bytes(sizes)
 
 

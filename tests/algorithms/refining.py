@@ -127,7 +127,11 @@ class Phases:
         self.run.incumbent.touched[: self.n] = 1
         self.level.marked = 0
         self.launch(self.n, begin_vertex, team=1)
+        self.begin_hubs()
         self.refresh()
+
+    def begin_hubs(self) -> None:
+        """Do what is to be done once about hubs."""
 
     def refresh(self) -> None:
         dirty, self.level.marked = int(self.level.marked), 0
@@ -135,6 +139,9 @@ class Phases:
         kernels = ByDegree(refresh_gain, DIRTY, self.objective.rules)
         self.launch(dirty, kernels.few(self.counter, int(self.level.few_arcs)))
         self.launch(dirty, kernels.many(self.counter), self.objective.rules.team_of_many)
+        self.refresh_hubs(kernels)
+
+    def refresh_hubs(self, kernels: ByDegree) -> None:
         self.launch(int(self.level.hubs), kernels.of_hub(self.counter), team=HUB_TEAM)
 
     def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:

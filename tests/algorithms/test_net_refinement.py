@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,23 +10,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.objectives.cut import COUNTING_TEAM
 from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
 from portpart.algorithms.objectives.net_sets import PIECE
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     MAX_SMALL,
     SMALL_TEAM,
+    NetWords,
     net_rows,
     words_for,
+    words_of_hub,
 )
 from portpart.algorithms.objectives.total import net_values, total_cost
+from portpart.algorithms.refinement.by_degree import ByDegree
+from portpart.algorithms.refinement.hub_pieces import clear_sums, sum_piece, take_to_pieces
 from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.net_afterburner import MAX_GROUP
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
     settling,
-    touch_nets_of_hubs,
     touch_nets_of_moves,
+    touch_nets_of_pieces,
 )
 from portpart.algorithms.refinement.on_nets import rule_for
 from portpart.algorithms.refinement.program import Widths
@@ -158,20 +164,22 @@ def losses(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int, block: i
     moved[v] = block
     total = 0
     weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
+    rows = nets_of(hypergraph)
     for net in nets:
-        pins = nets_of(hypergraph)[net]
+        pins = rows[net]
         before, after = (PRICES[name](len({int(p[u]) for u in pins})) for p in (part, moved))
         total += weights[net] * max(0, after - before)
     return total
 
 
-def assert_gains_are_right(phases: Phases, hypergraph: Hypergraph, name: str) -> None:
-    """Best target, gain and filter of every vertex on a boundary, by costs before and after."""
+def assert_gains_are_right(phases: Phases, hypergraph: Hypergraph, name: str,
+                           vertices: Sequence[int] | None = None) -> None:
+    """Best target, gain and filter of vertices on a boundary, by costs before and after."""
     cache, flags = phases.run.cache, copied(phases.run.active.flags)
     part, target, gain = map(copied, (phases.run.moves.part, cache.best_target, cache.gain))
     vertex_nets = rows_of(hypergraph.vertex_offsets, hypergraph.vertex_nets)
     before = cost(hypergraph, part, name)
-    for v in np.flatnonzero(flags).tolist():
+    for v in np.flatnonzero(flags).tolist() if vertices is None else vertices:
         row = ties(hypergraph, part, name, v, vertex_nets[v])
         own = row.pop(int(part[v]), 0)
         if not row:
@@ -188,7 +196,32 @@ def assert_gains_are_right(phases: Phases, hypergraph: Hypergraph, name: str) ->
 
 
 class NetPhases(Phases):
-    """The same for nets."""
+    """The same for nets, with hubs in pieces."""
+
+    rows: Any
+
+    @property
+    def pieces(self) -> int:
+        return int(NetWords(copied(self.rows.state.words.array)).pieces)
+
+    def begin_hubs(self) -> None:
+        """Have room for the hubs of any degree."""
+        state, n, pins = self.rows.state, self.n, self.graph.num_entries
+        state = state.replaced(**{
+            name: self.space.empty(size, dtype) for name, size, dtype in (
+                ("piece_vertex", n + pins, np.int32), ("piece_begin", n + pins, np.int64),
+                ("hub_row", n, np.int32), ("hub_sums", n * words_of_hub(self.k), np.int64))})
+        self.rows = self.rows.replaced(state=state)
+        self.launch(int(self.level.hubs), take_to_pieces, team=1)
+
+    def refresh_hubs(self, kernels: ByDegree) -> None:
+        if words_for(self.k) > 1:
+            super().refresh_hubs(kernels)
+            return
+        hubs, price = int(self.level.hubs), self.objective.rules.price
+        self.launch(hubs, clear_sums, team=COUNTING_TEAM)
+        self.launch(self.pieces, sum_piece(price, self.counter), team=LARGE_TEAM)
+        self.launch(hubs, kernels.of_hub(self.counter, summed=True), team=COUNTING_TEAM)
 
     def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:
         moves, count = self.run.moves, len(vertices)
@@ -198,10 +231,9 @@ class NetPhases(Phases):
             array[:] = self.space.asarray(changed)
         moves.listed[:count] = self.space.asarray(vertices, np.int32)
         self.level.moves = count
-        rows: Any = self.rows
-        words, price = rows.state.words, self.objective.rules.price
+        words, price = self.rows.state.words, self.objective.rules.price
         self.launch(count, touch_nets_of_moves)
-        self.launch(int(self.level.hubs), touch_nets_of_hubs, team=LARGE_TEAM)
+        self.launch(self.pieces, touch_nets_of_pieces, team=LARGE_TEAM)
         small, large = settling(price)
         listed = type(words)(copied(words.array))
         self.launch(int(listed.small_touched), small, team=SMALL_TEAM)
@@ -229,6 +261,67 @@ def test_gains_stay_right_through_moves(space: ExecutionSpace, k: int, objective
             hypergraph, copied(phases.run.moves.part), objective)
         phases.refresh()
     assert_gains_are_right(phases, hypergraph, objective)
+
+
+def with_hubs(weighted: bool = False) -> Hypergraph:
+    """Vertices of 2,600, 1,024 and 300 nets, one of 20 in no net of others, among 900."""
+    random = np.random.default_rng(5)
+    rows = [[hub, *random.choice(np.arange(4, 900), random.integers(1, 4), replace=False).tolist()]
+            for hub, count in ((0, 2600), (1, 1024), (2, 300)) for _ in range(count)]
+    rows += [[3, 4]] * 20 + [
+        random.choice(np.arange(4, 900), 3, replace=False).tolist() for _ in range(900)]
+    weights = random.integers(0, 2**33, len(rows)).tolist() if weighted else None
+    return hypergraph_of(rows, 900, weights)
+
+
+@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize(("k", "weighted"), [(2, False), (64, False), (64, True), (65, False)])
+def test_gains_of_hubs_in_several_pieces_stay_right(space: ExecutionSpace, k: int, weighted: bool,
+                                                    objective: str) -> None:
+    """Where they move, where others do, and where nothing is known but that they have changed."""
+    hypergraph = with_hubs(weighted)
+    phases = NetPhases(space, hypergraph, random_part(hypergraph, k), k, hub_degree=256,
+                       objective=net_objective(objective))
+    assert phases.pieces == 3 + 1 + 1
+    random = np.random.default_rng(1)
+    for movers in ([0, 2], list(range(5, 300)), [1]):
+        assert_gains_are_right(phases, hypergraph, objective, [0, 1, 2])
+        part = copied(phases.run.moves.part)
+        phases.move(np.array(movers), (part[movers] + random.integers(1, k, len(movers))) % k)
+        phases.refresh()
+    assert_gains_are_right(phases, hypergraph, objective, [0, 1, 2])
+
+
+def test_a_hub_inside_its_block_has_no_target(space: ExecutionSpace) -> None:
+    """All is in one block but a vertex that has no net with the hubs; then others leave."""
+    hypergraph = hypergraph_of([[0, v] for v in range(1, 400)] + [[400, 401]], 402)
+    part = np.zeros(402, np.int32)
+    part[401] = 1
+    phases = NetPhases(space, hypergraph, part, 2, hub_degree=256,
+                       objective=net_objective("km1"))
+    assert copied(phases.run.cache.best_target)[0] == -1
+    assert copied(phases.run.active.flags)[0] == 0
+    phases.move(np.arange(1, 300), np.ones(299, np.int32))
+    phases.refresh()
+    assert copied(phases.run.cache.best_target)[0] == 1
+    assert_gains_are_right(phases, hypergraph, "km1", [0])
+
+
+@pytest.mark.parametrize("k", [2, 64, 65])
+def test_every_space_refines_hubs_alike(space: ExecutionSpace, k: int) -> None:
+    """From a start that is balanced, and from one that is not."""
+    hypergraph, value = with_hubs(), net_objective("km1")
+    for start in (random_part(hypergraph, k),
+                  (np.random.default_rng(1).random(900) ** 3 * k).astype(np.int32)):
+        found = []
+        for each in (space, reference()):
+            refiner, here = refiner_at(each, hypergraph, start, k, "0.5", objective=value)
+            outcome = dict(refiner.refine(here, FILTER_RATIO))
+            found.append((outcome, copied(refiner.best).tolist()))
+        assert found[0] == found[1]
+        assert int(refiner.level.hubs) == 3
+        assert_outcome_is_true(hypergraph, k, "km1", outcome, copied(refiner.best), "0.5")
+        assert outcome["cut"] < cost(hypergraph, start, "km1")
 
 
 def agreed(hypergraph: Hypergraph, part: np.ndarray, wishes: dict[int, int],

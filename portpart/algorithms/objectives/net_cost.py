@@ -9,6 +9,7 @@ ties to it (`net_ties.py`), as it is for the cut of a graph.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -18,6 +19,11 @@ from portpart.algorithms.objectives.cut import (
     mean_of_admitted,
     one_distance,
     weight_itself,
+)
+from portpart.algorithms.objectives.hub_ties import (
+    SUMMED_TIES,
+    is_split_by_sums,
+    note_loss_by_sums,
 )
 from portpart.algorithms.objectives.net_ties import (
     AT_ONCE,
@@ -82,6 +88,9 @@ def soed_price(spread):
         price = spread
     return price
 
+
+SUMMED = Valuation(SUMMED_TIES, weight_itself)
+"""How the blocks of a hub are valued whose ties are summed up."""
 
 PRICES = {"km1": km1_price, "cut": cut_price, "soed": soed_price}
 """What a net of weight 1 costs, from the number of blocks that it touches."""
@@ -213,4 +222,6 @@ def net_objective(name: str) -> Objective:
     counted = Valuation(counted_ties(price), weight_itself)
     rules = Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted, counted,
                   COUNTING_TEAM, crosses=is_split, note=note_losses(price), price=price)
+    rules = replace(rules, summed=replace(
+        rules, many=SUMMED, crosses=is_split_by_sums, note=note_loss_by_sums))
     return Objective(rules, Tables(max_distance=1), max_of_few, wide_degree=32, lone_lanes=False)

@@ -44,6 +44,9 @@ CAPACITY = BITS
 AT_ONCE = 4
 """Nets or pins that a lane of several asks for at once, as each access takes very long."""
 
+STAYING, BOTH_KINDS = BITS, 2 * BITS
+"""Where the ties of nets that stay begin, if they are added up apart, and where they end."""
+
 BASE, WIDEST, NOTES = 0, 1, 2
 """What `Ties.blocks` notes: the first block that is counted, and how many blocks a net may touch
 that makes them candidates; and how much that is."""
@@ -93,12 +96,6 @@ def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
 
 
 @device
-def blocks_beside(net, bit, graph: NetRows):
-    """The blocks that a net with one word touches, but for the one of `bit` if a pin is alone."""
-    return graph.state.sets[2 * net] & ~(graph.state.sets[2 * net + 1] & bit)
-
-
-@device
 def net_at(place, end, graph: NetRows):
     """The net at a place of a row that ends at `end`; behind it the last one, for no branch."""
     return int64(graph.targets[min(place, end - 1)])
@@ -111,62 +108,76 @@ def weight_at(place, end, net, graph: NetRows):
 
 
 @cache
-def add_to_blocks(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
+def add_to_blocks(price: DeviceFunction, apart: bool) -> DeviceFunction:
+    """Device function for a price, and whether ties of nets that stay are added apart."""
 
     @device
-    def add_to_blocks(blocks, weight, ties: Ties):
-        """Add what a net of this weight ties to its other blocks."""
-        others = popcount(blocks)
+    def add_to_blocks(blocks, alone, weight, first, ties: Ties):
+        """Add what a net of this weight and these blocks ties to those where others are.
+
+        `alone` is the bit of the vertex's block if no other pin is there, else 0: the net stays.
+        Returns what it ties to each of them if it stays.
+        """
+        left = uint64(blocks & ~alone)
+        others = popcount(left)
         tie = (price(others + 1) - price(others)) * weight
+        place = int64(first)
+        if apart:
+            place += STAYING * int64(alone == 0)
         if tie != 0:
-            left = uint64(blocks)
             while left != 0:
-                team_atomic_add(ties.weights, ctz(left), tie)
+                team_atomic_add(ties.weights, place + ctz(left), tie)
                 left &= left - uint64(1)
-        return tie
+        return tie * int64(alone == 0)
 
     return add_to_blocks
 
 
 @cache
-def add_ties_of_one_word(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-    add = add_to_blocks(price)
+def add_ties_of_one_word(price: DeviceFunction, apart: bool) -> DeviceFunction:
+    """Device function for a price, and whether ties of nets that stay are added apart."""
+    add = add_to_blocks(price, apart)
 
     @device
-    def add_ties_of_one_word(v, here, graph: NetRows, ties: Ties):
-        """Add up what ties v to all blocks, where a word has them.
+    def add_ties_of_one_word(begin, end, here, first, graph: NetRows, ties: Ties):
+        """Add up what ties a vertex in block `here` to all blocks, where a word has them.
 
-        A lane of several asks for what it has to know of AT_ONCE nets before it adds any: atomics
-        wait for all that was asked before them, so nothing else would overlap.
+        By its nets in the places begin ... end-1; block b is at first + b.  A lane of several asks
+        for what it has to know of AT_ONCE nets before it adds any: atomics wait for all that was
+        asked before them, so nothing else would overlap.  Returns the ties of nets that stay.
         """
         bit = bit_of(here)
-        end = int64(graph.end[v])
         width = team_size()
+        staying = int64(0)
         if width == 1:
-            for place in range(graph.begin[v], end):
+            for place in range(begin, end):
                 net = int64(graph.targets[place])
                 weight = value_or(graph.nets.weights, net, 1)
-                add(blocks_beside(net, bit, graph), weight, ties)
+                alone = graph.state.sets[2 * net + 1] & bit
+                staying += add(graph.state.sets[2 * net], alone, weight, first, ties)
         else:
-            for place in range(graph.begin[v] + lane(), end, AT_ONCE * width):
+            for place in range(begin + lane(), end, AT_ONCE * width):
                 net_0 = net_at(place, end, graph)
                 net_1 = net_at(place + width, end, graph)
                 net_2 = net_at(place + 2 * width, end, graph)
                 net_3 = net_at(place + 3 * width, end, graph)
-                blocks_0 = blocks_beside(net_0, bit, graph)
-                blocks_1 = blocks_beside(net_1, bit, graph)
-                blocks_2 = blocks_beside(net_2, bit, graph)
-                blocks_3 = blocks_beside(net_3, bit, graph)
+                blocks_0 = graph.state.sets[2 * net_0]
+                blocks_1 = graph.state.sets[2 * net_1]
+                blocks_2 = graph.state.sets[2 * net_2]
+                blocks_3 = graph.state.sets[2 * net_3]
+                alone_0 = graph.state.sets[2 * net_0 + 1] & bit
+                alone_1 = graph.state.sets[2 * net_1 + 1] & bit
+                alone_2 = graph.state.sets[2 * net_2 + 1] & bit
+                alone_3 = graph.state.sets[2 * net_3 + 1] & bit
+                weight_0 = weight_at(place, end, net_0, graph)
                 weight_1 = weight_at(place + width, end, net_1, graph)
                 weight_2 = weight_at(place + 2 * width, end, net_2, graph)
                 weight_3 = weight_at(place + 3 * width, end, net_3, graph)
-                add(blocks_0, weight_at(place, end, net_0, graph), ties)
-                add(blocks_1, weight_1, ties)
-                add(blocks_2, weight_2, ties)
-                add(blocks_3, weight_3, ties)
-        return end
+                staying += add(blocks_0, alone_0, weight_0, first, ties)
+                staying += add(blocks_1, alone_1, weight_1, first, ties)
+                staying += add(blocks_2, alone_2, weight_2, first, ties)
+                staying += add(blocks_3, alone_3, weight_3, first, ties)
+        return staying
 
     return add_ties_of_one_word
 
@@ -243,7 +254,7 @@ def note_words(price: DeviceFunction) -> DeviceFunction:
 def count_ties(price: DeviceFunction) -> DeviceFunction:
     """Device function for a price."""
     tie_of_pin, note = tie_of(price), note_words(price)
-    add_ties = add_ties_of_one_word(price)
+    add_ties = add_ties_of_one_word(price, False)
 
     @device
     def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks):
@@ -257,7 +268,7 @@ def count_ties(price: DeviceFunction) -> DeviceFunction:
         widest = int64(ties.blocks[WIDEST])
         wide = int64(0)
         if graph.state.words.width == 1:
-            add_ties(v, here, graph, ties)
+            add_ties(int64(graph.begin[v]), int64(graph.end[v]), here, 0, graph, ties)
         else:
             for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
                 net = graph.targets[place]

@@ -87,6 +87,8 @@ class Rules:
     price : DeviceFunction or None
         ``price(spread)``: what a net of weight 1 costs that touches so many blocks; None where arcs
         cost something.
+    summed : Rules or None
+        The same functions for hubs whose ties are summed up beforehand.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Rules:
     crosses: DeviceFunction = has_arc_outside
     note: DeviceFunction | None = None
     price: DeviceFunction | None = None
+    summed: Rules | None = None
 
 
 class Shape(NamedTuple):

@@ -35,6 +35,9 @@ SMALL_TEAM, LARGE_TEAM = 8, 256
 BITS, WORD_SHIFT = 64, 6
 """Blocks in a word of a set, and their logarithm."""
 
+HUB_PIECE = 1024
+"""Nets in a piece of a hub, at most."""
+
 ALONE_CHANGED, PRESENT_CHANGED = 1, 2
 """What changes of a net: the blocks with one of its pins only, or those that it touches, too."""
 
@@ -47,7 +50,8 @@ TOUCHED, ALONE = 1, 2
 class NetSizes:
     """Sizes of the largest hypergraph that is refined; coarser ones have no more large nets.
 
-    `large` is at least their number, and one; `lined_up` are pins, where large nets sort theirs.
+    `large` is at least their number, and one; `lined_up` are pins, where large nets sort theirs;
+    `hubs` is the most vertices of many nets that are taken to pieces.
     """
 
     vertices: int
@@ -56,6 +60,7 @@ class NetSizes:
     large: int
     blocks: int
     lined_up: int = 0
+    hubs: int = 0
 
     @property
     def words(self) -> int:
@@ -67,6 +72,20 @@ class NetSizes:
     def listed(self) -> int:
         """Blocks that nets list, where sets have more than a word."""
         return 0 if words_for(self.blocks) == 1 else self.pins
+
+
+def _of_summed(size: NetSizes) -> int:
+    """Hubs whose ties are summed up piece by piece: where a word has all blocks."""
+    return size.hubs if words_for(size.blocks) == 1 else 0
+
+
+def _of_pieces(size: NetSizes) -> int:
+    return size.hubs and size.hubs + size.pins // HUB_PIECE
+
+
+def words_of_hub(num_blocks: int) -> int:
+    """Numbers that are summed up for a hub (`hub_ties.py`)."""
+    return 2 * num_blocks + 2
 
 
 def words_for(num_blocks: int) -> int:
@@ -98,6 +117,7 @@ class NetWords(Words):
     large_listed: Any  # and with them
     small_touched: Any  # nets whose pins move
     large_touched: Any
+    pieces: Any  # of hubs
 
 
 class PinState(WorkRecord):
@@ -127,6 +147,14 @@ class PinState(WorkRecord):
     line : array of int32
         Pins of large nets in the order of their moves, where that is not the one they are stored
         in.
+    piece_vertex : array of int32
+        The hub that a piece is of,
+    piece_begin : array of int64
+        and the first place of it.
+    hub_row : array of int32, shape (n,)
+        Which row of sums a hub has.
+    hub_sums : array of int64
+        What ties hubs to blocks, row by row.
     words : NetWords
     """
 
@@ -143,6 +171,10 @@ class PinState(WorkRecord):
     large_list: Array = work(np.int32, _of_large)
     after: Array = work(np.int64, lambda size: size.vertices)
     line: Array = work(np.int32, lambda size: size.lined_up)
+    piece_vertex: Array = work(np.int32, _of_pieces)
+    piece_begin: Array = work(np.int64, _of_pieces)
+    hub_row: Array = work(np.int32, lambda size: size.vertices if _of_summed(size) else 0)
+    hub_sums: Array = work(np.int64, lambda size: _of_summed(size) * words_of_hub(size.blocks))
 
 
 class NetRows(Csr):
@@ -158,12 +190,13 @@ class NetRows(Csr):
     state: PinState
 
 
-def net_sizes(graph: Hypergraph, num_blocks: int, lines_up: bool = False) -> NetSizes:
+def net_sizes(graph: Hypergraph, num_blocks: int, lines_up: bool = False,
+              hubs: int = 0) -> NetSizes:
     """The sizes of a hypergraph.  Synchronises the first time, to count its large nets."""
     large = 1 + graph.num_nets_above(MAX_SMALL)
     lined_up = graph.num_pins if lines_up and large > 1 else 0
     return NetSizes(graph.num_vertices, graph.num_nets, graph.num_pins, large, num_blocks,
-                    lined_up)
+                    lined_up, hubs)
 
 
 class NetRowsOf:
@@ -201,6 +234,13 @@ def net_rows(graph: Hypergraph, num_blocks: int) -> NetRows:
 def size_of_net(net, nets: Nets):
     """Number of pins."""
     return int64(nets.end[net]) - int64(nets.begin[net])
+
+
+@device
+def end_of_piece(p, graph: NetRows):
+    """Where a piece of a hub ends."""
+    v = graph.state.piece_vertex[p]
+    return min(int64(graph.end[v]), graph.state.piece_begin[p] + HUB_PIECE)
 
 
 @device

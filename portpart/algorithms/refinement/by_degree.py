@@ -104,9 +104,11 @@ class ByDegree:
         """For vertices with more that are no hubs."""
         return kernel_of_many(self.body, self.asking, self.rules, counter)
 
-    def of_hub(self, counter: Word) -> Kernel:
-        """For hubs."""
-        return kernel_of_hub(self.body, self.asking, self.rules, counter)
+    def of_hub(self, counter: Word, summed: bool = False) -> Kernel:
+        """For hubs; their ties may be summed up already."""
+        rules = self.rules.summed if summed else self.rules
+        assert rules is not None
+        return kernel_of_hub(self.body, self.asking, rules, counter)
 
 
 @cache

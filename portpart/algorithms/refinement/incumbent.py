@@ -136,9 +136,8 @@ def plan_next(relief: Relief) -> DeviceFunction:
         level.crowded = int64(is_crowded(level))
         plan_gathering(level)
         level.strong = int64(not balanced and level.rebalancings >= level.weak_limit)
-        patience = level.stall_limit * (1 + level.thinned)
         level.running = int64(
-            level.stalled < patience and iteration + 1 < level.iteration_limit
+            level.stalled < level.stall_limit and iteration + 1 < level.iteration_limit
         )
         return iteration
 

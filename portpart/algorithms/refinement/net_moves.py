@@ -17,6 +17,7 @@ from portpart.algorithms.objectives.pin_state import (
     NetRows,
     NetWords,
     PinState,
+    end_of_piece,
     size_of_net,
 )
 from portpart.algorithms.refinement.active_sets import is_for
@@ -141,13 +142,15 @@ def nets_within(place, end):
 
 
 @device
-def touch_nets(v, graph: NetRows, run: Run):
-    """Account for the move of v to its target, and list its nets.  Atomic, order-free."""
+def touch_nets(v, begin, end, graph: NetRows, run: Run):
+    """List the nets of v at places begin ... end-1, as it goes to its target.
+
+    The team that has the first of its nets accounts for its weight.  Atomic, order-free.
+    """
     here = run.moves.part[v]
     there = run.moves.target[v]
-    end = int64(graph.end[v])
     width = team_size()
-    for base in range(int64(graph.begin[v]), end, AT_ONCE * width):
+    for base in range(begin, end, AT_ONCE * width):
         place = base + lane()
         net_0 = net_at(place, end, graph)
         net_1 = net_at(place + width, end, graph)
@@ -160,7 +163,7 @@ def touch_nets(v, graph: NetRows, run: Run):
         count_move(net_1, within & 2, here, there, graph.state)
         count_move(net_2, within & 4, here, there, graph.state)
         count_move(net_3, within & 8, here, there, graph.state)
-    if lane() == 0:
+    if lane() == 0 and begin == graph.begin[v]:
         weigh_vertex(v, graph, run)
     return v
 
@@ -171,15 +174,15 @@ def touch_nets_of_moves(i, graph: NetRows, run: Run, one_lane):
     v = run.moves.listed[i]
     is_hub = degree_of(v, graph) > run.level.hub_degree
     if is_for(one_lane, run.level.moves, run.level) and not is_hub:
-        touch_nets(v, graph, run)
+        touch_nets(v, int64(graph.begin[v]), int64(graph.end[v]), graph, run)
 
 
 @kernel
-def touch_nets_of_hubs(i, graph: NetRows, run: Run):
-    """Account for the move of a hub, if it moves."""
-    v = run.active.hubs[i]
+def touch_nets_of_pieces(p, graph: NetRows, run: Run):
+    """Account for the move of a hub, if it moves, in a piece of it."""
+    v = graph.state.piece_vertex[p]
     if int64(run.moves.moved_in[v]) == run.level.iteration:
-        touch_nets(v, graph, run)
+        touch_nets(v, graph.state.piece_begin[p], end_of_piece(p, graph), graph, run)
 
 
 @device

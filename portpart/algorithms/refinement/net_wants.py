@@ -9,7 +9,12 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.objectives.net_ties import AT_ONCE, net_at
-from portpart.algorithms.objectives.pin_state import NetRows, NetWords, PinState
+from portpart.algorithms.objectives.pin_state import (
+    NetRows,
+    NetWords,
+    PinState,
+    end_of_piece,
+)
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.label_propagation import commit_move
@@ -46,15 +51,17 @@ def must_be_asked(row, wants, here, there, state: PinState):
 
 
 @device
-def announce(v, graph: NetRows, run: Run):
-    """List the nets of v, which wants to move.  All lanes of a team together; order-free."""
+def announce(v, begin, end, graph: NetRows, run: Run):
+    """List the nets of v, which wants to move, at places begin ... end-1.  Order-free.
+
+    All lanes of a team together.
+    """
     here = run.moves.part[v]
     there = run.cache.best_target[v]
-    if lane() == 0:
+    if lane() == 0 and begin == graph.begin[v]:
         graph.state.after[v] = (pull_of(v, there, run.blocks) - pull_of(v, here, run.blocks))
-    end = int64(graph.end[v])
     width = team_size()
-    for base in range(int64(graph.begin[v]), end, AT_ONCE * width):
+    for base in range(begin, end, AT_ONCE * width):
         place = base + lane()
         net_0 = net_at(place, end, graph)
         net_1 = net_at(place + width, end, graph)
@@ -99,12 +106,14 @@ def move_if_nets_agree(agree: DeviceFunction) -> DeviceFunction:
     """Device function for what nets agree to."""
 
     @device
-    def move_if_nets_agree(v, graph: NetRows, run: Run):
-        """Move v if its nets agree.  All lanes of a team together."""
+    def move_if_nets_agree(v, begin, end, graph: NetRows, run: Run):
+        """Move v if its nets agree; those at places begin ... end-1 forget what it wanted.
+
+        All lanes of a team together.
+        """
         here = run.moves.part[v]
-        end = int64(graph.end[v])
         width = team_size()
-        for place in range(graph.begin[v] + lane(), end, AT_ONCE * width):
+        for place in range(begin + lane(), end, AT_ONCE * width):
             row_0 = graph.state.row[net_at(place, end, graph)]
             row_1 = graph.state.row[net_at(place + width, end, graph)]
             row_2 = graph.state.row[net_at(place + 2 * width, end, graph)]
@@ -113,7 +122,7 @@ def move_if_nets_agree(agree: DeviceFunction) -> DeviceFunction:
             forget_leaving(row_1, here, graph.state)
             forget_leaving(row_2, here, graph.state)
             forget_leaving(row_3, here, graph.state)
-        if lane() == 0 and agree(v, graph):
+        if lane() == 0 and begin == graph.begin[v] and agree(v, graph):
             commit_move(v, run.cache.best_target[v], run.moves, run.level)
         return v
 
@@ -134,13 +143,13 @@ def of_wanting(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kern
             v = movable_vertex(i, run.active, run.level)
             is_hub = degree_of(v, graph) > run.level.hub_degree
             if not is_hub and wants(v, run.moves, run.cache, run.level):
-                act(v, graph, run)
+                act(v, int64(graph.begin[v]), int64(graph.end[v]), graph, run)
 
     @kernel
-    def act_for_hubs(i, graph: NetRows, run: Run):
-        """Act for a hub that wants to move."""
-        v = run.active.hubs[i]
+    def act_for_pieces(p, graph: NetRows, run: Run):
+        """Act for a piece of a hub that wants to move."""
+        v = graph.state.piece_vertex[p]
         if wants(v, run.moves, run.cache, run.level):
-            act(v, graph, run)
+            act(v, graph.state.piece_begin[p], end_of_piece(p, graph), graph, run)
 
-    return act_for_movable, act_for_hubs
+    return act_for_movable, act_for_pieces

@@ -6,22 +6,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
 from portpart.algorithms.objectives.net_sets import (
     begin_large_net,
     begin_listing_net,
     begin_net,
 )
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.objectives.pin_state import LARGE_TEAM, SMALL_TEAM, NetRowsOf, net_sizes
+from portpart.algorithms.objectives.pin_state import (
+    LARGE_TEAM,
+    SMALL_TEAM,
+    NetRowsOf,
+    net_sizes,
+    words_for,
+)
 from portpart.algorithms.refinement.active_sets import keep_movable
+from portpart.algorithms.refinement.hub_pieces import clear_sums, sum_piece, take_to_pieces
 from portpart.algorithms.refinement.label_propagation import wants_to_move
 from portpart.algorithms.refinement.net_afterburner import burning
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
     needs_refresh,
     settling,
-    touch_nets_of_hubs,
     touch_nets_of_moves,
+    touch_nets_of_pieces,
 )
 from portpart.algorithms.refinement.net_turns import Turns, turns_by
 from portpart.algorithms.refinement.net_wants import (
@@ -32,6 +40,7 @@ from portpart.algorithms.refinement.net_wants import (
 )
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_with_hubs
 from portpart.algorithms.refinement.refiner import LABEL_PROPAGATION
+from portpart.algorithms.refinement.state import Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction
 from portpart.graphs.hypergraph import Hypergraph
@@ -68,11 +77,22 @@ class OnNets(MoveRule):
 
     def rows(self, space: ExecutionSpace, finest: Hypergraph,
              num_blocks: int) -> Callable[[Any], Csr]:
-        return NetRowsOf(space, net_sizes(finest, num_blocks, self.turns.sorts))
+        hubs = Sizes(finest.num_vertices, finest.num_pins, num_blocks).hubs
+        return NetRowsOf(space, net_sizes(finest, num_blocks, self.turns.sorts, hubs))
+
+    def sums_hubs(self, num_blocks: int) -> bool:
+        return words_for(num_blocks) == 1
+
+    def record_sums(self, this: Recording) -> None:
+        """Record how pieces of hubs are summed up."""
+        this.program.launch(_words(this).pieces, sum_piece(_price(this), this.widths.counter),
+                            team=HUB_TEAM)
 
     def record_begin(self, this: Recording) -> None:
         """Record how the state of all nets is found."""
         words = _words(this)
+        if this.widths.hubs:
+            this.program.launch(this.run.level.hubs, take_to_pieces)
         this.program.launch(words.nets, begin_net, part="run.moves.part")
         this.program.launch(words.listing, begin_listing_net, team=SMALL_TEAM,
                             part="run.moves.part")
@@ -83,19 +103,20 @@ class OnNets(MoveRule):
         program, movable, words = this.program, this.run.level.movable, _words(this)
         with program.side_by_side():
             program.launch(movable, keep_movable)
-            launch_with_hubs(this, movable, of_wanting(self.wants, announce), this.widths.of_many)
+            launch_with_hubs(this, movable, of_wanting(self.wants, announce), this.widths.of_many,
+                             words.pieces)
         small, large = burning(_price(this), self.wants, self.turns)
         with program.side_by_side():
             program.launch(words.small_listed, small, team=SMALL_TEAM)
             program.launch(words.large_listed, large, team=LARGE_TEAM)
         launch_with_hubs(this, movable, of_wanting(self.wants, move_if_nets_agree(self.agree)),
-                         this.widths.of_many)
+                         this.widths.of_many, words.pieces)
 
     def record_accounting(self, this: Recording) -> None:
         """Record how weights, nets and costs change with the moves."""
         program, words = this.program, _words(this)
-        launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_hubs),
-                         this.widths.team)
+        launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_pieces),
+                         this.widths.team, words.pieces)
         small, large = settling(_price(this), self.concerns)
         with program.side_by_side():
             program.launch(words.small_touched, small, team=SMALL_TEAM)
@@ -104,6 +125,8 @@ class OnNets(MoveRule):
     def record_end(self, this: Recording) -> None:
         """Record what is emptied while a partition is evaluated."""
         this.program.launch(1, empty_lists)
+        if this.widths.summed:
+            this.program.launch(this.run.level.hubs, clear_sums, team=COUNTING_TEAM)
 
 
 def rule_for(objective: Objective, order: str = "id") -> MoveRule:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from portpart.algorithms.objectives.cut import HUB_TEAM
+from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
 from portpart.algorithms.objectives.objective import Rules
 from portpart.algorithms.refinement.active_sets import keep_movable, keep_on_boundary, turn_boundary
 from portpart.algorithms.refinement.by_degree import DIRTY, UNRATED, Asking, Body, ByDegree, More
@@ -66,6 +66,8 @@ class Widths(NamedTuple):
     one_lane : int
         Most neighbours of a vertex, if these are so few that long lists are work for single lanes;
         else 0.
+    summed : bool
+        Whether the ties of hubs are summed up before anybody asks for them.
     """
 
     of_many: int
@@ -75,6 +77,7 @@ class Widths(NamedTuple):
     counter: Word
     few: int
     one_lane: int = 0
+    summed: bool = False
 
     def of_list(self, team: int) -> tuple[tuple[int, int], ...]:
         """Lanes, and whether each vertex has one, for each launch over a list of any length."""
@@ -140,6 +143,13 @@ class MoveRule:
         """What makes the rows of a graph that is refined, as kernels take them."""
         return attrgetter("csr")
 
+    def sums_hubs(self, num_blocks: int) -> bool:
+        """Whether the ties of hubs are summed up before their gains are brought up to date."""
+        return False
+
+    def record_sums(self, this: Recording) -> None:
+        """Record that, for all that are out of date."""
+
     def record_begin(self, this: Recording) -> None:
         """Record what is done before the partition that a level starts with is looked at."""
 
@@ -178,7 +188,7 @@ def record_iterations(this: Recording, rule: MoveRule, more: More) -> None:
     program, run = this.program, this.run
     _record_evaluation(this, rule)
     with program.while_loop(run.level.running):
-        _refresh(this)
+        _refresh(this, rule)
         with program.if_nonzero(run.level.overloaded):
             _rebalance(this)
         with program.otherwise():
@@ -199,7 +209,7 @@ def _record_begin(this: Recording) -> None:
     this.program.launch(level.restored_stripes, restore_cost)
 
 
-def _refresh(this: Recording) -> None:
+def _refresh(this: Recording, rule: MoveRule) -> None:
     """Bring the gains of vertices beside moves up to date; keep what was the best."""
     program, level, widths = this.program, this.run.level, this.widths
     kernels = this.by_degree(refresh_gain, DIRTY)
@@ -210,7 +220,13 @@ def _refresh(this: Recording) -> None:
             if max_degree >= 0:
                 program.launch(level.dirty, kernels.few(widths.counter, max_degree), team=team,
                                one_lane=one_lane, more=More())
-        launch_large(this, level.dirty_groups, level.hubs, kernels)
+        launch_many(this, level.dirty_groups, kernels)
+        if widths.summed:
+            rule.record_sums(this)
+        else:
+            launch_hubs(this, level.hubs, kernels)
+    if widths.summed:
+        launch_hubs(this, level.hubs, kernels)
 
 
 def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: ByDegree,
@@ -223,30 +239,41 @@ def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: By
     if widths.few >= 0:
         this.program.launch(count, kernels.few(widths.counter, widths.few), team=widths.team,
                             one_lane=0, more=more or More())
-    launch_large(this, count, hubs, kernels, more)
+    launch_many(this, count, kernels, more)
+    launch_hubs(this, hubs, kernels, more)
 
 
-def launch_large(this: Recording, count: Element, hubs: Element, kernels: ByDegree,
-                 more: More | None = None) -> None:
-    """Launch the kernels for vertices with many neighbours and for hubs, if there are any."""
-    widths = this.widths
-    if widths.many:
-        this.program.launch(count, kernels.many(widths.counter), team=this.rules.team_of_many,
+def launch_many(this: Recording, count: Element, kernels: ByDegree,
+                more: More | None = None) -> None:
+    """Launch the kernel for vertices with many neighbours, if there are any."""
+    if this.widths.many:
+        this.program.launch(count, kernels.many(this.widths.counter), team=this.rules.team_of_many,
                             more=more or More())
+
+
+def launch_hubs(this: Recording, hubs: Element, kernels: ByDegree,
+                more: More | None = None) -> None:
+    """Launch the kernel for hubs, if there are any; those with sums are work for fewer lanes."""
+    widths = this.widths
     if widths.hubs:
-        this.program.launch(hubs, kernels.of_hub(widths.counter), team=HUB_TEAM,
+        this.program.launch(hubs, kernels.of_hub(widths.counter, widths.summed),
+                            team=COUNTING_TEAM if widths.summed else HUB_TEAM,
                             more=more or More())
 
 
 def launch_with_hubs(this: Recording, count: Element, kernels: tuple[Kernel, Kernel],
-                     team: int) -> None:
-    """Launch the kernel for a list, by so many lanes, and the one for hubs, side by side."""
+                     team: int, pieces: Element | None = None) -> None:
+    """Launch the kernel for a list, by so many lanes, and the one for hubs, side by side.
+
+    The latter for their pieces, if they are given.
+    """
     program, widths = this.program, this.widths
     with program.side_by_side():
         for lanes, one_lane in widths.of_list(team):
             program.launch(count, kernels[0], team=lanes, one_lane=one_lane)
         if widths.hubs:
-            program.launch(this.run.level.hubs, kernels[1], team=HUB_TEAM)
+            hubs = this.run.level.hubs if pieces is None else pieces
+            program.launch(hubs, kernels[1], team=HUB_TEAM)
 
 
 def _rebalance(this: Recording) -> None:

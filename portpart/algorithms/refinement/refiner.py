@@ -291,6 +291,7 @@ class Refiner:
             counter=self.counter,
             few=limits["few_arcs"],
             one_lane=self._one_lane,
+            summed=max_degree > limits["hub_degree"] and self.rule.sums_hubs(limits["blocks"]),
         )
 
     @property
@@ -352,6 +353,10 @@ class Refiner:
             self._begun[self._at_best] = Level(np.array(begun.array))
         self.words = self._begun[self._at_best]
 
+    def _hub_degree(self, team: int) -> int:
+        """Most neighbours of a vertex that is no hub: few, where many teams share hubs."""
+        return max_arcs(1 if self.rule.sums_hubs(self.balance.num_blocks) else team)
+
     def _limits_on(self, graph: Structure, options: RefinementOptions) -> dict[str, int]:
         """The words that a run on `graph` begins with."""
         n, total, team = graph.num_vertices, graph.total_vertex_weight, self.team_on(graph)
@@ -364,7 +369,7 @@ class Refiner:
             "stall_limit": options.stall_limit, "iteration_limit": options.iteration_limit,
             "weak_limit": options.weak_limit, "loss_unit": self.loss_unit,
             "mean_vertex_weight": max(1, total // max(1, n)), "mean_degree": int(graph.mean_degree),
-            "few_arcs": int(self.objective.max_of_few(shape)), "hub_degree": max_arcs(team),
+            "few_arcs": int(self.objective.max_of_few(shape)), "hub_degree": self._hub_degree(team),
             "max_in_group": min(MAX_IN_GROUP, self.space.widest_team),
             "long": active_sets.LONG if self._one_lane else n,
             "many_on_boundary": active_sets.MANY if self.space.widest_team > 1 else n,

@@ -1,0 +1,143 @@
+"""What ties a hub to blocks, summed up piece by piece and kept until its nets change.
+
+A vertex of thousands of nets would keep one team busy while all others wait.  So many teams add up
+pieces of it.  A row of sums has, for each block, the ties of nets that leave their block with the
+hub, because it is their only pin there, and those of nets that stay; then the ties of all that
+stay, and the weight of nets that touch other blocks.  A move to a block costs more by all that
+stays but what is tied to that block.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.objectives.connectivity import Connectivity, Ties
+from portpart.algorithms.objectives.net_ties import BOTH_KINDS, STAYING, add_ties_of_one_word
+from portpart.algorithms.objectives.objective import Found
+from portpart.algorithms.objectives.pin_state import NetRows, PinState, spread_of
+from portpart.backends.language import (
+    DeviceFunction,
+    atomic_add,
+    device,
+    int32,
+    int64,
+    lane,
+    team_size,
+    team_sum,
+    team_sync,
+    value_or,
+)
+
+
+@device
+def first_sum(v, state: PinState):
+    """Where the row of sums of a hub begins."""
+    return int64(state.hub_row[v]) * (2 * state.words.blocks + 2)
+
+
+@device
+def weight_of_split(begin, end, graph: NetRows):
+    """The weight of a lane's nets at places begin ... end-1 that touch several blocks."""
+    outside = int64(0)
+    for place in range(begin + lane(), end, team_size()):
+        net = graph.targets[place]
+        if spread_of(net, graph.state) > 1:
+            outside += value_or(graph.nets.weights, net, 1)
+    return outside
+
+
+COPY = BOTH_KINDS + 1
+"""Words of a copy of the sums of a piece: an odd number, so that copies of one sum are in different
+banks."""
+
+
+@cache
+def add_to_sums(price: DeviceFunction, copies: int) -> DeviceFunction:
+    """Device function for a price, and copies of the sums of a piece."""
+    add_ties = add_ties_of_one_word(price, True)
+
+    @device
+    def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties):
+        """Add the nets of hub v at places begin ... end-1 to its sums; atomic, order-free.
+
+        Nobody asks for the weight of split nets where it is known that there are some.  All lanes
+        of a team together.
+        """
+        num_blocks = int64(graph.state.words.blocks)
+        for b in range(lane(), num_blocks, team_size()):
+            for copy in range(copies):
+                ties.weights[copy * COPY + b] = 0
+                ties.weights[copy * COPY + STAYING + b] = 0
+        team_sync()
+        staying = team_sum(add_ties(begin, end, here, lane() % copies * COPY, graph, ties))
+        split = int64(0)
+        if not knows_split:
+            split = team_sum(weight_of_split(begin, end, graph))
+        team_sync()
+        first = first_sum(v, graph.state)
+        for b in range(lane(), num_blocks, team_size()):
+            leaves = int64(0)
+            stays = int64(0)
+            for copy in range(copies):
+                leaves += ties.weights[copy * COPY + b]
+                stays += ties.weights[copy * COPY + STAYING + b]
+            if leaves != 0:
+                atomic_add(graph.state.hub_sums, first + b, leaves)
+            if stays != 0:
+                atomic_add(graph.state.hub_sums, first + num_blocks + b, stays)
+        if lane() == 0:
+            atomic_add(graph.state.hub_sums, first + 2 * num_blocks, staying)
+            atomic_add(graph.state.hub_sums, first + 2 * num_blocks + 1, split)
+        team_sync()
+        return staying
+
+    return add_to_sums
+
+
+@device
+def bring_nothing(v, first, graph: NetRows, part, ties: Ties, num_blocks):
+    """The sums are there."""
+    return int64(num_blocks)
+
+
+@device
+def number_of_blocks(v, first, end, graph: NetRows, ties: Ties):
+    """One candidate a block."""
+    return end
+
+
+@device
+def block_at(j, v, first, end, graph: NetRows, part, ties: Ties):
+    """Block j."""
+    return int32(j)
+
+
+@device
+def summed_tie(j, count, v, block, first, end, graph: NetRows, ties: Ties):
+    """What ties v to block j."""
+    place = first_sum(v, graph.state) + j
+    return graph.state.hub_sums[place] + graph.state.hub_sums[place + graph.state.words.blocks]
+
+
+SUMMED_TIES = Connectivity(bring_nothing, number_of_blocks, block_at, summed_tie)
+"""The blocks that a hub is tied to by its sums."""
+
+
+@device
+def is_split_by_sums(v, graph: NetRows, part):
+    """Whether a net of hub v with some weight touches several blocks."""
+    first = first_sum(v, graph.state)
+    return graph.state.hub_sums[first + 2 * graph.state.words.blocks + 1] > 0
+
+
+@device
+def note_loss_by_sums(v, graph: NetRows, part, found: Found):
+    """found.own = what nets cost more that hub v brings to its best block, if it moves there."""
+    if lane() == 0:
+        loss = int64(0)
+        if found.block >= 0:
+            stays = first_sum(v, graph.state) + graph.state.words.blocks
+            loss = (graph.state.hub_sums[stays + graph.state.words.blocks]
+                    - graph.state.hub_sums[stays + found.block])
+        found.own = loss
+    return v

@@ -1,0 +1,79 @@
+"""Hubs of a hypergraph in pieces, which many teams work on at the same time."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.hub_ties import COPY, add_to_sums, first_sum
+from portpart.algorithms.objectives.pin_state import (
+    HUB_PIECE,
+    NetRows,
+    NetWords,
+    end_of_piece,
+)
+from portpart.algorithms.refinement.active_sets import ON_BOUNDARY
+from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.state import Run
+from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
+    Word,
+    atomic_add,
+    int8,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_array,
+    team_size,
+)
+from portpart.graphs.rows import degree_of
+
+COPIES = 16
+"""Copies of the sums of a piece, if they are of 32 bits: lanes that add to the same one wait for
+each other.  Copies of 64 bits would take more scratch memory than there is."""
+
+
+@kernel
+def take_to_pieces(i, graph: NetRows, run: Run):
+    """List the pieces of hub i; all it is tied to is to be summed up.  In any order."""
+    v = run.active.hubs[i]
+    count = (degree_of(v, graph) + HUB_PIECE - 1) // HUB_PIECE
+    first = atomic_add(graph.state.words, NetWords.pieces, count)
+    for j in range(count):
+        graph.state.piece_vertex[first + j] = v
+        graph.state.piece_begin[first + j] = graph.begin[v] + j * HUB_PIECE
+    if graph.state.words.width == 1:
+        graph.state.hub_row[v] = int32(i)
+    mark_dirty(v, run.cache, run.level)
+
+
+@kernel
+def clear_sums(i, graph: NetRows, run: Run):
+    """The sums of hub i are made anew if what ties it to blocks has changed."""
+    v = run.active.hubs[i]
+    if run.cache.dirty[v] != 0:
+        first = first_sum(v, graph.state)
+        for j in range(lane(), 2 * graph.state.words.blocks + 2, team_size()):
+            graph.state.hub_sums[first + j] = 0
+
+
+@cache
+def sum_piece(price: DeviceFunction, counter: Word) -> Kernel:
+    """Kernel for a price, and numbers that hold any sum of weights."""
+    copies = COPIES if counter is int32 else 1
+    add, num_weights = add_to_sums(price, copies), copies * COPY
+
+    @kernel
+    def sum_piece(p, graph: NetRows, run: Run):
+        """Add piece p to the sums of its hub, if these are made anew."""
+        ties = Ties(blocks=team_array(int32, 1), weights=team_array(counter, num_weights),
+                    order=team_array(int8, 1))
+        v = graph.state.piece_vertex[p]
+        if run.cache.dirty[v] != 0:
+            crosses = run.active.flags[v] & ON_BOUNDARY != 0
+            add(v, graph.state.piece_begin[p], end_of_piece(p, graph), int64(run.moves.part[v]),
+                crosses, graph, ties)
+
+    return sum_piece
