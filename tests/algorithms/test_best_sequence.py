@@ -20,17 +20,12 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import int64
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
+from tests.algorithms.net_phases import PRICES, assert_outcome_is_true, cost, random_part
 from tests.algorithms.nets import circuit, hypergraphs, nets_of, weights_of
 from tests.algorithms.refining import balance_of, copied, recorded, refiner_at
 from tests.algorithms.spaces import launch, reference
 from tests.algorithms.test_best_prefix import Moves, put
-from tests.algorithms.test_net_refinement import (
-    PRICES,
-    agreed,
-    assert_outcome_is_true,
-    cost,
-    random_part,
-)
+from tests.algorithms.test_net_refinement import agreed
 from tests.backends.lanes import LanesSpace
 
 AS_PUBLISHED = SequenceOptions(fill_rooms=False, tolerance=1, stall_limit=1, rebalance=False,

@@ -1,0 +1,167 @@
+"""Costs and gains of hypergraphs by plain loops, and the phases of their refinement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.objectives.cut import COUNTING_TEAM
+from portpart.algorithms.objectives.pin_state import (
+    LARGE_TEAM,
+    SMALL_TEAM,
+    NetWords,
+    words_for,
+    words_of_hub,
+)
+from portpart.algorithms.refinement.by_degree import ByDegree
+from portpart.algorithms.refinement.hub_pieces import clear_sums, sum_piece, take_to_pieces
+from portpart.algorithms.refinement.moves import move_vertex
+from portpart.algorithms.refinement.net_moves import (
+    empty_lists,
+    settling,
+    touch_nets_of_moves,
+    touch_nets_of_pieces,
+)
+from portpart.graphs.hypergraph import Hypergraph
+from tests.algorithms.nets import (
+    nets_of,
+    rows_of,
+    weights_of,
+)
+from tests.algorithms.refining import (
+    FILTER_RATIO,
+    Phases,
+    balance_of,
+    copied,
+)
+
+PRICES = {"km1": lambda spread: max(0, spread - 1), "cut": lambda spread: int(spread > 1),
+          "soed": lambda spread: spread if spread > 1 else 0}
+
+
+def cost(hypergraph: Hypergraph, part: np.ndarray, name: str) -> int:
+    """What all nets cost."""
+    weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
+    return sum(weight * PRICES[name](len({int(part[v]) for v in pins}))
+               for pins, weight in zip(nets_of(hypergraph), weights))
+
+
+def random_part(hypergraph: Hypergraph, k: int, seed: int = 0) -> np.ndarray:
+    """Most blocks about equal."""
+    return np.random.default_rng(seed).permutation(hypergraph.num_vertices).astype(np.int32) % k
+
+
+def assert_outcome_is_true(hypergraph: Hypergraph, k: int, name: str, outcome: dict[str, int],
+                           part: np.ndarray, imbalance: str = "0.03") -> None:
+    weights = weights_of(hypergraph.vertex_weights, hypergraph.num_vertices)
+    heaviest = max(np.bincount(part, weights, minlength=k).astype(np.int64))
+    limit = balance_of(hypergraph, k, imbalance).max_block_weight
+    assert outcome["cut"] == cost(hypergraph, part, name)
+    assert outcome["overload"] == heaviest - limit
+
+
+def ties(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int,
+         nets: list[int]) -> dict[int, int]:
+    """By block: what the nets of v cost more if v is in a block without others of them."""
+    price, found = PRICES[name], dict[int, int]()
+    weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
+    rows = nets_of(hypergraph)
+    tied = []
+    for net in nets:
+        others = {int(part[u]) for u in rows[net] if u != v}
+        step = weights[net] * (price(len(others) + 1) - price(len(others)))
+        tied.append((len(others | {int(part[v])}), step, others))
+        for block in others:
+            found[block] = found.get(block, 0) + step
+    widest = max(64, min((spread for spread, step, _ in tied if step), default=64))
+    led_to = {int(part[v])}.union(*(others for spread, step, others in tied
+                                    if spread <= widest and step))
+    return {block: weight for block, weight in found.items() if weight > 0 and block in led_to}
+
+
+def losses(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int, block: int,
+           nets: list[int]) -> int:
+    """What those of v's nets cost more that cost more if v moves to a block."""
+    moved = part.copy()
+    moved[v] = block
+    total = 0
+    weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
+    rows = nets_of(hypergraph)
+    for net in nets:
+        pins = rows[net]
+        before, after = (PRICES[name](len({int(p[u]) for u in pins})) for p in (part, moved))
+        total += weights[net] * max(0, after - before)
+    return total
+
+
+def assert_gains_are_right(phases: Phases, hypergraph: Hypergraph, name: str,
+                           vertices: Sequence[int] | None = None) -> None:
+    """Best target, gain and filter of vertices on a boundary, by costs before and after."""
+    cache, flags = phases.run.cache, copied(phases.run.active.flags)
+    part, target, gain = map(copied, (phases.run.moves.part, cache.best_target, cache.gain))
+    vertex_nets = rows_of(hypergraph.vertex_offsets, hypergraph.vertex_nets)
+    before = cost(hypergraph, part, name)
+    for v in np.flatnonzero(flags).tolist() if vertices is None else vertices:
+        row = ties(hypergraph, part, name, v, vertex_nets[v])
+        own = row.pop(int(part[v]), 0)
+        if not row:
+            assert target[v] == -1
+            assert gain[v] == -own
+            continue
+        block = int(target[v]) if target[v] >= 0 else -2 - int(target[v])
+        moved = part.copy()
+        moved[v] = block
+        assert gain[v] == before - cost(hypergraph, moved, name)
+        assert gain[v] == max(row.values()) - own
+        lost = losses(hypergraph, part, name, v, block, vertex_nets[v])
+        assert (target[v] >= 0) == (gain[v] >= 0 or -gain[v] < int(FILTER_RATIO * lost))
+
+
+class NetPhases(Phases):
+    """The same for nets, with hubs in pieces."""
+
+    rows: Any
+
+    @property
+    def pieces(self) -> int:
+        return int(NetWords(copied(self.rows.state.words.array)).pieces)
+
+    def begin_hubs(self) -> None:
+        """Have room for the hubs of any degree."""
+        state, n, pins = self.rows.state, self.n, self.graph.num_entries
+        state = state.replaced(**{
+            name: self.space.empty(size, dtype) for name, size, dtype in (
+                ("piece_vertex", n + pins, np.int32), ("piece_begin", n + pins, np.int64),
+                ("hub_row", n, np.int32), ("hub_sums", n * words_of_hub(self.k), np.int64))})
+        self.rows = self.rows.replaced(state=state)
+        self.launch(int(self.level.hubs), take_to_pieces, team=1)
+
+    def refresh_hubs(self, kernels: ByDegree) -> None:
+        if words_for(self.k) > 1:
+            super().refresh_hubs(kernels)
+            return
+        hubs, price = int(self.level.hubs), self.objective.rules.price
+        self.launch(hubs, clear_sums, team=COUNTING_TEAM)
+        self.launch(self.pieces, sum_piece(price, self.counter), team=LARGE_TEAM)
+        self.launch(hubs, kernels.of_hub(self.counter, summed=True), team=COUNTING_TEAM)
+
+    def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:
+        moves, count = self.run.moves, len(vertices)
+        for array, entries in ((moves.target, blocks), (moves.moved_in, self.level.iteration)):
+            changed = copied(array)
+            changed[vertices] = entries
+            array[:] = self.space.asarray(changed)
+        moves.listed[:count] = self.space.asarray(vertices, np.int32)
+        self.level.moves = count
+        words, price = self.rows.state.words, self.objective.rules.price
+        self.launch(count, touch_nets_of_moves)
+        self.launch(self.pieces, touch_nets_of_pieces, team=LARGE_TEAM)
+        small, large = settling(price)
+        listed = type(words)(copied(words.array))
+        self.launch(int(listed.small_touched), small, team=SMALL_TEAM)
+        self.launch(int(listed.large_touched), large, team=LARGE_TEAM)
+        self.level.iteration += 1
+        self.launch(count, move_vertex, team=1)
+        self.launch(1, empty_lists, team=1)
