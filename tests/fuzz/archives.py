@@ -128,7 +128,8 @@ def other_header(random: Random, member: bytes) -> bytes:
 
 def _zipped(random: Random, members: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", random.choice(PACKINGS[:1] * 5 + PACKINGS)) as archive:
+    packing = random.choice(PACKINGS[:1] * 5 + PACKINGS)
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, member in members.items():
-            archive.writestr(name, member)
+            archive.writestr(zipfile.ZipInfo(name), member, packing)
     return buffer.getvalue()

@@ -276,9 +276,13 @@ def packed(random: Random) -> bytes:
     data = random.choice(samples.metis())
     early, late = random.random() < 0.3, random.random() < 0.8
     data = mutated(random, [data], OF_TEXT) if early else data
-    packing = random.choice([gzip.compress, lzma.compress, bz2.compress, zlib.compress, _in_zip,
-                             partial(_in_tar, "w"), partial(_in_tar, "w:gz"), _zstd])
+    packing = random.choice([_gzip, lzma.compress, bz2.compress, zlib.compress, _in_zip, _in_tar,
+                             lambda data: _gzip(_in_tar(data)), _zstd])
     return mutated(random, [packing(data)], OF_BYTES) if late else packing(data)
+
+
+def _gzip(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
 
 
 def _zstd(data: bytes) -> bytes:
@@ -292,15 +296,15 @@ def _zstd(data: bytes) -> bytes:
 
 def _in_zip(data: bytes) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("g/readme", b"about")
-        archive.writestr("g/g.graph", data)
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in (("g/readme", b"about"), ("g/g.graph", data)):
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
-def _in_tar(mode: Any, data: bytes) -> bytes:
+def _in_tar(data: bytes) -> bytes:
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name in ("g/", "g/g.graph"):
             member = tarfile.TarInfo(name)
             member.type = tarfile.DIRTYPE if name.endswith("/") else tarfile.REGTYPE

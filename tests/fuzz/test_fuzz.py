@@ -15,6 +15,7 @@ from portpart import InputError, backends
 from portpart.graphs.graph import Graph
 from tests.fuzz import campaign, cases, judge, samples, targets
 from tests.fuzz.campaign import HANGS, counts_of, report, run
+from tests.fuzz.cases import bytes_of
 from tests.fuzz.keep import keep_all
 from tests.fuzz.minimise import shortest
 from tests.fuzz.worker import Settings
@@ -31,6 +32,16 @@ def test_no_mutated_input_has_an_unclean_outcome(tmp_path: Path) -> None:
     print(report(found))
     assert not found.unclean, "\n".join(keep_all(found.unclean, settings, tmp_path))
     assert all(found.counts[name][cases.ACCEPTED] for name in targets.TARGETS)
+
+
+@pytest.mark.parametrize("target", ["packed", "npz"])
+def test_a_case_is_the_same_at_any_time(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed files may hold the time they were made at; a case is told by its number alone."""
+    made = [bytes_of(target, 1, number) for number in range(60)]
+    for name in ("time", "localtime", "gmtime"):
+        late = getattr(time, name)(86400.0) if name != "time" else 86400.0
+        monkeypatch.setattr(time, name, lambda *_, late=late: late)
+    assert [bytes_of(target, 1, number) for number in range(60)] == made
 
 
 def unclean(data: bytes, folder: Path) -> None:
