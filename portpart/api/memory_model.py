@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
-from portpart.algorithms.coarsening.constrained import CONSTRAINED_WORK
+from portpart.algorithms.coarsening.constrained import JOINING_WORK
 from portpart.algorithms.coarsening.contraction import (
     CONTRACTION_WORK,
     NUMBERING_WORK,
     Clusters,
 )
 from portpart.algorithms.coarsening.grouping import GROUPING_WORK
+from portpart.algorithms.coarsening.joined_groups import BROKEN_UP_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
@@ -41,6 +42,9 @@ OF_VERTEX = np.dtype(np.int32).itemsize
 
 OF_WORD = np.dtype(np.int64).itemsize
 """Bytes of a word, and of a vertex weight of a coarse graph."""
+
+SORTING_WORDS = 4
+"""Words for each key while a library sorts: its copy of keys, of places, and as many again."""
 
 STATES, PAGES = 3, 2
 """States of refinement, and pages of outcomes, that are held at once."""
@@ -192,7 +196,11 @@ def grouping_bytes(sizes: FineSizes) -> int:
 
 def constrained_bytes(sizes: FineSizes) -> int:
     """The same where groups are broken up."""
-    return bytes_of((Clusters, *CONSTRAINED_WORK), sizes) + SortArrays.num_bytes(sizes.vertices)
+    words = OF_WORD * sizes.vertices
+    in_order = words + OF_VERTEX * sizes.vertices
+    return bytes_of((Clusters,), sizes) + max(
+        bytes_of(JOINING_WORK, sizes), words + SORTING_WORDS * words,
+        in_order + bytes_of(BROKEN_UP_WORK, sizes))
 
 
 def matching_bytes(sizes: FineSizes) -> int:

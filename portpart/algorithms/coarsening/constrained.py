@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from portpart.algorithms.coarsening.components import Links, select_by
-from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.joined_groups import (
     Joined,
     JoinedSizes,
     begin_alone,
+    break_up,
     joined_records,
     record_joining,
 )
@@ -54,29 +53,27 @@ def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, gro
     clusters = Clusters.allocate(space, sizes, max_count=n)
     links = Links(seed=seed, max_weight=max_weight, label=label, score_factor=factor,
                   max_edge_weight=MAX_SCORE // factor, subset=clusters.cluster)
-    records = {"graph": graph.csr, "links": links, "numbering": Numbering(),
-               **joined_records(space, n, group_size)}
+    records = {"graph": graph.csr, "links": links, **joined_records(space, sizes)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("constrained groups", ties, graph.type_key, label is not None, team),
         lambda: _record(records, select_by(ties), team))
-    executable.run({**records, "count": clusters.count}, n, sizes)
+    executable.run(records, n, sizes)
+    break_up(space, records, group_size, clusters, sizes)
     return clusters
 
 
-CONSTRAINED_WORK = Links, Numbering, Joined
-"""What constrained groups are made with, beside a sort."""
+JOINING_WORK = Links, Joined
+"""What constrained groups are made with before they are broken up."""
 
 
 def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
     program = Program("constrained groups", sweeps=True)
     slots = {name: program.record(name, record) for name, record in records.items()}
-    links, numbering, sizes = slots["links"], slots["numbering"], slots["joined_sizes"]
+    links, sizes = slots["links"], slots["joined_sizes"]
     program.launch(sizes.vertices, select, team=team)
     program.launch(sizes.vertices, begin_by_id)
-    record_joining(program, links.wish, links.subset)
-    record_numbering(program, links.subset, numbering.flags, numbering.number, numbering.tile_sums,
-                     program.array("count", np.int64), sizes.vertices, sizes.tiles)
+    record_joining(program, links.wish)
     return program
 
 

@@ -17,20 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.sizes import of_vertices
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Words, atomic_max, device, int32, int64, kernel
 from portpart.backends.program import Program, Slot
 from portpart.backends.work import WorkRecord
-from portpart.primitives.recorded_sort import (
-    SortArrays,
-    SortSlots,
-    SortWords,
-    record_sort,
-    sort_arrays,
-)
 from portpart.primitives.scan import tiles_of
+from portpart.primitives.sort import sort_keys
 from portpart.primitives.team_winner import NOBODY
 
 ROUND_BITS = 7
@@ -54,51 +49,85 @@ class Joined(WorkRecord):
 
     Attributes
     ----------
-    group_size : int
     word, next_word : array of int64, shape (n,)
         The group of a vertex and the round in which it joined, before and after a round.
-    order, other_order : array of int32, shape (n,)
-        Vertices in the order of their words.
+    """
+
+    word: Array = work(np.int64, of_vertices, outlives=True)
+    next_word: Array = work(np.int64, of_vertices)
+
+
+class Ordered(WorkRecord):
+    """Vertices in the order of their words.
+
+    Attributes
+    ----------
+    group_size : int
+    word : array of int64, shape (n,)
+        Ascending.
+    order : array of int32, shape (n,)
+        The vertices that have them.
     first : array of int32, shape (n,)
         Where a group begins in that order.
     """
 
     group_size: int
-    word: Array = work(np.int64, of_vertices)
-    next_word: Array = work(np.int64, of_vertices)
-    order: Array = work(np.int32, of_vertices)
-    other_order: Array = work(np.int32, of_vertices)
+    word: Array
+    order: Array
     first: Array = work(np.int32, of_vertices)
 
 
-def joined_records(space: ExecutionSpace, num_vertices: int, group_size: int) -> dict[str, Any]:
+def joined_records(space: ExecutionSpace, sizes: Any) -> dict[str, Any]:
     """What joining works on."""
-    words = SortWords.of(keys=num_vertices, bits=num_vertices.bit_length() + ROUND_BITS)
-    return {
-        "joined": Joined(group_size),
-        "joined_sizes": JoinedSizes.of(vertices=num_vertices, tiles=tiles_of(num_vertices)),
-        "sorting": sort_arrays(space, num_vertices).replaced(
-            words=SortWords(space.asarray(np.array(words.array)))),
-    }
+    n = sizes.vertices
+    return {"joined": Joined.outliving(space, sizes),
+            "joined_sizes": JoinedSizes.of(vertices=n, tiles=tiles_of(n))}
 
 
-def record_joining(program: Program, wish: Slot, cluster: Slot) -> None:
-    """Record how vertices, each a group so far, join whom they select, and are broken up.
+def record_joining(program: Program, wish: Slot) -> None:
+    """Record how vertices, each a group so far, join whom they select.
 
-    `cluster` gets of each vertex the first one of its run.  The program has what `joined_records`
-    makes.
+    The program has what `joined_records` makes.
     """
-    records: dict[str, Any] = program.records
-    joined, sizes = records["joined"], records["joined_sizes"]
-    sorting: SortArrays = records["sorting"]
+    sizes: Any = program.records["joined_sizes"]
     with program.while_loop(sizes.changing):
         program.launch(1, begin_round)
         program.launch(sizes.vertices, hand_on_group, wish=wish)
         program.launch(sizes.vertices, take_over_group)
-    record_sort(program, sorting, SortSlots(joined.word, joined.order, joined.next_word,
-                                            joined.other_order))
+
+
+def break_up(space: ExecutionSpace, records: dict[str, Any], group_size: int, clusters: Clusters,
+             sizes: Any) -> None:
+    """Break up groups, which `records` of `joined_records` hold, and number what becomes one.
+
+    The words are sorted by the library: in a program that took a third of all coarsening.
+    """
+    joined: Joined = records.pop("joined")
+    word, order = sort_keys(space, joined.word)
+    del joined
+    found = {"ordered": Ordered(group_size, word, order), "numbering": Numbering(),
+             "joined_sizes": records["joined_sizes"], "cluster": clusters.cluster,
+             "count": clusters.count}
+    executable = space.cached_executable("groups broken up", lambda: _record(found))
+    executable.run(found, sizes.vertices, sizes)
+
+
+BROKEN_UP_WORK = Ordered, Numbering
+"""What breaking up works on, beside words and vertices in order."""
+
+
+def _record(found: dict[str, Any]) -> Program:
+    program = Program("groups broken up", sweeps=True)
+    slots: dict[str, Any] = {}
+    for name, each in found.items():
+        is_array = name in ("cluster", "count")
+        slots[name] = program.array(name, each.dtype) if is_array else program.record(name, each)
+    sizes, numbering = slots["joined_sizes"], slots["numbering"]
     program.launch(sizes.vertices, mark_first)
-    program.launch(sizes.vertices, break_up, cluster=cluster)
+    program.launch(sizes.vertices, join_run)
+    record_numbering(program, slots["cluster"], numbering.flags, numbering.number,
+                     numbering.tile_sums, slots["count"], sizes.vertices, sizes.tiles)
+    return program
 
 
 @device
@@ -107,7 +136,6 @@ def begin_alone(v, rank, joined: Joined, joined_sizes: JoinedSizes):
     word = int64(rank) << ROUND_BITS
     joined.word[v] = word
     joined.next_word[v] = word
-    joined.order[v] = int32(v)
     if v == 0:
         joined_sizes.changing = 1
     return word
@@ -130,9 +158,9 @@ def hand_on_group(v, wish, joined: Joined, joined_sizes: JoinedSizes):
         word = (max(own, other) << ROUND_BITS) | joined_sizes.round
         if own > other:
             atomic_max(joined.next_word, u, word)
-            joined_sizes.changing = 1
         elif own < other:
             atomic_max(joined.next_word, v, word)
+        if own != other and joined_sizes.changing == 0:  # millions of stores to one place wait
             joined_sizes.changing = 1
 
 
@@ -145,19 +173,19 @@ def take_over_group(v, joined: Joined, joined_sizes: JoinedSizes):
 
 
 @kernel
-def mark_first(i, joined: Joined):
+def mark_first(i, ordered: Ordered):
     """Note where the group of vertex i of the order begins, if that is here."""
-    group = joined.word[i] >> ROUND_BITS
+    group = ordered.word[i] >> ROUND_BITS
     before = int64(NOBODY)
     if i > 0:
-        before = joined.word[i - 1] >> ROUND_BITS
+        before = ordered.word[i - 1] >> ROUND_BITS
     if before != group:
-        joined.first[group] = int32(i)
+        ordered.first[group] = int32(i)
 
 
 @kernel
-def break_up(i, cluster, joined: Joined):
+def join_run(i, cluster, ordered: Ordered):
     """Vertex i of the order becomes one with the others of its run of `group_size`."""
-    first = int64(joined.first[joined.word[i] >> ROUND_BITS])
-    place = first + (i - first) // joined.group_size * joined.group_size
-    cluster[joined.order[i]] = joined.order[place]
+    first = int64(ordered.first[ordered.word[i] >> ROUND_BITS])
+    place = first + (i - first) // ordered.group_size * ordered.group_size
+    cluster[ordered.order[i]] = ordered.order[place]

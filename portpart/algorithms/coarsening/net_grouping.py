@@ -15,11 +15,12 @@ import numpy as np
 from portpart.algorithms.coarsening.cluster_program import Surroundings
 from portpart.algorithms.coarsening.cluster_ratings import Clustering, HashRows
 from portpart.algorithms.coarsening.cluster_rounds import ListLengths, VertexList, append
-from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.joined_groups import (
     Joined,
     JoinedSizes,
     begin_alone,
+    break_up,
     joined_records,
     record_joining,
 )
@@ -77,36 +78,33 @@ def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed
     clusters = Clusters.allocate(space, around.sizes, max_count=n)
     groups = NetGroups(seed=seed, max_weight=max_weight, label=label, total=None,
                        cluster=clusters.cluster)
-    records = _records(space, n, around, groups, group_size)
+    records = _records(space, around, groups)
     executable = space.cached_executable(
         ("groups of nets", hypergraph.type_key, label is not None),
         lambda: _record(records, around.sizes, space.widest_team == 1))
-    executable.run({**records, "count": clusters.count}, n, around.sizes)
+    executable.run(records, n, around.sizes)
+    break_up(space, records, group_size, clusters, around.sizes)
     return clusters
 
 
-def _records(space: ExecutionSpace, n: int, around: Surroundings, groups: NetGroups,
-             group_size: int) -> dict[str, Any]:
+def _records(space: ExecutionSpace, around: Surroundings, groups: NetGroups) -> dict[str, Any]:
     """What grouping works on."""
     return {
         **around.records, "listed": around.scratch["list_0"], "rows": HashRows(),
-        "numbering": Numbering(), "groups": groups, **joined_records(space, n, group_size),
+        "groups": groups, **joined_records(space, around.sizes),
     }
 
 
 def _record(records: dict[str, Any], sizes_like: Any, one_lane: bool) -> Program:
     program = Program("groups of nets", sweeps=True, sizes=sizes_like)
     slots = {name: program.record(name, record) for name, record in records.items()}
-    groups, sizes, numbering = slots["groups"], slots["joined_sizes"], slots["numbering"]
+    groups, sizes = slots["groups"], slots["joined_sizes"]
     lengths = program.zeros("lengths", ListLengths)
     program.launch(sizes.vertices, begin_group)
     with program.side_by_side():
         for count, wish, team, given in launches(slots["listed"], lengths, one_lane, BY_SUM):
             program.launch(count, wish, team=team, clusters=groups, **given)
-    record_joining(program, groups.wish, groups.cluster)
-    record_numbering(program, groups.cluster, numbering.flags, numbering.number,
-                     numbering.tile_sums, program.array("count", np.int64), sizes.vertices,
-                     sizes.tiles)
+    record_joining(program, groups.wish)
     return program
 
 

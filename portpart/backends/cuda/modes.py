@@ -25,6 +25,9 @@ class Device(Protocol):
     def active(self) -> Any:
         """Context in which this device is CuPy's current one."""
 
+    def current_stream(self) -> Any:
+        """CuPy's current stream of the calling thread."""
+
     def empty(self, n: int, dtype: Any) -> Array:
         """Uninitialised array of `n` elements."""
 

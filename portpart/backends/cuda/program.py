@@ -30,6 +30,9 @@ SMALL_SIZE = 1 << 15
 SMALL_WAVES, FULL_WAVES = 1, 8
 """Blocks per multiprocessor at most of a launch, in the small and the full grid."""
 
+KEPT = 1 << 16
+"""Bytes of scratch up to which a program keeps its own: to ask for it takes ten microseconds."""
+
 
 def resident_blocks(size: int, max_blocks: int) -> int:
     """Blocks per multiprocessor of a resident kernel: more take longer to meet at a barrier."""
@@ -57,16 +60,16 @@ class CudaExecutable:
         self._lock = threading.RLock()
         self._done = space.cupy.cuda.Event(disable_timing=True)
         self._last: Any = None
+        self._kept = space.empty(0, np.uint8)
 
     def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
         small = size <= SMALL_SIZE
-        # The allocator gives the scratch to what comes later on this stream only.
         places = self.layout.place_scratch(sizes)
-        scratch = self.space.empty(places[-1], np.uint8)
         with self._lock, self.space.active():
-            stream = self.space.cupy.cuda.get_current_stream()
+            stream = self.space.current_stream()
             self._wait_for_last(stream)
+            scratch = self._scratch(places[-1])
             words = self.layout.fill(bindings, self._base, scratch.data.ptr, places)
             # From pageable memory the call returns when the words have been read.
             self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
@@ -76,8 +79,17 @@ class CudaExecutable:
                 self._walk(self.program.steps, self.layout.bindings.named(bindings), small)
                 if self._kernel is not None:
                     self._kernel.walked(self.space.counters.launches - before)
-            stream.record(self._done)
+            if stream.ptr:
+                stream.record(self._done)  # it may be gone when others ask
             self._last = stream
+
+    def _scratch(self, size: int) -> Any:
+        """Memory for one run, after which it goes to what comes later on this stream only."""
+        if size > KEPT:
+            return self.space.empty(size, np.uint8)
+        if size > len(self._kept):
+            self._kept = self.space.empty(size, np.uint8)
+        return self._kept
 
     def launch_step(self, step: Launch, small: bool) -> None:
         """Launch one step on the current stream; it reads its row when it starts."""
@@ -138,8 +150,10 @@ class CudaExecutable:
         return blocks_for(int(step.count), step.team, limit)
 
     def _wait_for_last(self, stream: Any) -> None:
-        """The table must not change under a run on another stream."""
+        """Neither the table nor what is kept must change under a run on another stream."""
         if self._last is not None and self._last != stream:
+            if not self._last.ptr:
+                self._done.record(self._last)
             stream.wait_event(self._done)
 
     def _graph(self, small: bool) -> Any:

@@ -90,7 +90,7 @@ class CudaSpace(ExecutionSpace):
         self._current_device = self.cupy.cuda.runtime.getDevice
         self._no_memory = self.cupy.cuda.memory.OutOfMemoryError
         self._array = self.cupy.ndarray
-        self._current_stream = self.cupy.cuda.get_current_stream
+        self.current_stream = self.cupy.cuda.get_current_stream
         self._functions: dict[tuple[Any, ...], Direct] = {}
         self.program_mode = self.program_modes()[0]
         self.profiling = False
@@ -104,7 +104,7 @@ class CudaSpace(ExecutionSpace):
     def empty(self, n: int, dtype: Any) -> Array:
         try:
             with self.active():
-                return self.cupy.empty(n, dtype)
+                return self._array(n, dtype)  # cupy.empty looks at more
         except self._no_memory as error:
             raise self._out_of_memory(n, dtype) from error
 
@@ -121,7 +121,7 @@ class CudaSpace(ExecutionSpace):
             result = self.empty(len(values), values.dtype)
             # From pageable memory the call returns when the numbers have been read.
             with self.active():
-                stream = self.cupy.cuda.get_current_stream()
+                stream = self.current_stream()
                 result.data.copy_from_host_async(address_of(values), values.nbytes, stream)
             return result
         elsewhere = getattr(getattr(values, "device", None), "id", self.device_id)
@@ -139,7 +139,7 @@ class CudaSpace(ExecutionSpace):
             if type(array) is not self._array or array.ndim != 1 or not array.flags.c_contiguous:
                 return self.cupy.asnumpy(array)
             result = np.empty(len(array), array.dtype)
-            stream = self._current_stream()
+            stream = self.current_stream()
             if result.nbytes > 0:
                 array.data.copy_to_host_async(address_of(result), result.nbytes, stream)
             stream.synchronize()
@@ -148,12 +148,12 @@ class CudaSpace(ExecutionSpace):
     def synchronize(self) -> None:
         self.counters.synchronizations += 1
         with self.active():
-            self.cupy.cuda.get_current_stream().synchronize()
+            self.current_stream().synchronize()
 
     def mark(self) -> Any:
         with self.active():
             event = self.cupy.cuda.Event()
-            event.record(self.cupy.cuda.get_current_stream())
+            event.record(self.current_stream())
         return event
 
     def seconds_between(self, mark: Any, later: Any) -> float:
@@ -194,7 +194,7 @@ class CudaSpace(ExecutionSpace):
         self.counters.launches += 1
         with self.active():
             function = self._functions.get(tuple(key)) or self._direct(kernel, team, key, args)
-            function.launch(words, self._current_stream(), blocks_for(n, team, MAX_BLOCKS))
+            function.launch(words, self.current_stream(), blocks_for(n, team, MAX_BLOCKS))
 
     @property
     def rehearsals(self) -> Rehearsals | None:
