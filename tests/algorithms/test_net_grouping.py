@@ -147,7 +147,7 @@ def test_scratch_rows_of_a_program_fit_a_block() -> None:
     """Of every width, in one program."""
     around = NetWishes(NetOptions()).around(circuit(50, 1), 1)
     groups = NetGroups(seed=1, max_weight=9, label=None, total=None, cluster=np.zeros(50, np.int32))
-    records = net_grouping._records(reference(), 50, around, groups, 4)
+    records = net_grouping._records(reference(), around, groups)
     program = net_grouping._record(records, around.sizes, one_lane=False)
     check_program(program)
     for step in program.launches():
