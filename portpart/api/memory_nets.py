@@ -32,7 +32,7 @@ from portpart.api.memory_model import (
     refining_bytes,
 )
 from portpart.api.memory_search import MIN_SECTIONS, Levels, Search
-from portpart.backends.work import bytes_of
+from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.hypergraph import Hypergraph
 
 LARGE_SHARE = 0.1
@@ -109,11 +109,10 @@ def size_of_nets(hypergraph: Hypergraph, slots: int = 0, pairs: int = 0) -> NetL
 
 
 def contraction_of_nets(level: NetLevelSize, coarse: NetLevelSize) -> int:
-    """Bytes of a contraction: work arrays, offsets of pins and nets, the result and its keys."""
-    p, m = level.num_arcs, level.num_nets
-    offsets = OF_WORD * (p + 1) + (OF_VERTEX + OF_WORD) * (m + 1)
-    turned = OF_WORD * coarse.num_arcs
-    return CoarseNets.num_bytes(level.nets) + offsets + turned + coarse.own_bytes
+    """Bytes of a contraction: work arrays, or what is left of them, the result and its keys."""
+    work, turned = (CoarseNets,), OF_WORD * coarse.num_arcs
+    return max(bytes_of(work, level.nets),
+               bytes_outliving(work, level.nets) + turned + coarse.own_bytes)
 
 
 def clustering_of_nets(level: NetLevelSize) -> int:

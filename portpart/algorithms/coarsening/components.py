@@ -149,7 +149,8 @@ def hook_roots(v, links: Links, sizes: GroupSizes):
         other = atomic_load(links.subset, u)
         if own != other:
             atomic_min(links.subset, max(own, other), min(own, other))
-            sizes.changing = 1
+            if sizes.changing == 0:  # millions of stores to one place wait for each other
+                sizes.changing = 1
 
 
 @kernel

@@ -275,7 +275,7 @@ def join_subsets(v, grouping: Grouping, sizes: GroupSizes):
             other = atomic_load(grouping.subset, u)
             if own > other:
                 atomic_min(grouping.subset, v, other)
-                sizes.changing = 1
             elif own < other:
                 atomic_min(grouping.subset, u, own)
+            if own != other and sizes.changing == 0:  # millions of stores to one place wait
                 sizes.changing = 1

@@ -6,6 +6,8 @@ ones counts.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from portpart.algorithms.coarsening.pairing import POSITIVE, place_in
@@ -13,6 +15,7 @@ from portpart.algorithms.coarsening.sizes import NetSizes, of_nets, of_pins
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
+    Words,
     atomic_add,
     atomic_cas,
     atomic_min,
@@ -24,9 +27,14 @@ from portpart.backends.language import (
     uint64,
     value_or,
 )
+from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.hypergraph import Nets
 from portpart.primitives.hashing import mixed
+from portpart.primitives.scan import record_scan, record_scans, tiles_of
+
+RUN = 32
+"""Pins of an item of work; those that follow each other are often of one net."""
 
 NO_SLOT = -1
 LAST = 2**31 - 1
@@ -35,6 +43,22 @@ LAST = 2**31 - 1
 def of_slots(sizes: NetSizes) -> int:
     """Two slots for each net."""
     return 2 * sizes.nets
+
+
+def of_net_tiles(sizes: NetSizes) -> int:
+    """A sum for each tile of nets."""
+    return tiles_of(sizes.nets)
+
+
+class MergingSizes(Words):
+    """Numbers of nets, of pins and of runs of these; tiles of both; the most pins of a net."""
+
+    nets: int
+    pins: int
+    runs: int
+    net_tiles: int
+    pin_tiles: int
+    max_size: int
 
 
 class CoarseNets(WorkRecord):
@@ -48,6 +72,8 @@ class CoarseNets(WorkRecord):
         Whether a pin is the first of equal ones.
     distinct : array of int32, shape (p,)
         The clusters of such pins, close together.
+    places : array of int64, shape (p + 1,)
+        Numbers of the distinct pins.
     digest : array of uint64, shape (m,)
         A sum over a net's distinct pins.
     table, leader : array of int64 and int32, shape (2 m,)
@@ -61,26 +87,47 @@ class CoarseNets(WorkRecord):
         The weight of a net that stays.
     sizes : array of int32, shape (m,)
         Its pins.
-    places : array of int64, shape (p + 1,)
-        Numbers of the distinct pins.
     number, offsets : array of int32 and int64, shape (m + 1,)
         The coarse net, and where it begins.
+    pin_sums, number_sums, offset_sums : array of int64
+        For scans of these.
     """
 
-    keys: Array = work(np.int64, of_pins)
-    first: Array = work(np.int8, of_pins)
+    keys: Array = work(np.int64, of_pins, outlives=True)
+    first: Array = work(np.int8, of_pins, outlives=True)
     distinct: Array = work(np.int32, of_pins)
+    places: Array = work(np.int64, lambda sizes: sizes.pins + 1, outlives=True)
     digest: Array = work(np.uint64, of_nets)
     table: Array = work(np.int64, of_slots)
     leader: Array = work(np.int32, of_slots)
     slot: Array = work(np.int64, of_nets)
     differs: Array = work(np.int8, of_nets)
-    stays: Array = work(np.int8, of_nets)
-    weights: Array = work(np.int64, of_nets)
+    stays: Array = work(np.int8, of_nets, outlives=True)
+    weights: Array = work(np.int64, of_nets, outlives=True)
     sizes: Array = work(np.int32, of_nets)
-    places: Array = None
-    number: Array = None
-    offsets: Array = None
+    number: Array = work(np.int32, lambda sizes: sizes.nets + 1, outlives=True)
+    offsets: Array = work(np.int64, lambda sizes: sizes.nets + 1, outlives=True)
+    pin_sums: Array = work(np.int64, lambda sizes: tiles_of(sizes.pins))
+    number_sums: Array = work(np.int64, of_net_tiles)
+    offset_sums: Array = work(np.int64, of_net_tiles)
+
+
+def record_merging(program: Program, work: Any, sizes: Any) -> None:
+    """Record how nets are compared, and those that stay numbered; their pins are sorted.
+
+    The program has records of these names, a `CoarseNets` and `MergingSizes`, and ``nets``.
+    """
+    program.launch(sizes.nets, clear_net)
+    program.launch(sizes.runs, mark_pins)
+    record_scan(program, work.first, work.places, work.pin_sums, sizes.pins, sizes.pin_tiles)
+    with program.side_by_side():
+        program.launch(sizes.pins, place_pin)
+        program.launch(sizes.nets, enter_net)
+    program.launch(sizes.pins, compare_pin)
+    program.launch(sizes.nets, settle_net)
+    record_scans(program, [(work.stays, work.number, work.number_sums),
+                           (work.sizes, work.offsets, work.offset_sums)],
+                 sizes.nets, sizes.net_tiles)
 
 
 @kernel
@@ -95,12 +142,12 @@ def clear_net(net, work: CoarseNets):
 
 
 @kernel
-def mark_pins(run, run_length, num_pins, work: CoarseNets):
+def mark_pins(run, work: CoarseNets, sizes: MergingSizes):
     """Mark the first of equal pins of the run and add them to the digests; atomic, order-free."""
-    begin = run * run_length
+    begin = run * RUN
     net = work.keys[begin] >> 32
     total = uint64(0)
-    for i in range(begin, min(begin + run_length, num_pins)):
+    for i in range(begin, min(begin + RUN, sizes.pins)):
         key = work.keys[i]
         is_first = i == 0
         if not is_first:
@@ -142,13 +189,13 @@ def slot_for(key, size, work: CoarseNets):
 
 
 @kernel
-def enter_net(net, num_nets, nets: Nets, work: CoarseNets, max_size):
+def enter_net(net, nets: Nets, work: CoarseNets, sizes: MergingSizes):
     """Enter a net that can be cut, and is not too large, in the table; atomic, order-free."""
     work.slot[net] = int64(NO_SLOT)
     size = size_of(net, nets, work)
-    if size >= 2 and size <= max_size:
+    if size >= 2 and size <= sizes.max_size:
         key = int64(work.digest[net] & uint64(POSITIVE))
-        slot = slot_for(key, 2 * num_nets, work)
+        slot = slot_for(key, 2 * sizes.nets, work)
         work.slot[net] = slot
         atomic_min(work.leader, slot, int32(net))
 

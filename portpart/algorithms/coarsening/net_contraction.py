@@ -16,13 +16,10 @@ import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.merged_nets import (
+    RUN,
     CoarseNets,
-    clear_net,
-    compare_pin,
-    enter_net,
-    mark_pins,
-    place_pin,
-    settle_net,
+    MergingSizes,
+    record_merging,
 )
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import NetSizes
@@ -41,15 +38,13 @@ from portpart.backends.language import (
     team_sum,
     value_or,
 )
+from portpart.backends.program import Program
 from portpart.graphs.csr import unpacked
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.primitives.basic import iota
 from portpart.primitives.pair_sort import sort_rows, sorted_pairs
-from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
-
-RUN = 32
-"""Pins of an item of work; those that follow each other are often of one net."""
+from portpart.primitives.scan import TEAM, TILE, tiles_of
 
 
 class NetTotals(Words):
@@ -107,10 +102,8 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
     """
     space = hypergraph.space
     sizes = NetSizes.of(hypergraph)
-    work = _merged(hypergraph, clusters, CoarseNets.allocate(space, sizes), max_net_size)
-    tiles = tiles_of(sizes.nets)
-    totals = NetTotals(space.zeros(len(NetTotals.indices), np.int64))
-    space.parallel_for(tiles, survey_nets, sizes.nets, clusters.count, work, totals, team=TEAM)
+    work = CoarseNets.outliving(space, sizes)
+    totals = _merged(hypergraph, clusters, work, max_net_size)
     found = NetTotals(space.read(totals.array, lambda: _guess(hypergraph, max_net_size)))
     coarse = _coarse_nets(hypergraph, work, found, weight_type or hypergraph.weight_sum_dtype)
     count = int(found.clusters)
@@ -140,22 +133,33 @@ def _guess_of_degree(hypergraph: Hypergraph, found: NetTotals, max_net_size: int
 
 
 def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
-            max_net_size: int | None) -> CoarseNets:
-    """What becomes of each net, and where its pins go."""
-    space, nets = hypergraph.space, hypergraph.nets
-    m, p, runs = hypergraph.num_nets, hypergraph.num_pins, -(-hypergraph.num_pins // RUN)
-    largest = hypergraph.num_vertices if max_net_size is None else max_net_size
-    space.parallel_for(m, clear_net, work)
-    space.parallel_for(runs, pack_pins, m, p, nets, clusters.cluster, work.keys, team=8)
+            max_net_size: int | None) -> NetTotals:
+    """What becomes of each net, where its pins go, and what that comes to."""
+    space, nets, like = hypergraph.space, hypergraph.nets, NetSizes.of(hypergraph)
+    runs = -(-like.pins // RUN)
+    sizes = MergingSizes.of(
+        nets=like.nets, pins=like.pins, runs=runs, net_tiles=tiles_of(like.nets),
+        pin_tiles=tiles_of(like.pins),
+        max_size=like.vertices if max_net_size is None else max_net_size)
+    space.parallel_for(runs, pack_pins, like.nets, like.pins, nets, clusters.cluster, work.keys,
+                       team=8)
     sort_rows(space, nets.begin, nets.end, work.keys)
-    space.parallel_for(runs, mark_pins, RUN, p, work)
-    work = work.replaced(places=offsets_from_counts(space, work.first))
-    space.parallel_for(p, place_pin, work)
-    space.parallel_for(m, enter_net, m, nets, work, largest)
-    space.parallel_for(p, compare_pin, nets, work)
-    space.parallel_for(m, settle_net, nets, work)
-    return work.replaced(number=offsets_from_counts(space, work.stays, np.int32),
-                         offsets=offsets_from_counts(space, work.sizes))
+    totals = NetTotals(space.empty(len(NetTotals.indices), np.int64))
+    records = {"nets": nets, "work": work, "sizes": sizes, "totals": totals}
+    executable = space.cached_executable(("net contraction", *hypergraph.type_key),
+                                         lambda: _record(records))
+    executable.run({**records, "count": clusters.count}, max(like.nets, like.pins), like)
+    return totals
+
+
+def _record(records: dict[str, Any]) -> Program:
+    program = Program("net contraction", sweeps=True)
+    slots: dict[str, Any] = {name: program.record(name, like) for name, like in records.items()}
+    program.array("count", np.int64)
+    record_merging(program, slots["work"], slots["sizes"])
+    program.launch(1, begin_totals)
+    program.launch(slots["sizes"].net_tiles, survey_nets, team=TEAM)
+    return program
 
 
 def _coarse_nets(hypergraph: Hypergraph, work: CoarseNets, found: NetTotals,
@@ -200,11 +204,21 @@ def pack_pins(run, num_nets, num_pins, nets: Nets, cluster, keys):
 
 
 @kernel
-def survey_nets(tile, num_nets, count, work: CoarseNets, totals: NetTotals):
-    """Count, add up and compare the coarse nets of a tile; atomic, order-free."""
+def begin_totals(_, count, work: CoarseNets, sizes: MergingSizes, totals: NetTotals):
+    """How many clusters, nets and pins there are; nothing else has been counted."""
+    totals.clusters = count[0]
+    totals.nets = work.number[sizes.nets]
+    totals.pins = work.offsets[sizes.nets]
+    totals.net_weight = 0
+    totals.max_size = 0
+
+
+@kernel
+def survey_nets(tile, work: CoarseNets, sizes: MergingSizes, totals: NetTotals):
+    """Add up and compare the coarse nets of a tile; atomic, order-free."""
     weight = int64(0)
     max_size = int64(0)
-    for net in range(tile * TILE + lane(), min((tile + 1) * TILE, num_nets), team_size()):
+    for net in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes.nets), team_size()):
         if work.stays[net] != 0:
             weight += work.weights[net]
             max_size = max(max_size, int64(work.sizes[net]))
@@ -213,10 +227,6 @@ def survey_nets(tile, num_nets, count, work: CoarseNets, totals: NetTotals):
     if lane() == 0:
         atomic_add(totals, NetTotals.net_weight, weight)
         atomic_max(totals, NetTotals.max_size, max_size)
-        if tile == 0:
-            totals.clusters = count[0]
-            totals.nets = work.number[num_nets]
-            totals.pins = work.offsets[num_nets]
 
 
 @kernel
