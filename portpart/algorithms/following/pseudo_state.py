@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement.incumbent import weight_of_block
 from portpart.algorithms.refinement.state import Run, Sizes
 from portpart.algorithms.refinement.trial import Sequence, Trial
+from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Words, device, int64, lane, team_max, team_min, team_size
@@ -123,6 +123,4 @@ def find_roomiest(run: Run, words: PseudoWords):
 @device
 def weigh_blocks(run: Run):
     """Sum up the weights of all blocks.  All lanes of a team together."""
-    for b in range(lane(), run.level.blocks, team_size()):
-        run.blocks.weight[b] = weight_of_block(b, run.moves, run.level)
-    return run.level.blocks
+    return sum_copies(run.moves.weight_sums, run.blocks.weight, run.level)

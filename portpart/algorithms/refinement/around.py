@@ -21,6 +21,7 @@ from portpart.algorithms.refinement.label_propagation import commit_move
 from portpart.algorithms.refinement.moves import move_vertex, save_block, save_vertex
 from portpart.algorithms.refinement.program import MoveRule, Recording, record_iterations
 from portpart.algorithms.refinement.state import SIZE, Level, Run, Sizes
+from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
@@ -216,12 +217,9 @@ def settle_down(i, run: Run, journal: Journal):
 @kernel
 def sum_up(_, run: Run, journal: Journal):
     """Write what has come of it.  One team."""
+    sum_copies(run.moves.weight_sums, run.blocks.weight, run.level)
     for b in range(lane(), run.level.blocks, team_size()):
-        weight = int64(0)
-        for stripe in range(run.level.weight_stripes):
-            weight += run.moves.weight_sums[stripe * run.level.blocks + b]
-        run.blocks.weight[b] = weight
-        journal.weights[b] = weight
+        journal.weights[b] = run.blocks.weight[b]
     twice = int64(0)
     for stripe in range(lane(), STRIPES, team_size()):
         twice += run.moves.cost_sums[stripe]

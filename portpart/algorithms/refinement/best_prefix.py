@@ -25,6 +25,7 @@ from portpart.algorithms.refinement.trial import (
     order_by_gain_next,
     record_order,
 )
+from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.language import (
     Kernel,
     atomic_add,
@@ -80,12 +81,12 @@ def record_cut(program: Program, run: Run, trial: Trial, by_sum: bool) -> None:
 @kernel
 def try_all(_, run: Run, trial: Trial):
     """Whether some block is too heavy after all moves; if so, sort by vertex first.  One team."""
+    sum_copies(trial.weight_sums, trial.block_weight, run.level)
+    for place in range(lane(), run.level.weight_stripes * run.level.blocks, team_size()):
+        trial.weight_sums[place] = 0
     heavy = int64(0)
     for b in range(lane(), run.level.blocks, team_size()):
-        change = int64(0)
-        for stripe in range(run.level.weight_stripes):
-            change += trial.weight_sums[stripe * run.level.blocks + b]
-            trial.weight_sums[stripe * run.level.blocks + b] = 0
+        change = trial.block_weight[b]
         trial.block_weight[b] = run.blocks.weight[b]
         if run.blocks.weight[b] + change > run.blocks.limits[b] + run.level.slack:
             heavy = int64(1)

@@ -13,9 +13,9 @@ from portpart.algorithms.refinement.state import (
     GainCache,
     Incumbent,
     Level,
-    Moves,
     Run,
 )
+from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
@@ -174,15 +174,6 @@ def is_heavily_overloaded(relief: Relief) -> DeviceFunction:
     return is_heavily_overloaded
 
 
-@device
-def weight_of_block(b, moves: Moves, level: Level):
-    """The sum of the copies of a block's weight."""
-    weight = int64(0)
-    for stripe in range(level.weight_stripes):
-        weight += moves.weight_sums[stripe * level.blocks + b]
-    return weight
-
-
 @cache
 def evaluate(relief: Relief) -> Kernel:
     """Kernel for a relief."""
@@ -200,6 +191,7 @@ def evaluate(relief: Relief) -> Kernel:
         level = Level(team_array(int64, SIZE))
         for word in range(lane(), SIZE, team_size()):
             level[word] = run.level[word]
+        sum_copies(run.moves.weight_sums, run.blocks.weight, run.level)
         twice = int64(0)
         for stripe in range(lane(), STRIPES, team_size()):
             twice += run.moves.cost_sums[stripe]
@@ -209,8 +201,7 @@ def evaluate(relief: Relief) -> Kernel:
         surplus = int64(0)
         total = int64(0)
         for b in range(lane(), run.level.blocks, team_size()):
-            weight = weight_of_block(b, run.moves, run.level)
-            run.blocks.weight[b] = weight
+            weight = run.blocks.weight[b]
             note_weight(b, weight, run.blocks, run.level)
             overload = max(overload, weight - run.blocks.limits[b] - run.level.slack)
             total += weight

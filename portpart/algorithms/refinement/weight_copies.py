@@ -1,0 +1,47 @@
+"""Weights of blocks, of which there are copies: moves at the same time are added to different ones.
+
+The fewer blocks, the more copies.  One lane for all copies of a block would wait for memory a few
+of them at a time: with two blocks that took ten microseconds on a GPU, in each iteration.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.state import Level
+from portpart.backends.language import device, int64, lane, team_size, team_sum, team_sync
+
+MANY_COPIES = 64
+"""From so many copies on all lanes share those of one block after the other."""
+
+AT_ONCE = 8
+"""So many copies a lane asks for before it waits."""
+
+
+@device
+def sum_at_once(b, first, sums, level: Level):
+    """The sum of a few copies of block b, from the first on."""
+    total = int64(0)
+    for copy in range(first, first + AT_ONCE):
+        if copy < level.weight_stripes:
+            total += sums[copy * level.blocks + b]
+    return total
+
+
+@device
+def sum_copies(sums, weights, level: Level):
+    """Write the sum of the copies of each block b to weights[b].  All lanes of a team together."""
+    if level.weight_stripes >= MANY_COPIES:
+        for b in range(level.blocks):
+            total = int64(0)
+            for copy in range(lane(), level.weight_stripes, team_size()):
+                total += sums[copy * level.blocks + b]
+            total = team_sum(total)
+            if lane() == 0:
+                weights[b] = total
+    else:
+        for b in range(lane(), level.blocks, team_size()):
+            total = int64(0)
+            for first in range(0, level.weight_stripes, AT_ONCE):
+                total += sum_at_once(b, first, sums, level)
+            weights[b] = total
+    team_sync()
+    return level.blocks
