@@ -82,15 +82,23 @@ class Call:
         """What is told of one more partition."""
         return Trace(self.problem.space, self.problem.graph, self.progress)
 
+    def measured(self, part: Array, trace: Trace) -> dict[str, int]:
+        """What blocks cost, by all objectives."""
+        with trace.phase("finish"):
+            return self.task.measure(part)
+
+    def is_kept(self, block_weights: np.ndarray, stacklevel: int) -> bool:
+        """Whether blocks are within their bounds; warns if they are not."""
+        kept = self.bounds.kept_by(block_weights)
+        if not kept:
+            warnings.warn(infeasibility_message(self.problem.graph, block_weights, self.bounds,
+                                                self.target), UserWarning, stacklevel=stacklevel)
+        return kept
+
     def facts(self, part: Array, block_weights: np.ndarray, trace: Trace) -> dict[str, Any]:
         """The fields of a result; warns if bounds are broken, which ends two frames up."""
-        graph, bounds = self.problem.graph, self.bounds
-        with trace.phase("finish"):
-            values = self.task.measure(part)
-        feasible = bounds.kept_by(block_weights)
-        if not feasible:
-            warnings.warn(infeasibility_message(graph, block_weights, bounds, self.target),
-                          UserWarning, stacklevel=4)
+        bounds, values = self.bounds, self.measured(part, trace)
+        feasible = self.is_kept(block_weights, stacklevel=5)
         return dict(
             part=to_callers_memory(part, self.given, self.problem.space),
             **values, imbalance=imbalance_of(block_weights, self.target),
@@ -98,7 +106,7 @@ class Call:
             max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
             feasible=feasible, k=self.problem.num_blocks,
             seconds=time.perf_counter() - self.begin,
-            stats={**trace.summary(), **self.task.facts}, labels=graph.names)
+            stats={**trace.summary(), **self.task.facts}, labels=self.problem.graph.names)
 
 
 def call_of(

@@ -108,8 +108,12 @@ class Session:
         sizes = checked_sizes(call.problem.graph, vertex_sizes)
         wishes = kept(wishes, call, sizes)
         part, weights = call.partition(call.problem)
-        facts = call.facts(part, weights, call.problem.trace)
-        known = Known(facts[objective or default_objective(call.problem.graph)], weights)
+        call.is_kept(weights, stacklevel=4)
+        known = None
+        if isinstance(call.problem.graph, Graph):  # of nets all is found as rounds begin
+            costs = call.measured(part, call.problem.trace)
+            known = Known(costs[objective or default_objective(call.problem.graph)], weights)
+        call.problem.trace.summary()
         self._begin(Rounds(call, editable(call.problem.graph, algorithm), part, sizes,
                            call.problem.constraints.fixed, wishes, known=known))
 
