@@ -113,7 +113,7 @@ class Session:
         if isinstance(call.problem.graph, Graph):  # of nets all is found as rounds begin
             costs = call.measured(part, call.problem.trace)
             known = Known(costs[objective or default_objective(call.problem.graph)], weights)
-        call.problem.trace.summary()
+        call.problem.trace.summary()  # `progress` hears that all is done
         self._begin(Rounds(call, editable(call.problem.graph, algorithm), part, sizes,
                            call.problem.constraints.fixed, wishes, known=known))
 
