@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -109,15 +108,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@contextmanager
-def memory_errors() -> Iterator[None]:
+class memory_errors:  # noqa: N801 - like those of contextlib
     """Memory errors, of whatever library, become `OutOfMemory`."""
-    try:
-        yield
-    except OutOfMemory:
-        raise
-    except MemoryError as problem:
-        raise OutOfMemory(f"main memory does not suffice: {problem}".rstrip(": ")) from problem
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, problem: BaseException | None, _: object) -> None:
+        if isinstance(problem, MemoryError) and not isinstance(problem, OutOfMemory):
+            raise OutOfMemory(f"main memory does not suffice: {problem}".rstrip(": ")) from problem
 
 
 def typed_memory_errors(function: Callable[P, R]) -> Callable[P, R]:

@@ -187,7 +187,7 @@ class Rounds:
 
         Without, what refinement around the edits has left too heavy moves one by one.
         """
-        edits = len(update.changes[0].keys) if update.changes else 0
+        edits = update.changes[0].length_of("keys") if update.changes else 0
         self.ledger = replace(self.ledger, edits=self.ledger.edits + edits)
         effort = self._effort() if wanted == "auto" else wanted
         is_local = effort in ("none", "local")

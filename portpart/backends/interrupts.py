@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ContextDecorator
 from types import FrameType
+from typing import Any
 
 # The module `signal` looks for names of handlers, which takes ten times as long as the rest here.
 
@@ -14,33 +15,37 @@ _waits: list[Callable[..., None]] = []
 """What waits in the main thread: within it nothing else has to, which would take time."""
 
 
-@contextmanager
-def late_interrupts() -> Iterator[None]:
+class late_interrupts(ContextDecorator):  # noqa: N801 - like those of contextlib
     """Let Ctrl-C wait for the end of the block; a second one is obeyed at once.
 
     Python drops an exception that comes up in a finaliser, as LLVM's modules have, and a module
     whose import is broken off stays half made.
     """
-    if _waits or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = getsignal(SIGINT)
-    if not callable(handler):
-        yield
-        return
-    waiting: list[FrameType | None] = []
 
-    def wait(number: int, frame: FrameType | None) -> None:
-        waiting.append(frame)
-        if len(waiting) > 1:
-            handler(number, frame)
+    def __init__(self) -> None:
+        self._handler: Any = None
+        self._waiting: list[FrameType | None] = []
 
-    signal(SIGINT, wait)
-    _waits.append(wait)
-    try:
-        yield
-    finally:
+    def __enter__(self) -> None:
+        self._waiting = []
+        if _waits or threading.current_thread() is not threading.main_thread():
+            return
+        handler = getsignal(SIGINT)
+        if callable(handler):
+            self._handler = handler
+            signal(SIGINT, self._wait)
+            _waits.append(self._wait)
+
+    def __exit__(self, *_: object) -> None:
+        handler, self._handler = self._handler, None
+        if handler is None:
+            return
         _waits.pop()
         signal(SIGINT, handler)
-        if len(waiting) == 1:
-            handler(SIGINT, waiting[0])
+        if len(self._waiting) == 1:
+            handler(SIGINT, self._waiting[0])
+
+    def _wait(self, number: int, frame: FrameType | None) -> None:
+        self._waiting.append(frame)
+        if len(self._waiting) > 1:
+            self._handler(number, frame)

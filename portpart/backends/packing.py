@@ -19,6 +19,7 @@ from weakref import ref
 import numpy as np
 
 from portpart.backends.language.records import Record
+from portpart.backends.language.slices import Slice, Sliced
 from portpart.backends.program import Bindings, Element, Launch, Slot
 from portpart.errors import InputError, KernelTypeError
 
@@ -268,10 +269,17 @@ class Table:
 
     def _packed(self, name: str, bound: Any) -> tuple[array[int], array[int]]:
         """The words of what a name is bound to, and its numbers; of what cannot change kept."""
-        values, numbers = array("q"), array("q")
-        for (at, dtype, is_plain, slot), value in zip(self._plans[name],
-                                                      self.bindings.read_group(name, bound)):
-            if is_plain:
+        values, numbers, begin = array("q"), array("q"), 0
+        cut = isinstance(bound, Sliced) and bound.memory is not None
+        read = self.bindings.read_slices if cut else self.bindings.read_group
+        if cut:
+            begin = self._address(bound.memory)
+        for (at, dtype, is_plain, slot), value in zip(self._plans[name], read(name, bound)):
+            if type(value) is Slice:
+                if value.dtype != dtype:
+                    _refuse(slot, value.of(bound.memory))
+                values.append(begin + value.begin)
+            elif is_plain:
                 who, address = self._known[at]
                 if value is None or who() is not value:
                     address = self._address_for(at, slot, value)
@@ -282,7 +290,8 @@ class Table:
                 values.append(0 if value is None else _refuse(slot, value))
             else:
                 values.append(bits_of(value, dtype))
-        if isinstance(bound, Record) or isinstance(getattr(bound, "array", None), tuple):
+        if not cut and (isinstance(bound, Record)
+                        or isinstance(getattr(bound, "array", None), tuple)):
             self._groups[name] = ref(bound), values, numbers
         return values, numbers
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +24,7 @@ import numpy as np
 from portpart.backends.declared import Declared, Length
 from portpart.backends.language import Kernel, Record, Words
 from portpart.backends.language.parameters import getter
+from portpart.backends.language.slices import Sliced
 from portpart.errors import InputError
 
 TEAM_WIDTHS = (1, 8, 32, 256)
@@ -295,6 +297,7 @@ class Bindings:
         self._reads = {name: None if "" in fields else getter(list(fields))
                        for name, fields in places.items()}
         self.lengths = {name: len(fields) for name, fields in places.items()}
+        self._fields = {name: list(fields) for name, fields in places.items()}
 
     def groups(self, bound: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """What is bound, an array or a number or a record with several slots, by name."""
@@ -310,6 +313,12 @@ class Bindings:
             return (bound,) if fields is None else fields(bound)
         except AttributeError as error:
             raise InputError(f"{name!r} is not bound to its record: {error}") from None
+
+    def read_slices(self, name: str, bound: Sliced) -> list[Any]:
+        """The same, with slices as they are in place of their arrays."""
+        slices = bound.slices
+        return [slices[field] if field in slices else attrgetter(field)(bound)
+                for field in self._fields[name]]
 
     def read(self, bound: dict[str, Any]) -> list[Any]:
         """What the slots are bound to, from arrays, numbers, words and records by their names."""

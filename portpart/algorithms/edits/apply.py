@@ -232,7 +232,7 @@ class Findings:
             group, birth = dying.get(side.living), births.get(side.living, NOBODY)
             counts = {"length": capacity * side.directions, "given": given,
                       "capacity": capacity * side.directions,
-                      "dying": 0 if group is None else len(group.ids),
+                      "dying": 0 if group is None else group.length_of("ids"),
                       "born": birth.number, "first": birth.first}
             looks.append(Look(side, tally, self.tally_of(side.living),
                               limits_for(side.store, counts, edited.pair_weight, alone), group))
@@ -243,7 +243,7 @@ class Findings:
         space, edited = self.space, self.edited
         operations = cleared_pairs(space, self.dying, edited.sides,
                                    operations_of(space, self._of_pairs, self._timed))
-        if not len(operations.kinds):
+        if not operations.length_of("kinds"):
             return
         immortal = not self.dying and all(
             living.num_alive == living.count for living in edited.living)

@@ -86,15 +86,17 @@ class Look(NamedTuple):
 
 
 class Seen(Record):
-    """What the part of a program for a store works on, beside the store; it differs each time."""
+    """What the part of a program for a store is told, beside the batch and the store."""
 
-    changes: Changes
-    tally: Tally
-    of_ids: Tally
     limits: Limits
     places: Places
-    dying: Dying | None
     weights: Array | None
+
+
+OWN = ("rows", "deaths", "growth", "seen", "changes", "tally", "of_ids", "dying")
+"""What the part of a program for a store takes."""
+
+NAMES = [[f"{name}{number}" for name in OWN] for number in range(2)]
 
 
 def looked_at_once(space: ExecutionSpace, operations: Operations,
@@ -110,14 +112,13 @@ def looked_at_once(space: ExecutionSpace, operations: Operations,
     found, length = [], 0
     for number, look in enumerate(looks):
         side, rows = look.side, look.side.store.rows
-        length = len(operations.kinds) * side.directions
+        length = operations.length_of("kinds") * side.directions
         changes = empty_changes(space, length)
         growth, weights = side.store.growth, side.living.weights
         places = Places(ONE_MORE, ONE_MORE, side.store.used, length, growth.wide)
-        seen = Seen(changes, look.tally, look.of_ids, look.limits, places, look.dying, weights)
-        for name, record in (("rows", rows), ("deaths", side.deaths), ("growth", growth),
-                             ("seen", seen)):
-            records[f"{name}{number}"] = record
+        own = (rows, side.deaths, growth, Seen(look.limits, places, weights), changes, look.tally,
+               look.of_ids, look.dying)
+        records.update(zip(NAMES[number], own))
         found.append(changes)
         key += [rows.begin.dtype, _dtype(rows.weights), look.dying is None, _dtype(weights)]
     executable = space.cached_executable(("edits at once", *key), lambda: _recorded(looks, records))
@@ -153,7 +154,7 @@ def limits_for(store: RowStore, counts: dict[str, int], total_weight: int, alone
 
 def _recorded(looks: Sequence[Look], records: dict[str, Any]) -> Program:
     program = Program("edits at once")
-    made = {name: program.record(name, record) for name, record in records.items()}
+    made = {name: record and program.record(name, record) for name, record in records.items()}
     own = [_slots_of(program, number, look, made) for number, look in enumerate(looks)]
     dying = [slots for slots, look in zip(own, looks) if look.dying]
     if dying:
@@ -177,15 +178,15 @@ def _recorded(looks: Sequence[Look], records: dict[str, Any]) -> Program:
 
 def _slots_of(program: Program, number: int, look: Look, made: dict[str, Any]) -> dict[str, Any]:
     """What kernels take that look at one store."""
-    seen = made[f"seen{number}"]
+    own = {name: made[numbered] for name, numbered in zip(OWN, NAMES[number], strict=True)}
+    seen = own["seen"]
     order = program.scratch(f"order{number}", work(np.int32, int))
     keys, rooms = (program.scratch(f"{name}{number}", work(np.int64, int))
                    for name in ("unsorted", "rooms"))
-    return {**dict(seen.named()), "operations": made["operations"], "keys": keys, "rooms": rooms,
-            "total": made["seen0"].tally, "before": seen.places.before,
+    return {**own, **dict(seen.named()), "operations": made["operations"], "keys": keys,
+            "rooms": rooms, "total": made["tally0"], "before": seen.places.before,
             "length": seen.places.length,
-            "directed": look.side.directed(order, seen.places.length),
-            **{name: made[f"{name}{number}"] for name in ("rows", "deaths", "growth")}}
+            "directed": look.side.directed(order, seen.places.length)}
 
 
 def _record_births(program: Program, own: Sequence[dict[str, Any]]) -> None:

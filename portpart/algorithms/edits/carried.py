@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from portpart.algorithms.edits.batch import Call, times_of
-from portpart.algorithms.edits.columns import Column, Sized, joined, together
-from portpart.algorithms.edits.deaths import columns_of_deaths
+from portpart.algorithms.edits.columns import Column, Sized, together
+from portpart.algorithms.edits.deaths import columns_of_deaths, dying_of
 from portpart.algorithms.edits.living import Dying
 from portpart.algorithms.edits.operations import CLEAR, Operations
 from portpart.algorithms.edits.tally import Tally, begun, split
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Slice
 
 NOWHERE = 2**31 - 1
 """No id: pairs of it come behind all others."""
@@ -25,8 +26,8 @@ class Carried(NamedTuple):
 
     Attributes
     ----------
-    numbers : array of int64
-        All tallies.
+    numbers : array of int32
+        The halves of the words of all tallies.
     tallies : list of Tally
     dying : list of Dying
     operations : Operations
@@ -65,28 +66,36 @@ def carried(space: ExecutionSpace, num_tallies: int, deadly: Sequence[Sequence[C
     weighted = any(call.weights is not None for call in calls)
     if weighted:
         wide.append((length, weights_of(calls, capacity)))
-    found = iter(together(space, wide, narrow))
+    packed, slices = together(space, wide, narrow)
+    found = iter(slices)
     numbers, *weights_of_dead = islice(found, 1 + len(deadly))
     weights_of_pairs = next(found) if weighted else None
-    dead = []
-    for weights in weights_of_dead:
-        ids, times, lenient, died = islice(found, 4)
-        dead.append(Dying(ids, times, lenient, died, weights))
-    return Carried(numbers, split(numbers), dead, _operations(weights_of_pairs, *found))
+    dead = [dying_of(packed, weights, found) for weights in weights_of_dead]
+    return Carried(packed[: 2 * numbers.length], split(packed, num_tallies), dead,
+                   _operations(packed, weights_of_pairs, found))
 
 
 def operations_of(space: ExecutionSpace, calls: Sequence[Call], timed: bool) -> Operations:
-    """The operations of some calls; from the host all but their weights travel together."""
-    weights = None
-    if any(call.weights is not None for call in calls):
-        weights = joined(space, weights_of(calls), np.int64)
+    """The operations of some calls."""
     length, columns = _pairs(calls, 0, timed)
-    return _operations(weights, *together(space, [], [(length, column) for column in columns]))
+    weighted = any(call.weights is not None for call in calls)
+    packed, found = together(space, [(length, weights_of(calls))] if weighted else [],
+                             [(length, column) for column in columns])
+    rest = iter(found)
+    return _operations(packed, next(rest) if weighted else None, rest)
 
 
-def _operations(weights: Array | None, kinds: Array, first: Array, second: Array,
-                times: Array | None = None) -> Operations:
-    return Operations(kinds, first, second, weights, times)
+def _operations(packed: Array, weights: Slice | None, columns: Iterator[Slice]) -> Operations:
+    """Operations of slices for weights, for kinds, first and second ids, and times."""
+    given = dict(zip(("kinds", "first", "second", "times"), columns))
+    others: dict[str, None] = {}
+    if weights is None:
+        others["weights"] = None
+    else:
+        given["weights"] = weights
+    if "times" not in given:
+        others["times"] = None
+    return Operations.sliced(packed, given, **others)
 
 
 def _pairs(calls: Sequence[Call], capacity: int, timed: bool) -> tuple[int, list[Column]]:

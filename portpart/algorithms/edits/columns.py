@@ -5,11 +5,14 @@ What a copy takes follows from their number, not from their length, as long as t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Slice
 
 Column = list[Array]
 """Arrays that follow each other, of the host or of the space."""
@@ -17,6 +20,8 @@ Column = list[Array]
 Sized = tuple[int, Column]
 """A column, and how long all of it is."""
 
+
+WIDE, NARROW = np.dtype(np.int64), np.dtype(np.int32)
 
 HOST = {np.ndarray}
 """Types of arrays of the host."""
@@ -35,17 +40,21 @@ def joined(space: ExecutionSpace, arrays: Column, dtype: Any) -> Array:
     return result
 
 
-def together(space: ExecutionSpace, wide: list[Sized], narrow: list[Sized]) -> list[Array]:
-    """Columns of int64, then those of int32, in a space; from the host in one copy."""
+def together(space: ExecutionSpace, wide: list[Sized],
+             narrow: list[Sized]) -> tuple[Array, Sequence[Slice]]:
+    """Columns of int64, then those of int32, in one array of a space; from the host in one copy."""
     packed = joined(space, [*(piece.view(np.int32) for _, column in wide for piece in column),
                             *(piece for _, column in narrow for piece in column)], np.int32)
+    return packed, _slices(tuple([length for length, _ in wide]),
+                           tuple([length for length, _ in narrow]))
+
+
+@lru_cache(maxsize=256)
+def _slices(wide: tuple[int, ...], narrow: tuple[int, ...]) -> Sequence[Slice]:
+    """Where columns of these lengths stand."""
     found, begin = [], 0
-    for length, _ in wide:
-        end = begin + 2 * length
-        found.append(packed[begin:end].view(np.int64))
-        begin = end
-    for length, _ in narrow:
-        end = begin + length
-        found.append(packed[begin:end])
-        begin = end
+    for dtype, lengths in ((WIDE, wide), (NARROW, narrow)):
+        for length in lengths:
+            found.append(Slice(dtype, begin, length))
+            begin += length * dtype.itemsize
     return found

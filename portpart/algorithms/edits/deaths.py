@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from portpart.algorithms.edits.columns import Sized, together
 from portpart.algorithms.edits.living import Dying, Living
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int64, kernel, lane, team_size
+from portpart.backends.language import Slice, int64, kernel, lane, team_size
 from portpart.graphs.row_store import TEAM, Rows, extended
 from portpart.primitives.scan import offsets_from_counts
 
@@ -28,8 +28,16 @@ def columns_of_deaths(calls: Sequence[Call]) -> tuple[Sized, list[Sized]]:
 def dying(space: ExecutionSpace, calls: Sequence[Call]) -> Dying:
     """Those of some calls."""
     wide, narrow = columns_of_deaths(calls)
-    weights, ids, times, lenient, died = together(space, [wide], narrow)
-    return Dying(ids, times, lenient, died, weights)
+    packed, slices = together(space, [wide], narrow)
+    found = iter(slices)
+    return dying_of(packed, next(found), found)
+
+
+def dying_of(packed: Array, weights: Slice, columns: Iterator[Slice]) -> Dying:
+    """Those whose columns are the next slices."""
+    slices = dict(zip(("ids", "times", "lenient", "died"), columns))
+    slices["weights"] = weights
+    return Dying.sliced(packed, slices)
 
 
 def cleared_pairs(space: ExecutionSpace, groups: Sequence[tuple[Living, Dying]],
@@ -48,7 +56,7 @@ def _with_cleared(space: ExecutionSpace, died: Array, side: Side,
     degrees = space.empty(count, np.int64)
     space.parallel_for(count, count_pairs, died, rows, degrees)
     places = offsets_from_counts(space, degrees)
-    begin = len(operations.kinds)
+    begin = operations.length_of("kinds")
     length = begin + int(space.to_host(places[count:])[0])
     longer = longer_operations(space, operations, length)
     mine, other = (longer.second, longer.first) if side.swapped else (longer.first, longer.second)
@@ -58,7 +66,7 @@ def _with_cleared(space: ExecutionSpace, died: Array, side: Side,
 
 def longer_operations(space: ExecutionSpace, operations: Operations, length: int) -> Operations:
     """Operations behind which there is room for pairs that are cleared."""
-    begin = len(operations.kinds)
+    begin = operations.length_of("kinds")
     packed = space.empty(3 * length, np.int32)
     weights, times = (None if array is None else extended(space, array, length, 0)
                       for array in (operations.weights, operations.times))

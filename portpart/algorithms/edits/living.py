@@ -164,9 +164,9 @@ class Dying(Record):
 
 def mark_deaths(living: Living, dying: Dying, tally: Tally) -> None:
     """Let ids die in a batch."""
-    space = living.space
-    space.parallel_for(len(dying.ids), mark_death, dying, living.deaths)
-    space.parallel_for(len(dying.ids), check_death, dying, living.deaths, living.weights, tally)
+    space, number = living.space, dying.length_of("ids")
+    space.parallel_for(number, mark_death, dying, living.deaths)
+    space.parallel_for(number, check_death, dying, living.deaths, living.weights, tally)
 
 
 def forget_deaths(living: Living, ids: Array) -> None:
@@ -185,7 +185,7 @@ def revive(living: Living, dying: Dying) -> None:
 
 
 def _set_deaths(living: Living, dying: Dying, value: int, weights: Array | None) -> None:
-    space, number = living.space, len(dying.died)
+    space, number = living.space, dying.length_of("died")
     space.parallel_for(number, set_death, dying.died, value, living.deaths)
     if living.weights is not None:
         space.parallel_for(number, set_weight_of_dead, dying.died, weights, living.weights)

@@ -6,14 +6,16 @@ element stand together in the order of the batch.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.edits.columns import NARROW, WIDE
 from portpart.algorithms.edits.living import ALIVE, Living
 from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND, MISSING, Tally, refuse
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, atomic_add, device, int64, kernel, value_or
+from portpart.backends.language import Record, Slice, atomic_add, device, int64, kernel, value_or
 from portpart.graphs.row_store import Rows, RowStore, lower_bound
 from portpart.primitives.sort import sort_keys
 
@@ -21,6 +23,10 @@ INSERT, DELETE, DELETE_IF_THERE, SET, CLEAR = range(5)
 """Kinds of operation; CLEAR is what the death of a row or element does to each of its pairs."""
 
 LOW_HALF = 0xFFFFFFFF
+
+WITHOUT_KEYS = ("was", "will", "deltas")
+WITH_KEYS = (*WITHOUT_KEYS, "keys")
+"""What is wide of changes in one memory."""
 
 
 class Operations(Record):
@@ -137,7 +143,7 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
     Where all ids are alive and stay so, nobody has to look up when they die, which takes a large
     batch a good part of its time.
     """
-    length = len(operations.kinds) * side.directions
+    length = operations.length_of("kinds") * side.directions
     keys = space.empty(length, np.int64)
     space.parallel_for(length, write_key, operations, side.directed(None, length), keys)
     keys, order = sort_keys(space, keys)
@@ -151,24 +157,30 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
 
 def empty_changes(space: ExecutionSpace, length: int, keys: Array | None = None) -> Changes:
     """Arrays for the changes of sorted keys, or of those that are still to come."""
-    own = int(keys is None)  # memory once: batches are small, and there are many
-    words = space.empty((3 + own) * length + (length + 1) // 2, np.int64)
-    was, will, deltas = (words[at * length : (at + 1) * length] for at in range(3))
-    if keys is None:
-        keys = words[3 * length : 4 * length]
-    ranks = words[(3 + own) * length :].view(np.int32)[:length]
-    return Changes(keys, was, will, ranks, deltas)
+    if keys is not None:
+        memory = space.empty(7 * length, np.int32)
+        return Changes.sliced(memory, _slices(length, WITHOUT_KEYS, length), keys=keys)
+    return Changes.sliced(space.empty(9 * length, np.int32), _slices(length, WITH_KEYS, length))
 
 
 def first_of(changes: Changes, number: int) -> Changes:
-    """The first of some changes."""
-    return Changes(changes.keys[:number], changes.was[:number], changes.will[:number],
-                   changes.ranks[:number], changes.deltas[:number])
+    """The first of changes that are in one memory, with their keys."""
+    length = changes.length_of("keys")
+    return Changes.sliced(changes.memory, _slices(length, WITH_KEYS, number))
+
+
+@lru_cache(maxsize=256)
+def _slices(length: int, wide: tuple[str, ...], number: int) -> dict[str, Slice]:
+    """Where so many of a length of changes are in one memory."""
+    slices = {name: Slice(WIDE, WIDE.itemsize * length * place, number)
+              for place, name in enumerate(wide)}
+    slices["ranks"] = Slice(NARROW, WIDE.itemsize * length * len(wide), number)
+    return slices
 
 
 def turned_back(store: RowStore, changes: Changes, tally: Tally) -> Changes:
     """The changes that undo these."""
-    space, length = store.space, len(changes.keys)
+    space, length = store.space, changes.length_of("keys")
     back = empty_changes(space, length, changes.keys)
     space.parallel_for(length, turn_back, changes, store.rows, back, tally)
     return back

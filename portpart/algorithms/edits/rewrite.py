@@ -56,7 +56,7 @@ class Rewriting(NamedTuple):
 
 def planned(store: RowStore, changes: Changes, tally: Tally) -> Rewriting:
     """Find new places; the tally gets how much room they take.  Nothing is changed."""
-    space, length = store.space, len(changes.keys)
+    space, length = store.space, changes.length_of("keys")
     before = offsets_from_counts(space, changes.deltas)
     rooms = space.empty(length, np.int64)
     space.parallel_for(length, find_room, changes, before, length, store.rows, store.growth, rooms,

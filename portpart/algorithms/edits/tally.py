@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Words, atomic_min, device
+from portpart.backends.language import Slice, Words, atomic_min, device
 
 DEAD_FIRST, DEAD_SECOND, MISSING = 1, 2, 3
 """What can be wrong: an end is not alive, the pair does not exist."""
@@ -63,7 +63,7 @@ class Tally(Words):
 def tallies(space: ExecutionSpace, count: int) -> tuple[Array, list[Tally]]:
     """So many tallies in one array."""
     array = space.asarray(begun(count).copy())
-    return array, split(array)
+    return array, split(array, count)
 
 
 @cache
@@ -75,15 +75,21 @@ def begun(count: int) -> np.ndarray:
     return words
 
 
-def split(array: Array) -> list[Tally]:
-    """The tallies of an array."""
-    words = len(Tally.indices)
-    return [Tally(array[at : at + words]) for at in range(0, len(array), words)]
+def split(memory: Array, count: int) -> list[Tally]:
+    """So many tallies that memory begins with."""
+    return [Tally.sliced(memory, slices) for slices in _slices(count)]
+
+
+@cache
+def _slices(count: int) -> list[dict[str, Slice]]:
+    words, dtype = len(Tally.indices), np.dtype(np.int64)
+    return [{"array": Slice(dtype, at * words * dtype.itemsize, words)} for at in range(count)]
 
 
 def read(space: ExecutionSpace, array: Array) -> Sequence[Tally]:
-    """The tallies of an array, on the host."""
-    return split(space.to_host(array).tolist())
+    """The tallies of an array of words, or of their halves, on the host."""
+    words, numbers = len(Tally.indices), space.to_host(array).view(np.int64).tolist()
+    return [Tally(numbers[at : at + words]) for at in range(0, len(numbers), words)]
 
 
 @device

@@ -91,13 +91,13 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
     births = [birth for birth in update.births if birth.living is vertices]
     dying, weighed = edits_of(update, vertices, nothing)
     changes = update.changes[-1] if update.changes else nothing.changes
-    born, changed = sum(birth.number for birth in births), len(changes.keys)
+    born, changed = sum(birth.number for birth in births), changes.length_of("keys")
     return {
         "born": Born(_ids(vertices.space, births), vertices.deaths), "dying": dying,
         "weighed": weighed, "changes": changes,
         "counts": Counts.of(
             born=born, first=births[0].first if births else 0, few=int(0 < born <= FEW),
-            many=int(born > FEW), some=int(born > 0), died=len(dying.died),
+            many=int(born > FEW), some=int(born > 0), died=dying.length_of("died"),
             weighed=weighed.length, changed=changed, woken=born if refine else 0,
             awake=changed if refine else 0, **({} if limits is None else {
                 "limited": limits.num_blocks, "limit": limits.max_block_weight,
@@ -124,7 +124,7 @@ def _ids(space: ExecutionSpace, births: Sequence[Births]) -> Array | None:
 
 def touched(update: Update) -> int:
     """How many pairs and vertices a batch is about."""
-    return (sum(len(changes.keys) for changes in update.changes)
+    return (sum(changes.length_of("keys") for changes in update.changes)
             + sum(birth.number for birth in update.births)
-            + sum(len(dying.died) for _, dying in update.died)
+            + sum(dying.length_of("died") for _, dying in update.died)
             + sum(weighed.length for _, weighed in update.weighed))

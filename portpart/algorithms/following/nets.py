@@ -149,7 +149,7 @@ class NetsFollowed:
             "pins": pins, "net_dying": dying, "net_weighed": weighed,
             "net_deaths": self._deaths,
             "net_counts": NetCounts.of(
-                pins=len(pins.keys), died=len(dying.died), weighed=weighed.length,
+                pins=pins.length_of("keys"), died=dying.length_of("died"), weighed=weighed.length,
                 relisted=relisted, wakes=int(refine)),
         }
 
@@ -163,7 +163,7 @@ class NetsFollowed:
         space = self.space
         for pins in (changes for update in updates for changes in update.changes[:1]):
             self._reserve(self._rows_for(edited, pins))
-            space.parallel_for(len(pins.keys), unfollow_pin, pins, self(edited), run)
+            space.parallel_for(pins.length_of("keys"), unfollow_pin, pins, self(edited), run)
         rows = self(edited)
         if self._pins_have_moved():
             space.parallel_for(self.graph.nets.count, relist_net, rows, run, team=SMALL_TEAM)
@@ -197,7 +197,7 @@ class NetsFollowed:
 
     def _rows_for(self, edited: EditedNets, pins: Changes) -> int:
         """Rows of counters to have room for: they are counted where there may be too few."""
-        space, large, number = self.space, self.sizes.large, len(pins.keys)
+        space, large, number = self.space, self.sizes.large, pins.length_of("keys")
         self.max_rows += number
         if self.max_rows > large:
             found = space.zeros(1, np.int64)

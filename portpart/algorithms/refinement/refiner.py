@@ -336,10 +336,10 @@ class Refiner:
 
     def one_lane_degree(self, graph: Structure) -> int:
         """Most neighbours of a vertex, if long lists are work for single lanes; else 0."""
-        max_degree = cut.max_of_few(self._shape(graph, 1, 0.0))
         may_be_long = (self.space.widest_team > 1 and graph.num_vertices > active_sets.LONG
                        and self.objective.lone_lanes)
-        return max_degree if may_be_long and graph.max_degree <= max_degree else 0
+        max_degree = cut.max_of_few(self._shape(graph, 1, 0.0)) if may_be_long else 0
+        return max_degree if graph.max_degree <= max_degree else 0
 
     def _set_limits(self, graph: Structure) -> None:
         options = self._options_on(graph)
@@ -360,7 +360,8 @@ class Refiner:
     def _limits_on(self, graph: Structure, options: RefinementOptions) -> dict[str, int]:
         """The words that a run on `graph` begins with."""
         n, total, team = graph.num_vertices, graph.total_vertex_weight, self.team_on(graph)
-        shape = self._shape(graph, team, graph.mean_degree)
+        mean_degree, several = graph.mean_degree, self.space.widest_team > 1
+        shape = self._shape(graph, team, mean_degree)
         self._one_lane = self.one_lane_degree(graph)
         return {
             "vertices": n, "blocks": self.balance.num_blocks, "tiles": tiles_of(n), "wide": 1,
@@ -368,11 +369,11 @@ class Refiner:
             "slack": self._slack(graph),
             "stall_limit": options.stall_limit, "iteration_limit": options.iteration_limit,
             "weak_limit": options.weak_limit, "loss_unit": self.loss_unit,
-            "mean_vertex_weight": max(1, total // max(1, n)), "mean_degree": int(graph.mean_degree),
+            "mean_vertex_weight": max(1, total // max(1, n)), "mean_degree": int(mean_degree),
             "few_arcs": int(self.objective.max_of_few(shape)), "hub_degree": self._hub_degree(team),
             "max_in_group": min(MAX_IN_GROUP, self.space.widest_team),
             "long": active_sets.LONG if self._one_lane else n,
-            "many_on_boundary": active_sets.MANY if self.space.widest_team > 1 else n,
+            "many_on_boundary": active_sets.MANY if several else n,
             "seed": self.seed, "weight_stripes": self.sizes.stripes,
         }
 

@@ -17,6 +17,7 @@ from typing import Any
 from portpart.backends.language.check import check_function
 from portpart.backends.language.kernels import DeviceFunction, Kernel
 from portpart.backends.language.records import Record, Words
+from portpart.backends.language.slices import Slice
 from portpart.backends.language.words import (
     CASTS,
     Word,
@@ -57,6 +58,7 @@ __all__ = [
     "DeviceFunction",
     "Kernel",
     "Record",
+    "Slice",
     "Word",
     "Words",
     "atomic_add",

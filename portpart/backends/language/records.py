@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from portpart.backends.language.slices import Sliced
+
 if TYPE_CHECKING:
     from typing_extensions import Self, dataclass_transform
 else:
@@ -30,7 +32,7 @@ else:
 
 
 @dataclass_transform(frozen_default=True)
-class Record:
+class Record(Sliced):
     """Arrays and numbers that kernels take together; a subclass lists them as annotations.
 
     Subclasses are made and read like frozen dataclasses, which would compile functions for each of
@@ -88,7 +90,7 @@ def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
     return namespace["__init__"]
 
 
-class Words:
+class Words(Sliced):
     """An array of int64 whose elements have names; a subclass lists them as annotations.
 
     ``Level.running`` is the index of a word, ``level.running`` its value in the array that an

@@ -1,0 +1,70 @@
+"""Arrays that are slices of one, for which there is an array only if somebody asks.
+
+A run of a program asks where they begin, which is told without it: to cut an array out of another
+takes Python as long as what is done with a few elements.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Slice(NamedTuple):
+    """A stretch of an array as one of another type.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+    begin : int
+        Bytes before it.
+    length : int
+        Its elements.
+    """
+
+    dtype: np.dtype
+    begin: int
+    length: int
+
+    def of(self, memory: Any) -> Any:
+        """The array; it begins and ends with elements of `memory`."""
+        size, end = memory.itemsize, self.begin + self.length * self.dtype.itemsize
+        return memory[self.begin // size : end // size].view(self.dtype)
+
+
+class Sliced:
+    """What may have slices of an array in place of arrays.
+
+    Attributes
+    ----------
+    memory : array
+        What they are slices of; None if there are none.
+    slices : dict
+        Those that are, by their names.
+    """
+
+    memory: ClassVar[Any] = None
+    slices: ClassVar[dict[str, Slice]] = {}
+
+    @classmethod
+    def sliced(cls, memory: Any, slices: dict[str, Slice], **others: Any) -> Self:
+        """An instance with slices of `memory`, and others given as they are; none by default."""
+        made = object.__new__(cls)
+        made.__dict__.update(others, memory=memory, slices=slices)
+        return made
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            """The array of a slice, from now on the same one."""
+            if name not in self.slices:
+                raise AttributeError(f"{type(self).__name__} has no {name!r}")
+            self.__dict__[name] = array = self.slices[name].of(self.memory)
+            return array
+
+    def length_of(self, name: str) -> int:
+        """Elements of one of its arrays."""
+        return self.slices[name].length if name in self.slices else len(getattr(self, name))
