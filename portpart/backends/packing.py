@@ -163,6 +163,7 @@ class Table:
         self._word_places = dict(zip(words, ends, strict=False))
         self._num_words = sum(slot.words for slot in words)
         self._num_zeros = sum(slot.words for slot in words if slot.zeros)
+        self._placed: tuple[Any, list[int]] | None = None
         self._source: list[int] = []
         self._offset: list[int] = []
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
@@ -238,11 +239,14 @@ class Table:
 
         Each begins at a line of memory.
         """
+        if self._placed is not None and self._placed[0] == sizes:
+            return self._placed[1]
         lengths = [length(sizes) for length in self._lengths]
         places = [end := 0]
         for which, size in self._scratch:
             end += -(-lengths[which] * size // LINE) * LINE
             places.append(end)
+        self._placed = sizes, places
         return places
 
     def fill(self, bindings: dict[str, Any], base: int, scratch: int = 0,

@@ -83,6 +83,13 @@ class Nothing:
         self.dying = Dying(none32, none32, none32, none32, none)
         self.weighed = Weighings(none32, none, none, 0)
         self.changes = Changes(none, none, none, none32, none)
+        self._born: Born | None = None
+
+    def born(self, deaths: Array) -> Born:
+        """New vertices whose ids follow each other; the same record until `deaths` is another."""
+        if self._born is None or self._born.deaths is not deaths:
+            self._born = Born(None, deaths)
+        return self._born
 
 
 def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
@@ -92,8 +99,10 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
     dying, weighed = edits_of(update, vertices, nothing)
     changes = update.changes[-1] if update.changes else nothing.changes
     born, changed = sum(birth.number for birth in births), changes.length_of("keys")
+    ids = _ids(vertices.space, births)
     return {
-        "born": Born(_ids(vertices.space, births), vertices.deaths), "dying": dying,
+        "born": nothing.born(vertices.deaths) if ids is None else Born(ids, vertices.deaths),
+        "dying": dying,
         "weighed": weighed, "changes": changes,
         "counts": Counts.of(
             born=born, first=births[0].first if births else 0, few=int(0 < born <= FEW),

@@ -158,7 +158,7 @@ class CudaExecutable:
 
     def _wait_for_last(self, stream: Any) -> None:
         """Neither the table nor what is kept must change under a run on another stream."""
-        if self._last is not None and self._last != stream:
+        if self._last is not stream and self._last is not None and self._last != stream:
             if not self._last.ptr:
                 self._done.record(self._last)
             stream.wait_event(self._done)
