@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from portpart.errors import InputError
 from portpart.options import shown
@@ -21,8 +20,7 @@ GROWTH = 21, 20
 """All levels are refined when the objective has grown by such a ratio, beside the graph."""
 
 
-@dataclass(frozen=True)
-class Ledger:
+class Ledger(NamedTuple):
     """What has happened since all levels were refined.
 
     Attributes

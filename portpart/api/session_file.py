@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -41,7 +41,7 @@ def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None
         "target": None if wishes.target is None else [
             str(exact_fraction(share)) for share in np.asarray(wishes.target).tolist()],
         "min_weight": wishes.min_weight, "price": str(wishes.price),
-        "escalates": wishes.escalates, "ledger": asdict(rounds.ledger),
+        "escalates": wishes.escalates, "ledger": rounds.ledger._asdict(),
     }
     count = rounds.edited.vertices.count
     arrays = {"session": np.frombuffer(json.dumps(facts, default=_plain).encode(), np.uint8),

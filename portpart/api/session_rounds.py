@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from typing import Any, NamedTuple
@@ -188,7 +188,7 @@ class Rounds:
         Without, what refinement around the edits has left too heavy moves one by one.
         """
         edits = update.changes[0].length_of("keys") if update.changes else 0
-        self.ledger = replace(self.ledger, edits=self.ledger.edits + edits)
+        self.ledger = self.ledger._replace(edits=self.ledger.edits + edits)
         effort = self._effort() if wanted == "auto" else wanted
         is_local = effort in ("none", "local")
         if is_local and (effort == "none" or self.feasible or self.ledger.hopeless):
@@ -207,7 +207,7 @@ class Rounds:
         except BaseException:
             following.write(part)
             raise
-        self.ledger = (replace(self.ledger, hopeless=not self.feasible) if is_local
+        self.ledger = (self.ledger._replace(hopeless=not self.feasible) if is_local
                        else self._settled(0))
         return Done(effort, *following.away(old), local.affected), part
 

@@ -169,6 +169,7 @@ class Table:
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
         self._known: list[tuple[Callable[[], Any], int]] = [(_nobody, 0)] * len(self.bindings.slots)
         self._groups: dict[str, Group] = {}
+        self._places: dict[tuple[str, int], Layout] = {}
 
     def add_row(self, launch: Launch) -> int:
         """Append the row of `launch`; returns its first word."""
@@ -262,6 +263,9 @@ class Table:
         for name, bound in self.bindings.groups(bindings):
             whose, known, behind = self._groups.get(name, NO_GROUP)
             if whose() is not bound:
+                if isinstance(bound, Sliced) and bound.memory is not None:
+                    values.extend(self._cut(name, bound))
+                    continue
                 known, behind = self._packed(name, bound)
             values += known
             numbers += behind
@@ -273,17 +277,10 @@ class Table:
 
     def _packed(self, name: str, bound: Any) -> tuple[array[int], array[int]]:
         """The words of what a name is bound to, and its numbers; of what cannot change kept."""
-        values, numbers, begin = array("q"), array("q"), 0
-        cut = isinstance(bound, Sliced) and bound.memory is not None
-        read = self.bindings.read_slices if cut else self.bindings.read_group
-        if cut:
-            begin = self._address(bound.memory)
-        for (at, dtype, is_plain, slot), value in zip(self._plans[name], read(name, bound)):
-            if type(value) is Slice:
-                if value.dtype != dtype:
-                    _refuse(slot, value.of(bound.memory))
-                values.append(begin + value.begin)
-            elif is_plain:
+        values, numbers = array("q"), array("q")
+        for (at, dtype, is_plain, slot), value in zip(self._plans[name],
+                                                      self.bindings.read_group(name, bound)):
+            if is_plain:
                 who, address = self._known[at]
                 if value is None or who() is not value:
                     address = self._address_for(at, slot, value)
@@ -294,10 +291,37 @@ class Table:
                 values.append(0 if value is None else _refuse(slot, value))
             else:
                 values.append(bits_of(value, dtype))
-        if not cut and (isinstance(bound, Record)
-                        or isinstance(getattr(bound, "array", None), tuple)):
+        if isinstance(bound, Record) or isinstance(getattr(bound, "array", None), tuple):
             self._groups[name] = ref(bound), values, numbers
         return values, numbers
+
+    def _cut(self, name: str, bound: Sliced) -> Sequence[int]:
+        """The words of slices; where they begin in their memory is found once for each layout."""
+        known, places = self._places.get((name, id(bound.slices)), NO_PLACES)
+        if known is not bound.slices:
+            places = self._places_of(name, bound)
+            if len(self._places) == MAX_LAYOUTS:
+                self._places.clear()
+            self._places[name, id(bound.slices)] = bound.slices, places
+        if places is None:
+            return self._packed(name, bound)[0]
+        begin = self._address(bound.memory)
+        return [0 if place < 0 else begin + place for place in places]
+
+    def _places_of(self, name: str, bound: Sliced) -> list[int] | None:
+        """Bytes before each slice, -1 for what is absent; None if there are arrays, too."""
+        places = []
+        for (_, dtype, _, slot), value in zip(self._plans[name],
+                                              self.bindings.read_slices(name, bound)):
+            if value is None and dtype is None:
+                places.append(-1)
+            elif type(value) is not Slice:
+                return None
+            else:
+                if value.dtype != dtype:
+                    _refuse(slot, value.of(bound.memory))
+                places.append(value.begin)
+        return places
 
     def _address_for(self, at: int, slot: Slot, value: Any) -> int:
         """The address of an array for a slot, which is remembered as long as the array lives."""
@@ -322,6 +346,15 @@ def _nobody() -> None:
 
 Plan = tuple[int, Any, bool, Slot]
 """Of a slot: its place among those that are bound, its type, whether an array is, and itself."""
+
+Layout = tuple[dict[str, Slice], list[int] | None]
+"""Slices that were bound, and where they begin."""
+
+NO_PLACES: Layout = ({}, None)
+"""Other slices than any that are bound."""
+
+MAX_LAYOUTS = 256
+"""Layouts that a table remembers."""
 
 Group = tuple[Callable[[], Any], "array[int]", "array[int]"]
 """A record that was bound, which does not change, and what its slots were packed to."""

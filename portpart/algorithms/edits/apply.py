@@ -280,10 +280,12 @@ class Findings:
         weight = (first.deltas >> 32) - (first.deltas & 0xFFFFFFFF) + first.extra
         ids = []
         for place, living in enumerate(self.edited.living):
-            born = [birth for birth in self.batch.births if birth.living is living]
             tally = counts[2 + place]
-            ids.append((living, sum(birth.number for birth in born) - tally.died,
-                        sum(map(_weight_of, born)) + tally.weight))
+            number, gained = -tally.died, tally.weight
+            for birth in self.batch.births:
+                if birth.living is living:
+                    number, gained = number + birth.number, gained + _weight_of(birth)
+            ids.append((living, number, gained))
         return Update(
             self.changes, self.batch.births,
             self.dying, self.weighed,

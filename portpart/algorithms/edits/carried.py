@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from portpart.algorithms.edits.batch import Call, times_of
-from portpart.algorithms.edits.columns import Column, Sized, together
-from portpart.algorithms.edits.deaths import columns_of_deaths, dying_of
+from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Places, filled, together
+from portpart.algorithms.edits.deaths import columns_of_deaths, slices_of_deaths
 from portpart.algorithms.edits.living import Dying
 from portpart.algorithms.edits.operations import CLEAR, Operations
 from portpart.algorithms.edits.tally import Tally, begun, split
@@ -54,53 +55,61 @@ def carried(space: ExecutionSpace, num_tallies: int, deadly: Sequence[Sequence[C
     timed : bool
         Whether times tell more than the order.
     """
-    begin = begun(num_tallies)
-    wide: list[Sized] = [(len(begin), [begin])]
-    narrow: list[Sized] = []
+    wide, narrow, deaths = [begun(num_tallies)], [], []
     for group in deadly:
-        own, columns = columns_of_deaths(group)
-        wide.append(own)
+        weights, columns = columns_of_deaths(group)
+        wide.append(weights)
         narrow += columns
+        deaths.append(len(weights))
     length, pairs = _pairs(calls, capacity, timed)
-    narrow += [(length, column) for column in pairs]
     weighted = any(call.weights is not None for call in calls)
     if weighted:
-        wide.append((length, weights_of(calls, capacity)))
-    packed, slices = together(space, wide, narrow)
-    found = iter(slices)
-    numbers, *weights_of_dead = islice(found, 1 + len(deadly))
-    weights_of_pairs = next(found) if weighted else None
-    dead = [dying_of(packed, weights, found) for weights in weights_of_dead]
-    return Carried(packed[: 2 * numbers.length], split(packed, num_tallies), dead,
-                   _operations(packed, weights_of_pairs, found))
+        wide += weights_of(calls, capacity)
+    memory = together(space, wide, narrow + pairs)
+    layout = layout_of(num_tallies, tuple(deaths), length, weighted, timed)
+    return Carried(memory[: 2 * len(wide[0])], split(memory, num_tallies),
+                   [Dying.sliced(memory, slices) for slices in layout.dying],
+                   _operations(memory, layout))
 
 
 def operations_of(space: ExecutionSpace, calls: Sequence[Call], timed: bool) -> Operations:
     """The operations of some calls."""
-    length, columns = _pairs(calls, 0, timed)
+    length, pairs = _pairs(calls, 0, timed)
     weighted = any(call.weights is not None for call in calls)
-    packed, found = together(space, [(length, weights_of(calls))] if weighted else [],
-                             [(length, column) for column in columns])
-    rest = iter(found)
-    return _operations(packed, next(rest) if weighted else None, rest)
+    memory = together(space, weights_of(calls) if weighted else [], pairs)
+    return _operations(memory, layout_of(0, (), length, weighted, timed))
 
 
-def _operations(packed: Array, weights: Slice | None, columns: Iterator[Slice]) -> Operations:
-    """Operations of slices for weights, for kinds, first and second ids, and times."""
-    given = dict(zip(("kinds", "first", "second", "times"), columns))
-    others: dict[str, None] = {}
-    if weights is None:
-        others["weights"] = None
-    else:
-        given["weights"] = weights
-    if "times" not in given:
-        others["times"] = None
-    return Operations.sliced(packed, given, **others)
+class Layout(NamedTuple):
+    """Where the arrays of a batch stand in one memory, and which of operations are absent."""
+
+    dying: list[dict[str, Slice]]
+    operations: dict[str, Slice]
+    absent: dict[str, None]
 
 
-def _pairs(calls: Sequence[Call], capacity: int, timed: bool) -> tuple[int, list[Column]]:
+@lru_cache(maxsize=256)
+def layout_of(num_tallies: int, deaths: tuple[int, ...], length: int, weighted: bool,
+              timed: bool) -> Layout:
+    """With so many tallies before it, of so many deaths of each kind, and operations."""
+    places = Places()
+    places.next(WIDE, num_tallies * len(Tally.indices))
+    wide = [places.next(WIDE, number) for number in deaths]
+    operations = {"weights": places.next(WIDE, length)} if weighted else {}
+    dying = [slices_of_deaths(each, places) for each in wide]
+    names = ["kinds", "first", "second", *["times"] * timed]
+    operations |= {name: places.next(NARROW, length) for name in names}
+    absent = {name: None for name in ("weights", "times") if name not in operations}
+    return Layout(dying, operations, absent)
+
+
+def _operations(memory: Array, layout: Layout) -> Operations:
+    return Operations.sliced(memory, layout.operations, **layout.absent)
+
+
+def _pairs(calls: Sequence[Call], capacity: int, timed: bool) -> tuple[int, Column]:
     """How many operations there are, and their kinds, first and second ids, and times."""
-    given = sum(len(call.first) for call in calls)
+    given = sum([len(call.first) for call in calls])
     length, at = max(given, capacity), 0
     kinds = np.empty(length, np.int32)
     for call in calls:
@@ -111,10 +120,10 @@ def _pairs(calls: Sequence[Call], capacity: int, timed: bool) -> tuple[int, list
     if timed:
         columns.append(times_of(calls))
     if length > given:
-        nowhere = np.full(length - given, NOWHERE, np.int32)
+        nowhere = filled(length - given, NOWHERE)
         for column in columns:
             column.append(nowhere)
-    return length, [[kinds], *columns]
+    return length, [kinds, *chain.from_iterable(columns)]
 
 
 def weights_of(calls: Sequence[Call], capacity: int = 0) -> Column:

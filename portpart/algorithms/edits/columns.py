@@ -5,8 +5,6 @@ What a copy takes follows from their number, not from their length, as long as t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,14 +15,17 @@ from portpart.backends.language import Slice
 Column = list[Array]
 """Arrays that follow each other, of the host or of the space."""
 
-Sized = tuple[int, Column]
-"""A column, and how long all of it is."""
-
-
 WIDE, NARROW = np.dtype(np.int64), np.dtype(np.int32)
 
 HOST = {np.ndarray}
 """Types of arrays of the host."""
+
+
+def filled(length: int, value: int) -> np.ndarray:
+    """An array of the host, of int32; sooner than `numpy.full` has looked at what it is given."""
+    array = np.empty(length, np.int32)
+    array.fill(value)
+    return array
 
 
 def joined(space: ExecutionSpace, arrays: Column, dtype: Any) -> Array:
@@ -40,21 +41,19 @@ def joined(space: ExecutionSpace, arrays: Column, dtype: Any) -> Array:
     return result
 
 
-def together(space: ExecutionSpace, wide: list[Sized],
-             narrow: list[Sized]) -> tuple[Array, Sequence[Slice]]:
-    """Columns of int64, then those of int32, in one array of a space; from the host in one copy."""
-    packed = joined(space, [*(piece.view(np.int32) for _, column in wide for piece in column),
-                            *(piece for _, column in narrow for piece in column)], np.int32)
-    return packed, _slices(tuple([length for length, _ in wide]),
-                           tuple([length for length, _ in narrow]))
+def together(space: ExecutionSpace, wide: Column, narrow: Column) -> Array:
+    """Arrays of int64, then those of int32, in one array of a space; from the host in one copy."""
+    return joined(space, [*(piece.view(np.int32) for piece in wide), *narrow], np.int32)
 
 
-@lru_cache(maxsize=256)
-def _slices(wide: tuple[int, ...], narrow: tuple[int, ...]) -> Sequence[Slice]:
-    """Where columns of these lengths stand."""
-    found, begin = [], 0
-    for dtype, lengths in ((WIDE, wide), (NARROW, narrow)):
-        for length in lengths:
-            found.append(Slice(dtype, begin, length))
-            begin += length * dtype.itemsize
-    return found
+class Places:
+    """Gives out slices of what is `together`."""
+
+    def __init__(self) -> None:
+        self._end = 0
+
+    def next(self, dtype: np.dtype, length: int) -> Slice:
+        """The next slice; those of int64 come first."""
+        begin = self._end
+        self._end += length * dtype.itemsize
+        return Slice(dtype, begin, length)

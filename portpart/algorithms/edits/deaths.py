@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from portpart.algorithms.edits.batch import Call, times_of
-from portpart.algorithms.edits.columns import Sized, together
+from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Places, filled, together
 from portpart.algorithms.edits.living import Dying, Living
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
 from portpart.backends.interface import Array, ExecutionSpace
@@ -16,28 +16,27 @@ from portpart.graphs.row_store import TEAM, Rows, extended
 from portpart.primitives.scan import offsets_from_counts
 
 
-def columns_of_deaths(calls: Sequence[Call]) -> tuple[Sized, list[Sized]]:
+def columns_of_deaths(calls: Sequence[Call]) -> tuple[Array, Column]:
     """What `Dying` takes of some calls: weights, and the other arrays; nobody has died yet."""
-    number = sum(len(call.first) for call in calls)
-    lenient = [np.full(len(call.first), call.kind, np.int32) for call in calls]
+    number = sum([len(call.first) for call in calls])
+    lenient = [filled(len(call.first), call.kind) for call in calls]
     died, weights = np.empty(number, np.int32), np.empty(number, np.int64)  # filled in the space
-    return (number, [weights]), [(number, [call.first for call in calls]),
-                                 (number, times_of(calls)), (number, lenient), (number, [died])]
+    return weights, [*[call.first for call in calls], *times_of(calls), *lenient, died]
+
+
+def slices_of_deaths(weights: Slice, places: Places) -> dict[str, Slice]:
+    """Where the arrays of deaths stand whose weights do."""
+    slices = {name: places.next(NARROW, weights.length)
+              for name in ("ids", "times", "lenient", "died")}
+    return {"weights": weights, **slices}
 
 
 def dying(space: ExecutionSpace, calls: Sequence[Call]) -> Dying:
     """Those of some calls."""
-    wide, narrow = columns_of_deaths(calls)
-    packed, slices = together(space, [wide], narrow)
-    found = iter(slices)
-    return dying_of(packed, next(found), found)
-
-
-def dying_of(packed: Array, weights: Slice, columns: Iterator[Slice]) -> Dying:
-    """Those whose columns are the next slices."""
-    slices = dict(zip(("ids", "times", "lenient", "died"), columns))
-    slices["weights"] = weights
-    return Dying.sliced(packed, slices)
+    weights, narrow = columns_of_deaths(calls)
+    places = Places()
+    slices = slices_of_deaths(places.next(WIDE, len(weights)), places)
+    return Dying.sliced(together(space, [weights], narrow), slices)
 
 
 def cleared_pairs(space: ExecutionSpace, groups: Sequence[tuple[Living, Dying]],
