@@ -114,6 +114,12 @@ class ExecutionSpace(ABC):
     def asarray(self, values: Any, dtype: Any = None) -> Array:
         """`values` as a contiguous array of this space; copies only where it must."""
 
+    def with_room(self, values: np.ndarray, room: int) -> Array:
+        """`values` of the host, and behind them so many elements of which nothing is known."""
+        array = self.empty(len(values) + room, values.dtype)
+        array[: len(values)] = self.asarray(values)
+        return array
+
     @abstractmethod
     def to_host(self, array: Array) -> np.ndarray:
         """NumPy copy (on the CPU: the array itself); waits for the work before it."""

@@ -45,7 +45,6 @@ from portpart.algorithms.edits.living import (
 from portpart.algorithms.edits.operations import (
     Changes,
     Operations,
-    first_of,
     net_effect,
     turned_back,
 )
@@ -134,6 +133,7 @@ class Findings:
         self.dying: list[tuple[Living, Dying]] = []
         self.weighed: list[tuple[Living, Weighings]] = []
         self.changes: list[Changes] = []
+        self._room_for_changes: list[Changes] = []
         self.rewritings: list[Rewriting] = []
         self._deadly: list[tuple[Living, list[Call]]] = []
         self._weighs: list[tuple[Living, list[Call]]] = []
@@ -181,9 +181,10 @@ class Findings:
         """Bring all of a small batch to the space."""
         brought = carried(self.space, 2 + len(self.edited.living),
                           [calls for _, calls in self._deadly], self._of_pairs, capacity,
-                          self._timed)
+                          self._timed, tuple([side.directions for side in self.edited.sides]))
         self.numbers, self.tallies = brought.numbers, brought.tallies
         self.dying += zip([living for living, _ in self._deadly], brought.dying)
+        self._room_for_changes = brought.changes
         return brought.operations
 
     def _begin_steps(self) -> None:
@@ -228,15 +229,17 @@ class Findings:
         alone = all(living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
                     for living in edited.living)
         looks, births = [], {birth.living: birth for birth in self._to_be_born}
-        for side, tally in zip(edited.sides, self.tallies):
+        for side, tally, changes in zip(edited.sides, self.tallies, self._room_for_changes):
             group, birth = dying.get(side.living), births.get(side.living, NOBODY)
             counts = {"length": capacity * side.directions, "given": given,
                       "capacity": capacity * side.directions,
                       "dying": 0 if group is None else group.length_of("ids"),
                       "born": birth.number, "first": birth.first}
             looks.append(Look(side, tally, self.tally_of(side.living),
-                              limits_for(side.store, counts, edited.pair_weight, alone), group))
-        self.changes = looked_at_once(self.space, operations, looks)
+                              limits_for(side.store, counts, edited.pair_weight, alone), group,
+                              changes))
+        looked_at_once(self.space, operations, looks)
+        self.changes = self._room_for_changes
 
     def _look_in_steps(self) -> None:
         """Find the changes step by step, and what it takes to write them."""
@@ -258,7 +261,7 @@ class Findings:
     def _cut(self, given: int, counts: Sequence[Tally]) -> Sequence[Tally]:
         """Leave the changes away that there was room for, and nothing else."""
         number = given + int(counts[0].cleared)
-        self.changes = [first_of(each, number * side.directions)
+        self.changes = [each.cut_to(number * side.directions)
                         for side, each in zip(self.edited.sides, self.changes) if number]
         return counts
 

@@ -33,7 +33,6 @@ from portpart.algorithms.edits.operations import (
     Changes,
     Operations,
     Side,
-    empty_changes,
     find_net_effect,
     write_key,
 )
@@ -76,6 +75,8 @@ class Look(NamedTuple):
         What may be written.
     dying : Dying, or None
         Rows that die.
+    changes : Changes
+        What becomes of pairs is written there.
     """
 
     side: Side
@@ -83,6 +84,7 @@ class Look(NamedTuple):
     of_ids: Tally
     limits: Limits
     dying: Dying | None
+    changes: Changes
 
 
 class Seen(Record):
@@ -99,9 +101,8 @@ OWN = ("rows", "deaths", "growth", "seen", "changes", "tally", "of_ids", "dying"
 NAMES = [[f"{name}{number}" for name in OWN] for number in range(2)]
 
 
-def looked_at_once(space: ExecutionSpace, operations: Operations,
-                   looks: Sequence[Look]) -> list[Changes]:
-    """What operations come to in all stores; written in all if each ``tally.written`` says so.
+def looked_at_once(space: ExecutionSpace, operations: Operations, looks: Sequence[Look]) -> None:
+    """Find what operations come to in all stores; written in all if ``tally.written`` says so.
 
     With deaths there is nothing in `operations` behind the given ones, and the number of changes
     follows from ``cleared`` of the first tally; there are none if it is more than there is room
@@ -109,21 +110,19 @@ def looked_at_once(space: ExecutionSpace, operations: Operations,
     """
     records: dict[str, Any] = {"operations": operations}
     key: list[Any] = [operations.weights is None, operations.times is None]
-    found, length = [], 0
+    length = 0
     for number, look in enumerate(looks):
         side, rows = look.side, look.side.store.rows
         length = operations.length_of("kinds") * side.directions
-        changes = empty_changes(space, length)
+        changes = look.changes
         growth, weights = side.store.growth, side.living.weights
         places = Places(ONE_MORE, ONE_MORE, side.store.used, length, growth.wide)
         own = (rows, side.deaths, growth, Seen(look.limits, places, weights), changes, look.tally,
                look.of_ids, look.dying)
         records.update(zip(NAMES[number], own))
-        found.append(changes)
         key += [rows.begin.dtype, _dtype(rows.weights), look.dying is None, _dtype(weights)]
     executable = space.cached_executable(("edits at once", *key), lambda: _recorded(looks, records))
     executable.run(records, length, length)
-    return found
 
 
 def _dtype(array: Any) -> Any:

@@ -13,7 +13,7 @@ from portpart.algorithms.edits.batch import Call, times_of
 from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Places, filled, together
 from portpart.algorithms.edits.deaths import columns_of_deaths, slices_of_deaths
 from portpart.algorithms.edits.living import Dying
-from portpart.algorithms.edits.operations import CLEAR, Operations
+from portpart.algorithms.edits.operations import CLEAR, Changes, Operations, slices_of_changes
 from portpart.algorithms.edits.tally import Tally, begun, split
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Slice
@@ -32,16 +32,20 @@ class Carried(NamedTuple):
     tallies : list of Tally
     dying : list of Dying
     operations : Operations
+    changes : list of Changes
+        Of each store, to be found.
     """
 
     numbers: Array
     tallies: list[Tally]
     dying: list[Dying]
     operations: Operations
+    changes: list[Changes]
 
 
 def carried(space: ExecutionSpace, num_tallies: int, deadly: Sequence[Sequence[Call]],
-            calls: Sequence[Call], capacity: int, timed: bool) -> Carried:
+            calls: Sequence[Call], capacity: int, timed: bool,
+            directions: tuple[int, ...]) -> Carried:
     """All of a small batch.
 
     Parameters
@@ -54,6 +58,8 @@ def carried(space: ExecutionSpace, num_tallies: int, deadly: Sequence[Sequence[C
         How many operations there is room for; behind the given ones there are none.
     timed : bool
         Whether times tell more than the order.
+    directions : tuple of int
+        For each store, how many changes an operation may come to.
     """
     wide, narrow, deaths = [begun(num_tallies)], [], []
     for group in deadly:
@@ -65,11 +71,12 @@ def carried(space: ExecutionSpace, num_tallies: int, deadly: Sequence[Sequence[C
     weighted = any(call.weights is not None for call in calls)
     if weighted:
         wide += weights_of(calls, capacity)
-    memory = together(space, wide, narrow + pairs)
-    layout = layout_of(num_tallies, tuple(deaths), length, weighted, timed)
+    layout = layout_of(num_tallies, tuple(deaths), length, weighted, timed, directions)
+    memory = together(space, wide, narrow + pairs, layout.room)
     return Carried(memory[: 2 * len(wide[0])], split(memory, num_tallies),
                    [Dying.sliced(memory, slices) for slices in layout.dying],
-                   _operations(memory, layout))
+                   _operations(memory, layout),
+                   [Changes.sliced(memory, slices) for slices in layout.changes])
 
 
 def operations_of(space: ExecutionSpace, calls: Sequence[Call], timed: bool) -> Operations:
@@ -77,20 +84,28 @@ def operations_of(space: ExecutionSpace, calls: Sequence[Call], timed: bool) -> 
     length, pairs = _pairs(calls, 0, timed)
     weighted = any(call.weights is not None for call in calls)
     memory = together(space, weights_of(calls) if weighted else [], pairs)
-    return _operations(memory, layout_of(0, (), length, weighted, timed))
+    return _operations(memory, layout_of(0, (), length, weighted, timed, ()))
 
 
 class Layout(NamedTuple):
-    """Where the arrays of a batch stand in one memory, and which of operations are absent."""
+    """Where the arrays of a batch stand in one memory, and which of operations are absent.
+
+    Attributes
+    ----------
+    room : int
+        Elements of int32 behind what is brought, for the changes.
+    """
 
     dying: list[dict[str, Slice]]
     operations: dict[str, Slice]
     absent: dict[str, None]
+    changes: list[dict[str, Slice]]
+    room: int
 
 
 @lru_cache(maxsize=256)
 def layout_of(num_tallies: int, deaths: tuple[int, ...], length: int, weighted: bool,
-              timed: bool) -> Layout:
+              timed: bool, directions: tuple[int, ...]) -> Layout:
     """With so many tallies before it, of so many deaths of each kind, and operations."""
     places = Places()
     places.next(WIDE, num_tallies * len(Tally.indices))
@@ -100,7 +115,9 @@ def layout_of(num_tallies: int, deaths: tuple[int, ...], length: int, weighted: 
     names = ["kinds", "first", "second", *["times"] * timed]
     operations |= {name: places.next(NARROW, length) for name in names}
     absent = {name: None for name in ("weights", "times") if name not in operations}
-    return Layout(dying, operations, absent)
+    brought = places.end
+    changes = [slices_of_changes(length * each, places) for each in directions]
+    return Layout(dying, operations, absent, changes, (places.end - brought) // NARROW.itemsize)
 
 
 def _operations(memory: Array, layout: Layout) -> Operations:

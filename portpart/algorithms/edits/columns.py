@@ -28,12 +28,13 @@ def filled(length: int, value: int) -> np.ndarray:
     return array
 
 
-def joined(space: ExecutionSpace, arrays: Column, dtype: Any) -> Array:
-    """Arrays one after the other in a space; those of the host travel together."""
+def joined(space: ExecutionSpace, arrays: Column, dtype: Any, room: int = 0) -> Array:
+    """Arrays one after the other in a space, and room behind; those of the host travel together."""
     if set(map(type, arrays)) <= HOST:
         together = np.concatenate(arrays) if arrays else np.empty(0, dtype)
-        return space.asarray(together.astype(dtype, copy=False))
-    result = space.empty(sum(map(len, arrays)), dtype)
+        together = together.astype(dtype, copy=False)
+        return space.with_room(together, room) if room else space.asarray(together)
+    result = space.empty(sum(map(len, arrays)) + room, dtype)
     place = 0
     for array in arrays:
         result[place : place + len(array)] = space.asarray(array, dtype)
@@ -41,19 +42,28 @@ def joined(space: ExecutionSpace, arrays: Column, dtype: Any) -> Array:
     return result
 
 
-def together(space: ExecutionSpace, wide: Column, narrow: Column) -> Array:
-    """Arrays of int64, then those of int32, in one array of a space; from the host in one copy."""
-    return joined(space, [*(piece.view(np.int32) for piece in wide), *narrow], np.int32)
+def together(space: ExecutionSpace, wide: Column, narrow: Column, room: int = 0) -> Array:
+    """Arrays of int64, then those of int32, in one array of a space; from the host in one copy.
+
+    Behind them there is room for so many elements of int32.
+    """
+    return joined(space, [*(piece.view(np.int32) for piece in wide), *narrow], np.int32, room)
 
 
 class Places:
-    """Gives out slices of what is `together`."""
+    """Gives out slices of what is `together`.
+
+    Attributes
+    ----------
+    end : int
+        Bytes that have been given out.
+    """
 
     def __init__(self) -> None:
-        self._end = 0
+        self.end = 0
 
     def next(self, dtype: np.dtype, length: int) -> Slice:
-        """The next slice; those of int64 come first."""
-        begin = self._end
-        self._end += length * dtype.itemsize
+        """The next slice; those of int64 begin at whole words."""
+        begin = -(-self.end // dtype.itemsize) * dtype.itemsize
+        self.end = begin + length * dtype.itemsize
         return Slice(dtype, begin, length)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.edits.columns import NARROW, WIDE
+from portpart.algorithms.edits.columns import NARROW, WIDE, Places
 from portpart.algorithms.edits.living import ALIVE, Living
 from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND, MISSING, Tally, refuse
 from portpart.backends.interface import Array, ExecutionSpace
@@ -24,9 +24,8 @@ INSERT, DELETE, DELETE_IF_THERE, SET, CLEAR = range(5)
 
 LOW_HALF = 0xFFFFFFFF
 
-WITHOUT_KEYS = ("was", "will", "deltas")
-WITH_KEYS = (*WITHOUT_KEYS, "keys")
-"""What is wide of changes in one memory."""
+WIDE_CHANGES = ("was", "will", "deltas")
+"""What is of int64 beside their keys."""
 
 
 class Operations(Record):
@@ -89,6 +88,11 @@ class Changes(Record):
     will: Array
     ranks: Array
     deltas: Array
+
+    def cut_to(self, number: int) -> Changes:
+        """The first of changes that are slices, with their keys."""
+        keys = self.slices["keys"]
+        return Changes.sliced(self.memory, _first_slices(keys.length, keys.begin, number))
 
 
 class Deaths(Record):
@@ -155,27 +159,28 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
     return changes
 
 
-def empty_changes(space: ExecutionSpace, length: int, keys: Array | None = None) -> Changes:
-    """Arrays for the changes of sorted keys, or of those that are still to come."""
-    if keys is not None:
-        memory = space.empty(7 * length, np.int32)
-        return Changes.sliced(memory, _slices(length, WITHOUT_KEYS, length), keys=keys)
-    return Changes.sliced(space.empty(9 * length, np.int32), _slices(length, WITH_KEYS, length))
+def empty_changes(space: ExecutionSpace, length: int, keys: Array) -> Changes:
+    """Arrays for the changes of sorted keys."""
+    places = Places()
+    slices = {name: places.next(WIDE, length) for name in WIDE_CHANGES}
+    slices["ranks"] = places.next(NARROW, length)
+    return Changes.sliced(space.empty(places.end // NARROW.itemsize, NARROW), slices, keys=keys)
 
 
-def first_of(changes: Changes, number: int) -> Changes:
-    """The first of changes that are in one memory, with their keys."""
-    length = changes.length_of("keys")
-    return Changes.sliced(changes.memory, _slices(length, WITH_KEYS, number))
+def slices_of_changes(length: int, places: Places) -> dict[str, Slice]:
+    """Where so many changes and their keys are."""
+    slices = {name: places.next(WIDE, length) for name in ("keys", *WIDE_CHANGES)}
+    slices["ranks"] = places.next(NARROW, length)
+    return slices
 
 
 @lru_cache(maxsize=256)
-def _slices(length: int, wide: tuple[str, ...], number: int) -> dict[str, Slice]:
-    """Where so many of a length of changes are in one memory."""
-    slices = {name: Slice(WIDE, WIDE.itemsize * length * place, number)
-              for place, name in enumerate(wide)}
-    slices["ranks"] = Slice(NARROW, WIDE.itemsize * length * len(wide), number)
-    return slices
+def _first_slices(length: int, begin: int, number: int) -> dict[str, Slice]:
+    """Where the first are of so many changes, which begin there."""
+    places = Places()
+    places.end = begin
+    return {name: Slice(each.dtype, each.begin, number)
+            for name, each in slices_of_changes(length, places).items()}
 
 
 def turned_back(store: RowStore, changes: Changes, tally: Tally) -> Changes:

@@ -118,18 +118,23 @@ class CudaSpace(ExecutionSpace):
 
     def asarray(self, values: Any, dtype: Any = None) -> Array:
         if isinstance(values, np.ndarray) and _travels(values, dtype):
-            result = self.empty(len(values), values.dtype)
-            # From pageable memory the call returns when the numbers have been read.
-            with self.active():
-                stream = self.current_stream()
-                result.data.copy_from_host_async(address_of(values), values.nbytes, stream)
-            return result
+            return self.with_room(values, 0)
         elsewhere = getattr(getattr(values, "device", None), "id", self.device_id)
         size = getattr(values, "size", 0)
         with self.active(), self._allocating(size if isinstance(size, int) else 0, dtype):
             if elsewhere != self.device_id:
                 values = self.cupy.array(values, dtype)
             return self.cupy.ascontiguousarray(self.cupy.asarray(values, dtype))
+
+    def with_room(self, values: np.ndarray, room: int) -> Array:
+        if not _travels(values, values.dtype):
+            return super().with_room(values, room)
+        result = self.empty(len(values) + room, values.dtype)
+        # From pageable memory the call returns when the numbers have been read.
+        with self.active():
+            stream = self.current_stream()
+            result.data.copy_from_host_async(address_of(values), values.nbytes, stream)
+        return result
 
     def to_host(self, array: Array) -> np.ndarray:
         if isinstance(array, np.ndarray):
