@@ -30,7 +30,7 @@ from portpart.api.memory_model import (
     grouping_bytes,
     matching_bytes,
 )
-from portpart.backends.packing import LINE
+from portpart.backends.table import LINE
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.options import changed

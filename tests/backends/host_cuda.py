@@ -24,8 +24,9 @@ from portpart.backends.cuda.translate import PACKED, STEP, Translation, packed_n
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.language.types import type_of
-from portpart.backends.packing import Table, address_of, tag_of, word_of
+from portpart.backends.packing import address_of, tag_of, word_of
 from portpart.backends.program import Branch, Element, Program, Step, While
+from portpart.backends.table import Table
 from tests.backends.host_words import HOST_PRELUDE
 
 COMPILER = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")

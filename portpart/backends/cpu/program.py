@@ -13,8 +13,9 @@ from portpart.backends.cpu.driver import walk
 from portpart.backends.cpu.instructions import FIELDS, ITEM_WEIGHT, JUMP, JUMP_IF_ZERO, LAUNCH
 from portpart.backends.cpu.parallel import run_with_threads
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.packing import Table, address_of, tag_of
+from portpart.backends.packing import address_of, tag_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+from portpart.backends.table import Table
 
 TARGET = 5
 """Field of an instruction that holds a jump's target."""

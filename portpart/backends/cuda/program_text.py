@@ -11,8 +11,9 @@ from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWri
 from portpart.backends.cuda.room import check_program
 from portpart.backends.cuda.translate import STEP, translate
 from portpart.backends.language.types import type_of
-from portpart.backends.packing import Table, address_of, tag_of
+from portpart.backends.packing import address_of, tag_of
 from portpart.backends.program import Element, Launch, Program, Slot, Step, While
+from portpart.backends.table import Table
 
 
 class ProgramText:
