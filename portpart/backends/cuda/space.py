@@ -88,6 +88,7 @@ class CudaSpace(ExecutionSpace):
         self.kernels = KernelCache(self.cupy, self.device_id)
         self._rehearsals = Rehearsals(self.kernels.modules)
         self._current_device = self.cupy.cuda.runtime.getDevice
+        self._is_only_one = self.cupy.cuda.runtime.getDeviceCount() == 1
         self._no_memory = self.cupy.cuda.memory.OutOfMemoryError
         self._array = self.cupy.ndarray
         self.current_stream = self.cupy.cuda.get_current_stream
@@ -233,7 +234,7 @@ class CudaSpace(ExecutionSpace):
 
     def active(self) -> Any:
         """Context in which this space's device is CuPy's current one."""
-        if self._current_device() == self.device_id:
+        if self._is_only_one or self._current_device() == self.device_id:
             return _NOTHING
         return self.cupy.cuda.Device(self.device_id)
 
