@@ -77,12 +77,7 @@ def account_weighing(i, weighed: Weighings, born: Born, run: Run, journal: Journ
 
 
 def record_pairs(this: Recording) -> None:
-    """Record the accounts of changed edges."""
+    """Record the accounts of changed edges, and that their ends are woken."""
     counts: Any = this.program.records["counts"]
     this.program.launch(counts.changed, account_pair)
-
-
-def wake_pairs(this: Recording) -> None:
-    """Record that the ends of changed edges are woken."""
-    counts: Any = this.program.records["counts"]
     this.program.launch(counts.awake, wake_end)

@@ -29,7 +29,7 @@ from portpart.algorithms.objectives.pin_state import (
     place_of_word,
     size_of_net,
 )
-from portpart.algorithms.refinement.around import NEVER, Journal
+from portpart.algorithms.refinement.around import NEVER, Journal, note_woken
 from portpart.algorithms.refinement.best_prefix import WIDEST, weight_offered
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Level, Run
@@ -81,10 +81,11 @@ def record_leaving(this: Recording, more: Any) -> None:
 
 
 @kernel
-def begin_leaving(_, run: Run, trial: Pseudo):
+def begin_leaving(_, run: Run, journal: Journal, trial: Pseudo):
     """Nobody has left; all that are woken are asked.  One team."""
     weigh_blocks(run)
     if lane() == 0:
+        note_woken(run, journal)
         trial.words.members = 0
         trial.words.asked = run.level.marked
         trial.words.worst = 0

@@ -29,8 +29,8 @@ class Counts(Words):
     ----------
     born, first : int
         New vertices; the first, where their ids follow each other.
-    few, many, some : int
-        Whether these are few, many, or any.
+    few, many : int
+        Whether these are few, or many.
     died, weighed, changed : int
     woken, awake : int
         New vertices and changed pairs that refinement is to look at: all, or none.
@@ -42,7 +42,6 @@ class Counts(Words):
     first: int
     few: int
     many: int
-    some: int
     died: int
     weighed: int
     changed: int
@@ -106,7 +105,7 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
         "weighed": weighed, "changes": changes,
         "counts": Counts.of(
             born=born, first=births[0].first if births else 0, few=int(0 < born <= FEW),
-            many=int(born > FEW), some=int(born > 0), died=dying.length_of("died"),
+            many=int(born > FEW), died=dying.length_of("died"),
             weighed=weighed.length, changed=changed, woken=born if refine else 0,
             awake=changed if refine else 0, **({} if limits is None else {
                 "limited": limits.num_blocks, "limit": limits.max_block_weight,

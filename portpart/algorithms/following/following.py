@@ -145,7 +145,7 @@ class Following:
         else:
             refiner.start_with(self.rows, part, known.cost, space.asarray(known.weights))
         refiner.rest(self.kind.rows(self.graph, self.room), self.journal)
-        space.parallel_for(1, begin_report, refiner.run, self.journal)
+        space.parallel_for(1, begin_report, self.journal)
         space.parallel_for(1, sum_up, refiner.run, self.journal, team=SUM_TEAM)
         self.last = self._read()
 
@@ -261,7 +261,7 @@ class Following:
             self.kind.recount(self.refiner, self.rows)
         else:
             self.kind.follow_back(self.refiner, self.rows, undone)
-        space.parallel_for(1, begin_report, run, self.journal)
+        space.parallel_for(1, begin_report, self.journal)
         space.parallel_for(1, sum_up, run, self.journal, team=SUM_TEAM)
         limits = self._new_balance()
         if limits is not None:

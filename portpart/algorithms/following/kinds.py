@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from portpart.algorithms.edits.editable import Editable
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.edits.update import Update
-from portpart.algorithms.following.accounts import record_pairs, wake_pairs
+from portpart.algorithms.following.accounts import record_pairs
 from portpart.algorithms.following.net_changes import record_nets, record_pins
 from portpart.algorithms.following.net_placing import tied_most_by_nets
 from portpart.algorithms.following.nets import (
@@ -51,9 +51,11 @@ class Kind(NamedTuple):
     prepare : callable
         ``prepare(refiner, rows, update, refine)``: makes room for what a batch has changed, and
         returns records that programs need beside those of the round.
-    account, wake : callable
-        Record, side by side with the accounts of vertices, those of the edges or nets that have
+    account : callable
+        Records, side by side with the accounts of vertices, those of the edges or pins that have
         changed, and whom they wake.
+    wake : callable
+        Records whom nets wake when all of that is known.
     take_back : callable
         ``take_back(refiner, rows, moves)``: is told before vertices move back as edits are undone.
     follow_back : callable
@@ -91,8 +93,12 @@ def _count_nothing(refiner: Refiner, rows: Any) -> None:
     """Graphs have no state but cost and weights."""
 
 
+def _wake_nobody(this: Recording) -> None:
+    """Edges have woken their ends."""
+
+
 GRAPHS = Kind("graphs", EditedRows, OnEditedArcs(), tied_most, _nothing, record_pairs,
-              wake_pairs, _take_nothing_back, _follow_nothing_back, _count_nothing)
+              _wake_nobody, _take_nothing_back, _follow_nothing_back, _count_nothing)
 HYPERGRAPHS = Kind("hypergraphs", EditedNets, OnEditedNets(), tied_most_by_nets, prepare_nets,
                    record_pins, record_nets, take_back_nets, follow_nets_back, recount_nets)
 

@@ -101,6 +101,16 @@ def place_lightest(v, weight, run: Run):
     return block
 
 
+@device
+def place_others(born: Born, counts: Counts, graph: Csr, run: Run):
+    """Put those that are nowhere into the lightest blocks, one after the other.  One team."""
+    for i in range(counts.born):
+        v = new_vertex(i, born, counts)
+        if run.moves.part[v] < 0:
+            place_lightest(v, value_or(graph.vertex_weights, v, 1), run)
+    return 0
+
+
 @kernel
 def bear(i, born: Born, counts: Counts, run: Run, journal: Journal):
     """A new vertex is in no block, and was in none."""
@@ -148,6 +158,7 @@ def choosing(tied: DeviceFunction) -> tuple[Kernel, Kernel]:
                 v = new_vertex(i, born, counts)
                 run.moves.part[v] = run.moves.target[v]
             team_sync()
+        place_others(born, counts, graph, run)
 
     return choose_block, place_few
 
@@ -161,15 +172,12 @@ def take_block(i, born: Born, counts: Counts, run: Run):
 
 @kernel
 def place_rest(_, born: Born, counts: Counts, graph: Csr, run: Run):
-    """Put those that are nowhere into the lightest blocks, one after the other.  One team."""
-    for i in range(counts.born):
-        v = new_vertex(i, born, counts)
-        if run.moves.part[v] < 0:
-            place_lightest(v, value_or(graph.vertex_weights, v, 1), run)
+    """Put those that are nowhere into the lightest blocks.  One team."""
+    place_others(born, counts, graph, run)
 
 
 def record_placing(program: Program, tied: DeviceFunction) -> None:
-    """Record how new vertices are placed.
+    """Record how new vertices are placed, when `bear` is done.
 
     Each goes where most of what it is tied to is, when that is placed; the weights of blocks are
     those before the batch, and of what is left the lightest take one after the other.
@@ -181,10 +189,9 @@ def record_placing(program: Program, tied: DeviceFunction) -> None:
     """
     counts: Any = program.records["counts"]
     choose_block, place_few = choosing(tied)
-    program.launch(counts.born, bear)
     program.launch(counts.few, place_few, team=TEAM)
     with program.if_nonzero(counts.many):
         for _ in range(ROUNDS):
             program.launch(counts.born, choose_block)
             program.launch(counts.born, take_block)
-    program.launch(counts.some, place_rest, team=LIGHTEST_TEAM)
+        program.launch(1, place_rest, team=LIGHTEST_TEAM)

@@ -8,7 +8,7 @@ any of them leaves.  Then neighbours of those in the pseudo block are asked in t
 from __future__ import annotations
 
 from portpart.algorithms.following.pseudo_state import PASSES, Pseudo, PseudoWords, weigh_blocks
-from portpart.algorithms.refinement.around import Journal
+from portpart.algorithms.refinement.around import Journal, note_woken
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
@@ -29,10 +29,11 @@ NONE = -1
 
 
 @kernel
-def begin_pseudo(_, run: Run, trial: Pseudo):
+def begin_pseudo(_, run: Run, journal: Journal, trial: Pseudo):
     """Nobody has left; all that are woken are asked first.  One team."""
     weigh_blocks(run)
     if lane() == 0:
+        note_woken(run, journal)
         trial.words.members = 0
         trial.words.settled = 0
         trial.words.passes = PASSES
@@ -105,7 +106,9 @@ def tell_neighbours(i, graph: Csr, run: Run, trial: Pseudo):
 
 @kernel
 def end_pass(_, run: Run, trial: Pseudo):
-    """Those that have been told are asked next."""
+    """Those that have been told are asked next; without any there is no other pass."""
     trial.words.settled = trial.words.members
     trial.words.asked = run.level.marked
+    if run.level.marked == 0:
+        trial.words.passes = 0
     run.level.marked = 0

@@ -12,8 +12,8 @@ from portpart.algorithms.following.accounts import (
     wake_birth,
 )
 from portpart.algorithms.following.kinds import Kind
-from portpart.algorithms.following.placing import record_placing, settle_birth, tie_birth
-from portpart.algorithms.refinement.around import record_around, record_begin
+from portpart.algorithms.following.placing import bear, record_placing, settle_birth, tie_birth
+from portpart.algorithms.refinement.around import record_around, record_begin, record_end
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.program import MoveRule, Recording
 
@@ -29,23 +29,26 @@ def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs:
     program = this.program
     counts: Any = program.records["counts"]
     journal: Any = program.records["journal"]
-    record_begin(this)
-    program.launch(counts.limited, limit_block)
+    with program.side_by_side():
+        record_begin(this)
+        program.launch(counts.limited, limit_block)
+        program.launch(counts.born, bear)
+        if costs:
+            _record_ties(this, 0)
     record_placing(program, kind.tied)
-    if costs:
-        _record_ties(this, 0)
     with program.side_by_side():
         program.launch(counts.born, account_birth)
         program.launch(counts.died, account_death)
         program.launch(counts.weighed, account_weighing)
-        kind.account(this)
-    with program.side_by_side():
         program.launch(counts.woken, wake_birth)
-        kind.wake(this)
+        kind.account(this)
+    kind.wake(this)
     record_around(this, rule, more)
-    program.launch(counts.born, settle_birth)
-    if costs:
-        _record_ties(this, journal.price)
+    with program.side_by_side():
+        record_end(this)
+        program.launch(counts.born, settle_birth)
+        if costs:
+            _record_ties(this, journal.price)
 
 
 def _record_ties(this: Recording, price: Any) -> None:

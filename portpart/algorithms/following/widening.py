@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from portpart.algorithms.following.pseudo_state import room_of, weigh_blocks
 from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
+from portpart.algorithms.refinement.around import Journal, note_woken
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Run
@@ -35,7 +36,7 @@ def record_widening(this: Recording, wake_around: Kernel) -> None:
 
 
 @kernel
-def begin_hops(_, run: Run):
+def begin_hops(_, run: Run, journal: Journal):
     """Let all that are woken look around if a block is too heavy, and anybody may move.  One team.
 
     Until rebalancing counts those that may leave, `leavers` are those who look around, `unrated`
@@ -47,6 +48,8 @@ def begin_hops(_, run: Run):
         if room_of(b, run) < 0:
             heavy = int64(1)
     heavy = team_max(heavy)
+    if lane() == 0:
+        note_woken(run, journal)
     if lane() == 0 and heavy != 0 and run.level.iteration_limit > 0:
         run.level.leavers = run.level.marked
         run.level.unrated = max(int64(ENOUGH), TIMES * run.level.marked)

@@ -150,12 +150,19 @@ def begin_level(word, begun: Level, run: Run):
 
 
 @kernel
-def begin_report(_, run: Run, journal: Journal):
-    """Nobody has moved; so many vertices are woken."""
-    journal.report.affected = run.level.marked
+def begin_report(_, journal: Journal):
+    """Nobody is woken and nobody has moved."""
+    journal.report.affected = 0
     journal.report.moved = 0
     journal.report.migration = 0
     journal.report.journaled = 0
+
+
+@device
+def note_woken(run: Run, journal: Journal):
+    """So many vertices are woken.  For one lane."""
+    journal.report.affected = run.level.marked
+    return 0
 
 
 @kernel
@@ -229,34 +236,43 @@ def sum_up(_, run: Run, journal: Journal):
         journal.report.iterations = run.level.iteration
 
 def record_begin(this: Recording) -> None:
-    """Record that the words of a run are those that it begins with."""
+    """Record, side by side with what else begins, the words of a run and of its report."""
     this.program.launch(SIZE, begin_level)
+    this.program.launch(1, begin_report)
 
 
 def record_around(this: Recording, rule: MoveRule, more: More) -> None:
-    """Record a run around vertices that are woken already."""
-    this.program.launch(1, begin_report)
+    """Record a run around vertices that are woken already; then `record_end` is to come.
+
+    What the rule does about them tells the report how many they are, by `note_woken`.
+    """
     rule.record_woken(this, more)
     record_iterations(replace(this, save=save_and_note), rule, more)
     _record_rest(this, rule)
 
 
+def record_end(this: Recording) -> None:
+    """Record, side by side with what else ends, what has come of a run."""
+    this.program.launch(1, sum_up, team=SUM_TEAM)
+
+
 def _record_rest(this: Recording, rule: MoveRule) -> None:
     program, level = this.program, this.run.level
     journal: Any = program.records["journal"]
-    with program.side_by_side():
-        program.launch(level.dirty, forget_dirty)
-        program.launch(level.unsaved, move_back)
-    rule.record_accounting(this)
-    with program.side_by_side():
-        rule.record_end(this)
-        program.launch(level.moves, move_vertex)
+    with program.if_nonzero(level.unsaved):
+        with program.side_by_side():
+            program.launch(level.dirty, forget_dirty)
+            program.launch(level.unsaved, move_back)
+        rule.record_accounting(this)
+        with program.side_by_side():
+            rule.record_end(this)
+            program.launch(level.moves, move_vertex)
     with program.side_by_side():
         program.launch(level.on_boundary, rest_listed)
+        program.launch(level.dirty, forget_dirty)
         program.launch(level.marked, forget_dirty)
         program.launch(level.unsaved, rest_unsaved)
         program.launch(journal.report.journaled, settle_down)
-    program.launch(1, sum_up, team=SUM_TEAM)
 
 
 def journal_for(space: ExecutionSpace, sizes: Sizes, price: int, vertex_sizes: Array | None,
