@@ -126,7 +126,7 @@ def _record_round(this: Recording, more: Any) -> None:
 
 @kernel
 def look_for_overload(_, run: Run, trial: Pseudo):
-    """Whether a block is too heavy.  One team."""
+    """Whether a block is too heavy, without which no iteration is to come.  One team."""
     heavy = int64(0)
     for b in range(lane(), run.level.blocks, team_size()):
         if room_of(b, run) < 0:
@@ -134,6 +134,8 @@ def look_for_overload(_, run: Run, trial: Pseudo):
     heavy = team_max(heavy)
     if lane() == 0:
         trial.words.overloaded = heavy
+        if heavy == 0:
+            run.level.iteration_limit = 0
 
 
 @cache

@@ -117,6 +117,12 @@ def turn_movable(level: Level):
 
 
 @device
+def is_at_rest(level: Level):
+    """Whether nobody can move any more: no vertex is movable, and none is to be looked at."""
+    return level.movable == 0 and level.marked == 0
+
+
+@device
 def is_crowded(level: Level):
     """Whether the first list has become much longer than what it kept."""
     return level.on_boundary > FEW and level.on_boundary > 2 * level.kept

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from portpart.algorithms.refinement.active_sets import is_crowded, plan_gathering, turn_movable
+from portpart.algorithms.refinement.active_sets import (
+    is_at_rest,
+    is_crowded,
+    plan_gathering,
+    turn_movable,
+)
 from portpart.algorithms.refinement.relief import Relief
 from portpart.algorithms.refinement.state import (
     SIZE,
@@ -113,10 +118,12 @@ def plan_next(relief: Relief) -> DeviceFunction:
     def plan_next(improvement, balanced, too_many, level: Level):
         """Count what was done and set the flags of the next iteration."""
         iteration = level.iteration
+        at_rest = False
         if iteration >= 0 and level.balanced != 0:
             level.last_propagation = iteration
             level.rebalancings = 0
             turn_movable(level)
+            at_rest = is_at_rest(level) and balanced
             if until_balanced and too_many:
                 level.thinned = 1
         elif iteration >= 0:
@@ -138,6 +145,7 @@ def plan_next(relief: Relief) -> DeviceFunction:
         level.strong = int64(not balanced and level.rebalancings >= level.weak_limit)
         level.running = int64(
             level.stalled < level.stall_limit and iteration + 1 < level.iteration_limit
+            and not at_rest
         )
         return iteration
 
