@@ -56,8 +56,8 @@ class Bounds:
 
     def kept_by(self, weights: np.ndarray) -> bool:
         """Whether block weights keep the limits and the least, and none is 0 without need."""
-        least = int(weights.min())
-        return (least >= self.min_weight and int((self.limits - weights).min()) >= 0
+        least = int(np.minimum.reduce(weights))  # what numpy.min calls, with less around it
+        return (least >= self.min_weight and int(np.minimum.reduce(self.limits - weights)) >= 0
                 and (least > 0 or self.empty(weights) == 0))
 
     def empty(self, weights: np.ndarray) -> int:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from portpart.algorithms.edits.batch import Births
 from portpart.algorithms.edits.living import Dying, Living, Weighings
 from portpart.algorithms.edits.operations import Changes
 
 
-@dataclass(frozen=True)
-class Totals:
+class Totals(NamedTuple):
     """By how much pairs, their weight, and for each kind of ids number and weight change."""
 
     pairs: int
     pair_weight: int
-    ids: list[tuple[Living, int, int]]
+    ids: Sequence[tuple[Living, int, int]]
 
 
-@dataclass(frozen=True)
-class Update:
+class Update(NamedTuple):
     """What a batch came to.
 
     The ends of pairs that changed are the rows of the keys of `changes`.  Of an objective that adds
@@ -42,11 +41,11 @@ class Update:
         there.
     """
 
-    changes: list[Changes] = field(default_factory=list)
-    births: list[Births] = field(default_factory=list)
-    died: list[tuple[Living, Dying]] = field(default_factory=list)
-    weighed: list[tuple[Living, Weighings]] = field(default_factory=list)
+    changes: Sequence[Changes] = ()
+    births: Sequence[Births] = ()
+    died: Sequence[tuple[Living, Dying]] = ()
+    weighed: Sequence[tuple[Living, Weighings]] = ()
     loops: int = 0
     merged: int = 0
     missing: int = 0
-    totals: Totals = field(default_factory=lambda: Totals(0, 0, []))
+    totals: Totals = Totals(0, 0, ())

@@ -11,8 +11,8 @@ heavy all vertices are looked at, as in other runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -98,8 +98,7 @@ class Journal(WorkRecord):
     left: Array = work(np.int32, lambda size: size.vertices)
 
 
-@dataclass(frozen=True, eq=False)
-class Around:
+class Around(NamedTuple):
     """A program around some vertices.
 
     Attributes
