@@ -225,7 +225,7 @@ def driven(space: ExecutionSpace, relief: Relief, options: RefinementOptions,
            states: list[tuple[int, int]]) -> list[tuple[bool, bool, int]]:
     """Evaluate partitions of these costs and overloads in turn: whether to go on, strongly, best.
 
-    All but the two numbers is one and the same partition.
+    All but the two numbers is one and the same partition, in which a vertex can move.
     """
     phases = Phases(space, grid_2d(4), np.arange(16) % 2, 2)
     for name in ("stall_limit", "iteration_limit", "weak_limit"):
@@ -240,6 +240,7 @@ def driven(space: ExecutionSpace, relief: Relief, options: RefinementOptions,
         costs[0] = 2 * cost
         phases.run = phases.run.replaced(moves=phases.run.moves.replaced(
             weight_sums=space.asarray(sums), cost_sums=space.asarray(costs)))
+        phases.level.next_movable = 1
         phases.launch(1, evaluate(relief), team=256)
         level = phases.level
         found.append((bool(level.running), bool(level.strong), int(level.best_cost)))

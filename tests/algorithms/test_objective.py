@@ -157,7 +157,9 @@ def check_iterations(space: ExecutionSpace, graph: Graph, start: np.ndarray, k: 
     for limit in limits:
         outcome, refiner = refined(space, graph, start, k, imbalance, iteration_limit=limit)
         part, best = copied(refiner.run.moves.part), copied(refiner.best)
-        assert outcome["iterations"] == limit
+        level = refiner.level
+        at_rest = outcome["balanced"] and level.movable == 0 and level.dirty == 0
+        assert outcome["iterations"] == limit or (outcome["iterations"] < limit and at_rest)
         assert copied(refiner.run.moves.cost_sums).sum() == 2 * paid(graph, part)
         assert copied(refiner.run.blocks.weight).tolist() == oracles.block_weights(graph, part, k)
         assert outcome["cut"] == paid(graph, best)

@@ -17,7 +17,7 @@ from typing import Any
 
 from portpart.algorithms.following.critical_leaving import record_leaving
 from portpart.algorithms.following.nets import OnEditedNets
-from portpart.algorithms.following.pseudo import BLOCKS_TEAM, look_for_overload, stop
+from portpart.algorithms.following.pseudo import BLOCKS_TEAM, look_for_overload
 from portpart.algorithms.following.pseudo_rounds import (
     begin_rounds,
     comes_first,
@@ -88,8 +88,7 @@ class CriticalPins(OnEditedNets):
         program.launch(words.asked, forget_dirty)
 
     def record(self, this: Recording, more: Any) -> None:
-        """Record that all is done once the blocks are balanced."""
-        this.program.launch(1, stop)
+        """Record nothing: nobody moves once the blocks are balanced, so that refinement ends."""
 
     def _record_round(self, this: Recording, more: Any) -> None:
         program, level, price = this.program, this.run.level, this.rules.price
