@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from portpart.algorithms.edits.batch import Births
@@ -18,7 +19,8 @@ class Totals(NamedTuple):
     ids: Sequence[tuple[Living, int, int]]
 
 
-class Update(NamedTuple):
+@dataclass(eq=False)  # a frozen one takes longer to make
+class Update:
     """What a batch came to.
 
     The ends of pairs that changed are the rows of the keys of `changes`.  Of an objective that adds
