@@ -19,6 +19,9 @@ class Totals(NamedTuple):
     ids: Sequence[tuple[Living, int, int]]
 
 
+NO_CHANGE = Totals(0, 0, ())
+
+
 @dataclass(eq=False)  # a frozen one takes longer to make
 class Update:
     """What a batch came to.
@@ -50,4 +53,4 @@ class Update:
     loops: int = 0
     merged: int = 0
     missing: int = 0
-    totals: Totals = Totals(0, 0, ())
+    totals: Totals = NO_CHANGE
