@@ -160,13 +160,17 @@ def test_a_program_takes_slices_as_it_takes_arrays(space, weighted):
         assert ("keys" in vars(pairs)) == weighted
 
 
-def test_slices_of_another_type_are_refused():
+def test_slices_may_be_replaced_but_not_by_those_of_another_type():
     table = Table((Slot("pairs.keys", WIDE, True), Slot("pairs.weights", None, True)))
     table.add_address(Element(Slot("pairs.keys", WIDE, True), 1))
     memory = np.zeros(8, np.int32)
     begin = memory.ctypes.data
     given = {"pairs": Pairs.sliced(memory, {"keys": Slice(WIDE, 8, 3)}, weights=None)}
     assert table.fill(given, base=0)[0] == begin + 8 + 8
+    others = np.zeros(3, np.int64)
+    given = {"pairs": given["pairs"].replaced(keys=others)}
+    assert given["pairs"].length_of("keys") == 3
+    assert table.fill(given, base=0)[0] == others.ctypes.data + 8
     for wrong in ({"keys": Slice(NARROW, 8, 3)},
                   {"keys": Slice(WIDE, 8, 3), "weights": Slice(WIDE, 0, 1)}):
         with pytest.raises(KernelTypeError, match="wants"):

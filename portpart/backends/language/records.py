@@ -73,6 +73,9 @@ class Record(Sliced):
         result = object.__new__(type(self))
         result.__dict__.update(self.__dict__)
         result.__dict__.update(values)
+        if self.slices:
+            result.__dict__["slices"] = {name: each for name, each in self.slices.items()
+                                         if name not in values}
         return result
 
 
