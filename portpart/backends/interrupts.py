@@ -24,10 +24,9 @@ class late_interrupts(ContextDecorator):  # noqa: N801 - like those of contextli
 
     def __init__(self) -> None:
         self._handler: Any = None
-        self._waiting: list[FrameType | None] = []
 
     def __enter__(self) -> None:
-        self._waiting = []
+        self._waiting: list[FrameType | None] = []  # of this block alone
         if _waits or threading.current_thread() is not threading.main_thread():
             return
         handler = getsignal(SIGINT)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.algorithms.edits.batch import Call, times_of
-from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Places, filled, together
+from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Cutter, filled, together
 from portpart.algorithms.edits.deaths import columns_of_deaths, slices_of_deaths
 from portpart.algorithms.edits.living import Dying
 from portpart.algorithms.edits.operations import CLEAR, Changes, Operations, slices_of_changes
@@ -107,17 +107,17 @@ class Layout(NamedTuple):
 def layout_of(num_tallies: int, deaths: tuple[int, ...], length: int, weighted: bool,
               timed: bool, directions: tuple[int, ...]) -> Layout:
     """With so many tallies before it, of so many deaths of each kind, and operations."""
-    places = Places()
-    places.next(WIDE, num_tallies * len(Tally.indices))
-    wide = [places.next(WIDE, number) for number in deaths]
-    operations = {"weights": places.next(WIDE, length)} if weighted else {}
-    dying = [slices_of_deaths(each, places) for each in wide]
+    cutter = Cutter()
+    cutter.next(WIDE, num_tallies * len(Tally.indices))
+    wide = [cutter.next(WIDE, number) for number in deaths]
+    operations = {"weights": cutter.next(WIDE, length)} if weighted else {}
+    dying = [slices_of_deaths(each, cutter) for each in wide]
     names = ["kinds", "first", "second", *["times"] * timed]
-    operations |= {name: places.next(NARROW, length) for name in names}
+    operations |= {name: cutter.next(NARROW, length) for name in names}
     absent = {name: None for name in ("weights", "times") if name not in operations}
-    brought = places.end
-    changes = [slices_of_changes(length * each, places) for each in directions]
-    return Layout(dying, operations, absent, changes, (places.end - brought) // NARROW.itemsize)
+    brought = cutter.end
+    changes = [slices_of_changes(length * each, cutter) for each in directions]
+    return Layout(dying, operations, absent, changes, (cutter.end - brought) // NARROW.itemsize)
 
 
 def _operations(memory: Array, layout: Layout) -> Operations:

@@ -50,13 +50,13 @@ def together(space: ExecutionSpace, wide: Column, narrow: Column, room: int = 0)
     return joined(space, [*(piece.view(np.int32) for piece in wide), *narrow], np.int32, room)
 
 
-class Places:
-    """Gives out slices of what is `together`.
+class Cutter:
+    """Cuts what is `together` into slices, one behind the other.
 
     Attributes
     ----------
     end : int
-        Bytes that have been given out.
+        Bytes that have been cut.
     """
 
     def __init__(self) -> None:

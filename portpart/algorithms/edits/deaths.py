@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from portpart.algorithms.edits.batch import Call, times_of
-from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Places, filled, together
+from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Cutter, filled, together
 from portpart.algorithms.edits.living import Dying, Living
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
 from portpart.backends.interface import Array, ExecutionSpace
@@ -24,9 +24,9 @@ def columns_of_deaths(calls: Sequence[Call]) -> tuple[Array, Column]:
     return weights, [*[call.first for call in calls], *times_of(calls), *lenient, died]
 
 
-def slices_of_deaths(weights: Slice, places: Places) -> dict[str, Slice]:
+def slices_of_deaths(weights: Slice, cutter: Cutter) -> dict[str, Slice]:
     """Where the arrays of deaths stand whose weights do."""
-    slices = {name: places.next(NARROW, weights.length)
+    slices = {name: cutter.next(NARROW, weights.length)
               for name in ("ids", "times", "lenient", "died")}
     return {"weights": weights, **slices}
 
@@ -34,8 +34,8 @@ def slices_of_deaths(weights: Slice, places: Places) -> dict[str, Slice]:
 def dying(space: ExecutionSpace, calls: Sequence[Call]) -> Dying:
     """Those of some calls."""
     weights, narrow = columns_of_deaths(calls)
-    places = Places()
-    slices = slices_of_deaths(places.next(WIDE, len(weights)), places)
+    cutter = Cutter()
+    slices = slices_of_deaths(cutter.next(WIDE, len(weights)), cutter)
     return Dying.sliced(together(space, [weights], narrow), slices)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.edits.columns import NARROW, WIDE, Places
+from portpart.algorithms.edits.columns import NARROW, WIDE, Cutter
 from portpart.algorithms.edits.living import ALIVE, Living
 from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND, MISSING, Tally, refuse
 from portpart.backends.interface import Array, ExecutionSpace
@@ -161,26 +161,26 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
 
 def empty_changes(space: ExecutionSpace, length: int, keys: Array) -> Changes:
     """Arrays for the changes of sorted keys."""
-    places = Places()
-    slices = {name: places.next(WIDE, length) for name in WIDE_CHANGES}
-    slices["ranks"] = places.next(NARROW, length)
-    return Changes.sliced(space.empty(places.end // NARROW.itemsize, NARROW), slices, keys=keys)
+    cutter = Cutter()
+    slices = {name: cutter.next(WIDE, length) for name in WIDE_CHANGES}
+    slices["ranks"] = cutter.next(NARROW, length)
+    return Changes.sliced(space.empty(cutter.end // NARROW.itemsize, NARROW), slices, keys=keys)
 
 
-def slices_of_changes(length: int, places: Places) -> dict[str, Slice]:
+def slices_of_changes(length: int, cutter: Cutter) -> dict[str, Slice]:
     """Where so many changes and their keys are."""
-    slices = {name: places.next(WIDE, length) for name in ("keys", *WIDE_CHANGES)}
-    slices["ranks"] = places.next(NARROW, length)
+    slices = {name: cutter.next(WIDE, length) for name in ("keys", *WIDE_CHANGES)}
+    slices["ranks"] = cutter.next(NARROW, length)
     return slices
 
 
 @lru_cache(maxsize=256)
 def _first_slices(length: int, begin: int, number: int) -> dict[str, Slice]:
     """Where the first are of so many changes, which begin there."""
-    places = Places()
-    places.end = begin
+    cutter = Cutter()
+    cutter.end = begin
     return {name: Slice(each.dtype, each.begin, number)
-            for name, each in slices_of_changes(length, places).items()}
+            for name, each in slices_of_changes(length, cutter).items()}
 
 
 def turned_back(store: RowStore, changes: Changes, tally: Tally) -> Changes:

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from portpart.algorithms.edits.columns import WIDE, Cutter
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Slice, Words, atomic_min, device
 
@@ -82,8 +83,8 @@ def split(memory: Array, count: int) -> list[Tally]:
 
 @cache
 def _slices(count: int) -> list[dict[str, Slice]]:
-    words, dtype = len(Tally.indices), np.dtype(np.int64)
-    return [{"array": Slice(dtype, at * words * dtype.itemsize, words)} for at in range(count)]
+    cutter = Cutter()
+    return [{"array": cutter.next(WIDE, len(Tally.indices))} for _ in range(count)]
 
 
 def read(space: ExecutionSpace, array: Array) -> Sequence[Tally]:
