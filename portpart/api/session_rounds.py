@@ -144,10 +144,23 @@ class Rounds:
         following = self.following
         following.reserve()
         before, ledger, mark = self.last, self.ledger, self.edited.mark()
-        update = self.edited.apply(batch)
+        refine = wanted not in ("none", "full")
+        applying, begun, failure = self.edited.begin(batch), False, None
+        try:
+            begun = following.follow_early(applying.expected, refine)
+        except BaseException as error:
+            failure = error
+        try:
+            update = self.edited.end(applying)
+        finally:
+            if begun and not applying.came_true:
+                following.give_up()
         local, part = None, None
         try:
-            local = following.follow(update, wanted not in ("none", "full"))
+            if failure is not None:
+                raise failure
+            local = (following.followed() if begun and applying.came_true
+                     else following.follow(update, refine))
             done, part = self._gone_on(update, wanted, local, progress)
             step = (Step(following.moves(local).kept(self.edited.space), part, before, ledger)
                     if self.marks else None)

@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,6 +92,9 @@ class ExecutionSpace(ABC):
     kind: str
     widest_team: int
 
+    runs_behind = False
+    """Whether launches return before they are done, so that there is time to prepare others."""
+
     rehearses = False
     """Whether nothing runs: the code of all that would run is asked for."""
 
@@ -123,6 +127,13 @@ class ExecutionSpace(ABC):
     @abstractmethod
     def to_host(self, array: Array) -> np.ndarray:
         """NumPy copy (on the CPU: the array itself); waits for the work before it."""
+
+    def fetch(self, array: Array) -> Callable[[], np.ndarray]:
+        """Begin to copy a contiguous array to the host; what gives the copy then waits for it.
+
+        What is launched meanwhile is not waited for.
+        """
+        return partial(self.to_host, array)
 
     def read(self, array: Array, guess: Callable[[], list[int]]) -> list[int]:
         """The numbers of a short array; where nothing runs, what is guessed."""

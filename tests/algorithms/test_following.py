@@ -133,7 +133,7 @@ def check_next(seen: list[Any], rounds: Rounds) -> None:
 def test_what_is_known_is_what_would_be_found_anew() -> None:
     """After each round, rounds that begin with the same graph and blocks go on alike."""
     rounds = rounds_on(CPU, drawn(), price=Fraction(1))
-    rng, model = random.Random(8), GraphModel(drawn())
+    rng, model, compared = random.Random(8), GraphModel(drawn()), 0
     for _ in range(30):
         cold = Rounds(rounds.call, rounds.edited, CPU.copy(rounds.following.part), None, None,
                       rounds.wishes)
@@ -143,13 +143,16 @@ def test_what_is_known_is_what_would_be_found_anew() -> None:
         batch = rounds.edited.batch()
         calls = random_calls(rng, model, batch, False, random_call)
         assert model.refusal(calls) is None
+        cold.following.reserve()
         update, _ = rounds.apply(batch, "local")
         warm = oracles.host(rounds.following.part_of_living()).tolist()
-        cold.following.reserve()
         cold.following.follow(update)
-        assert oracles.host(cold.following.part_of_living()).tolist() == warm
-        assert cold.last[:-1] == rounds.last[:-1]
+        if cold.feasible:  # else vertices have been moved one by one besides
+            assert oracles.host(cold.following.part_of_living()).tolist() == warm
+            assert cold.last[:-1] == rounds.last[:-1]
+            compared += 1
         del mark
+    assert compared > 25
 
 
 def test_undo_brings_back_graph_and_blocks() -> None:

@@ -7,92 +7,90 @@ anything is written, and nothing can fail any more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from portpart.algorithms.edits.at_once import (
-    Look,
-    is_small,
-    limits_for,
-    looked_at_once,
-    room_for_deaths,
-)
-from portpart.algorithms.edits.batch import (
-    MAX_IDS,
-    Batch,
-    Births,
-    Call,
-    bear,
-    times_of,
-    unbear,
-)
-from portpart.algorithms.edits.carried import carried, operations_of, weights_of
-from portpart.algorithms.edits.columns import joined
-from portpart.algorithms.edits.deaths import cleared_pairs, dying
+from portpart.algorithms.edits.batch import Batch, unbear
 from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.living import (
-    Dying,
-    Living,
-    Weighings,
-    forget_deaths,
-    let_die,
-    mark_deaths,
-    revive,
-    weigh,
-    weighings,
-)
-from portpart.algorithms.edits.operations import (
-    Changes,
-    Operations,
-    net_effect,
-    turned_back,
-)
-from portpart.algorithms.edits.rewrite import Rewriting, carry_out, planned, reserve
+from portpart.algorithms.edits.findings import Findings, calls_about
+from portpart.algorithms.edits.living import forget_deaths, let_die, revive, weigh
+from portpart.algorithms.edits.operations import Changes, turned_back
+from portpart.algorithms.edits.rewrite import carry_out, planned, reserve
 from portpart.algorithms.edits.tally import NONE, PROBLEMS, Tally, read, tallies
 from portpart.algorithms.edits.update import Totals, Update
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 
-if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
 
+class Applying:
+    """A batch that is being applied: it is looked at, and in the end all of it is written.
 
-NOBODY = Births(None, 0, 0, None)  # type: ignore[arg-type]  # of no kind
-"""No new ids."""
+    Parameters
+    ----------
+    edited : Edited
+    batch : Batch
 
-
-def apply_batch(edited: Edited, batch: Batch) -> Update:
-    """Apply a batch.
-
-    Raises
-    ------
-    InputError
-        Of the first entry that is refused; nothing has changed then.
+    Attributes
+    ----------
+    expected : Expected, or None
+        What it comes to if nothing stands against it, if that is known before `end`.
+    came_true : bool
+        Whether it has come to that, known after `end`.
     """
-    _reserve_ids(edited, batch)
-    found = Findings(edited, batch)
-    try:
-        counts = found.look()
-        _refuse(batch, counts)
-        update = found.update(counts)
-        _check_totals(edited, update.totals)
-        written = _are_written(found.changes, counts)
-        reserved = [] if written else found.reserved(counts, update.totals)
-    except BaseException:
-        _bring_back(batch.births, found.dying)
-        raise
-    if written:
-        for side, tally in zip(edited.sides, counts):
-            side.store.used += int(tally.room)
-    for rewriting, room in reserved:
-        carry_out(rewriting, room)
-    for living, weighed in update.weighed:
-        weigh(living, weighed)
-    for living, died in [] if written else update.died:
-        let_die(living, died)
-    _count(edited, update.totals, 1)
-    return update
+
+    def __init__(self, edited: Edited, batch: Batch) -> None:
+        self.edited, self.batch = edited, batch
+        self.came_true, self.expected = False, None
+        self._found = Findings(edited, batch)
+        if self._found.is_empty:
+            return
+        _reserve_ids(edited, batch)
+        try:
+            self._found.begin()
+            self.expected = self._found.expected if edited.space.runs_behind else None
+        except BaseException:
+            self._bring_back()
+            raise
+
+    def end(self) -> Update:
+        """What the batch has come to.
+
+        Raises
+        ------
+        InputError
+            Of the first entry that is refused; nothing has changed then.
+        """
+        edited, found = self.edited, self._found
+        if found.is_empty:
+            return Update()
+        try:
+            counts = found.counts()
+            _refuse(self.batch, counts)
+            update = found.update(counts)
+            _check_totals(edited, update.totals)
+            written = _are_written(found.changes, counts)
+            reserved = [] if written else found.reserved(counts, update.totals)
+        except BaseException:
+            self._bring_back()
+            raise
+        if written:
+            for side, tally in zip(edited.sides, counts):
+                side.store.used += int(tally.room)
+        for rewriting, room in reserved:
+            carry_out(rewriting, room)
+        for living, weighed in update.weighed:
+            weigh(living, weighed)
+        for living, died in [] if written else update.died:
+            let_die(living, died)
+        _count(edited, update.totals, 1)
+        expected = self.expected
+        self.came_true = written and expected is not None and counts[2].weight == -expected.died
+        return update
+
+    def _bring_back(self) -> None:
+        """Forget who has been born and has died in a look."""
+        for living, group in self._found.dying:
+            forget_deaths(living, group.ids)
+        for birth in self.batch.births:
+            unbear(birth)
 
 
 def take_back(edited: Edited, update: Update) -> None:
@@ -115,205 +113,16 @@ def take_back(edited: Edited, update: Update) -> None:
     _count(edited, update.totals, -1)
 
 
-class Findings:
-    """What is found out about a batch before anything is changed for good.
-
-    Attributes
-    ----------
-    dying : list of (Living, Dying)
-    weighed : list of (Living, Weighings)
-    changes : list of Changes
-        In each store; empty if no pair was edited.
-    rewritings : list of Rewriting
-        Of those, where all is ready to be carried out.
-    """
-
-    def __init__(self, edited: Edited, batch: Batch) -> None:
-        self.edited, self.batch, self.space = edited, batch, edited.space
-        self.dying: list[tuple[Living, Dying]] = []
-        self.weighed: list[tuple[Living, Weighings]] = []
-        self.changes: list[Changes] = []
-        self._room_for_changes: list[Changes] = []
-        self.rewritings: list[Rewriting] = []
-        self._deadly: list[tuple[Living, list[Call]]] = []
-        self._weighs: list[tuple[Living, list[Call]]] = []
-        self._of_pairs, self._to_be_born = batch.calls, batch.births
-        if any(call.living is not None for call in batch.calls):
-            self._sort_out()
-        self._timed = len(self._of_pairs) != len(batch.calls)
-
-    def _sort_out(self) -> None:
-        """Find the calls about ids among those about pairs."""
-        calls = self.batch.calls
-        self._of_pairs = [call for call in calls if call.living is None]
-        for living in self.edited.living:
-            for found, deaths in ((self._deadly, True), (self._weighs, False)):
-                group = _calls(self.batch, living, deaths)
-                if group:
-                    found.append((living, group))
-
-    def tally_of(self, living: Living) -> Tally:
-        """What counts ids of a kind."""
-        return self.tallies[2 + self.edited.living.index(living)]
-
-    def look(self) -> Sequence[Tally]:
-        """Look at the batch, and return what is counted."""
-        given, capacity = self._sizes()
-        at_once = capacity > 0 and self._is_small(capacity)
-        operations = self._carry(capacity) if at_once else None
-        if not (at_once and self._follow_each_other()):
-            for birth in self.batch.births:
-                bear(birth)
-            self._to_be_born = []
-        if operations is None:
-            self._begin_steps()
-        for living, calls in self._weighs:
-            self._weigh(living, calls)
-        if operations is not None:
-            self._look_at_once(operations, given, capacity)
-            counts = read(self.space, self.numbers)
-            if given + counts[0].cleared <= capacity:
-                return counts if given == capacity else self._cut(given, counts)
-        self._look_in_steps()
-        return read(self.space, self.numbers)
-
-    def _carry(self, capacity: int) -> Operations:
-        """Bring all of a small batch to the space."""
-        brought = carried(self.space, 2 + len(self.edited.living),
-                          [calls for _, calls in self._deadly], self._of_pairs, capacity,
-                          self._timed, tuple([side.directions for side in self.edited.sides]))
-        self.numbers, self.tallies = brought.numbers, brought.tallies
-        self.dying += zip([living for living, _ in self._deadly], brought.dying)
-        self._room_for_changes = brought.changes
-        return brought.operations
-
-    def _begin_steps(self) -> None:
-        """Bring what is counted with to the space, and let ids die."""
-        self.numbers, self.tallies = tallies(self.space, 2 + len(self.edited.living))
-        for living, calls in self._deadly:
-            group = dying(self.space, calls)
-            self.dying.append((living, group))
-            mark_deaths(living, group, self.tally_of(living))
-
-    def _weigh(self, living: Living, calls: list[Call]) -> None:
-        """Find new weights, after deaths."""
-        space = self.space
-        self.weighed.append((living, weighings(
-            living, _first(space, calls), _weights(space, calls),
-            joined(space, times_of(calls), np.int64), self.tally_of(living))))
-
-    def _sizes(self) -> tuple[int, int]:
-        """How many operations are given, and how many there may be with those of deaths."""
-        given = capacity = sum(len(call.first) for call in self._of_pairs)
-        for living, calls in self._deadly:
-            number = sum(len(call.first) for call in calls)
-            for side in self.edited.sides:
-                if side.living is living:
-                    capacity += room_for_deaths(side, number)
-        return given, capacity
-
-    def _is_small(self, capacity: int) -> bool:
-        """Whether it is worth a single run; there who dies is not known before."""
-        return not (self._deadly and self._weighs) and all(
-            is_small(self.space, capacity * side.directions) for side in self.edited.sides)
-
-    def _follow_each_other(self) -> bool:
-        """Whether new ids of each kind do, and weigh 1, which nobody changes."""
-        births = self.batch.births
-        return (not self._weighs and all(birth.weights is None for birth in births)
-                and len(births) == len({birth.living for birth in births}))
-
-    def _look_at_once(self, operations: Operations, given: int, capacity: int) -> None:
-        """Find the changes in one run, which writes them if nothing stands against it."""
-        edited, dying = self.edited, dict(self.dying)
-        alone = all(living.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
-                    for living in edited.living)
-        looks, births = [], {birth.living: birth for birth in self._to_be_born}
-        for side, tally, changes in zip(edited.sides, self.tallies, self._room_for_changes):
-            group, birth = dying.get(side.living), births.get(side.living, NOBODY)
-            counts = {"length": capacity * side.directions, "given": given,
-                      "capacity": capacity * side.directions,
-                      "dying": 0 if group is None else group.length_of("ids"),
-                      "born": birth.number, "first": birth.first}
-            looks.append(Look(side, tally, self.tally_of(side.living),
-                              limits_for(side.store, counts, edited.pair_weight, alone), group,
-                              changes))
-        looked_at_once(self.space, operations, looks)
-        self.changes = self._room_for_changes
-
-    def _look_in_steps(self) -> None:
-        """Find the changes step by step, and what it takes to write them."""
-        space, edited = self.space, self.edited
-        operations = cleared_pairs(space, self.dying, edited.sides,
-                                   operations_of(space, self._of_pairs, self._timed))
-        if not operations.length_of("kinds"):
-            return
-        immortal = not self.dying and all(
-            living.num_alive == living.count for living in edited.living)
-        self.changes = [net_effect(space, side, operations, tally, immortal)
-                        for side, tally in zip(edited.sides, self.tallies)]
-        self._plan(self.tallies)
-
-    def _plan(self, counted: Sequence[Tally]) -> None:
-        self.rewritings = [planned(side.store, changes, tally) for side, changes, tally
-                           in zip(self.edited.sides, self.changes, counted)]
-
-    def _cut(self, given: int, counts: Sequence[Tally]) -> Sequence[Tally]:
-        """Leave the changes away that there was room for, and nothing else."""
-        number = given + int(counts[0].cleared)
-        self.changes = [each.cut_to(number * side.directions)
-                        for side, each in zip(self.edited.sides, self.changes) if number]
-        return counts
-
-    def reserved(self, counts: Sequence[Tally], totals: Totals) -> list[tuple[Rewriting, int]]:
-        """What is left to be carried out, and the room of each."""
-        if self.changes and not self.rewritings:
-            numbers, counted = tallies(self.space, len(self.edited.sides))
-            self._plan(counted)
-            before, counts = counts, read(self.space, numbers)
-            for tally, first in zip(counts, before):
-                tally.unusual = first.unusual
-        weight = self.edited.pair_weight + max(totals.pair_weight, 0)
-        return [reserve(rewriting, tally, weight)
-                for rewriting, tally in zip(self.rewritings, counts)]
-
-    def update(self, counts: Sequence[Tally]) -> Update:
-        """The result."""
-        first = counts[0]
-        weight = (first.deltas >> 32) - (first.deltas & 0xFFFFFFFF) + first.extra
-        ids = []
-        for place, living in enumerate(self.edited.living):
-            tally = counts[2 + place]
-            number, gained = -tally.died, tally.weight
-            for birth in self.batch.births:
-                if birth.living is living:
-                    number, gained = number + birth.number, gained + _weight_of(birth)
-            ids.append((living, number, gained))
-        return Update(
-            self.changes, self.batch.births,
-            self.dying, self.weighed,
-            first.loops, first.merged, sum(tally.missing for tally in (first, *counts[2:])),
-            Totals((first.deltas >> 32) - (first.deltas & 0xFFFFFFFF), weight, ids))
-
-
 def _reserve_ids(edited: Edited, batch: Batch) -> None:
     """Have rows and weights for all ids that have been given out."""
     if not batch.births and all(call.living is None for call in batch.calls):
         return edited.reserve_ids()
     for living in edited.living:
         births = [birth for birth in batch.births if birth.living is living]
-        dies = living.weights is not None and bool(_calls(batch, living, deaths=True))
+        dies = living.weights is not None and bool(calls_about(batch, living, deaths=True))
         living.reserve(any(birth.weights is not None for birth in births)
-                       or dies or bool(_calls(batch, living, deaths=False)))
+                       or dies or bool(calls_about(batch, living, deaths=False)))
     edited.reserve_ids()
-
-
-def _bring_back(births: list[Births], groups: list[tuple[Living, Dying]]) -> None:
-    """Forget who has been born and has died in a look."""
-    for living, group in groups:
-        forget_deaths(living, group.ids)
-    for birth in births:
-        unbear(birth)
 
 
 def _refuse(batch: Batch, counts: Sequence[Tally]) -> None:
@@ -342,21 +151,3 @@ def _count(edited: Edited, totals: Totals, sign: int) -> None:
     for living, number, weight in totals.ids:
         living.num_alive += sign * number
         living.total_weight += sign * weight
-
-
-def _weight_of(birth: Births) -> int:
-    return birth.number if birth.weights is None else int(birth.weights.sum())
-
-
-def _calls(batch: Batch, living: Living, deaths: bool) -> list[Call]:
-    """The calls about ids of a kind: deaths, or new weights."""
-    return [call for call in batch.calls
-            if call.living is living and (call.weights is None) == deaths]
-
-
-def _first(space: ExecutionSpace, calls: list[Call]) -> Array:
-    return joined(space, [call.first for call in calls], np.int32)
-
-
-def _weights(space: ExecutionSpace, calls: list[Call]) -> Array:
-    return joined(space, weights_of(calls), np.int64)

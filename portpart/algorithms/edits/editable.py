@@ -8,7 +8,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from portpart.algorithms.edits.apply import apply_batch, take_back
+from portpart.algorithms.edits.apply import Applying, take_back
 from portpart.algorithms.edits.batch import Batch, GraphBatch
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.living import Living
@@ -60,20 +60,28 @@ class Editable(Edited):
         InputError
             Of the first entry that cannot be applied; nothing has changed then.
         """
+        with late_interrupts():
+            return self.end(self.begin(batch))
+
+    def begin(self, batch: Batch) -> Applying:
+        """Begin to apply a batch; `end` has to follow, with interrupts late."""
         if batch.owner is not self:
             raise InputError("the batch was made for something else")
         if batch.numbering is not self.numbering:
             raise InputError("the batch was made before compact(), which has given other ids")
         if batch.applied:
             raise InputError("the batch has been applied already")
-        with late_interrupts():
-            update = apply_batch(self, batch) if batch.births or batch.calls else Update()
-            batch.applied = True
-            if self._marks:
-                self._log.append(update)
-            else:
-                self._forget()
-                self._begin += 1
+        return Applying(self, batch)
+
+    def end(self, applying: Applying) -> Update:
+        """What the batch has come to; raises what `apply` does."""
+        update = applying.end()
+        applying.batch.applied = True
+        if self._marks:
+            self._log.append(update)
+        else:
+            self._forget()
+            self._begin += 1
         return update
 
     def _forget(self) -> None:

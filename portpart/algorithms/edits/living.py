@@ -44,6 +44,8 @@ class Living:
     deaths : array of int32
         When each dies; as long as there is room for ids.
     num_alive : int
+    weigh_one : bool
+        Whether all that are alive surely weigh 1.
     """
 
     def __init__(self, name: str, space: ExecutionSpace, count: int, weights: Array | None,
@@ -54,6 +56,7 @@ class Living:
         self.weights = weights
         self.total_weight = total_weight
         self.lent = True
+        self.weigh_one = weights is None
 
     def give(self, count: int) -> int:
         """Give out so many ids and return the first; none of them is alive."""
@@ -82,6 +85,7 @@ class Living:
     def let_be(self, first: int, number: int, death: int, weights: Array | None,
                weight: int) -> None:
         """Let ids die at a time, and weigh as given, or all the same."""
+        self.weigh_one &= weights is None
         if self.weights is None:
             self.space.parallel_for(number, write_death, first, death, self.deaths)
         else:
@@ -205,6 +209,7 @@ def weighings(living: Living, ids: Array, weights: Array, times: Array, tally: T
 def weigh(living: Living, found: Weighings, backwards: bool = False) -> None:
     """Set weights as found, or as they were."""
     values = found.was if backwards else found.will
+    living.weigh_one = False
     living.space.parallel_for(len(values), set_weight, found.ids, values, living.weights)
 
 

@@ -61,6 +61,14 @@ class Tally(Words):
     cleared: int
 
 
+class Outcome(Words):
+    """The words of all tallies of a batch: of two stores, of vertices, of nets if there are."""
+
+
+OF_SECOND, OF_VERTICES = len(Tally.indices), 2 * len(Tally.indices)
+"""Where tallies begin there, behind that of the first store."""
+
+
 def tallies(space: ExecutionSpace, count: int) -> tuple[Array, list[Tally]]:
     """So many tallies in one array."""
     array = space.asarray(begun(count).copy())
@@ -87,9 +95,24 @@ def _slices(count: int) -> list[dict[str, Slice]]:
     return [{"array": cutter.next(WIDE, len(Tally.indices))} for _ in range(count)]
 
 
+def outcome_of(array: Array) -> Outcome:
+    """The tallies of an array of halves of words."""
+    return Outcome.sliced(array, _all_of(len(array) // 2))
+
+
+@cache
+def _all_of(words: int) -> dict[str, Slice]:
+    return {"array": Slice(WIDE, 0, words)}
+
+
 def read(space: ExecutionSpace, array: Array) -> Sequence[Tally]:
     """The tallies of an array of words, or of their halves, on the host."""
-    words, numbers = len(Tally.indices), space.to_host(array).view(np.int64).tolist()
+    return counted(space.to_host(array))
+
+
+def counted(array: np.ndarray) -> Sequence[Tally]:
+    """The tallies of such an array of the host."""
+    words, numbers = len(Tally.indices), array.view(np.int64).tolist()
     return [Tally(numbers[at : at + words]) for at in range(0, len(numbers), words)]
 
 

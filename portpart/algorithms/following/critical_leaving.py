@@ -11,6 +11,7 @@ from typing import Any
 
 from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.edits.rewrite import begins_row
+from portpart.algorithms.following.edits import Counts
 from portpart.algorithms.following.net_changes import NET_TEAM, NetCounts
 from portpart.algorithms.following.pseudo import BLOCKS_TEAM
 from portpart.algorithms.following.pseudo_rounds import lay_out_entry
@@ -65,7 +66,7 @@ NONE = -1
 def record_leaving(this: Recording, more: Any) -> None:
     """Record who leaves."""
     program, run, words, level = this.program, this.run, more.words, this.run.level
-    counts: Any = program.records["net_counts"]
+    counts: Any = program.records["counts"]
     program.launch(1, begin_leaving, team=BLOCKS_TEAM)
     program.launch(words.asked, leave_if_new)
     program.launch(1, look_for_heavy, team=BLOCKS_TEAM)
@@ -77,7 +78,7 @@ def record_leaving(this: Recording, more: Any) -> None:
         program.launch(level.moves, lay_out_entry)
         program.launch(1, find_leavers, team=WIDEST)
         program.launch(1, end_relief)
-    program.launch(counts.pins, leave_if_critical, team=NET_TEAM)
+    program.launch(counts.changed, leave_if_critical, team=NET_TEAM)
 
 
 @kernel
@@ -228,15 +229,15 @@ def has_changed(i, number, pins: Changes):
 
 
 @kernel
-def leave_if_critical(i, pins: Changes, net_counts: NetCounts, graph: NetRows, run: Run,
-                      trial: Pseudo):
+def leave_if_critical(i, pins: Changes, counts: Counts, net_counts: NetCounts, graph: NetRows,
+                      run: Run, trial: Pseudo):
     """The pins of a net that are alone in their block leave, where the net's changes begin.
 
     Nobody does where refinement is to look at none.
     """
     if net_counts.wakes != 0 and begins_row(i, pins.keys):
         net = int32(pins.keys[i] >> 32)
-        if has_lonely(net, graph) and has_changed(i, net_counts.pins, pins):
+        if has_lonely(net, graph) and has_changed(i, counts.changed, pins):
             for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
                 v = graph.nets.pins[place]
                 if is_alone(net, run.moves.part[v], graph):

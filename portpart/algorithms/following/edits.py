@@ -12,14 +12,20 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.batch import Births
+from portpart.algorithms.edits.findings import Expected
 from portpart.algorithms.edits.living import Dying, Living, Weighings
 from portpart.algorithms.edits.operations import Changes
+from portpart.algorithms.edits.tally import OF_SECOND, OF_VERTICES, Outcome, Tally
 from portpart.algorithms.edits.update import Update
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, Words, device, value_or
+from portpart.backends.language import Record, Words, device, int64, kernel, value_or
 
 FEW = 1024
 """So many new vertices are placed by one team."""
+
+
+class TooEarly(Exception):
+    """What it takes to follow a batch is not known as long as it is on its way."""
 
 
 class Counts(Words):
@@ -34,6 +40,14 @@ class Counts(Words):
     died, weighed, changed : int
     woken, awake : int
         New vertices and changed pairs that refinement is to look at: all, or none.
+    go : int
+        Whether there is anything to follow.
+    unsure : int
+        1 if a batch is followed that is on its way.  Then those that have changed are at first
+        what is given, in so many `directions`, and the rest is learned from its outcome.
+    directions, stores, lost, wakes : int
+        And what is expected of it: stores that it has written, the weight of vertices that die;
+        and whether refinement is to look at pairs.
     limited, limit, mean, open_below : int
         Number of blocks that get new limits, and these; 0 if there are none, or others for each.
     """
@@ -47,6 +61,12 @@ class Counts(Words):
     changed: int
     woken: int
     awake: int
+    go: int
+    unsure: int
+    directions: int
+    stores: int
+    lost: int
+    wakes: int
     limited: int
     limit: int
     mean: int
@@ -74,6 +94,16 @@ def new_vertex(i, born: Born, counts: Counts):
     return value_or(born.ids, i, counts.first + i)
 
 
+@kernel
+def learn_outcome(_, outcome: Outcome, counts: Counts):
+    """Learn how many pairs have changed; go on if the batch has come to what is expected."""
+    counts.changed += counts.directions * outcome[Tally.cleared]
+    counts.awake = counts.wakes * counts.changed
+    written = outcome[Tally.written] + outcome[OF_SECOND + Tally.written]
+    counts.go = int64(written == counts.stores
+                      and outcome[OF_VERTICES + Tally.weight] == -counts.lost)
+
+
 class Nothing:
     """Empty arrays of each kind, made once."""
 
@@ -82,6 +112,7 @@ class Nothing:
         self.dying = Dying(none32, none32, none32, none32, none)
         self.weighed = Weighings(none32, none, none, 0)
         self.changes = Changes(none, none, none, none32, none)
+        self.outcome = Outcome(none)
         self._born: Born | None = None
 
     def born(self, deaths: Array) -> Born:
@@ -92,22 +123,30 @@ class Nothing:
 
 
 def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
-               limits: Balance | None) -> dict[str, Any]:
-    """The records of an update for a program; new limits, if they are alike for all blocks."""
+               limits: Balance | None, expected: Expected | None) -> dict[str, Any]:
+    """The records of an update for a program; new limits, if they are alike for all blocks.
+
+    `expected` is what the batch is expected to come to, if it is on its way.
+    """
     births = [birth for birth in update.births if birth.living is vertices]
     dying, weighed = edits_of(update, vertices, nothing)
     changes = update.changes[-1] if update.changes else nothing.changes
     born, changed = sum(birth.number for birth in births), changes.length_of("keys")
+    unsure = {}
+    if expected is not None:
+        changed = expected.operations * expected.directions
+        unsure = {"unsure": 1, "directions": expected.directions, "stores": expected.stores,
+                  "lost": expected.died, "wakes": int(refine)}
     ids = _ids(vertices.space, births)
     return {
         "born": nothing.born(vertices.deaths) if ids is None else Born(ids, vertices.deaths),
-        "dying": dying,
-        "weighed": weighed, "changes": changes,
+        "dying": dying, "weighed": weighed, "changes": changes,
+        "outcome": nothing.outcome if expected is None else expected.outcome,
         "counts": Counts.of(
             born=born, first=births[0].first if births else 0, few=int(0 < born <= FEW),
             many=int(born > FEW), died=dying.length_of("died"),
             weighed=weighed.length, changed=changed, woken=born if refine else 0,
-            awake=changed if refine else 0, **({} if limits is None else {
+            awake=changed if refine else 0, go=1, **unsure, **({} if limits is None else {
                 "limited": limits.num_blocks, "limit": limits.max_block_weight,
                 "mean": limits.mean_block_weight, "open_below": int(limits.open_below[0])})),
     }

@@ -14,8 +14,9 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.editable import Editable
+from portpart.algorithms.edits.findings import Expected
 from portpart.algorithms.edits.update import Update
-from portpart.algorithms.following.edits import Nothing, records_of, touched
+from portpart.algorithms.following.edits import Nothing, TooEarly, records_of, touched
 from portpart.algorithms.following.kinds import kind_of
 from portpart.algorithms.following.round import record_round
 from portpart.algorithms.following.whereabouts import (
@@ -164,28 +165,64 @@ class Following:
         return part
 
     def reserve(self) -> None:
-        """Have room for all ids that have been given out."""
+        """Have room for all ids that have been given out, and know the graph before a batch."""
+        self.rows.look()
         if self.graph.vertices.count > self.room:
             self._begin(self.graph.space.copy(self.refiner.best[: self.room]),
                         Known(self.last.cost, self.last.weights))
 
     def follow(self, update: Update, refine: bool = True) -> Round:
         """Follow a batch that has been applied; without `refine` nobody moves."""
-        refiner, kind, limits = self.refiner, self.kind, self._new_balance()
+        self._run(update, refine)
+        return self.followed()
+
+    def follow_early(self, expected: Expected | None, refine: bool) -> bool:
+        """Begin to follow a batch that is on its way, if all is known that it takes.
+
+        What runs does nothing unless the batch comes to what is expected: then `followed` tells
+        what has come of it, else `give_up` is to be called.
+        """
+        if expected is None:
+            return False
+        self._before = self.total, self.refiner.balance
+        try:
+            self._run(expected.update, refine, expected)
+        except TooEarly:
+            self.give_up()
+            return False
+        return True
+
+    def give_up(self) -> None:
+        """Be as before a batch was followed that has not come to what was expected."""
+        self.total, self.refiner.balance = self._before
+
+    def followed(self) -> Round:
+        """What has come of the batch that has been followed."""
+        self.last = self._read()
+        return self.last
+
+    def _run(self, update: Update, refine: bool, expected: Expected | None = None) -> None:
+        refiner, kind, early = self.refiner, self.kind, expected is not None
+        total = self.graph.vertices.total_weight
+        if expected is not None:
+            total += expected.born - expected.died
+        limits = self._new_balance(total)
         if limits is not None and not limits.are_alike:
+            if early:
+                raise TooEarly
             refiner.set_balance(limits)
             limits = None
+        records = {**records_of(update, self.graph.vertices, self.nothing, refine, limits,
+                                expected),
+                   **kind.prepare(refiner, self.rows, update, refine, early),
+                   "journal": self.journal}
         refiner.balance = limits or refiner.balance
-        records = {**records_of(update, self.graph.vertices, self.nothing, refine, limits),
-                   **kind.prepare(refiner, self.rows, update, refine), "journal": self.journal}
         costs = self.homes is not None
         around = Around(
             lambda this, rule, more: record_round(this, rule, more, kind, costs), records,
             (kind.name, records["born"].ids is None, self.sizes is None), touched(update))
         refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
                               self.homes)
-        self.last = self._read()
-        return self.last
 
     def living(self) -> Living:
         """What is known of the living vertices, in the order of their ids."""
@@ -263,7 +300,7 @@ class Following:
             self.kind.follow_back(self.refiner, self.rows, undone)
         space.parallel_for(1, begin_report, self.journal)
         space.parallel_for(1, sum_up, run, self.journal, team=SUM_TEAM)
-        limits = self._new_balance()
+        limits = self._new_balance(self.graph.vertices.total_weight)
         if limits is not None:
             self.refiner.set_balance(limits)
         self.last = self._read()
@@ -275,12 +312,12 @@ class Following:
         home = self.journal.home[: self.graph.vertices.count]
         self.restart(home * (home >= 0))  # those that are not alive are anywhere
 
-    def _new_balance(self) -> Balance | None:
-        """What blocks may weigh from now on, if that is something else."""
-        if self.graph.vertices.total_weight == self.total:
+    def _new_balance(self, total: int) -> Balance | None:
+        """What blocks may weigh from now on that weigh so much together, if it is another sum."""
+        if total == self.total:
             return None
-        self.total = self.graph.vertices.total_weight
-        return self.balance_of(self.total)
+        self.total = total
+        return self.balance_of(total)
 
     def _read(self) -> Round:
         words = len(Report.indices)

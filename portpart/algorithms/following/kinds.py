@@ -49,8 +49,9 @@ class Kind(NamedTuple):
     tied : DeviceFunction
         ``tied(v, graph, run)``: the block that a new vertex is tied to most.
     prepare : callable
-        ``prepare(refiner, rows, update, refine)``: makes room for what a batch has changed, and
-        returns records that programs need beside those of the round.
+        ``prepare(refiner, rows, update, refine, early)``: makes room for what a batch has changed,
+        and returns records that programs need beside those of the round; `early` if it is on its
+        way.
     account : callable
         Records, side by side with the accounts of vertices, those of the edges or pins that have
         changed, and whom they wake.
@@ -69,7 +70,7 @@ class Kind(NamedTuple):
     rows: Callable[..., EditedRows]
     rule: MoveRule
     tied: DeviceFunction
-    prepare: Callable[[Refiner, Any, Update, bool], dict[str, Any]]
+    prepare: Callable[[Refiner, Any, Update, bool, bool], dict[str, Any]]
     account: Callable[[Recording], None]
     wake: Callable[[Recording], None]
     take_back: Callable[[Refiner, Any, Moves], None]
@@ -77,7 +78,8 @@ class Kind(NamedTuple):
     recount: Callable[[Refiner, Any], None]
 
 
-def _nothing(refiner: Refiner, rows: Any, update: Update, refine: bool) -> dict[str, Any]:
+def _nothing(refiner: Refiner, rows: Any, update: Update, refine: bool,
+             early: bool) -> dict[str, Any]:
     return {}
 
 

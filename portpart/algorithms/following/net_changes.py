@@ -62,19 +62,18 @@ NET_TEAM = 32
 
 
 class NetCounts(Words):
-    """How many pins and nets there are of each kind.
+    """How many nets there are of each kind; pins that have changed are as many as pairs.
 
     Attributes
     ----------
-    pins, died, weighed : int
-        Pins that have changed, nets that have died, and those that are weighed anew.
+    died, weighed : int
+        Nets that have died, and those that are weighed anew.
     relisted : int
         Nets that write again what they list.
     wakes : int
         Whether refinement is to look at the pins that are concerned.
     """
 
-    pins: int
     died: int
     weighed: int
     relisted: int
@@ -91,18 +90,19 @@ def record_pins(this: Recording) -> None:
     """Record the accounts that need the nets as they were, and who is a pin now."""
     program, price = this.program, this.rules.price
     counts: Any = program.records["net_counts"]
+    pins: Any = program.records["counts"]
     assert price is not None
     program.launch(counts.relisted, relist_net, team=SMALL_TEAM)
     program.launch(counts.died, bury_net(price))
     program.launch(counts.weighed, weigh_net(price), team=NET_TEAM)
-    program.launch(counts.pins, follow_pin)
+    program.launch(pins.changed, follow_pin)
 
 
 def record_nets(this: Recording) -> None:
     """Record how the sets of edited nets are made anew, and whom that wakes."""
-    counts: Any = this.program.records["net_counts"]
+    pins: Any = this.program.records["counts"]
     assert this.rules.price is not None
-    this.program.launch(counts.pins, follow_net(this.rules.price), team=SMALL_TEAM)
+    this.program.launch(pins.changed, follow_net(this.rules.price), team=SMALL_TEAM)
 
 
 @cache

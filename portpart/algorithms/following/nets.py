@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.edits.update import Update
-from portpart.algorithms.following.edits import Nothing, edits_of
+from portpart.algorithms.following.edits import Nothing, TooEarly, edits_of
 from portpart.algorithms.following.net_changes import (
     NET_TEAM,
     NetCounts,
@@ -67,10 +67,8 @@ class EditedNets(EditedRows):
         """The types of the arrays."""
         return "edited nets", self.graph.nets_of.rows.begin.dtype, self.graph.pins.rows.begin.dtype
 
-    def mean_joint_weight(self, factor: int) -> int:
-        """Mean weight of a net, times a factor."""
-        nets = self.graph.nets
-        return nets.total_weight * factor // max(1, nets.num_alive)
+    def _all_joints(self) -> tuple[int, int]:
+        return self.graph.nets.total_weight, self.graph.nets.num_alive
 
 
 @dataclass(frozen=True)
@@ -137,9 +135,19 @@ class NetsFollowed:
                                  nets, self.state)
         return self._rows
 
-    def prepare(self, edited: EditedNets, update: Update, refine: bool) -> dict[str, Any]:
-        """Have room for what a batch has changed, and return the records of it."""
+    def prepare(self, edited: EditedNets, update: Update, refine: bool,
+                early: bool) -> dict[str, Any]:
+        """Have room for what a batch has changed, and return the records of it.
+
+        Raises
+        ------
+        TooEarly
+            If that is not known as long as the batch is on its way.
+        """
         pins = update.changes[0] if update.changes else self.nothing.changes
+        if early and (self.graph.pins.rows.elements is not self._pool
+                      or self.max_rows + pins.length_of("keys") > self.sizes.large):
+            raise TooEarly
         dying, weighed = edits_of(update, self.graph.nets, self.nothing)
         self._reserve(self._rows_for(edited, pins))
         relisted = self.graph.nets.count if self._pins_have_moved() else 0
@@ -148,9 +156,8 @@ class NetsFollowed:
         return {
             "pins": pins, "net_dying": dying, "net_weighed": weighed,
             "net_deaths": self._deaths,
-            "net_counts": NetCounts.of(
-                pins=pins.length_of("keys"), died=dying.length_of("died"), weighed=weighed.length,
-                relisted=relisted, wakes=int(refine)),
+            "net_counts": NetCounts.of(died=dying.length_of("died"), weighed=weighed.length,
+                                       relisted=relisted, wakes=int(refine)),
         }
 
     def take_back(self, edited: EditedNets, moves: Moves, run: Run) -> None:
@@ -222,10 +229,11 @@ def grown(space: ExecutionSpace, state: PinState, sizes: NetSizes) -> PinState:
     return state.replaced(**longer)
 
 
-def prepare_nets(refiner: Refiner, edited: Any, update: Update, refine: bool) -> dict[str, Any]:
+def prepare_nets(refiner: Refiner, edited: Any, update: Update, refine: bool,
+                 early: bool) -> dict[str, Any]:
     """Have room for what a batch has changed of nets, and return the records of it."""
     rows: Any = refiner.rows
-    records: dict[str, Any] = rows.prepare(edited, update, refine)
+    records: dict[str, Any] = rows.prepare(edited, update, refine, early)
     return records
 
 

@@ -11,6 +11,7 @@ from portpart.algorithms.following.accounts import (
     limit_block,
     wake_birth,
 )
+from portpart.algorithms.following.edits import learn_outcome
 from portpart.algorithms.following.kinds import Kind
 from portpart.algorithms.following.placing import bear, record_placing, settle_birth, tie_birth
 from portpart.algorithms.refinement.around import record_around, record_begin, record_end
@@ -29,26 +30,28 @@ def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs:
     program = this.program
     counts: Any = program.records["counts"]
     journal: Any = program.records["journal"]
-    with program.side_by_side():
-        record_begin(this)
-        program.launch(counts.limited, limit_block)
-        program.launch(counts.born, bear)
-        if costs:
-            _record_ties(this, 0)
-    record_placing(program, kind.tied)
-    with program.side_by_side():
-        program.launch(counts.born, account_birth)
-        program.launch(counts.died, account_death)
-        program.launch(counts.weighed, account_weighing)
-        program.launch(counts.woken, wake_birth)
-        kind.account(this)
-    kind.wake(this)
-    record_around(this, rule, more)
-    with program.side_by_side():
-        record_end(this)
-        program.launch(counts.born, settle_birth)
-        if costs:
-            _record_ties(this, journal.price)
+    program.launch(counts.unsure, learn_outcome)
+    with program.if_nonzero(counts.go):
+        with program.side_by_side():
+            record_begin(this)
+            program.launch(counts.limited, limit_block)
+            program.launch(counts.born, bear)
+            if costs:
+                _record_ties(this, 0)
+        record_placing(program, kind.tied)
+        with program.side_by_side():
+            program.launch(counts.born, account_birth)
+            program.launch(counts.died, account_death)
+            program.launch(counts.weighed, account_weighing)
+            program.launch(counts.woken, wake_birth)
+            kind.account(this)
+        kind.wake(this)
+        record_around(this, rule, more)
+        with program.side_by_side():
+            record_end(this)
+            program.launch(counts.born, settle_birth)
+            if costs:
+                _record_ties(this, journal.price)
 
 
 def _record_ties(this: Recording, price: Any) -> None:

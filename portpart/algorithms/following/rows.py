@@ -22,6 +22,13 @@ class EditedRows:
         Or an EditableHypergraph, of whose nets another class knows; with weights of its vertices.
     room : int, optional
         For so many vertices work arrays are made; by default for those that there are.
+
+    Attributes
+    ----------
+    mean_degree : float
+        Arcs for each living vertex.
+    total_vertex_weight : int
+        Of the living vertices.
     """
 
     max_degree = MAX_DEGREE
@@ -29,6 +36,18 @@ class EditedRows:
 
     def __init__(self, graph: Any, room: int | None = None) -> None:
         self.graph, self.room = graph, room
+        self.look()
+
+    def look(self) -> None:
+        """Learn what runs are told of the graph: until the next look they are told the same."""
+        graph = self.graph
+        self.mean_degree: float = graph.num_pairs / max(1, graph.vertices.num_alive)
+        self.total_vertex_weight: int = graph.vertices.total_weight
+        self._joints = self._all_joints()
+
+    def _all_joints(self) -> tuple[int, int]:
+        """Total weight of what joins vertices, and its number: arcs."""
+        return self.graph.pair_weight, self.graph.num_pairs
 
     @property
     def space(self) -> ExecutionSpace:
@@ -44,16 +63,6 @@ class EditedRows:
     def num_entries(self) -> int:
         """Arcs."""
         return self.graph.num_pairs
-
-    @property
-    def mean_degree(self) -> float:
-        """Arcs for each living vertex."""
-        return self.graph.num_pairs / max(1, self.graph.vertices.num_alive)
-
-    @property
-    def total_vertex_weight(self) -> int:
-        """Of the living vertices."""
-        return self.graph.vertices.total_weight
 
     @property
     def vertex_weights(self) -> Array | None:
@@ -72,5 +81,6 @@ class EditedRows:
         return self.graph.csr
 
     def mean_joint_weight(self, factor: int) -> int:
-        """Mean weight of an arc, times a factor."""
-        return self.graph.pair_weight * factor // max(1, self.graph.num_pairs)
+        """Mean weight of an arc or a net, times a factor."""
+        weight, number = self._joints
+        return weight * factor // max(1, number)

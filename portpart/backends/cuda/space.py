@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -76,6 +76,7 @@ class CudaSpace(ExecutionSpace):
 
     kind = "cuda"
     widest_team = BLOCK
+    runs_behind = True
 
     def __init__(self, device: int | None = None) -> None:
         super().__init__()
@@ -150,6 +151,22 @@ class CudaSpace(ExecutionSpace):
                 array.data.copy_to_host_async(address_of(result), result.nbytes, stream)
             stream.synchronize()
         return result
+
+    def fetch(self, array: Array) -> Callable[[], np.ndarray]:
+        with self.active():
+            stream, cuda = self.current_stream(), self.cupy.cuda
+            # To pageable memory the call would return when the copy is there.
+            memory = cuda.alloc_pinned_memory(array.nbytes)
+            array.data.copy_to_host_async(memory.ptr, array.nbytes, stream)
+            copied = cuda.Event(disable_timing=True)
+            copied.record(stream)
+
+        def wait() -> np.ndarray:
+            self.counters.synchronizations += 1
+            copied.synchronize()
+            return np.frombuffer(memory, array.dtype, len(array))
+
+        return wait
 
     def synchronize(self) -> None:
         self.counters.synchronizations += 1
