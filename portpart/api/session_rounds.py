@@ -143,31 +143,18 @@ class Rounds:
         """Apply a batch; if anything fails all is as before."""
         following = self.following
         following.reserve()
-        before, ledger, mark = self.last, self.ledger, self.edited.mark()
-        refine = wanted not in ("none", "full")
-        applying, begun, failure = self.edited.begin(batch), False, None
-        try:
-            begun = following.follow_early(applying.expected, refine)
-        except BaseException as error:
-            failure = error
-        try:
-            update = self.edited.end(applying)
-        finally:
-            if begun and not applying.came_true:
-                following.give_up()
+        before, ledger = self.last, self.ledger
+        update = self._edit(batch, refine := wanted not in ("none", "full"))
         local, part = None, None
         try:
-            if failure is not None:
-                raise failure
-            local = (following.followed() if begun and applying.came_true
-                     else following.follow(update, refine))
+            local = following.follow(update, refine)
             done, part = self._gone_on(update, wanted, local, progress)
             step = (Step(following.moves(local).kept(self.edited.space), part, before, ledger)
                     if self.marks else None)
         except BaseException:
             moves = None if local is None else following.moves(local)
             step = Step(moves, part, before, ledger)
-            self.unfinished = partial(self._break_off, batch, step, mark)
+            self.unfinished = partial(self._break_off, batch, update, step)
             self.finish()
             raise
         if step is None:
@@ -177,22 +164,37 @@ class Rounds:
             self.log.append(step)
         return update, done
 
+    def _edit(self, batch: Batch, refine: bool) -> Update:
+        """Apply a batch; what follows it is begun meanwhile."""
+        applying = self.edited.begin(batch)
+        if applying.expected is not None:
+            self.following.follow_early(applying.expected, refine)
+        try:
+            update = self.edited.end(applying)
+        except BaseException:
+            self.following.give_up()
+            raise
+        if not applying.came_true:
+            self.following.give_up()
+        return update
+
     def finish(self) -> None:
         """Go back to before a batch that was broken off, if there was no memory for that yet."""
         if self.unfinished is not None:
             self.unfinished()
             self.unfinished = None
 
-    def _break_off(self, batch: Batch, step: Step, mark: Mark) -> None:
-        """Go back to a mark; without moves from within a round.  It may be tried again."""
-        self.edited.undo(mark)
+    def _break_off(self, batch: Batch, update: Update, step: Step) -> None:
+        """Go back by a batch; without moves from within a round.  It may be tried again."""
+        if batch.applied:
+            self.edited.take_back(update)
+            batch.applied = False
         if step.moves is None:
             self.following.go_home()
         else:
             self._return(step)
             self.following.recount(step.before)
         self.ledger = step.ledger
-        batch.applied = False
 
     def _gone_on(self, update: Update, wanted: str, local: Round,
                  progress: Progress | None) -> tuple[Done, Array | None]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from portpart.algorithms.edits.batch import Batch, unbear
 from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.findings import Findings, calls_about
+from portpart.algorithms.edits.findings import Findings
 from portpart.algorithms.edits.living import forget_deaths, let_die, revive, weigh
 from portpart.algorithms.edits.operations import Changes, turned_back
 from portpart.algorithms.edits.rewrite import carry_out, planned, reserve
@@ -115,13 +115,10 @@ def take_back(edited: Edited, update: Update) -> None:
 
 def _reserve_ids(edited: Edited, batch: Batch) -> None:
     """Have rows and weights for all ids that have been given out."""
-    if not batch.births and all(call.living is None for call in batch.calls):
-        return edited.reserve_ids()
+    weighted = {birth.living for birth in batch.births if birth.weights is not None}
     for living in edited.living:
-        births = [birth for birth in batch.births if birth.living is living]
-        dies = living.weights is not None and bool(calls_about(batch, living, deaths=True))
-        living.reserve(any(birth.weights is not None for birth in births)
-                       or dies or bool(calls_about(batch, living, deaths=False)))
+        dies = living.weights is not None and living in batch.deaths
+        living.reserve(dies or living in weighted or living in batch.weighings)
     edited.reserve_ids()
 
 

@@ -47,7 +47,7 @@ from portpart.graphs.row_store import TEAM, RowStore
 from portpart.primitives.scan import TEAM as SCAN_TEAM
 from portpart.primitives.scan import TILE, scan_tile
 
-COMPARISONS = 1 << 15
+COMPARISONS = 1 << 17
 """So many comparisons of keys a lane makes in less time than it takes to launch a sort."""
 
 def is_small(space: ExecutionSpace, length: int) -> bool:

@@ -98,13 +98,24 @@ class Batch:
 
     Made by ``batch()`` of what is to be edited.  Arrays may be of the host or of a device; a number
     stands for an array of one.
+
+    Attributes
+    ----------
+    calls : list of Call
+    of_pairs : list of Call
+        Those about pairs, of which there are `num_pairs`.
+    deaths, weighings : dict of lists of Call
+        Those about ids, by their kind.
     """
 
     def __init__(self, owner: Edited) -> None:
         self.owner, self.numbering = owner, owner.numbering
         self.births: list[Births] = []
         self.calls: list[Call] = []
-        self.length = self.num_calls = 0
+        self.of_pairs: list[Call] = []
+        self.deaths: dict[Living, list[Call]] = {}
+        self.weighings: dict[Living, list[Call]] = {}
+        self.length = self.num_pairs = self.num_calls = 0
         self.given_weight = 0
         self.applied = False
 
@@ -202,10 +213,18 @@ class Batch:
     def _add(self, name: str, kind: int, first: Array, second: Array | None,
              weights: Array | None, living: Living | None) -> None:
         self.num_calls += 1
-        if len(first):
-            self.calls.append(Call(name, self.num_calls, self.length, kind, first, second, weights,
-                                   living))
-            self.length += len(first)
+        number = len(first)
+        if number == 0:
+            return
+        call = Call(name, self.num_calls, self.length, kind, first, second, weights, living)
+        self.calls.append(call)
+        self.length += number
+        if living is None:
+            self.of_pairs.append(call)
+            self.num_pairs += number
+        else:
+            about = self.deaths if weights is None else self.weighings
+            about.setdefault(living, []).append(call)
 
     def refusal(self, time: int, problem: int) -> InputError:
         """The error of the entry at this time."""

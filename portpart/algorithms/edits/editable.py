@@ -84,6 +84,14 @@ class Editable(Edited):
             self._begin += 1
         return update
 
+    def take_back(self, update: Update) -> None:
+        """Undo what the last batch came to, whether there is a mark or not."""
+        take_back(self, update)
+        if self._log:
+            self._log.pop()
+        else:
+            self._begin -= 1
+
     def _forget(self) -> None:
         """Keep nothing of the edits so far, to which nobody can go back."""
         self._begin += len(self._log)

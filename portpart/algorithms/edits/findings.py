@@ -79,13 +79,13 @@ class Findings:
         self.changes: list[Changes] = []
         self._room_for_changes: list[Changes] = []
         self.rewritings: list[Rewriting] = []
-        self._deadly: list[tuple[Living, list[Call]]] = []
-        self._weighs: list[tuple[Living, list[Call]]] = []
-        self._of_pairs, self._to_be_born = batch.calls, batch.births
-        if any(call.living is not None for call in batch.calls):
-            self._sort_out()
-        self._timed = len(self._of_pairs) != len(batch.calls)
-        self._given, self._capacity = self._sizes()
+        self._deadly = in_order(edited, batch.deaths)
+        self._weighs = in_order(edited, batch.weighings)
+        self._to_be_born = batch.births
+        self._timed = bool(self._deadly or self._weighs)
+        self._given = self._capacity = batch.num_pairs
+        for living, calls in self._deadly:
+            self._capacity += self._room_for_deaths(living, calls)
         self._fetched: Callable[[], np.ndarray] | None = None
 
     @property
@@ -93,15 +93,11 @@ class Findings:
         """Whether there is nothing in the batch."""
         return not (self.batch.births or self.batch.calls)
 
-    def _sort_out(self) -> None:
-        """Find the calls about ids among those about pairs."""
-        calls = self.batch.calls
-        self._of_pairs = [call for call in calls if call.living is None]
-        for living in self.edited.living:
-            for found, deaths in ((self._deadly, True), (self._weighs, False)):
-                group = calls_about(self.batch, living, deaths)
-                if group:
-                    found.append((living, group))
+    def _room_for_deaths(self, living: Living, calls: list[Call]) -> int:
+        """Operations that deaths of a kind are likely to come to."""
+        number = sum([len(call.first) for call in calls])
+        return sum([room_for_deaths(side, number) for side in self.edited.sides
+                    if side.living is living])
 
     def tally_of(self, living: Living) -> Tally:
         """What counts ids of a kind."""
@@ -149,7 +145,7 @@ class Findings:
     def _carry(self) -> Operations:
         """Bring all of a small batch to the space."""
         brought = carried(self.space, 2 + len(self.edited.living),
-                          [calls for _, calls in self._deadly], self._of_pairs, self._capacity,
+                          [calls for _, calls in self._deadly], self.batch.of_pairs, self._capacity,
                           self._timed, tuple([side.directions for side in self.edited.sides]))
         self.numbers, self.tallies = brought.numbers, brought.tallies
         self.dying += zip([living for living, _ in self._deadly], brought.dying)
@@ -170,16 +166,6 @@ class Findings:
         self.weighed.append((living, weighings(
             living, _first(space, calls), _weights(space, calls),
             joined(space, times_of(calls), np.int64), self.tally_of(living))))
-
-    def _sizes(self) -> tuple[int, int]:
-        """How many operations are given, and how many there may be with those of deaths."""
-        given = capacity = sum(len(call.first) for call in self._of_pairs)
-        for living, calls in self._deadly:
-            number = sum(len(call.first) for call in calls)
-            for side in self.edited.sides:
-                if side.living is living:
-                    capacity += room_for_deaths(side, number)
-        return given, capacity
 
     def _is_small(self) -> bool:
         """Whether it is worth a single run; there who dies is not known before."""
@@ -215,7 +201,7 @@ class Findings:
         """Find the changes step by step, and what it takes to write them."""
         space, edited = self.space, self.edited
         operations = cleared_pairs(space, self.dying, edited.sides,
-                                   operations_of(space, self._of_pairs, self._timed))
+                                   operations_of(space, self.batch.of_pairs, self._timed))
         if not operations.length_of("kinds"):
             return
         immortal = not self.dying and all(
@@ -270,10 +256,9 @@ def _weight_of(birth: Births) -> int:
     return birth.number if birth.weights is None else int(birth.weights.sum())
 
 
-def calls_about(batch: Batch, living: Living, deaths: bool) -> list[Call]:
-    """The calls about ids of a kind: deaths, or new weights."""
-    return [call for call in batch.calls
-            if call.living is living and (call.weights is None) == deaths]
+def in_order(edited: Edited, calls: dict[Living, list[Call]]) -> list[tuple[Living, list[Call]]]:
+    """Calls about ids, by their kinds as `edited` has them."""
+    return [(living, calls[living]) for living in edited.living if living in calls]
 
 
 def _first(space: ExecutionSpace, calls: list[Call]) -> Array:

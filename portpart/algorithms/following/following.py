@@ -105,6 +105,7 @@ class Following:
         kind = kind_of(graph)
         self.kind = kind if rule is None else kind._replace(rule=rule)
         self.rows, self.nothing = self.kind.rows(graph), Nothing(graph.space)
+        self._before: tuple[int, Balance] | None = None
         graph.prepare()
         self._begin(part, known)
 
@@ -173,33 +174,29 @@ class Following:
 
     def follow(self, update: Update, refine: bool = True) -> Round:
         """Follow a batch that has been applied; without `refine` nobody moves."""
-        self._run(update, refine)
-        return self.followed()
+        if self._before is None:
+            self._run(update, refine)
+        self._before = None
+        self.last = self._read()
+        return self.last
 
-    def follow_early(self, expected: Expected | None, refine: bool) -> bool:
+    def follow_early(self, expected: Expected, refine: bool) -> None:
         """Begin to follow a batch that is on its way, if all is known that it takes.
 
-        What runs does nothing unless the batch comes to what is expected: then `followed` tells
-        what has come of it, else `give_up` is to be called.
+        What runs does nothing unless the batch comes to what is expected.  `follow` is next if it
+        does, `give_up` if not.
         """
-        if expected is None:
-            return False
         self._before = self.total, self.refiner.balance
         try:
             self._run(expected.update, refine, expected)
-        except TooEarly:
+        except (TooEarly, MemoryError):
             self.give_up()
-            return False
-        return True
 
     def give_up(self) -> None:
-        """Be as before a batch was followed that has not come to what was expected."""
-        self.total, self.refiner.balance = self._before
-
-    def followed(self) -> Round:
-        """What has come of the batch that has been followed."""
-        self.last = self._read()
-        return self.last
+        """Be as before a batch was followed early that has not come to what was expected."""
+        if self._before is not None:
+            self.total, self.refiner.balance = self._before
+            self._before = None
 
     def _run(self, update: Update, refine: bool, expected: Expected | None = None) -> None:
         refiner, kind, early = self.refiner, self.kind, expected is not None

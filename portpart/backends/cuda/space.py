@@ -22,6 +22,7 @@ from portpart.backends.cuda.compile import KernelCache, blocks_for
 from portpart.backends.cuda.cooperative import missing_for_cooperation
 from portpart.backends.cuda.direct import Direct
 from portpart.backends.cuda.graph import missing_for_graphs
+from portpart.backends.cuda.landing import Landing
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK
 from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.rehearsal import Rehearsals
@@ -94,6 +95,7 @@ class CudaSpace(ExecutionSpace):
         self._array = self.cupy.ndarray
         self.current_stream = self.cupy.cuda.get_current_stream
         self._functions: dict[tuple[Any, ...], Direct] = {}
+        self._landings: list[Landing] = []
         self.program_mode = self.program_modes()[0]
         self.profiling = False
 
@@ -154,19 +156,24 @@ class CudaSpace(ExecutionSpace):
 
     def fetch(self, array: Array) -> Callable[[], np.ndarray]:
         with self.active():
-            stream, cuda = self.current_stream(), self.cupy.cuda
-            # To pageable memory the call would return when the copy is there.
-            memory = cuda.alloc_pinned_memory(array.nbytes)
-            array.data.copy_to_host_async(memory.ptr, array.nbytes, stream)
-            copied = cuda.Event(disable_timing=True)
-            copied.record(stream)
+            landing = self._landing(array.nbytes)
+            landing.begin(array, self.current_stream())
 
         def wait() -> np.ndarray:
             self.counters.synchronizations += 1
-            copied.synchronize()
-            return np.frombuffer(memory, array.dtype, len(array))
+            found = landing.arrived(array.dtype, len(array))
+            self._landings.append(landing)
+            return found
 
         return wait
+
+    def _landing(self, size: int) -> Landing:
+        """A place for a copy that nobody else uses meanwhile, in whatever thread."""
+        try:
+            landing = self._landings.pop()
+        except IndexError:
+            return Landing(self.cupy, size)
+        return landing if landing.size >= size else Landing(self.cupy, size)
 
     def synchronize(self) -> None:
         self.counters.synchronizations += 1
