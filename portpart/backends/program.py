@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,7 +23,6 @@ import numpy as np
 from portpart.backends.declared import Declared, Length
 from portpart.backends.language import Kernel, Record, Words
 from portpart.backends.language.parameters import getter
-from portpart.backends.language.slices import Sliced
 from portpart.errors import InputError
 
 TEAM_WIDTHS = (1, 8, 32, 256)
@@ -281,30 +279,21 @@ class Bindings:
 
     Attributes
     ----------
+    fields : dict of dicts of Slot
+        Those that are bound, by what stands before and behind the dot; "" if that is nothing.
     slots : list of Slot
-        Those that are bound, in the order in which they are read.
-    lengths : dict
-        How many slots have each name before the dot.
+        The same in the order in which they are read.
     """
 
     def __init__(self, slots: Iterable[Slot]) -> None:
-        places: dict[str, dict[str, Slot]] = {}
+        self.fields: dict[str, dict[str, Slot]] = {}
         for slot in slots:
             if not (slot.scratch or slot.zeros):
                 name, _, place = f"{slot.name}{'.array' * slot.named_words}".partition(".")
-                places.setdefault(name, {})[place] = slot
-        self.slots = [slot for fields in places.values() for slot in fields.values()]
+                self.fields.setdefault(name, {})[place] = slot
+        self.slots = [slot for fields in self.fields.values() for slot in fields.values()]
         self._reads = {name: None if "" in fields else getter(list(fields))
-                       for name, fields in places.items()}
-        self.lengths = {name: len(fields) for name, fields in places.items()}
-        self._fields = {name: list(fields) for name, fields in places.items()}
-
-    def groups(self, bound: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-        """What is bound, an array or a number or a record with several slots, by name."""
-        for name in self.lengths:
-            if name not in bound:
-                raise InputError(f"slot {name!r} is not bound")
-            yield name, bound[name]
+                       for name, fields in self.fields.items()}
 
     def read_group(self, name: str, bound: Any) -> Iterable[Any]:
         """What the slots of that name are bound to."""
@@ -314,19 +303,22 @@ class Bindings:
         except AttributeError as error:
             raise InputError(f"{name!r} is not bound to its record: {error}") from None
 
-    def read_slices(self, name: str, bound: Sliced) -> list[Any]:
-        """The same, with slices as they are in place of their arrays."""
-        slices = bound.slices
-        return [slices[field] if field in slices else attrgetter(field)(bound)
-                for field in self._fields[name]]
-
     def read(self, bound: dict[str, Any]) -> list[Any]:
         """What the slots are bound to, from arrays, numbers, words and records by their names."""
-        return [value for name, each in self.groups(bound) for value in self.read_group(name, each)]
+        return [value for name in self.fields
+                for value in self.read_group(name, bound_to(name, bound))]
 
     def named(self, bound: dict[str, Any]) -> dict[str, Any]:
         """The same by the names of the slots."""
         return {slot.name: value for slot, value in zip(self.slots, self.read(bound), strict=True)}
+
+
+def bound_to(name: str, bound: dict[str, Any]) -> Any:
+    """What is bound to a name."""
+    try:
+        return bound[name]
+    except KeyError:
+        raise InputError(f"slot {name!r} is not bound") from None
 
 
 def _slots_of(steps: list[Step]) -> Iterator[Slot]:

@@ -6,19 +6,17 @@ of a program stand in one table, so that binding it to other arrays means rewrit
 
 from __future__ import annotations
 
+import threading
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NoReturn
-from weakref import ref
+from typing import Any
 
 import numpy as np
 
-from portpart.backends.language.records import Record
-from portpart.backends.language.slices import Slice, Sliced
-from portpart.backends.packing import address_of, bits_of, word_of
-from portpart.backends.program import Bindings, Element, Launch, Slot
-from portpart.errors import InputError, KernelTypeError
+from portpart.backends.bound import Group
+from portpart.backends.packing import address_of, word_of
+from portpart.backends.program import Bindings, Element, Launch, Slot, bound_to
 
 LINE = 128
 """Bytes of a line of memory, more than any type needs for its alignment."""
@@ -41,11 +39,8 @@ class Table:
 
     def __init__(self, slots: Iterable[Slot], address: Callable[[Any], int] = address_of) -> None:
         slots = list(slots)
-        self.bindings, self._address = Bindings(slots), address
-        self._plans: dict[str, list[Plan]] = {name: [] for name in self.bindings.lengths}
-        for at, slot in enumerate(self.bindings.slots):
-            is_plain = slot.is_array and not slot.words and slot.dtype is not None
-            self._plans[slot.name.partition(".")[0]].append((at, slot.dtype, is_plain, slot))
+        self.bindings = Bindings(slots)
+        self._groups = [Group(name, self.bindings, address) for name in self.bindings.fields]
         scratch = [slot for slot in slots if slot.scratch]
         self._position = {slot: place for place, slot in enumerate(
             [*(each for each in self.bindings.slots if not each.words), *scratch],
@@ -64,9 +59,18 @@ class Table:
         self._source: list[int] = []
         self._offset: list[int] = []
         self._frozen: tuple[np.ndarray, np.ndarray] | None = None
-        self._known: list[tuple[Callable[[], Any], int]] = [(_nobody, 0)] * len(self.bindings.slots)
-        self._groups: dict[str, Group] = {}
-        self._places: dict[tuple[str, int], Layout] = {}
+        end = self._FIRST_SLOT + len(self._position)
+        self._values = array("q", bytes(8 * (end + self._num_words - self._num_zeros)))
+        self._view, self._lock = np.frombuffer(self._values, np.int64), threading.Lock()
+        self._spans = list(self._spread(end))
+        self._scratch_words = slice(end - len(self._scratch), end)
+
+    def _spread(self, end: int) -> Iterator[tuple[Group, slice, slice]]:
+        """Where the words of each group stand among the values, and its numbers behind them."""
+        first = self._FIRST_SLOT
+        for group in self._groups:
+            words = slice(first, first := first + group.num_words)
+            yield group, words, slice(end, end := end + group.num_numbers)
 
     def add_row(self, launch: Launch) -> int:
         """Append the row of `launch`; returns its first word."""
@@ -156,78 +160,25 @@ class Table:
         if self._frozen is None:
             self._frozen = self._freeze()
         source, offset = self._frozen
-        values, numbers = array("q", (0, base, base + 8 * len(self._source))), array("q")
-        for name, bound in self.bindings.groups(bindings):
-            whose, known, behind = self._groups.get(name, NO_GROUP)
-            if whose() is not bound:
-                if isinstance(bound, Sliced) and bound.memory is not None:
-                    values.extend(self._cut(name, bound))
-                    continue
-                known, behind = self._packed(name, bound)
-            values += known
-            numbers += behind
-        values.extend([scratch + place for place in places[:-1]])
-        values += numbers
-        words: np.ndarray = np.frombuffer(values, np.int64).take(source)
-        words += offset
-        return words
-
-    def _packed(self, name: str, bound: Any) -> tuple[array[int], array[int]]:
-        """The words of what a name is bound to, and its numbers; of what cannot change kept."""
-        values, numbers = array("q"), array("q")
-        for (at, dtype, is_plain, slot), value in zip(self._plans[name],
-                                                      self.bindings.read_group(name, bound)):
-            if is_plain:
-                who, address = self._known[at]
-                if value is None or who() is not value:
-                    address = self._address_for(at, slot, value)
-                values.append(address)
-            elif slot.words:
-                _add_numbers(slot, value, numbers)
-            elif slot.is_array:
-                values.append(0 if value is None else _refuse(slot, value))
-            else:
-                values.append(bits_of(value, dtype))
-        if isinstance(bound, Record) or isinstance(getattr(bound, "array", None), tuple):
-            self._groups[name] = ref(bound), values, numbers
-        return values, numbers
-
-    def _cut(self, name: str, bound: Sliced) -> Sequence[int]:
-        """The words of slices; where they begin in their memory is found once for each layout."""
-        known, places = self._places.get((name, id(bound.slices)), NO_PLACES)
-        if known is not bound.slices:
-            places = self._places_of(name, bound)
-            if len(self._places) == MAX_LAYOUTS:
-                self._places.clear()
-            self._places[name, id(bound.slices)] = bound.slices, places
-        if places is None:
-            return self._packed(name, bound)[0]
-        begin = self._address(bound.memory)
-        return [0 if place < 0 else begin + place for place in places]
-
-    def _places_of(self, name: str, bound: Sliced) -> list[int] | None:
-        """Bytes before each slice, -1 for what is absent; None if there are arrays, too."""
-        places = []
-        for (_, dtype, _, slot), value in zip(self._plans[name],
-                                              self.bindings.read_slices(name, bound)):
-            if value is None and dtype is None:
-                places.append(-1)
-            elif type(value) is not Slice:
-                return None
-            else:
-                if value.dtype != dtype:
-                    _refuse(slot, value.of(bound.memory))
-                places.append(value.begin)
-        return places
-
-    def _address_for(self, at: int, slot: Slot, value: Any) -> int:
-        """The address of an array for a slot, which is remembered as long as the array lives."""
-        if (value is None or value.dtype != slot.dtype or value.ndim != 1
-                or not value.flags.c_contiguous):
-            _refuse(slot, value)
-        address = self._address(value)
-        self._known[at] = ref(value), address
-        return address
+        values = self._values
+        with self._lock:
+            values[self._OWN_ADDRESS], values[self._BEHIND] = base, base + 8 * len(self._source)
+            for group, words, numbers in self._spans:
+                bound = bindings.get(group.name)
+                if group.kept() is not bound:
+                    bound = bound_to(group.name, bindings)
+                    group.kept = object
+                    packed, behind = group.pack(bound)
+                    if packed:  # a slice without words cannot be set
+                        values[words] = packed
+                    if behind:
+                        values[numbers] = behind
+                    group.keep(bound)
+            if self._scratch:
+                values[self._scratch_words] = array("q", [scratch + each for each in places[:-1]])
+            filled: np.ndarray = self._view.take(source)
+        filled += offset
+        return filled
 
     def _freeze(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and offset of each word, those of slots of words included."""
@@ -235,48 +186,3 @@ class Table:
         bound = range(first, first + self._num_words - self._num_zeros)
         source = [*self._source, *bound, *[self._CONSTANT] * self._num_zeros]
         return np.array(source, np.int64), np.array(self._offset + [0] * self._num_words, np.int64)
-
-
-def _nobody() -> None:
-    """What is remembered of a slot that has not been bound."""
-
-
-Plan = tuple[int, Any, bool, Slot]
-"""Of a slot: its place among those that are bound, its type, whether an array is, and itself."""
-
-Layout = tuple[dict[str, Slice], list[int] | None]
-"""Slices that were bound, and where they begin."""
-
-NO_PLACES: Layout = ({}, None)
-"""Other slices than any that are bound."""
-
-MAX_LAYOUTS = 256
-"""Layouts that a table remembers."""
-
-Group = tuple[Callable[[], Any], "array[int]", "array[int]"]
-"""A record that was bound, which does not change, and what its slots were packed to."""
-
-NO_GROUP: Group = (object, array("q"), array("q"))
-"""Another record than any that is bound."""
-
-
-def _add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:
-    if len(values) != slot.words:
-        raise InputError(f"slot {slot.name!r} takes {slot.words} numbers, not {len(values)}")
-    try:
-        numbers.extend(values)
-    except (OverflowError, TypeError) as error:
-        raise InputError(f"slot {slot.name!r} takes numbers of 64 bits: {error}") from None
-
-
-def _refuse(slot: Slot, value: Any) -> NoReturn:
-    """Say that a slot of an array is bound to another one, or to none."""
-    if value is None or slot.dtype is None:
-        raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, "
-                              f"not {_described(getattr(value, 'dtype', None))}")
-    raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, contiguous and "
-                          f"of one dimension, not {_described(value.dtype)} of {value.ndim}")
-
-
-def _described(dtype: Any) -> str:
-    return "no array" if dtype is None else f"an array of {dtype}"

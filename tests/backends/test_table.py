@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from portpart.backends import packing
+from portpart.backends.bound import MAX_LAYOUTS
 from portpart.backends.language import Record, Slice, Words, kernel, value_or
 from portpart.backends.program import Element, Launch, Program, Slot
-from portpart.backends.table import LINE, MAX_LAYOUTS, Table
+from portpart.backends.table import LINE, Table
 from portpart.errors import InputError, KernelTypeError
 from tests.backends.test_packing import ABSENT, ARRAY, SCALAR, OfAGpu
 

@@ -1,0 +1,151 @@
+"""What the names of a program are bound to, packed to words."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, NoReturn
+from weakref import ref
+
+from portpart.backends.language.records import Record
+from portpart.backends.language.slices import Slice, Sliced
+from portpart.backends.packing import bits_of
+from portpart.backends.program import Bindings, Slot
+from portpart.errors import InputError, KernelTypeError
+
+MAX_LAYOUTS = 256
+"""Layouts that are remembered for each name."""
+
+NO_LAYOUT: tuple[dict[str, Slice], None] = ({}, None)
+"""Other slices than any that are bound."""
+
+Words = tuple["array[int]", "array[int]"]
+"""What arrays and scalars are packed to, and the numbers of slots of words."""
+
+
+class Group:
+    """The slots of one name: an array, a number, words, or the fields of a record.
+
+    Parameters
+    ----------
+    name : str
+    bindings : Bindings
+    address : callable
+        Gives the address of an array, or refuses it.
+
+    Attributes
+    ----------
+    kept : callable
+        Gives what the words are that have been packed last, where that cannot change; else
+        something else.
+    """
+
+    def __init__(self, name: str, bindings: Bindings, address: Callable[[Any], int]) -> None:
+        self.name, self._bindings, self._address = name, bindings, address
+        self.kept: Callable[[], Any] = object
+        fields = bindings.fields[name]
+        slots = fields.values()
+        self._plan = [(at, slot.dtype, slot.is_array and not slot.words and slot.dtype is not None,
+                       slot) for at, slot in enumerate(slots)]
+        self._fields = list(fields)
+        self._known: list[tuple[Callable[[], Any], int]] = [(_nobody, 0)] * len(fields)
+        self._layouts: dict[int, tuple[dict[str, Slice], list[int] | None]] = {}
+        self.num_numbers = sum(slot.words for slot in slots)
+        self.num_words = sum(not slot.words for slot in slots)
+
+    def pack(self, bound: Any) -> Words:
+        """The words of what the name is bound to; `keep` tells to keep them."""
+        if isinstance(bound, Sliced) and bound.memory is not None:
+            places = self._places(bound)
+            if places is not None:
+                begin = self._address(bound.memory)
+                return array("q", [0 if place < 0 else begin + place for place in places]), NONE
+        words, numbers = array("q"), array("q")
+        for (at, dtype, is_plain, slot), value in zip(
+                self._plan, self._bindings.read_group(self.name, bound)):
+            if is_plain:
+                who, address = self._known[at]
+                if value is None or who() is not value:
+                    address = self._address_for(at, slot, value)
+                words.append(address)
+            elif slot.words:
+                _add_numbers(slot, value, numbers)
+            elif slot.is_array:
+                words.append(0 if value is None else refuse(slot, value))
+            else:
+                words.append(bits_of(value, dtype))
+        return words, numbers
+
+    def keep(self, bound: Any) -> None:
+        """Remember whose words have been packed, if these cannot change."""
+        changes = isinstance(bound, Sliced) and bound.memory is not None
+        if not changes and (isinstance(bound, Record)
+                            or isinstance(getattr(bound, "array", None), tuple)):
+            self.kept = ref(bound)
+
+    def _places(self, bound: Sliced) -> list[int] | None:
+        """Bytes before each slice, -1 for what is absent; None if there are arrays, too.
+
+        They are found once for each layout.
+        """
+        known, places = self._layouts.get(id(bound.slices), NO_LAYOUT)
+        if known is not bound.slices:
+            places = self._found_places(bound)
+            if len(self._layouts) == MAX_LAYOUTS:
+                self._layouts.clear()
+            self._layouts[id(bound.slices)] = bound.slices, places
+        return places
+
+    def _found_places(self, bound: Sliced) -> list[int] | None:
+        places = []
+        for field, (_, dtype, _, slot) in zip(self._fields, self._plan):
+            value = bound.slices.get(field) or attrgetter(field)(bound)
+            if value is None and dtype is None:
+                places.append(-1)
+            elif type(value) is not Slice:
+                return None
+            else:
+                if value.dtype != dtype:
+                    refuse(slot, value.of(bound.memory))
+                places.append(value.begin)
+        return places
+
+    def _address_for(self, at: int, slot: Slot, value: Any) -> int:
+        """The address of an array for a slot, which is remembered as long as the array lives."""
+        if (value is None or value.dtype != slot.dtype or value.ndim != 1
+                or not value.flags.c_contiguous):
+            refuse(slot, value)
+        address = self._address(value)
+        self._known[at] = ref(value), address
+        return address
+
+
+NONE = array("q")
+"""No numbers."""
+
+
+def _nobody() -> None:
+    """What is remembered of a slot that has not been bound."""
+
+
+def _add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:
+    if len(values) != slot.words:
+        raise InputError(f"slot {slot.name!r} takes {slot.words} numbers, not {len(values)}")
+    try:
+        numbers.extend(values)
+    except (OverflowError, TypeError) as error:
+        raise InputError(f"slot {slot.name!r} takes numbers of 64 bits: {error}") from None
+
+
+def refuse(slot: Slot, value: Any) -> NoReturn:
+    """Say that a slot of an array is bound to another one, or to none."""
+    if value is None or slot.dtype is None:
+        raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, "
+                              f"not {_described(getattr(value, 'dtype', None))}")
+    raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, contiguous and "
+                          f"of one dimension, not {_described(value.dtype)} of {value.ndim}")
+
+
+def _described(dtype: Any) -> str:
+    return "no array" if dtype is None else f"an array of {dtype}"
