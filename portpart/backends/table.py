@@ -10,7 +10,7 @@ import threading
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,27 @@ from portpart.backends.program import Bindings, Element, Launch, Slot, bound_to
 
 LINE = 128
 """Bytes of a line of memory, more than any type needs for its alignment."""
+
+
+class Sizes(NamedTuple):
+    """Sizes of a table.
+
+    Attributes
+    ----------
+    rows : int
+        Words of the rows.
+    values : int
+        Values that they follow from.
+    first, numbers, zeros : int
+        Among the values the first number of slots of words, how many there are, and how many words
+        begin with zero.
+    """
+
+    rows: int
+    values: int
+    first: int
+    numbers: int
+    zeros: int
 
 
 class Table:
@@ -34,8 +55,9 @@ class Table:
         Gives the address of an array, or refuses it.
     """
 
-    _CONSTANT, _OWN_ADDRESS, _BEHIND, _FIRST_SLOT = 0, 1, 2, 3
-    """Sources: nothing, where the table begins, where the rows end; then the slots."""
+    _CONSTANT, _OWN_ADDRESS, _BEHIND, _MEETING, _FIRST_SLOT = 0, 1, 2, 3, 5
+    """Sources: nothing, where the table begins, where its words stand, where all blocks of a GPU
+    meet, in this run and the next one; then the slots."""
 
     def __init__(self, slots: Iterable[Slot], address: Callable[[Any], int] = address_of) -> None:
         slots = list(slots)
@@ -98,21 +120,6 @@ class Table:
         self._add(self._CONSTANT, word)
         return len(self._source) - 1
 
-    def add_alone(self) -> int:
-        """Append a word that every `fill` sets to 0, in a line of memory of its own.
-
-        For a word that waiting blocks read all the time: writing to its line takes long meanwhile.
-        Returns its position.
-        """
-        self._end_line()
-        place = self.add_constant(0)
-        self._end_line()
-        return place
-
-    def _end_line(self) -> None:
-        while 8 * len(self._source) % LINE:
-            self.add_constant(0)
-
     def _add_slot(self, slot: Slot, offset: int) -> None:
         if slot.words:
             self._add(self._BEHIND, 8 * self._word_places[slot] + offset)
@@ -128,6 +135,28 @@ class Table:
     def length_of_rows(self) -> int:
         """Words of the rows alone."""
         return len(self._source)
+
+    @property
+    def sizes(self) -> Sizes:
+        """Of the rows, and of what they are made of."""
+        return Sizes(len(self._source), len(self._values),
+                     len(self._values) - self._num_words + self._num_zeros,
+                     self._num_words - self._num_zeros, self._num_zeros)
+
+    @property
+    def address_of_values(self) -> int:
+        """Where the values stand that `bind` sets."""
+        return address_of(self._view)
+
+    def plan(self) -> np.ndarray:
+        """How rows are made of values: the offset of each word, then the places of the values.
+
+        The latter are of int32, two to a word.
+        """
+        sources = np.zeros(len(self._source) + 1, np.int32)
+        sources[:-1] = self._source
+        return np.concatenate([np.array(self._offset, np.int64),
+                               sources[: 2 * (len(sources) // 2)].view(np.int64)])
 
     def __len__(self) -> int:
         return len(self._source) + self._num_words
@@ -160,25 +189,38 @@ class Table:
         if self._frozen is None:
             self._frozen = self._freeze()
         source, offset = self._frozen
-        values = self._values
         with self._lock:
-            values[self._OWN_ADDRESS], values[self._BEHIND] = base, base + 8 * len(self._source)
-            for group, words, numbers in self._spans:
-                bound = bindings.get(group.name)
-                if group.kept() is not bound:
-                    bound = bound_to(group.name, bindings)
-                    group.kept = object
-                    packed, behind = group.pack(bound)
-                    if packed:  # a slice without words cannot be set
-                        values[words] = packed
-                    if behind:
-                        values[numbers] = behind
-                    group.keep(bound)
-            if self._scratch:
-                values[self._scratch_words] = array("q", [scratch + each for each in places[:-1]])
+            self.bind(bindings, (base, base + 8 * len(self._source), 0, 0), scratch, places)
             filled: np.ndarray = self._view.take(source)
         filled += offset
         return filled
+
+    def bind(self, bindings: dict[str, Any], where: Iterable[int], scratch: int,
+             places: Sequence[int]) -> None:
+        """Set the values that the words follow from; for one thread at a time.
+
+        What names are bound to is packed where it is something else than before.
+
+        Parameters
+        ----------
+        where : four integers
+            The addresses of the first sources.
+        """
+        values = self._values
+        values[self._OWN_ADDRESS : self._FIRST_SLOT] = array("q", where)
+        for group, words, numbers in self._spans:
+            bound = bindings.get(group.name)
+            if group.kept() is not bound:
+                bound = bound_to(group.name, bindings)
+                group.kept = object
+                packed, behind = group.pack(bound)
+                if packed:  # a slice without words cannot be set
+                    values[words] = packed
+                if behind:
+                    values[numbers] = behind
+                group.keep(bound)
+        if self._scratch:
+            values[self._scratch_words] = array("q", [scratch + place for place in places[:-1]])
 
     def _freeze(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and offset of each word, those of slots of words included."""

@@ -129,12 +129,12 @@ class HostCudaExecutable:
         rows = {id(step): self.table.add_row(step) for step in program.launches()}
         used = dict.fromkeys(_flags(program.steps))
         flags = {flag: self.table.add_address(flag) for flag in used}
-        arrivals = self.table.add_alone()
         translations = {
             id(step): translated(step.kernel, step.args, step.team, STEP)
             for step in program.launches()
         }
-        writer = ResidentWriter(translations, rows, flags, self.table.length_of_rows, arrivals)
+        writer = ResidentWriter(translations, rows, flags, self.table.sizes)
+        self.plan = self.table.plan()
         symbol, text = writer.write(program.steps)
         residents[symbol] = text
         self.entry = compiled(symbol, text)
@@ -143,10 +143,12 @@ class HostCudaExecutable:
         """Run with `bindings`."""
         places = self.table.place_scratch(sizes)
         scratch = np.empty(places[-1], np.uint8)
-        words = np.zeros(len(self.table), np.int64)
-        words[:] = self.table.fill(bindings, address_of(words), address_of(scratch), places)
+        sizes_of_table = self.table.sizes
+        words = np.full(sizes_of_table.numbers + sizes_of_table.zeros, 77, np.int64)
+        self.table.bind(bindings, (address_of(self.plan), address_of(words), 0, 0),
+                        address_of(scratch), places)
         self.space.counters.launches += 1
-        self.entry(address_of(words))
+        self.entry(self.table.address_of_values)
 
 
 def _flags(steps: list[Step]) -> Iterator[Element]:

@@ -53,14 +53,23 @@ template <int TEAM, class T> inline T team_scan(T value) { return value; }
 template <int TEAM, class T> inline T team_last(T value) { return value; }
 
 struct Grid {
-    explicit Grid(int64) {}
+    Grid(int64, int64) {}
     void wait() {}
     bool reads(int64 address) { return *reinterpret_cast<int64*>(address) != 0; }
     bool sees(int64 address) { return reads(address); }
 };
-inline void copy_words(const int64* from, int64* to, int count)
+template <int N> struct Given { int64 words[N]; };
+#define PP_GIVEN(N) const pp::Given<N>& given
+inline void make_rows(const int64* given, int64* rows, int count)
 {
-    for (int i = 0; i < count; ++i) to[i] = from[i];
+    const int64* offsets = reinterpret_cast<const int64*>(given[1]);
+    const int32* sources = reinterpret_cast<const int32*>(offsets + count);
+    for (int i = 0; i < count; ++i) rows[i] = given[sources[i]] + offsets[i];
+}
+inline void begin_words(const int64* given, int first, int numbers, int zeros)
+{
+    int64* words = reinterpret_cast<int64*>(given[2]);
+    for (int i = 0; i < numbers + zeros; ++i) words[i] = i < numbers ? given[first + i] : 0;
 }
 
 template <class T> inline T exchanged(T* place, T value)

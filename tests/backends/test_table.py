@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -84,17 +85,26 @@ def test_addresses_are_those_of_the_arrays_bound_now():
         table.fill({"values": values.astype(np.int64)}, base=0)
 
 
-@pytest.mark.parametrize("before", [0, 1, 15, 16])
-def test_a_word_alone_shares_its_line_with_no_other(before):
-    table = Table((Slot("sizes", np.dtype(np.int64), True, words=2),))
-    for word in range(before):
-        table.add_constant(word + 1)
-    place = table.add_alone()
-    words = table.fill({"sizes": (3, 4)}, base=0)
-    line = LINE // 8
-    assert place % line == 0
-    assert words[place:place + line].tolist() == line * [0]
-    assert words[words != 0].tolist() == [*range(1, before + 1), 3, 4]
+def test_rows_follow_from_values_and_a_plan():
+    """As a kernel makes them, and as the table itself."""
+    more = Slot("more", WIDE, True, words=2)
+    kept = Slot("kept", WIDE, True, words=3, zeros=True)
+    for rows in (1, 2):
+        table = Table((ARRAY, SCALAR, more, kept))
+        for _ in range(rows):
+            table.add_row(Launch(Element(more, 1), nothing, (ARRAY, SCALAR, kept, 9), 1))
+        values = np.zeros(5, np.int32)
+        given = {"values": values, "amount": 1.5, "more": (6, 7)}
+        wanted = table.fill(given, base=1000)
+        length, size, first, numbers, zeros = table.sizes
+        assert (length, numbers, zeros) == (5 * rows, 2, 3)
+        plan = table.plan()
+        table.bind(given, (1000, 1000 + 8 * length, 0, 0), 0, ())
+        seen = (ctypes.c_int64 * size).from_address(table.address_of_values)
+        sources = plan[length:].view(np.int32)
+        assert [seen[sources[i]] + plan[i] for i in range(length)] == wanted[:length].tolist()
+        assert seen[first : first + numbers] == [6, 7] == wanted[length : length + 2].tolist()
+        assert wanted[length + 2 :].tolist() == [0, 0, 0]
 
 
 def test_words_stand_behind_the_rows_and_scratch_is_cut_in_order():

@@ -6,7 +6,11 @@ import ctypes
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
+from portpart.backends.cuda.modes import Device
 from portpart.backends.language.team_arrays import BLOCK
+from portpart.backends.table import LINE, Table
 
 
 def missing_for_cooperation(cupy: ModuleType, device: int) -> str | None:
@@ -22,33 +26,47 @@ def missing_for_cooperation(cupy: ModuleType, device: int) -> str | None:
     return None
 
 
-class Cooperative:
-    """A kernel of one pointer, launched cooperatively.
+class Resident:
+    """The kernel of a program on a device, with what it keeps there; launched cooperatively.
 
     Parameters
     ----------
     function : cupy.cuda.Function
-    multiprocessors : int
+    space : CudaSpace
+    layout : Table
+
+    Attributes
+    ----------
+    where : tuple of int
+        Addresses of the plan of rows, of words, and where all blocks meet, in the next run and in
+        the one after that.
     """
 
-    def __init__(self, function: Any, multiprocessors: int) -> None:
+    def __init__(self, function: Any, space: Device, layout: Table) -> None:
         from cupy_backends.cuda.api import driver
 
         self._driver = driver
         self._function = function  # keeps the module loaded
         self._pointer = function.ptr
-        self._multiprocessors = multiprocessors
+        self._multiprocessors = space.multiprocessors
         self._fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, BLOCK, 0)
-        self._address = ctypes.c_uint64()
-        self._given = (ctypes.c_void_p * 1)(ctypes.addressof(self._address))
+        self._plan = space.asarray(layout.plan())
+        sizes = layout.sizes
+        words = -(-8 * (sizes.numbers + sizes.zeros) // LINE) * LINE
+        # Blocks that wait read where they meet all the time: to write beside it takes long.
+        self._memory = space.zeros((words + 2 * LINE) // 8, np.int64)
+        begin = int(self._memory.data.ptr)
+        self.where = int(self._plan.data.ptr), begin, begin + words, begin + words + LINE
+        self._given = (ctypes.c_void_p * 1)(layout.address_of_values)
         self._arguments = ctypes.addressof(self._given)
 
-    def launch(self, address: int, stream: Any, blocks: int) -> None:
-        """Start the kernel with `address` as its argument; for one thread at a time.
+    def launch(self, stream: Any, blocks: int) -> None:
+        """Start the kernel with the values of its layout; for one thread at a time.
 
         On each multiprocessor that many blocks, if they fit.
         """
-        self._address.value = address
         grid = self._multiprocessors * min(blocks, self._fit)
         self._driver.launchCooperativeKernel(self._pointer, grid, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
                                              self._arguments)
+        plan, words, here, there = self.where
+        self.where = plan, words, there, here

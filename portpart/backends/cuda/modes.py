@@ -31,5 +31,11 @@ class Device(Protocol):
     def empty(self, n: int, dtype: Any) -> Array:
         """Uninitialised array of `n` elements."""
 
+    def zeros(self, n: int, dtype: Any) -> Array:
+        """Array of `n` zeros."""
+
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        """`values` as a contiguous array of this device."""
+
     def address_of(self, array: Any) -> int:
         """Where an array begins that a kernel on this device can read; any other is refused."""

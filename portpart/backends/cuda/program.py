@@ -3,9 +3,10 @@
 Until its resident kernel is compiled, a program walks: its kernels by themselves are compiled side
 by side, and many programs share them, so they are there in a fraction of the time.
 
-All read the arguments of every launch from one table in device memory, which `run` rewrites; so one
-kernel or captured graph serves any arrays.  The number of blocks is fixed for work sizes of a kind:
-small and large ones, and of a resident kernel those between.
+All read the arguments of every launch from a table, so one kernel or captured graph serves any
+arrays.  A resident kernel makes it from the values that it is given as its argument; else it is in
+device memory, and `run` rewrites it.  The number of blocks is fixed for work sizes of a kind: small
+and large ones, and of a resident kernel those between.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.cuda.compile import ResidentKernel, blocks_for
-from portpart.backends.cuda.cooperative import Cooperative
+from portpart.backends.cuda.cooperative import Resident
 from portpart.backends.cuda.graph import capture
-from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK, Device
+from portpart.backends.cuda.modes import GRAPH, RESIDENT, Device
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.packing import address_of
@@ -57,7 +58,7 @@ class CudaExecutable:
         self._base = int(self.table.data.ptr)
         self.functions: dict[int, Any] = {}
         self._kernel: ResidentKernel | None = None
-        self._resident: Cooperative | None = None
+        self._resident: Resident | None = None
         self._graphs: dict[bool, Any] = {}
         self._lock = threading.RLock()
         self._done = space.cupy.cuda.Event(disable_timing=True)
@@ -72,15 +73,16 @@ class CudaExecutable:
             stream = self.space.current_stream()
             self._wait_for_last(stream)
             scratch = self._scratch(places[-1])
-            words = self.layout.fill(bindings, self._base, scratch.data.ptr, places)
-            # From pageable memory the call returns when the words have been read.
-            self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
-            if not self._starts(stream, size):
-                self._load()
-                before = self.space.counters.launches
-                self._walk(self.program.steps, self.layout.bindings.named(bindings), small)
-                if self._kernel is not None:
-                    self._kernel.walked(self.space.counters.launches - before)
+            resident = self._ready() if self.space.program_mode == RESIDENT else None
+            if resident is not None:
+                self.layout.bind(bindings, resident.where, scratch.data.ptr, places)
+                resident.launch(stream, resident_blocks(size, self.text.max_blocks))
+                self.space.counters.launches += 1
+            else:
+                words = self.layout.fill(bindings, self._base, scratch.data.ptr, places)
+                # From pageable memory the call returns when the words have been read.
+                self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
+                self._launch(stream, bindings, small)
             if stream.ptr:
                 stream.record(self._done)  # it may be gone when others ask
             self._last = stream
@@ -103,29 +105,26 @@ class CudaExecutable:
         address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
         self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
 
-    def _starts(self, stream: Any, size: int) -> bool:
-        """Start all at once, if there is a way."""
-        if self.space.program_mode == WALK:
-            return False
+    def _launch(self, stream: Any, bindings: dict[str, Any], small: bool) -> None:
+        """Launch what reads the table in device memory."""
         if self.space.program_mode == GRAPH:
-            self._graph(size <= SMALL_SIZE).launch(stream)
-        else:
-            resident = self._ready()
-            if resident is None:
-                return False
-            blocks = resident_blocks(size, self.text.max_blocks)
-            resident.launch(self.table.data.ptr, stream, blocks)
-        self.space.counters.launches += 1
-        return True
+            self._graph(small).launch(stream)
+            self.space.counters.launches += 1
+            return
+        self._load()
+        before = self.space.counters.launches
+        self._walk(self.program.steps, self.layout.bindings.named(bindings), small)
+        if self._kernel is not None:
+            self._kernel.walked(self.space.counters.launches - before)
 
-    def _ready(self) -> Cooperative | None:
+    def _ready(self) -> Resident | None:
         """The resident kernel; None while it is not there."""
         if self._resident is None:
             if self._kernel is None:
                 self._kernel = self.space.kernels.resident(self.text, self.laps is not None)
             function = self._kernel.ready()
             if function is not None:
-                self._resident = Cooperative(function, self.space.multiprocessors)
+                self._resident = Resident(function, self.space, self.layout)
         return self._resident
 
     def _load(self) -> None:

@@ -46,13 +46,12 @@ class ProgramText:
         self.flags: dict[Element, int] = {}
         self._place_flags(program.steps)
         self._laps = None if laps is None else self.layout.add_constant(laps)
-        self._arrivals = self.layout.add_alone()
         self.max_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
 
     @cached_property
     def words(self) -> str:
         """All that the text depends on: kernels by their fingerprints, and how they stand."""
-        sizes = self.layout.length_of_rows, self._arrivals, self._laps, self.max_blocks
+        sizes = *self.layout.sizes, self._laps, self.max_blocks
         return f"{sizes} {[*self._described(self.program.steps)]}"
 
     @cached_property
@@ -68,8 +67,8 @@ class ProgramText:
                                 step.team, (STEP,))
             for step in self.program.launches()
         }
-        writer = ResidentWriter(translations, self.rows, self.flags, self.layout.length_of_rows,
-                                self._arrivals, self._laps, self.max_blocks)
+        writer = ResidentWriter(translations, self.rows, self.flags, self.layout.sizes,
+                                self._laps, self.max_blocks)
         return writer.write(self.program.steps, self.symbol)[1]
 
     def _described(self, steps: list[Step]) -> Iterator[Any]:

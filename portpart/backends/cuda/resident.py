@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from portpart.backends.cuda.effects import may_set
 from portpart.backends.cuda.translate import Translation
 from portpart.backends.program import Branch, Element, Launch, Step, While
+from portpart.backends.table import Sizes
 
 BLOCKS, SWEEPING_BLOCKS = 3, 4
 """Blocks per multiprocessor that the compiler must leave room for, the latter for programs that
@@ -39,8 +40,8 @@ class ResidentWriter:
         First word of the row of each launch in the program's table, by its identity.
     flags : mapping
         Position of each flag's address in the table.
-    words, arrivals : int
-        Length of the table, and the position of the word that counts arrivals at barriers.
+    sizes : Sizes
+        Of the table.
     laps : int, optional
         Position of the address where the time of each launch is added up.
     blocks : int
@@ -48,24 +49,27 @@ class ResidentWriter:
     """
 
     def __init__(self, translations: Mapping[int, Translation], rows: Mapping[int, int],
-                 flags: Mapping[Element, int], words: int, arrivals: int,
-                 laps: int | None = None, blocks: int = BLOCKS) -> None:
-        self.blocks = blocks
+                 flags: Mapping[Element, int], sizes: Sizes, laps: int | None = None,
+                 blocks: int = BLOCKS) -> None:
         self.translations, self.rows, self.flags = translations, rows, flags
-        self.words, self.arrivals, self.laps = words, arrivals, laps
+        self.sizes, self.laps, self.blocks = sizes, laps, blocks
         self._numbers = {launch: number for number, launch in enumerate(rows)}
 
     def write(self, steps: Sequence[Step], symbol: str | None = None) -> tuple[str, str]:
         """Name of the kernel, by default from its text, and that with all that it calls."""
         texts = self._texts()
+        length, values, first, numbers, zeros = self.sizes
+        begin_words = [f"    pp::begin_words(given.words, {first}, {numbers}, {zeros});",
+                       "    grid.wait();"]
         entry = "\n".join([
             'extern "C" __global__ void '
-            f"__launch_bounds__(256, {self.blocks}) {_SYMBOL}(const int64* rows)",
+            f"__launch_bounds__(256, {self.blocks}) {_SYMBOL}(PP_GIVEN({values}))",
             "{",
-            f"    __shared__ int64 table[{self.words}];",
-            f"    pp::copy_words(rows, table, {self.words});",
-            f"    pp::Grid grid(int64(rows + {self.arrivals}));",
-            *([] if self.laps is None else [f"    pp::Stopwatch watch(rows[{self.laps}]);"]),
+            f"    __shared__ int64 table[{length}];",
+            f"    pp::make_rows(given.words, table, {length});",
+            "    pp::Grid grid(given.words[3], given.words[4]);",
+            *(begin_words if numbers + zeros else []),
+            *([] if self.laps is None else [f"    pp::Stopwatch watch(table[{self.laps}]);"]),
             *self._block(steps, "    "),
             "}",
         ])

@@ -221,8 +221,12 @@ struct Grid {
     unsigned long long* const arrivals;
     unsigned long long awaited;
 
-    __device__ __forceinline__ explicit Grid(int64 address)
-        : arrivals(reinterpret_cast<unsigned long long*>(address)), awaited(0) {}
+    // At its own address there is 0; the next run gets the other one.
+    __device__ __forceinline__ Grid(int64 own, int64 next)
+        : arrivals(reinterpret_cast<unsigned long long*>(own)), awaited(0)
+    {
+        if (blockIdx.x == 0 && threadIdx.x == 0) *reinterpret_cast<int64*>(next) = 0;
+    }
 
     __device__ __forceinline__ void wait()
     {
@@ -269,10 +273,25 @@ struct Stopwatch {
         last = now;
     }
 };
-__device__ __forceinline__ void copy_words(const int64* from, int64* to, int count)
+// What a run is given, as an argument of its kernel.
+template <int N> struct Given { int64 words[N]; };
+#define PP_GIVEN(N) const __grid_constant__ pp::Given<N> given
+
+// Each word of the rows is a value and an offset; a plan in memory says which.
+__device__ __forceinline__ void make_rows(const int64* given, int64* rows, int count)
 {
-    for (int i = threadIdx.x; i < count; i += BLOCK) to[i] = from[i];
+    const int64* offsets = reinterpret_cast<const int64*>(given[1]);
+    const int32* sources = reinterpret_cast<const int32*>(offsets + count);
+    for (int i = threadIdx.x; i < count; i += BLOCK) rows[i] = given[sources[i]] + offsets[i];
     __syncthreads();
+}
+// The words that launches may change: some are given, others begin with zero.
+__device__ __forceinline__ void begin_words(const int64* given, int first, int numbers, int zeros)
+{
+    int64* words = reinterpret_cast<int64*>(given[2]);
+    if (blockIdx.x == 0)
+        for (int i = threadIdx.x; i < numbers + zeros; i += BLOCK)
+            words[i] = i < numbers ? given[first + i] : 0;
 }
 
 }  // namespace pp
