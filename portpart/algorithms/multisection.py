@@ -107,7 +107,8 @@ def _level_balance(problem: MappingProblem, part: Array, blocks: int, arity: int
     fixed_weight = np.zeros(k, np.int64)
     np.add.at(fixed_weight, inside[inside >= 0], host_vertex_weights(graph)[inside >= 0])
     limits = np.maximum(balance.limits, fixed_weight)
-    return replace(balance, max_block_weight=int(limits.max()), limits=limits)
+    return Balance(k, int(limits.max()), balance.mean_block_weight, limits, balance.means,
+                   balance.imbalance)
 
 
 def _first_blocks(graph: Graph, part: Array, arity: int) -> Array:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 
-@dataclass(frozen=True, eq=False)
 class Balance:
     """The number of blocks and the limits of their weights.
 
@@ -20,24 +19,36 @@ class Balance:
     mean_block_weight : int
         Total weight over the number of blocks, rounded down.
     limits, means : numpy.ndarray of int64, shape (k,)
-        The same for each block.  Blocks are alike, `are_alike`, unless these are given.
+        The same for each block.
+    are_alike : bool
+        Whether these were not given: all blocks have the same.
     imbalance : float
         What was asked for, which METIS is told.
     """
 
-    num_blocks: int
-    max_block_weight: int
-    mean_block_weight: int
-    limits: np.ndarray = field(default=None)  # type: ignore[arg-type]
-    means: np.ndarray = field(default=None)  # type: ignore[arg-type]
-    imbalance: float = 0.03
-    are_alike: bool = field(init=False)
+    def __init__(self, num_blocks: int, max_block_weight: int, mean_block_weight: int,
+                 limits: np.ndarray | None = None, means: np.ndarray | None = None,
+                 imbalance: float = 0.03) -> None:
+        self.num_blocks, self.imbalance = num_blocks, imbalance
+        self.max_block_weight, self.mean_block_weight = max_block_weight, mean_block_weight
+        self.are_alike = limits is None
+        if limits is not None:
+            self.limits = limits
+        if means is not None:
+            self.means = means
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "are_alike", self.limits is None)
-        for name, value in (("limits", self.max_block_weight), ("means", self.mean_block_weight)):
-            if getattr(self, name) is None:
-                object.__setattr__(self, name, np.full(self.num_blocks, value, np.int64))
+    @cached_property
+    def limits(self) -> np.ndarray:
+        return np.full(self.num_blocks, self.max_block_weight, np.int64)
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        return np.full(self.num_blocks, self.mean_block_weight, np.int64)
+
+    def with_limits(self, limits: np.ndarray) -> Balance:
+        """The same with other limits of the blocks; the largest is what it was."""
+        return Balance(self.num_blocks, self.max_block_weight, self.mean_block_weight, limits,
+                       self.means, self.imbalance)
 
     @property
     def open_below(self) -> np.ndarray:
@@ -46,9 +57,17 @@ class Balance:
         The zone is a hundredth of the limit, at most 100 (Jet's released code), and never so wide
         that no block of mean weight could take a vertex.
         """
+        if self.are_alike:
+            return np.full(self.num_blocks, self.one_open_below, np.int64)
         limits = self.limits
         zone = np.minimum(100, limits // 100)
         return np.maximum(limits - zone, np.minimum(limits, self.means + 1))
+
+    @property
+    def one_open_below(self) -> int:
+        """The same of one block, where all are alike."""
+        limit = self.max_block_weight
+        return max(limit - min(100, limit // 100), min(limit, self.mean_block_weight + 1))
 
     @property
     def shares(self) -> np.ndarray | None:

@@ -8,7 +8,6 @@ by search.  Fixed vertices never move.
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
 
 import numpy as np
 
@@ -89,7 +88,7 @@ def attainable(balance: Balance, part: np.ndarray, weights: np.ndarray) -> Balan
         return balance
     limits = balance.limits.copy()
     np.maximum.at(limits, part[heavy], weights[heavy])
-    return replace(balance, limits=limits)
+    return balance.with_limits(limits)
 
 
 def host_vertex_weights(graph: EitherGraph) -> np.ndarray:

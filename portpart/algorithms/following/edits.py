@@ -148,7 +148,7 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
             weighed=weighed.length, changed=changed, woken=born if refine else 0,
             awake=changed if refine else 0, go=1, **unsure, **({} if limits is None else {
                 "limited": limits.num_blocks, "limit": limits.max_block_weight,
-                "mean": limits.mean_block_weight, "open_below": int(limits.open_below[0])})),
+                "mean": limits.mean_block_weight, "open_below": limits.one_open_below})),
     }
 
 

@@ -40,7 +40,7 @@ def with_own_blocks(problem: Problem) -> Problem:
     if start is not None:
         start = np.where(own.fixed == FREE, start, own.fixed).astype(np.int32)
         constraints = replace(constraints, initial=problem.space.asarray(start))
-    return replace(problem, balance=replace(problem.balance, limits=own.limits),
+    return replace(problem, balance=problem.balance.with_limits(own.limits),
                    constraints=constraints)
 
 
