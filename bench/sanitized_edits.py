@@ -156,3 +156,14 @@ def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
     following.before(update)
     following.take_back(following.moves(following.last), undoing=True)
     following.recount(begun, edited.undo(mark))
+    small = edited.batch()
+    ends = small.insert_vertices(count=2), [14, 15]
+    if hasattr(small, "insert_edges"):
+        small.insert_edges(*ends)
+    else:
+        small.insert_pins(*reversed(ends))
+    following.reserve()
+    applying = edited.begin(small)
+    following.follow_early(applying.expect(), True)
+    update = edited.end(applying)
+    following.follow(update)

@@ -78,7 +78,19 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
     part = oracles.host(following.before(update))
     following.take_back(following.moves(following.last), undoing=True)
     following.recount(begun, edited.undo(mark))
-    return np.concatenate([part, oracles.host(following.part), found.weights, [found.cost]])
+    small = edited.batch()
+    ends = small.insert_vertices(count=2), [3, 12]
+    if isinstance(small, GraphBatch):
+        small.insert_edges(*ends)
+    else:
+        small.insert_pins([4, 5], ends[0])
+    following.reserve()
+    applying = edited.begin(small)
+    following.follow_early(applying.expect(), True)
+    last = following.follow(edited.end(applying))
+    assert applying.came_true
+    return np.concatenate([part, oracles.host(following.part), found.weights, [found.cost],
+                           last.weights, [last.cost]])
 
 
 def edited_nets(graph: Any) -> np.ndarray:

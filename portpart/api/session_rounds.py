@@ -167,9 +167,10 @@ class Rounds:
     def _edit(self, batch: Batch, refine: bool) -> Update:
         """Apply a batch; what follows it is begun meanwhile."""
         applying = self.edited.begin(batch)
-        if applying.expected is not None:
-            self.following.follow_early(applying.expected, refine)
         try:
+            expected = applying.expect() if self.edited.space.runs_behind else None
+            if expected is not None:
+                self.following.follow_early(expected, refine)
             update = self.edited.end(applying)
         except BaseException:
             self.following.give_up()

@@ -132,11 +132,6 @@ class Table:
         self._frozen = None
 
     @property
-    def length_of_rows(self) -> int:
-        """Words of the rows alone."""
-        return len(self._source)
-
-    @property
     def sizes(self) -> Sizes:
         """Of the rows, and of what they are made of."""
         return Sizes(len(self._source), len(self._values),

@@ -34,7 +34,7 @@ def running_behind() -> Iterator[Counter[str]]:
 
     def ends(self: Applying) -> Any:
         update = end(self)
-        seen["expected"] += self.expected is not None
+        seen["expected"] += self._expected is not None
         seen["came true"] += self.came_true
         return update
 

@@ -119,7 +119,7 @@ def test_words_stand_behind_the_rows_and_scratch_is_cut_in_order():
     places = table.place_scratch(3)
     assert places == [0, LINE, LINE * (1 + 4)]
     words = table.fill(given, base=1000, scratch=5 * LINE, places=places)
-    assert (table.length_of_rows, len(table), len(words)) == (5, 8, 8)
+    assert (table.sizes.rows, len(table), len(words)) == (5, 8, 8)
     assert table.place_of(Element(sizes, 1)) == 7
     first = 1000 + 8 * 5
     scratch = [5 * LINE, 6 * LINE]

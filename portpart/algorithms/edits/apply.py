@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from portpart.algorithms.edits.batch import Batch, unbear
 from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.findings import Findings
+from portpart.algorithms.edits.findings import Expected, Findings
 from portpart.algorithms.edits.living import forget_deaths, let_die, revive, weigh
 from portpart.algorithms.edits.operations import Changes, turned_back
 from portpart.algorithms.edits.rewrite import carry_out, planned, reserve
@@ -30,25 +30,28 @@ class Applying:
 
     Attributes
     ----------
-    expected : Expected, or None
-        What it comes to if nothing stands against it, if that is known before `end`.
     came_true : bool
-        Whether it has come to that, known after `end`.
+        Whether it has come to what was expected, known after `end`.
     """
 
     def __init__(self, edited: Edited, batch: Batch) -> None:
         self.edited, self.batch = edited, batch
-        self.came_true, self.expected = False, None
+        self.came_true = False
+        self._expected: Expected | None = None
         self._found = Findings(edited, batch)
         if self._found.is_empty:
             return
         _reserve_ids(edited, batch)
         try:
             self._found.begin()
-            self.expected = self._found.expected if edited.space.runs_behind else None
         except BaseException:
             self._bring_back()
             raise
+
+    def expect(self) -> Expected | None:
+        """What the batch comes to if nothing stands against it, if that is known before `end`."""
+        self._expected = None if self._found.is_empty else self._found.expected()
+        return self._expected
 
     def end(self) -> Update:
         """What the batch has come to.
@@ -81,7 +84,7 @@ class Applying:
         for living, died in [] if written else update.died:
             let_die(living, died)
         _count(edited, update.totals, 1)
-        expected = self.expected
+        expected = self._expected
         self.came_true = written and expected is not None and counts[2].weight == -expected.died
         return update
 

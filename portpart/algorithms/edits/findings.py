@@ -119,7 +119,6 @@ class Findings:
             self._look_at_once(operations)
             self._fetched = self.space.fetch(self.numbers)
 
-    @property
     def expected(self) -> Expected | None:
         """What the batch comes to if all goes well, if the host can tell before the space has."""
         vertices, births = self.edited.vertices, self.batch.births

@@ -65,7 +65,7 @@ class ResidentWriter:
             'extern "C" __global__ void '
             f"__launch_bounds__(256, {self.blocks}) {_SYMBOL}(PP_GIVEN({values}))",
             "{",
-            f"    __shared__ int64 table[{length}];",
+            f"    __shared__ int64 table[{max(1, length)}];",
             f"    pp::make_rows(given.words, table, {length});",
             "    pp::Grid grid(given.words[3], given.words[4]);",
             *(begin_words if numbers + zeros else []),
