@@ -49,7 +49,7 @@ class HypergraphConfig:
 
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=160, min_coarsest=768, max_coarsest=16384,
-                          max_kept=0.9), "Where coarsening ends.")
+                          max_kept=0.9, skip_above=0.8), "Where coarsening ends.")
     clustering: ClusteringOptions = option(
         ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
     communities: CommunityOptions | None = option(
@@ -74,6 +74,7 @@ class HypergraphConfig:
 
 
 STRONG = changed(HypergraphConfig(), {
+    "coarsening.skip_above": 1.0,
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
     "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
     "refinement.coarse.tolerance": 0.999, "refinement.coarse.stall_limit": 10,

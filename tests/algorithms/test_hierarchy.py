@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import portpart
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
@@ -17,7 +18,9 @@ from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
+from portpart.options import changed
 from tests import oracles
+from tests.algorithms.nets import circuit
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, clusters_of, reference
 from tests.graphs import random_graph, raw_graph
 
@@ -86,7 +89,7 @@ def test_the_rule_sees_graph_and_seed_and_levels_are_reported() -> None:
         return groups_of(2)(graph, seed, label)
 
     coarsen(SPACE, graph, rule, stop_at=200, max_kept=0.95, seed=30,
-            on_level=lambda coarse: reported.append(coarse.num_vertices))
+            on_level=lambda coarse, instead: reported.append(coarse.num_vertices))
     assert seen == [(640, 30), (320, 31)]
     assert reported == [320, 160]
 
@@ -196,3 +199,47 @@ def test_a_level_of_clusters_takes_few_allocations_and_programs(
     assert len(levels()) - 1 == steps > 1
     assert len(made) <= 14 * (steps + 1)  # the last clusters may be too many to go on with
     assert space.counters.launches - launches <= 3 * (steps + 1)
+
+
+@pytest.mark.parametrize("skip_above", [0.7, 0.4])
+def test_a_level_that_hardly_shrinks_is_skipped(space: ExecutionSpace, skip_above: float) -> None:
+    """Levels that are left, and the maps between them, are those of the whole hierarchy."""
+    graph = GRAPHS["medium"].to(space)
+
+    def levels_above(share: float) -> tuple[list[Any], list[tuple[int, bool]]]:
+        told: list[tuple[int, bool]] = []
+        made = coarsen(space, graph, two_hop_rule(space, 500), stop_at=100, max_kept=0.95,
+                       skip_above=share, labels=(space.zeros(graph.num_vertices, np.int32),),
+                       on_level=lambda coarse, instead: told.append((coarse.num_arcs, instead)))
+        return made, told
+
+    (every, _), (some, told) = levels_above(1), levels_above(skip_above)
+    sizes_of_all = [level.graph.num_arcs for level in every]
+    kept = [0]
+    for number in range(1, len(every)):
+        last = number == len(every) - 1
+        if last or sizes_of_all[number] <= skip_above * sizes_of_all[kept[-1]]:
+            kept.append(number)
+    assert 2 < len(some) == len(kept) < len(every)
+    assert [arcs for arcs, _ in told] == sizes_of_all[1:]
+    assert len(told) - sum(instead for _, instead in told) == len(some) - 1
+    for level, (begin, end) in zip(some, pairwise(kept)):
+        through = np.arange(every[begin].graph.num_vertices)
+        for number in range(begin, end):
+            through = oracles.host(every[number].cluster)[through]
+        assert np.array_equal(oracles.host(level.cluster), through)
+    for level, number in zip(some, kept):
+        oracles.assert_same_graph(level.graph, every[number].graph)
+        assert len(oracles.host(level.label)) == level.graph.num_vertices
+
+
+def test_skipped_levels_are_in_no_statistics() -> None:
+    nets = circuit(3000, 5, large=900)
+    found = {share: portpart.partition(nets, 2, device="cpu", preset=changed(
+        portpart.HypergraphConfig(), {"coarsening.skip_above": share})) for share in (1.0, 0.3)}
+    levels = {share: result.stats["levels"] for share, result in found.items()}
+    assert 1 < len(levels[0.3]) < len(levels[1.0])
+    assert levels[0.3][-1]["vertices"] == levels[1.0][-1]["vertices"]
+    for few in levels[0.3]:
+        assert few["iterations"] >= 0
+        assert few["pins"] in [level["pins"] for level in levels[1.0]]

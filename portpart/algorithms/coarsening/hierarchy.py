@@ -18,6 +18,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.primitives.basic import gather
 
 AnyGraph = TypeVar("AnyGraph", Graph, Hypergraph)
 
@@ -60,9 +61,10 @@ def coarsen(
     stop_dense_at: int | None = None,
     seed: int = 0,
     labels: Sequence[Array | None] = (None,),
-    on_level: Callable[[AnyGraph], None] = lambda graph: None,
+    on_level: Callable[[AnyGraph, bool], None] = lambda graph, instead: None,
     contraction: Contraction[AnyGraph] = BY_HASHING,
     drop_below: float = 0.25,
+    skip_above: float = 1,
 ) -> list[Level[AnyGraph]]:
     """Levels from `graph` down to at most `stop_at` vertices.
 
@@ -81,11 +83,17 @@ def coarsen(
     labels : sequence of (array of int32, shape (n,), or None)
         Only vertices of equal label share a cluster.  Where that stalls coarsening, the next labels
         count from there on.
+    on_level : callable
+        ``on_level(graph, instead)`` is told each coarser graph, and whether it takes the place of
+        the one before.
     contraction : callable
         The graph of clusters; `contract_nets` for hypergraphs.
     drop_below : float
         A graph with less than this share of `stop_at` vertices is dropped again (Jet's released
         code).
+    skip_above : float
+        A graph with more than this share of the arcs or pins of the finer one is no level if there
+        is a coarser one: work on it would take as long as on the finer one.
 
     Returns
     -------
@@ -94,9 +102,9 @@ def coarsen(
     """
     labels = list(labels)
     levels = [Level(graph, label=labels[0])]
-    weight_type = graph.weight_sum_dtype
+    weight_type, number = graph.weight_sum_dtype, 0
     while graph.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
-        clusters = find_clusters(graph, (seed + len(levels) - 1) % 2**63, labels[0])
+        clusters = find_clusters(graph, (seed + number) % 2**63, labels[0])
         coarse = contraction(graph, clusters, weight_type)
         too_small = coarse.num_vertices < drop_below * end
         stalled = coarse.num_vertices > max_kept * graph.num_vertices
@@ -105,13 +113,19 @@ def coarsen(
             continue
         if too_small or stalled:
             break
-        levels[-1].cluster = clusters.cluster
+        skipped = (len(levels) > 1
+                   and graph.num_entries > skip_above * levels[-2].graph.num_entries)
+        if skipped:
+            del levels[-1]
+            levels[-1].cluster = gather(space, clusters.cluster, levels[-1].cluster)
+        else:
+            levels[-1].cluster = clusters.cluster
         labels = [label if label is None else
                   label_of_clusters(space, label, clusters.cluster, coarse.num_vertices)
                   for label in labels]
         levels.append(Level(coarse, label=labels[0]))
-        graph = coarse
-        on_level(graph)
+        graph, number = coarse, number + 1
+        on_level(graph, skipped)
     if space.rehearses and len(labels) > 1:
         find_clusters(graph, seed, labels[-1])  # a run may stall
     return levels

@@ -32,6 +32,10 @@ class CoarseningOptions:
     drop_below: float = option(
         0.25, "A graph of less than this share of the vertices at which coarsening ends is dropped "
         "again, and the one before is the coarsest.", min=0, max=1)
+    skip_above: float = option(
+        1.0, "A graph with more than this share of the arcs or pins of the finer one is no level, "
+        "unless it is the coarsest: to refine it would take as long as the finer one.",
+        above=0, max=1)
 
     def __post_init__(self) -> None:
         check_options(self)

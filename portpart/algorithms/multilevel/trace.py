@@ -116,12 +116,15 @@ class Trace:
         """So many initial partitions are refined, grown ones or METIS's."""
         self.starts = self.starts or {by: count}
 
-    def coarse_level(self, graph: EitherGraph) -> None:
-        """A coarser graph has been made."""
+    def coarse_level(self, graph: EitherGraph, instead: bool) -> None:
+        """A coarser graph has been made, which may take the place of the one before."""
         if self.cuts:
             return
         self._charge()
-        self.levels.append(_size(graph))
+        if instead:
+            self.levels[-1].update(_size(graph))
+        else:
+            self.levels.append(_size(graph))
         self._depth = len(self.levels) - 1
         self._tell("coarsening", len(self.levels) - 1)
 

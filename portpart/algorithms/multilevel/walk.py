@@ -174,7 +174,7 @@ def levels_of(problem: Problem, recipe: Recipe, seed: int,
         stop_at=options.coarsest_vertices(k) if recipe.stop_at is None else recipe.stop_at,
         stop_dense_at=options.coarsest_dense_vertices(k), max_kept=options.max_kept,
         on_level=problem.trace.coarse_level, contraction=recipe.contraction,
-        drop_below=options.drop_below,
+        drop_below=options.drop_below, skip_above=options.skip_above,
     )
 
 
