@@ -24,7 +24,7 @@ from portpart.backends.language import (
 )
 from portpart.graphs.rows import Csr, degree_of
 
-ONE_OF = 4
+ONE_OF = 2
 """Where all that want to move are too many, one of so many may in a propagation."""
 
 

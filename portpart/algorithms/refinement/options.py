@@ -31,7 +31,7 @@ class RefinementOptions:
     until_balanced: bool = option(
         False, "Whether a block that was too heavy takes nobody until all blocks are within their "
         "limits, and iterations on the way there do not count as without progress.  Where "
-        "propagation leaves an eighth of all weight too much, a quarter of those that want to may "
+        "propagation leaves an eighth of all weight too much, half of those that want to may "
         "move at a time from then on.")
 
     def __post_init__(self) -> None:
