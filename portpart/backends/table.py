@@ -55,9 +55,9 @@ class Table:
         Gives the address of an array, or refuses it.
     """
 
-    _CONSTANT, _OWN_ADDRESS, _BEHIND, _MEETING, _FIRST_SLOT = 0, 1, 2, 3, 5
-    """Sources: nothing, where the table begins, where its words stand, where all blocks of a GPU
-    meet, in this run and the next one; then the slots."""
+    _CONSTANT, _OWN_ADDRESS, _BEHIND, _FIRST_SLOT = 0, 1, 2, 5
+    """Sources: nothing, where the table begins, where its words stand; behind where all blocks of a
+    GPU meet (`cuda/words.py`) the slots."""
 
     def __init__(self, slots: Iterable[Slot], address: Callable[[Any], int] = address_of) -> None:
         slots = list(slots)

@@ -139,6 +139,19 @@ def test_the_table_of_a_program_takes_of_what_there_is():
         check_program(program_of("long", launches * 300))
 
 
+def test_a_program_is_given_no_more_than_a_launch_takes():
+    def bound_to(number):
+        program = Program("many")
+        for each in range(number):
+            program.parallel_for(1, bytes_of_size(8), program.array(f"result{each}", np.uint8),
+                                 team=256)
+        return program
+
+    check_program(bound_to(507))
+    with pytest.raises(KernelTypeError, match="'many' is given 4104 bytes"):
+        check_program(bound_to(508))
+
+
 def program_of(name, launches):
     program = Program(name)
     result = program.array("result", np.uint8)

@@ -1,4 +1,4 @@
-"""Shared memory of a block: whether the team arrays of kernels and programs fit."""
+"""Shared memory of a block, and arguments of a launch: whether kernels and programs fit."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from portpart.backends.language.team_arrays import (
     shared_arrays,
 )
 from portpart.backends.program import Program
+from portpart.backends.table import Table
 from portpart.errors import KernelTypeError
+
+ARGUMENT_BYTES = 4096
+"""What a launch may be given on every device and by every driver."""
 
 
 def check_program(program: Program) -> None:
-    """Refuse a resident program that wants more shared memory than there is.
+    """Refuse a resident program that wants more shared memory, or arguments, than there is.
 
     Arrays of the same width, type, size and place in their kernels share memory.
 
@@ -34,6 +38,10 @@ def check_program(program: Program) -> None:
         raise KernelTypeError(f"the team arrays of program {program.name!r} take {needed} bytes of "
                               f"a block together, and beside its table of {table} bytes there are "
                               f"{room}; make them smaller or alike")
+    given = 8 * Table(program.used_slots()).sizes.values
+    if given > ARGUMENT_BYTES:
+        raise KernelTypeError(f"program {program.name!r} is given {given} bytes of addresses and "
+                              f"numbers, and a launch takes {ARGUMENT_BYTES}; bind fewer arrays")
 
 
 def check_width(kernel: CheckedFunction, team: int) -> None:

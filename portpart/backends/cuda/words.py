@@ -273,7 +273,8 @@ struct Stopwatch {
         last = now;
     }
 };
-// What a run is given, as an argument of its kernel.
+// What a run is given, as an argument of its kernel: at 1 where the plan of its table stands, at 2
+// its words, at 3 and 4 where all blocks meet, in this run and the next one.
 template <int N> struct Given { int64 words[N]; };
 #define PP_GIVEN(N) const __grid_constant__ pp::Given<N> given
 
