@@ -20,10 +20,10 @@ from portpart.algorithms.refinement.hub_pieces import clear_sums, sum_piece, tak
 from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
-    settling,
     touch_nets_of_moves,
     touch_nets_of_pieces,
 )
+from portpart.algorithms.refinement.net_settling import settling
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.nets import (
     nets_of,

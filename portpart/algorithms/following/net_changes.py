@@ -31,7 +31,7 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.algorithms.refinement.moves import mark_dirty
-from portpart.algorithms.refinement.net_moves import needs_refresh_near, settle_net, ties_pins
+from portpart.algorithms.refinement.net_settling import concerns_few, settle_net, ties_pins
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.interface import Array
@@ -232,7 +232,7 @@ def find_large(net, graph: NetRows, part):
 @cache
 def follow_net(price: DeviceFunction) -> Kernel:
     """The kernel for a price."""
-    settle = settle_net(price, needs_refresh_near)
+    settle = settle_net(price, concerns_few)
 
     @kernel
     def follow_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, run: Run):

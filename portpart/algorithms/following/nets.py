@@ -33,7 +33,8 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
 )
 from portpart.algorithms.objectives.total import find_sets
-from portpart.algorithms.refinement.net_moves import empty_lists, needs_refresh_near
+from portpart.algorithms.refinement.net_moves import empty_lists
+from portpart.algorithms.refinement.net_settling import concerns_few
 from portpart.algorithms.refinement.on_nets import OnNets
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
@@ -75,7 +76,7 @@ class EditedNets(EditedRows):
 class OnEditedNets(OnNets):
     """Label propagation on nets whose state is known and stays so."""
 
-    concerns: ClassVar[DeviceFunction] = needs_refresh_near
+    concerns: ClassVar[DeviceFunction] = concerns_few
 
     @property
     def name(self) -> str:

@@ -42,7 +42,7 @@ LOOKS_PER_ARC = 8
 """An arc of the vertex that moves takes as long as so many looks at keys."""
 
 NET_TEAM = 32
-"""Lanes that tell the pins of a net what it gains by them."""
+"""Lanes that tell the pins of nets what these gain by them, at most."""
 
 BISECTION_WORK = 8192
 """Rough work of one bisection, in light items: a few are worth a second thread."""
@@ -126,7 +126,7 @@ def _begin_keys(program: Program, run: Run, rule: GainRule, team: int) -> None:
         program.launch(run[Run.vertices_of_all], rule.begin_key, team=team)
     else:
         program.launch(run[Run.vertices_of_all], rule.begin_key)
-        program.launch(run[Run.nets_of_all], rule.add_gains, team=NET_TEAM)
+        program.launch(run[Run.net_groups], rule.add_gains, team=NET_TEAM)
 
 
 def _go_step_by_step(program: Program, run: Run, kernel: Callable[[GainRule, int], Kernel],

@@ -21,6 +21,7 @@ class Run(Words):
     # Work sizes.
     vertices_of_all: int  # vertices of all candidates together
     nets_of_all: int
+    net_groups: int  # groups of nets of all candidates
     splits_of_all: int  # bisections of this level, of all candidates
     attempts: int  # attempts at them
     candidates: int
@@ -42,6 +43,7 @@ class Run(Words):
     inherited_levels: int
     vertices: int
     nets: int
+    net_group: int  # nets that a team takes at a time
     blocks: int
     coarse_vertices: int
     grown_trials: int  # attempts at a bisection that is grown,

@@ -157,6 +157,37 @@ def store_large(net, state: PinState):
     """Set the sets of a net from its counters; else as `store_small`."""
     first = int64(state.row[net]) * state.words.blocks
     changed = int64(0)
+    if state.words.width == 1:
+        changed = store_counted_word(net, first, state)
+    else:
+        changed = store_counted_words(net, first, state)
+    return changed
+
+
+@device
+def store_counted_word(net, first, state: PinState):
+    """The same, where a word has all blocks: a lane looks at one of them."""
+    once = uint64(0)
+    alone = uint64(0)
+    for block in range(lane(), state.words.blocks, team_size()):
+        count = state.counts[first + block]
+        if count > 0:
+            once |= bit_of(block)
+        if count == 1:
+            alone |= bit_of(block)
+    once = uint64(team_sum(int64(once)))
+    alone = uint64(team_sum(int64(alone)))
+    changed = int64(0)
+    if lane() == 0:
+        changed = store_word(net, 0, once, alone, state)
+        state.spread[net] = int32(popcount(once))
+    return team_max(changed)
+
+
+@device
+def store_counted_words(net, first, state: PinState):
+    """The same, where it takes several: a lane looks at all blocks of one."""
+    changed = int64(0)
     spread = int64(0)
     for word in range(lane(), state.words.width, team_size()):
         once = uint64(0)

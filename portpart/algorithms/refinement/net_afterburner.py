@@ -15,6 +15,7 @@ from portpart.algorithms.objectives.net_ties import AT_ONCE
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
     NetRows,
+    bit_of,
     size_of_net,
 )
 from portpart.algorithms.refinement.net_turns import Turns
@@ -37,6 +38,7 @@ from portpart.backends.language import (
     team_last,
     team_scan,
     team_size,
+    team_sum,
     team_sync,
     uint64,
     value_or,
@@ -116,23 +118,32 @@ def shift_counters(first, here, there, graph: NetRows):
     return there
 
 
+@device
+def matters(v, critical, run: Run):
+    """Whether v has its best target, or is, in a critical block."""
+    here = bit_of(run.moves.part[v])
+    there = bit_of(max(0, int64(run.cache.best_target[v])))
+    return (here | there) & critical != 0
+
+
 @cache
 def who_joins(wants: DeviceFunction, in_line: DeviceFunction) -> DeviceFunction:
     """Device function for those who want to move, and where they stand."""
 
     @device
-    def joins_at(place, end, graph: NetRows, run: Run):
-        """1 if who stands there wants to move, else 0."""
+    def joins_at(place, end, critical, graph: NetRows, run: Run):
+        """1 if who stands there wants to move from or to a critical block, else 0."""
         v = in_line(min(place, end - 1), graph)
-        return int64(place < end) * int64(wants(v, run.moves, run.cache, run.level))
+        asks = wants(v, run.moves, run.cache, run.level)
+        return int64(place < end and matters(v, critical, run)) * int64(asks)
 
     @device
-    def who_joins(place, end, graph: NetRows, run: Run):
-        """A bit for each of the next AT_ONCE in line that wants to move; asked at once."""
-        joins_0 = joins_at(place, end, graph, run)
-        joins_1 = joins_at(place + 1, end, graph, run)
-        joins_2 = joins_at(place + 2, end, graph, run)
-        joins_3 = joins_at(place + 3, end, graph, run)
+    def who_joins(place, end, critical, graph: NetRows, run: Run):
+        """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
+        joins_0 = joins_at(place, end, critical, graph, run)
+        joins_1 = joins_at(place + 1, end, critical, graph, run)
+        joins_2 = joins_at(place + 2, end, critical, graph, run)
+        joins_3 = joins_at(place + 3, end, critical, graph, run)
         return uint64(joins_0 + 2 * joins_1 + 4 * joins_2 + 8 * joins_3)
 
     return who_joins
@@ -242,6 +253,24 @@ def burn_group(price: DeviceFunction) -> DeviceFunction:
     return burn_group
 
 
+@device
+def critical_blocks(first, graph: NetRows):
+    """A bit for each block of a net, whose counters are at `first`, that wanted moves may empty.
+
+    A move between others costs the net nothing, and matters to no other move.  Of more blocks than
+    a word has, all count as critical.  All lanes of a team together.
+    """
+    critical = uint64(0)
+    if graph.state.words.width == 1:
+        for block in range(lane(), graph.state.words.blocks, team_size()):
+            if graph.state.counts[first + block] <= graph.state.leaving[first + block]:
+                critical |= bit_of(block)
+        critical = uint64(team_sum(int64(critical)))
+    else:
+        critical = ~critical
+    return critical
+
+
 @cache
 def burn_line(price: DeviceFunction, wants: DeviceFunction,
               in_line: DeviceFunction) -> DeviceFunction:
@@ -249,12 +278,12 @@ def burn_line(price: DeviceFunction, wants: DeviceFunction,
     joining, listing, burn = who_joins(wants, in_line), list_group(in_line), burn_group(price)
 
     @device
-    def burn_line(net, end, movers: Movers, graph: NetRows, run: Run):
-        """Tell those in line that want to move, group by group.  All lanes of a team together."""
+    def burn_line(net, end, critical, movers: Movers, graph: NetRows, run: Run):
+        """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
         spread = int64(graph.state.spread[net])
         for base in range(int64(graph.nets.begin[net]), end, AT_ONCE * team_size()):
             place = base + AT_ONCE * lane()
-            joins = joining(place, end, graph, run)
+            joins = joining(place, end, critical, graph, run)
             until = team_scan(popcount(joins))
             total = team_last(until)
             number = until - popcount(joins)
@@ -271,7 +300,7 @@ def count_back(wants: DeviceFunction) -> DeviceFunction:
     """Device function for those who want to move."""
 
     @device
-    def count_back(net, first, own, graph: NetRows, run: Run):
+    def count_back(net, first, own, critical, graph: NetRows, run: Run):
         """Counters of a net are again what they were; `own` was that of the lane, if each has one.
 
         All lanes of a team together.
@@ -282,7 +311,7 @@ def count_back(wants: DeviceFunction) -> DeviceFunction:
         else:
             for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
                 v = graph.nets.pins[place]
-                if wants(v, run.moves, run.cache, run.level):
+                if wants(v, run.moves, run.cache, run.level) and matters(v, critical, run):
                     shift_counters(first, run.cache.best_target[v], run.moves.part[v], graph)
         return own
 
@@ -303,10 +332,11 @@ def burn_large_nets(price: DeviceFunction, wants: DeviceFunction, turns: Turns) 
         own = int32(0)
         if lane() < graph.state.words.blocks:
             own = graph.state.counts[first + lane()]
+        critical = critical_blocks(first, graph)
         end = line_up(net, graph, run)
         team_sync()
-        burn(net, end, movers, graph, run)
-        back(net, first, own, graph, run)
+        burn(net, end, critical, movers, graph, run)
+        back(net, first, own, critical, graph, run)
         if lane() == 0:
             graph.state.is_listed[net] = int32(0)
 

@@ -26,11 +26,10 @@ from portpart.algorithms.refinement.label_propagation import wants_to_move
 from portpart.algorithms.refinement.net_afterburner import burning
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
-    needs_refresh,
-    settling,
     touch_nets_of_moves,
     touch_nets_of_pieces,
 )
+from portpart.algorithms.refinement.net_settling import concerns_some, settling
 from portpart.algorithms.refinement.net_turns import Turns, turns_by
 from portpart.algorithms.refinement.net_wants import (
     announce,
@@ -64,7 +63,7 @@ class OnNets(MoveRule):
 
     wants: ClassVar[DeviceFunction] = wants_to_move
     agree: ClassVar[DeviceFunction] = lose_nothing
-    concerns: ClassVar[DeviceFunction] = needs_refresh
+    concerns: ClassVar[DeviceFunction] = concerns_some
 
     @property
     def name(self) -> str:

@@ -1,0 +1,192 @@
+"""Settling nets whose pins have moved: their sets of blocks, their costs, and whom that concerns.
+
+The sets of blocks of a net are made anew; if they change, the gains of its pins are out of date.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portpart.algorithms.objectives.net_sets import store_large, store_small
+from portpart.algorithms.objectives.net_ties import AT_ONCE
+from portpart.algorithms.objectives.pin_state import (
+    ALONE_CHANGED,
+    MAX_SMALL,
+    NetRows,
+    size_of_net,
+)
+from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.state import Level, Moves, Run
+from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
+    atomic_add,
+    atomic_load,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    team_array,
+    team_size,
+    team_sync,
+    value_or,
+)
+from portpart.primitives.reduce import STRIPES
+
+
+@device
+def block_after(v, moves: Moves, level: Level):
+    """The block of v when the moves are carried out; both are asked for at once."""
+    stays = moves.part[v]
+    goes = moves.target[v]
+    return goes if int64(moves.moved_in[v]) == level.iteration else stays
+
+
+@device
+def concerns_some(changed, row):
+    """Whether a net's sets change so that it concerns some of its pins only.
+
+    That is so if only the blocks with one pin change.  A net without counters does not know whom.
+    """
+    return changed == ALONE_CHANGED and row >= 0
+
+
+@device
+def concerns_few(changed, row):
+    """The same where few vertices are to be looked at: only pins in blocks that the net may come
+    to or leave by a move.
+    """
+    return row >= 0
+
+
+@cache
+def ties_pins(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+
+    @device
+    def ties_pins(spread):
+        """Whether a net that touches so many blocks ties a pin to any of them."""
+        below = max(int64(0), spread - 1)
+        return price(spread + 1) != price(spread) or price(spread) != price(below)
+
+    return ties_pins
+
+
+@device
+def asks_for_all(place, end, first, graph: NetRows, run: Run):
+    """1 if a pin is there that is not marked yet, else 0."""
+    v = pin_at(place, end, graph)
+    return int64(place < end) * int64(atomic_load(run.cache.dirty, v) == 0)
+
+
+@device
+def asks_for_some(place, end, first, graph: NetRows, run: Run):
+    """The same for pins of blocks with two pins of the net or less, whose counters are at `first`:
+    the one that is alone there now, or those of which one was.
+    """
+    v = pin_at(place, end, graph)
+    count = graph.state.counts[first + block_after(v, run.moves, run.level)]
+    return asks_for_all(place, end, first, graph, run) * int64(count <= 2)
+
+
+@device
+def pin_at(place, end, graph: NetRows):
+    """The pin at a place of a net that ends at `end`; behind it the last one, for no branch."""
+    return graph.nets.pins[min(place, end - 1)]
+
+
+@device
+def mark_if(asks, place, graph: NetRows, run: Run):
+    """Mark the pin there if it asks for it."""
+    if asks != 0:
+        mark_dirty(graph.nets.pins[place], run.cache, run.level)
+    return asks
+
+
+@cache
+def mark_pins(asks: DeviceFunction) -> DeviceFunction:
+    """Device function for the pins that ask to be marked."""
+
+    @device
+    def mark_pins(net, first, graph: NetRows, run: Run):
+        """Put pins of a net on the list of vertices to refresh; several of a lane ask at once."""
+        end = int64(graph.nets.end[net])
+        width = team_size()
+        for place in range(graph.nets.begin[net] + lane(), end, AT_ONCE * width):
+            asks_0 = asks(place, end, first, graph, run)
+            asks_1 = asks(place + width, end, first, graph, run)
+            asks_2 = asks(place + 2 * width, end, first, graph, run)
+            asks_3 = asks(place + 3 * width, end, first, graph, run)
+            mark_if(asks_0, place, graph, run)
+            mark_if(asks_1, place + width, graph, run)
+            mark_if(asks_2, place + 2 * width, graph, run)
+            mark_if(asks_3, place + 3 * width, graph, run)
+        return net
+
+    return mark_pins
+
+
+mark_all, mark_some = mark_pins(asks_for_all), mark_pins(asks_for_some)
+
+
+@cache
+def settle_net(price: DeviceFunction, concerns: DeviceFunction) -> DeviceFunction:
+    """Device function for a price, and for changes that concern some of the pins only."""
+    ties = ties_pins(price)
+
+    @device
+    def settle_net(net, spread_before, changed, graph: NetRows, run: Run):
+        """Account for what a net costs more, and mark its pins if their gains are out of date.
+
+        All lanes of a team together.
+        """
+        team_sync()
+        spread = int64(graph.state.spread[net])
+        if lane() == 0:
+            graph.state.is_listed[net] = int32(0)
+            change = price(spread) - price(spread_before)
+            if change != 0:
+                change *= 2 * value_or(graph.nets.weights, net, 1)
+                atomic_add(run.moves.cost_sums, int64(net) % STRIPES, change)
+        if changed != 0 and (ties(spread_before) or ties(spread)):
+            row = int64(graph.state.row[net])
+            if concerns(changed, row):
+                mark_some(net, row * graph.state.words.blocks, graph, run)
+            else:
+                mark_all(net, row, graph, run)
+        return changed
+
+    return settle_net
+
+
+@cache
+def settling(price: DeviceFunction,
+             concerns: DeviceFunction = concerns_some) -> tuple[Kernel, Kernel]:
+    """The kernels for a price: for nets without counters, and for those with them."""
+    settle = settle_net(price, concerns)
+
+    @kernel
+    def settle_small_net(i, graph: NetRows, run: Run):
+        """Make the sets of net i of the list anew, from the blocks of its pins."""
+        blocks = team_array(int32, MAX_SMALL)
+        net = graph.state.small_list[i]
+        size = size_of_net(net, graph.nets)
+        begin = int64(graph.nets.begin[net])
+        spread = int64(graph.state.spread[net])
+        for j in range(lane(), size, team_size()):
+            blocks[j] = block_after(graph.nets.pins[begin + j], run.moves, run.level)
+        team_sync()
+        changed = store_small(net, size, blocks, graph)
+        settle(net, spread, changed, graph, run)
+
+    @kernel
+    def settle_large_net(i, graph: NetRows, run: Run):
+        """Make the sets of net i of the list anew, from its counters."""
+        net = graph.state.large_list[i]
+        spread = int64(graph.state.spread[net])
+        team_sync()
+        changed = store_large(net, graph.state)
+        settle(net, spread, changed, graph, run)
+
+    return settle_small_net, settle_large_net
