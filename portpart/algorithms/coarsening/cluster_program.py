@@ -49,6 +49,8 @@ class Surroundings(NamedTuple):
         What differs from `SCRATCH`.
     total : int or None
         What ratings compare with.
+    lanes : int
+        Lanes that a vertex is worth where all wish.
     """
 
     records: dict[str, Record | Words]
@@ -56,6 +58,7 @@ class Surroundings(NamedTuple):
     team: int
     scratch: Mapping[str, WorkRecord] = MappingProxyType({})
     total: int | None = None
+    lanes: int = 1
 
 
 class Wishing(Protocol):

@@ -87,7 +87,8 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
          label is not None),
         lambda: _record(records, around, options, wishing, one_lane=space.widest_team == 1),
     )
-    executable.run({**records, "count": clusters.count}, n + ISOLATED_KEYS, around.sizes)
+    executable.run({**records, "count": clusters.count}, around.lanes * (n + ISOLATED_KEYS),
+                   around.sizes)
     return clusters
 
 

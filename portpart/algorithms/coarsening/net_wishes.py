@@ -37,6 +37,9 @@ MAX_SUM = 2**62
 WORK = 32
 """What a vertex is worth on a CPU, in light items."""
 
+WIDE_TEAM, NARROW_TEAM = 256, 32
+"""Lanes for a vertex that looks at very many pins, and for all others."""
+
 
 @dataclass(frozen=True)
 class NetWishes:
@@ -68,7 +71,7 @@ class NetWishes:
         return Surroundings(
             {"graph": graph, "rated": rated.replaced(far=far)},
             FineSizes(n, slots, n, np.dtype(np.int64), hypergraph.net_offsets.dtype), 1,
-            {"list_0": lists, "list_1": lists})
+            {"list_0": lists, "list_1": lists}, lanes=NARROW_TEAM)
 
     def among_single(self, recording: Recording) -> None:
         """Vertices may have several nets in common: the same as later."""
@@ -89,10 +92,10 @@ def launches(listed: Any, lengths: Any, one_lane: bool,
              best: DeviceFunction = BY_WEIGHT) -> list[tuple[Element, Kernel, int, dict[str, Any]]]:
     """Over whom, which kernel with how many lanes, and its arguments, for all on the lists."""
     slots = SLOTS[np.dtype(np.int64).itemsize]
-    ranges = [(lengths.active, listed.active, 256, -1, NO_DEGREE)]
+    ranges = [(lengths.active, listed.active, WIDE_TEAM, -1, NO_DEGREE)]
     if not one_lane:
-        ranges = [(lengths.wide, listed.wide, 256, MAX_ROW, NO_DEGREE),
-                  (lengths.active, listed.active, 32, -1, MAX_ROW)]
+        ranges = [(lengths.wide, listed.wide, WIDE_TEAM, MAX_ROW, NO_DEGREE),
+                  (lengths.active, listed.active, NARROW_TEAM, -1, MAX_ROW)]
     return [(count, wish_by_nets(slots[team], team, best), team,
              {"listed": vertices, "above": above, "max_degree": max_degree, "work": WORK})
             for count, vertices, team, above, max_degree in ranges]

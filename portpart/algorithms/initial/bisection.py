@@ -41,8 +41,8 @@ MIN_WIDE = 512
 LOOKS_PER_ARC = 8
 """An arc of the vertex that moves takes as long as so many looks at keys."""
 
-NET_TEAM = 32
-"""Lanes that tell the pins of nets what these gain by them, at most."""
+NET_TEAM, LARGE_NET_TEAM = 8, 32
+"""Lanes that tell the pins of a net of few or of many what it gains by them."""
 
 BISECTION_WORK = 8192
 """Rough work of one bisection, in light items: a few are worth a second thread."""
@@ -125,8 +125,11 @@ def _begin_keys(program: Program, run: Run, rule: GainRule, team: int) -> None:
     if rule.add_gains is None:
         program.launch(run[Run.vertices_of_all], rule.begin_key, team=team)
     else:
+        of_small, of_large = rule.add_gains
         program.launch(run[Run.vertices_of_all], rule.begin_key)
-        program.launch(run[Run.net_groups], rule.add_gains, team=NET_TEAM)
+        with program.side_by_side():
+            program.launch(run[Run.nets_of_all], of_small, team=NET_TEAM)
+            program.launch(run[Run.net_groups], of_large, team=LARGE_NET_TEAM)
 
 
 def _go_step_by_step(program: Program, run: Run, kernel: Callable[[GainRule, int], Kernel],

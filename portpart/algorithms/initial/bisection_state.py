@@ -43,7 +43,6 @@ class Run(Words):
     inherited_levels: int
     vertices: int
     nets: int
-    net_group: int  # nets that a team takes at a time
     blocks: int
     coarse_vertices: int
     grown_trials: int  # attempts at a bisection that is grown,

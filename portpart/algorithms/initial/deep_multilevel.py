@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from portpart.algorithms.initial.arc_gains import ARCS
-from portpart.algorithms.initial.bisection import NET_TEAM, record_bisection, splits_of
+from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.bisection_state import (
     Candidates,
     Handover,
@@ -24,6 +24,7 @@ from portpart.algorithms.initial.bisection_state import (
 )
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
 from portpart.algorithms.initial.net_gains import NETS
+from portpart.algorithms.initial.net_keys import GROUP_OF_NETS
 from portpart.algorithms.initial.net_prices import PRICE, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.order_by_section import order_by_section
@@ -115,7 +116,7 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
         run.candidates = options.candidates_on(depth)
         run.vertices_of_all = run.candidates * run.vertices
         run.nets_of_all = run.candidates * run.nets
-        run.net_groups = -(-run.nets_of_all // run.net_group)
+        run.net_groups = -(-run.nets_of_all // GROUP_OF_NETS)
         run.grown_trials, run.refined_trials = options.trials, options.refined_trials
         run.passes = options.passes if depth > 0 else options.finest_passes
         run.stall_limit = options.stall_limit
@@ -134,7 +135,6 @@ def _run_on(graph: Graph | Hypergraph) -> Run:
     run = Run.zeros()
     run.vertices, run.degree = graph.num_vertices, int(seen_by_vertex(graph))
     run.nets = graph.num_nets if isinstance(graph, Hypergraph) else 0
-    run.net_group = min(NET_TEAM, graph.space.widest_team)
     total = (graph.total_arc_weight if isinstance(graph, Graph) else
              4 * PRICE * graph.total_net_weight)
     run.key_bits = max(1, (graph.num_vertices - 1).bit_length())

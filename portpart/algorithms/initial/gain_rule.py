@@ -33,9 +33,10 @@ class GainRule:
     take_back : DeviceFunction
         ``take_back(made, kept, again, bisection, graph, candidates, attempts)``: undoes all moves
         but the first `kept`; keys follow if they are used `again`.
-    add_gains : Kernel, optional
-        ``add_gains(i, graph, candidates, attempts, run)``: adds to keys and cuts what net i of all
-        candidates does, where vertices of many nets would be much work for a team.
+    add_gains : tuple of Kernel, optional
+        ``add(i, graph, candidates, attempts, run)``: add to keys and cuts what net i of all
+        candidates does, if it has few pins, and what those of many pins in group i do; where
+        vertices of many nets would be much work for a team.
     shares : bool
         Whether `follow` needs the scratch memory of `Working`.
     """
@@ -46,7 +47,7 @@ class GainRule:
     begin_key: Kernel
     follow: DeviceFunction
     take_back: DeviceFunction
-    add_gains: Kernel | None = None
+    add_gains: tuple[Kernel, Kernel] | None = None
     shares: bool = False
 
     def scratch(self, team: int) -> int:

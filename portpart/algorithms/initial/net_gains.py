@@ -5,7 +5,11 @@ from __future__ import annotations
 from portpart.algorithms.initial.bisection_state import Candidates, Run
 from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, turn_gain
 from portpart.algorithms.initial.gain_rule import GainRule
-from portpart.algorithms.initial.net_keys import add_net_gains, begin_net_key
+from portpart.algorithms.initial.net_keys import (
+    add_gains_of_large_nets,
+    add_gains_of_small_net,
+    begin_net_key,
+)
 from portpart.algorithms.initial.net_moves import follow_nets
 from portpart.algorithms.initial.net_prices import Incidence, cost_of, gain_of
 from portpart.backends.language import device, int8, int64, lane, team_size, team_sync
@@ -75,5 +79,5 @@ def take_back_nets(made, kept, again, bisection: Bisection, graph: Incidence,
 
 
 NETS = GainRule("nets", nets_inside, pull_of_nets, begin_net_key, follow_nets, take_back_nets,
-                add_net_gains, shares=True)
+                (add_gains_of_small_net, add_gains_of_large_nets), shares=True)
 """For hypergraphs."""

@@ -1,7 +1,7 @@
 """First keys of the vertices of a hypergraph: what its nets gain by moves as a bisection begins.
 
 Every net tells its pins, so that no vertex of many nets is the work of few lanes.  Most nets have
-few pins, which one lane compares with each other; those of the others are counted by a team.
+few pins, which are compared with each other; those of the others are counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
-    lane_array,
     team_array,
     team_atomic_add,
     team_size,
@@ -29,26 +28,23 @@ from portpart.backends.language import (
     uint64,
 )
 
-FEW = 8
-"""Pins that one lane compares with each other, at most."""
+MAX_COMPARED = 32
+"""Pins of a net that are compared with each other, at most."""
 
 COUNTED = 64
-"""Blocks whose pins a team counts at a time."""
+"""Blocks whose pins of a net are counted at a time."""
+
+GROUP_OF_NETS = 16
+"""Nets that a team looks through for those of many pins."""
 
 CODES = 2 * COUNTED
 """What `code_of` may say of pins there."""
 
 
-class Codes(Record):
-    """What `code_of` says of each pin of a net of few, in memory of a lane."""
+class Known(Record):
+    """What a team knows of a net, in scratch memory: `code_of` of each pin, or pins by code."""
 
     codes: Array
-
-
-class Counts(Record):
-    """How many pins of a net have each code, in memory of a team."""
-
-    counts: Array
 
 
 @kernel
@@ -91,53 +87,60 @@ def tell_cut(block, beside, across, net, base, graph: Incidence, attempts: Attem
     return cut
 
 
-@device
-def tell_by_lane(net, base, known: Codes, graph: Incidence, candidates: Candidates,
-                 attempts: Attempts, run: Run):
-    """Tell the pins of a net of few; the first one in a bisection adds the cut.  One lane."""
-    size = size_of(net, graph)
+@kernel
+def add_gains_of_small_net(i, graph: Incidence, candidates: Candidates, attempts: Attempts,
+                           run: Run):
+    """Add what net i of all candidates gains by its few pins to their keys, and what it is cut.
+
+    The first pin in a bisection adds the cut.
+    """
+    codes = team_array(int32, MAX_COMPARED)
+    net = i % run.nets
+    base = i // run.nets * run.vertices
     begin = int64(graph.nets.begin[net])
-    for j in range(size):
-        known.codes[j] = code_of(begin + j, base, graph, candidates, attempts)
-    for j in range(size):
-        mine = known.codes[j]
-        beside = int64(-1)  # the pin itself is met, too
-        across = int64(0)
-        before = int64(0)
-        for other in range(size):
-            found = known.codes[other]
-            beside += int64(found == mine)
-            across += int64(found ^ 1 == mine)
-            before += int64(found >> 1 == mine >> 1 and other < j)
-        tell_key(begin + j, base, beside, across, net, graph, candidates, attempts, run)
-        if before == 0:
-            tell_cut(mine >> 1, beside, across, net, base, graph, attempts, run)
-    return size
+    size = size_of(net, graph)
+    if size <= MAX_COMPARED:
+        for j in range(lane(), size, team_size()):
+            codes[j] = int32(code_of(begin + j, base, graph, candidates, attempts))
+        team_sync()
+        for j in range(lane(), size, team_size()):
+            mine = int64(codes[j])
+            beside = int64(-1)  # the pin itself is met, too
+            across = int64(0)
+            before = int64(0)
+            for other in range(size):
+                found = int64(codes[other])
+                beside += int64(found == mine)
+                across += int64(found ^ 1 == mine)
+                before += int64(found >> 1 == mine >> 1 and other < j)
+            tell_key(begin + j, base, beside, across, net, graph, candidates, attempts, run)
+            if before == 0:
+                tell_cut(mine >> 1, beside, across, net, base, graph, attempts, run)
 
 
 @device
-def tell_blocks(low, net, base, known: Counts, graph: Incidence, candidates: Candidates,
+def tell_blocks(low, net, base, known: Known, graph: Incidence, candidates: Candidates,
                 attempts: Attempts, run: Run):
     """Tell the pins of a net in COUNTED blocks from `low` on.  All lanes of a team together."""
     begin = int64(graph.nets.begin[net])
     end = int64(graph.nets.end[net])
     for code in range(lane(), CODES, team_size()):
-        known.counts[code] = int32(0)
+        known.codes[code] = int32(0)
     team_sync()
     for place in range(begin + lane(), end, team_size()):
         code = code_of(place, base, graph, candidates, attempts) - 2 * low
         if code >= 0 and code < CODES:
-            team_atomic_add(known.counts, code, 1)
+            team_atomic_add(known.codes, code, 1)
     team_sync()
     for place in range(begin + lane(), end, team_size()):
         code = code_of(place, base, graph, candidates, attempts) - 2 * low
         if code >= 0 and code < CODES:
-            beside = int64(known.counts[code]) - 1
-            across = int64(known.counts[code ^ 1])
+            beside = int64(known.codes[code]) - 1
+            across = int64(known.codes[code ^ 1])
             tell_key(place, base, beside, across, net, graph, candidates, attempts, run)
     for block in range(lane(), COUNTED, team_size()):
-        beside = int64(known.counts[2 * block])
-        across = int64(known.counts[2 * block + 1])
+        beside = int64(known.codes[2 * block])
+        across = int64(known.codes[2 * block + 1])
         if beside > 0:
             tell_cut(low + block, beside - 1, across, net, base, graph, attempts, run)
     team_sync()
@@ -145,27 +148,19 @@ def tell_blocks(low, net, base, known: Counts, graph: Incidence, candidates: Can
 
 
 @kernel
-def add_net_gains(i, graph: Incidence, candidates: Candidates, attempts: Attempts, run: Run):
-    """Add what nets of group i gain by their pins to the keys of these, and what they are cut.
-
-    Nets of all candidates.  Each lane has one of few pins; for the others they work together.
-    """
-    known = Codes(lane_array(int64, FEW))
-    counted = Counts(team_array(int32, CODES))
-    first = i * run.net_group
-    mine = first + lane()
-    together = int64(0)
-    if lane() < run.net_group and mine < run.nets_of_all:
-        net = mine % run.nets
-        if size_of(net, graph) <= FEW:
-            base = mine // run.nets * run.vertices
-            tell_by_lane(net, base, known, graph, candidates, attempts, run)
-        else:
-            together = int64(1) << lane()
-    together = team_sum(together)
-    while together != 0:
-        each = first + ctz(uint64(together))
+def add_gains_of_large_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts,
+                            run: Run):
+    """The same for the nets of many pins in group i, which a team takes in turn."""
+    known = Known(codes=team_array(int32, CODES))
+    first = i * GROUP_OF_NETS
+    large = int64(0)
+    for j in range(lane(), min(GROUP_OF_NETS, run.nets_of_all - first), team_size()):
+        if size_of((first + j) % run.nets, graph) > MAX_COMPARED:
+            large |= int64(1) << j
+    large = team_sum(large)
+    while large != 0:
+        each = first + ctz(uint64(large))
         base = each // run.nets * run.vertices
         for low in range(0, run.blocks, COUNTED):
-            tell_blocks(low, each % run.nets, base, counted, graph, candidates, attempts, run)
-        together &= together - 1
+            tell_blocks(low, each % run.nets, base, known, graph, candidates, attempts, run)
+        large &= large - 1

@@ -44,9 +44,6 @@ CAPACITY = BITS
 AT_ONCE = 4
 """Nets or pins that a lane of several asks for at once, as each access takes very long."""
 
-WARP = 32
-"""Lanes that work in step, at most."""
-
 STAYING, BOTH_KINDS = BITS, 2 * BITS
 """Where the ties of nets that stay begin, if they are added up apart, and where they end."""
 
@@ -110,30 +107,16 @@ def weight_at(place, end, net, graph: NetRows):
     return int64(place < end) * value_or(graph.nets.weights, net, 1)
 
 
-@device
-def turned(blocks, places):
-    """A word of blocks, its bits so many places lower; the lowest ones come in at the top."""
-    return (blocks >> uint64(places)) | (blocks << uint64((BITS - places) & (BITS - 1)))
-
-
-@device
-def first_turn(num_blocks):
-    """The block that a lane begins with: lanes that work in step begin far from each other."""
-    together = min(WARP, team_size())
-    return lane() % together * num_blocks // together
-
-
 @cache
 def add_to_blocks(price: DeviceFunction, apart: bool) -> DeviceFunction:
     """Device function for a price, and whether ties of nets that stay are added apart."""
 
     @device
-    def add_to_blocks(blocks, alone, weight, bit, turn, first, ties: Ties):
+    def add_to_blocks(blocks, alone, weight, bit, first, ties: Ties):
         """Add what a net of this weight and these blocks ties to those where others are.
 
         Except to the vertex's own, which has this bit: what it ties to that is returned, and is 0
-        unless the net stays.  `alone` is that bit if no other pin is there, else 0.  A lane begins
-        with block number `turn`: lanes that added to the same one would wait for each other.
+        unless the net stays.  `alone` is that bit if no other pin is there, else 0.
         """
         others = popcount(uint64(blocks & ~alone))
         tie = (price(others + 1) - price(others)) * weight
@@ -141,10 +124,9 @@ def add_to_blocks(price: DeviceFunction, apart: bool) -> DeviceFunction:
         if apart:
             offset += STAYING * int64(alone == 0)
         left = uint64(blocks & ~bit)
-        if tie != 0 and left != 0:
-            left = turned(left, turn)
+        if tie != 0:
             while left != 0:
-                team_atomic_add(ties.weights, offset + ((ctz(left) + turn) & (BITS - 1)), tie)
+                team_atomic_add(ties.weights, offset + ctz(left), tie)
                 left &= left - uint64(1)
         return tie * int64(alone == 0)
 
@@ -173,9 +155,8 @@ def add_ties_of_one_word(price: DeviceFunction, apart: bool) -> DeviceFunction:
                 net = int64(graph.targets[place])
                 weight = value_or(graph.nets.weights, net, 1)
                 alone = graph.state.sets[2 * net + 1] & bit
-                staying += add(graph.state.sets[2 * net], alone, weight, bit, 0, first, ties)
+                staying += add(graph.state.sets[2 * net], alone, weight, bit, first, ties)
         else:
-            turn = first_turn(graph.state.words.blocks)
             for place in range(begin + lane(), end, AT_ONCE * width):
                 net_0 = net_at(place, end, graph)
                 net_1 = net_at(place + width, end, graph)
@@ -193,10 +174,10 @@ def add_ties_of_one_word(price: DeviceFunction, apart: bool) -> DeviceFunction:
                 weight_1 = weight_at(place + width, end, net_1, graph)
                 weight_2 = weight_at(place + 2 * width, end, net_2, graph)
                 weight_3 = weight_at(place + 3 * width, end, net_3, graph)
-                staying += add(blocks_0, alone_0, weight_0, bit, turn, first, ties)
-                staying += add(blocks_1, alone_1, weight_1, bit, turn, first, ties)
-                staying += add(blocks_2, alone_2, weight_2, bit, turn, first, ties)
-                staying += add(blocks_3, alone_3, weight_3, bit, turn, first, ties)
+                staying += add(blocks_0, alone_0, weight_0, bit, first, ties)
+                staying += add(blocks_1, alone_1, weight_1, bit, first, ties)
+                staying += add(blocks_2, alone_2, weight_2, bit, first, ties)
+                staying += add(blocks_3, alone_3, weight_3, bit, first, ties)
         if staying != 0:
             offset = int64(first)
             if apart:

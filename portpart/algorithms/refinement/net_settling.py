@@ -44,20 +44,20 @@ def block_after(v, moves: Moves, level: Level):
 
 
 @device
-def concerns_some(changed, row):
-    """Whether a net's sets change so that it concerns some of its pins only.
+def concerns_some(changed):
+    """Whether the sets of a net with counters change so that it concerns some of its pins only.
 
-    That is so if only the blocks with one pin change.  A net without counters does not know whom.
+    That is so if only the blocks with one pin change.
     """
-    return changed == ALONE_CHANGED and row >= 0
+    return changed == ALONE_CHANGED
 
 
 @device
-def concerns_few(changed, row):
+def concerns_few(changed):
     """The same where few vertices are to be looked at: only pins in blocks that the net may come
     to or leave by a move.
     """
-    return row >= 0
+    return True
 
 
 @cache
@@ -127,7 +127,15 @@ def mark_pins(asks: DeviceFunction) -> DeviceFunction:
     return mark_pins
 
 
-mark_all, mark_some = mark_pins(asks_for_all), mark_pins(asks_for_some)
+mark_many, mark_some = mark_pins(asks_for_all), mark_pins(asks_for_some)
+
+
+@device
+def mark_few(net, graph: NetRows, run: Run):
+    """Put all pins of a net of few on that list."""
+    for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+        mark_dirty(graph.nets.pins[place], run.cache, run.level)
+    return net
 
 
 @cache
@@ -151,10 +159,12 @@ def settle_net(price: DeviceFunction, concerns: DeviceFunction) -> DeviceFunctio
                 atomic_add(run.moves.cost_sums, int64(net) % STRIPES, change)
         if changed != 0 and (ties(spread_before) or ties(spread)):
             row = int64(graph.state.row[net])
-            if concerns(changed, row):
+            if row < 0:
+                mark_few(net, graph, run)
+            elif concerns(changed):
                 mark_some(net, row * graph.state.words.blocks, graph, run)
             else:
-                mark_all(net, row, graph, run)
+                mark_many(net, row, graph, run)
         return changed
 
     return settle_net
