@@ -123,7 +123,7 @@ def add_to_blocks(price: DeviceFunction, apart: bool) -> DeviceFunction:
         offset = int64(first)
         if apart:
             offset += STAYING * int64(alone == 0)
-        left = uint64(blocks & ~bit)
+        left = uint64(blocks ^ (blocks & bit))
         if tie != 0:
             while left != 0:
                 team_atomic_add(ties.weights, offset + ctz(left), tie)
