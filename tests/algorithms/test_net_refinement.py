@@ -15,7 +15,7 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
 )
 from portpart.algorithms.objectives.total import net_values, total_cost
-from portpart.algorithms.refinement.net_afterburner import MAX_GROUP
+from portpart.algorithms.refinement.large_net_afterburner import MAX_GROUP
 from portpart.algorithms.refinement.on_nets import rule_for
 from portpart.algorithms.refinement.program import Widths
 from portpart.algorithms.refinement.refiner import Refiner

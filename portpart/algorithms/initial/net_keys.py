@@ -34,7 +34,7 @@ MAX_COMPARED = 32
 COUNTED = 64
 """Blocks whose pins of a net are counted at a time."""
 
-GROUP_OF_NETS = 16
+GROUP_OF_NETS = 4
 """Nets that a team looks through for those of many pins."""
 
 CODES = 2 * COUNTED

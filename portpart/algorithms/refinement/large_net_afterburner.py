@@ -1,0 +1,275 @@
+"""The afterburner for nets of many pins, which have counters (`net_afterburner.py`).
+
+A team makes their moves group by group, in the counters, which come back in the end.  Only moves
+from or to blocks that may lose all pins, or have none, tell anything.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from portpart.algorithms.objectives.net_ties import AT_ONCE
+from portpart.algorithms.objectives.pin_state import (
+    NetRows,
+    bit_of,
+)
+from portpart.algorithms.refinement.net_turns import Turns
+from portpart.algorithms.refinement.state import Run
+from portpart.backends.language import (
+    DeviceFunction,
+    Kernel,
+    Record,
+    atomic_add,
+    ctz,
+    device,
+    int32,
+    int64,
+    kernel,
+    lane,
+    popcount,
+    team_array,
+    team_atomic_add,
+    team_last,
+    team_scan,
+    team_size,
+    team_sum,
+    team_sync,
+    uint64,
+    value_or,
+)
+
+MAX_GROUP = 128
+"""Moves of a large net that a team makes at once: each lane looks at those before its own."""
+
+
+@cache
+def tell_gain(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+
+    @device
+    def tell_gain(v, net, spread, step, graph: NetRows):
+        """Tell v that by its move the net, of this spread, touches so many blocks more."""
+        gain = price(spread) - price(spread + step)
+        if gain != 0:
+            gain *= value_or(graph.nets.weights, net, 1)
+            atomic_add(graph.state.after, v, gain)
+        return gain
+
+    return tell_gain
+
+
+@device
+def step_of(there_now, here_now):
+    """How many blocks more a net touches by a move between blocks with so many of its pins."""
+    return int64(there_now == 0) - int64(here_now == 1)
+
+
+class Movers(Record):
+    """A group of a net's pins that want to move: from where to where they do."""
+
+    left: Any
+    reached: Any
+
+
+@device
+def group_size():
+    """Pins of a group, at most."""
+    return min(MAX_GROUP, team_size())
+
+
+@device
+def step_in_group(j, movers: Movers, first, graph: NetRows):
+    """The same for mover j of a group of pins, from the counters before any of these moves."""
+    here = movers.left[j]
+    there = movers.reached[j]
+    here_now = int64(graph.state.counts[first + here])
+    there_now = int64(graph.state.counts[first + there])
+    for other in range(j):
+        left = movers.left[other]
+        reached = movers.reached[other]
+        here_now += int64(reached == here) - int64(left == here)
+        there_now += int64(reached == there) - int64(left == there)
+    return step_of(there_now, here_now)
+
+
+@device
+def shift_counters(first, here, there, graph: NetRows):
+    """Count a pin in block `there` that was counted in `here`."""
+    team_atomic_add(graph.state.counts, first + here, -1)
+    team_atomic_add(graph.state.counts, first + there, 1)
+    return there
+
+
+@device
+def matters(v, critical, run: Run):
+    """Whether v has its best target, or is, in a critical block."""
+    here = bit_of(run.moves.part[v])
+    there = bit_of(max(0, int64(run.cache.best_target[v])))
+    return (here | there) & critical != 0
+
+
+@cache
+def who_joins(wants: DeviceFunction, in_line: DeviceFunction) -> DeviceFunction:
+    """Device function for those who want to move, and where they stand."""
+
+    @device
+    def joins_at(place, end, critical, graph: NetRows, run: Run):
+        """1 if who stands there wants to move from or to a critical block, else 0."""
+        v = in_line(min(place, end - 1), graph)
+        asks = wants(v, run.moves, run.cache, run.level)
+        return int64(place < end and matters(v, critical, run)) * int64(asks)
+
+    @device
+    def who_joins(place, end, critical, graph: NetRows, run: Run):
+        """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
+        joins_0 = joins_at(place, end, critical, graph, run)
+        joins_1 = joins_at(place + 1, end, critical, graph, run)
+        joins_2 = joins_at(place + 2, end, critical, graph, run)
+        joins_3 = joins_at(place + 3, end, critical, graph, run)
+        return uint64(joins_0 + 2 * joins_1 + 4 * joins_2 + 8 * joins_3)
+
+    return who_joins
+
+
+@cache
+def list_group(in_line: DeviceFunction) -> DeviceFunction:
+    """Device function for who stands in line."""
+
+    @device
+    def list_group(joins, number, place, listed, graph: NetRows):
+        """List those of a lane that join, the first of whom is that number of the group."""
+        left = uint64(joins)
+        mine = int64(number)
+        while left != 0:
+            if mine >= 0 and mine < group_size():
+                listed[mine] = in_line(place + ctz(left), graph)
+            mine += 1
+            left &= left - uint64(1)
+        return mine
+
+    return list_group
+
+
+@cache
+def burn_group(price: DeviceFunction) -> DeviceFunction:
+    """Device function for a price."""
+    tell = tell_gain(price)
+
+    @device
+    def burn_group(count, net, spread, movers: Movers, graph: NetRows, run: Run):
+        """Tell the movers that `movers.left` lists, and count them where they want to be.
+
+        Returns how many blocks more the net touches then.  All lanes of a team together.
+        """
+        first = int64(graph.state.row[net]) * graph.state.words.blocks
+        team_sync()
+        v = int64(0)
+        moves = lane() < min(count, group_size())
+        if moves:
+            v = int64(movers.left[lane()])
+            movers.left[lane()] = run.moves.part[v]
+            movers.reached[lane()] = run.cache.best_target[v]
+        team_sync()
+        step = int64(0)
+        if moves:
+            step = step_in_group(lane(), movers, first, graph)
+        until = team_scan(step)
+        team_sync()
+        if moves:
+            tell(v, net, spread + until - step, step, graph)
+            shift_counters(first, movers.left[lane()], movers.reached[lane()], graph)
+        team_sync()
+        return team_last(until)
+
+    return burn_group
+
+
+@device
+def critical_blocks(first, graph: NetRows):
+    """A bit for each block of a net, whose counters are at `first`, that wanted moves may empty.
+
+    A move between others costs the net nothing, and matters to no other move.  Of more blocks than
+    a word has, all count as critical.  All lanes of a team together.
+    """
+    critical = uint64(0)
+    if graph.state.words.width == 1:
+        for block in range(lane(), graph.state.words.blocks, team_size()):
+            if graph.state.counts[first + block] <= graph.state.leaving[first + block]:
+                critical |= bit_of(block)
+        critical = uint64(team_sum(int64(critical)))
+    else:
+        critical = ~critical
+    return critical
+
+
+@cache
+def burn_line(price: DeviceFunction, wants: DeviceFunction,
+              in_line: DeviceFunction) -> DeviceFunction:
+    """Device function for a price, those who want to move, and where they stand."""
+    joining, listing, burn = who_joins(wants, in_line), list_group(in_line), burn_group(price)
+
+    @device
+    def burn_line(net, end, critical, movers: Movers, graph: NetRows, run: Run):
+        """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
+        spread = int64(graph.state.spread[net])
+        for base in range(int64(graph.nets.begin[net]), end, AT_ONCE * team_size()):
+            place = base + AT_ONCE * lane()
+            joins = joining(place, end, critical, graph, run)
+            until = team_scan(popcount(joins))
+            total = team_last(until)
+            number = until - popcount(joins)
+            for begin in range(0, total, group_size()):
+                listing(joins, number - begin, place, movers.left, graph)
+                spread += burn(total - begin, net, spread, movers, graph, run)
+        return spread
+
+    return burn_line
+
+
+@cache
+def count_back(wants: DeviceFunction) -> DeviceFunction:
+    """Device function for those who want to move."""
+
+    @device
+    def count_back(net, first, own, critical, graph: NetRows, run: Run):
+        """Counters of a net are again what they were; `own` was that of the lane, if each has one.
+
+        All lanes of a team together.
+        """
+        if graph.state.words.blocks <= team_size():
+            if lane() < graph.state.words.blocks:
+                graph.state.counts[first + lane()] = own
+        else:
+            for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+                v = graph.nets.pins[place]
+                if wants(v, run.moves, run.cache, run.level) and matters(v, critical, run):
+                    shift_counters(first, run.cache.best_target[v], run.moves.part[v], graph)
+        return own
+
+    return count_back
+
+
+@cache
+def burn_large_nets(price: DeviceFunction, wants: DeviceFunction, turns: Turns) -> Kernel:
+    """The kernel for nets with counters."""
+    burn, back, line_up = burn_line(price, wants, turns.in_line), count_back(wants), turns.line_up
+
+    @kernel
+    def burn_large_net(i, graph: NetRows, run: Run):
+        """Tell the pins of net i the same; its counters go along and come back."""
+        movers = Movers(left=team_array(int32, MAX_GROUP), reached=team_array(int32, MAX_GROUP))
+        net = graph.state.large_list[i]
+        first = int64(graph.state.row[net]) * graph.state.words.blocks
+        own = int32(0)
+        if lane() < graph.state.words.blocks:
+            own = graph.state.counts[first + lane()]
+        critical = critical_blocks(first, graph)
+        end = line_up(net, graph, run)
+        team_sync()
+        burn(net, end, critical, movers, graph, run)
+        back(net, first, own, critical, graph, run)
+        if lane() == 0:
+            graph.state.is_listed[net] = int32(0)
+
+    return burn_large_net
