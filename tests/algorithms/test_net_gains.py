@@ -48,6 +48,21 @@ def test_gains_stay_right_through_moves(space: ExecutionSpace, k: int, objective
     assert_gains_are_right(phases, hypergraph, objective)
 
 
+@pytest.mark.parametrize("objective", PRICES)
+def test_a_lonely_pin_of_a_large_net_hears_of_company(space: ExecutionSpace,
+                                                      objective: str) -> None:
+    """One more pin comes to its block, and goes again; the net touches the same blocks."""
+    hypergraph = hypergraph_of([list(range(100)), [98, 99], [0, 1]], 100, [5, 2, 1])
+    part = np.zeros(100, np.int32)
+    part[98:] = 1, 2
+    phases = NetPhases(space, hypergraph, part, 3, objective=net_objective(objective))
+    assert_gains_are_right(phases, hypergraph, objective)
+    for there in (1, 0):
+        phases.move(np.array([0]), np.array([there]))
+        phases.refresh()
+        assert_gains_are_right(phases, hypergraph, objective)
+
+
 def with_hubs(weighted: bool = False) -> Hypergraph:
     """Vertices of 2,600, 1,024 and 300 nets, one of 20 in no net of others, among 900."""
     random = np.random.default_rng(5)
