@@ -67,12 +67,11 @@ def code_of(place, base, graph: Incidence, candidates: Candidates, attempts: Att
 
 
 @device
-def tell_key(place, base, beside, across, net, graph: Incidence, candidates: Candidates,
-             attempts: Attempts, run: Run):
-    """Add what a net gains by a pin, beside and across which it has so many, to the pin's key."""
-    if beside + across > 0:
+def tell_key(place, base, gain, graph: Incidence, candidates: Candidates, attempts: Attempts,
+             run: Run):
+    """Add what a net gains by a pin to the pin's key."""
+    if gain != 0:
         w = base + graph.nets.pins[place]
-        gain = gain_of(beside, across, net, run.weight_shift, graph)
         atomic_add(attempts.key, base + candidates.place[w], gain * (int64(1) << run.key_bits))
     return place
 
@@ -113,7 +112,8 @@ def add_gains_of_small_net(i, graph: Incidence, candidates: Candidates, attempts
                 beside += int64(found == mine)
                 across += int64(found ^ 1 == mine)
                 before += int64(found >> 1 == mine >> 1 and other < j)
-            tell_key(begin + j, base, beside, across, net, graph, candidates, attempts, run)
+            gain = gain_of(beside, across, net, run.weight_shift, graph)
+            tell_key(begin + j, base, gain, graph, candidates, attempts, run)
             if before == 0:
                 tell_cut(mine >> 1, beside, across, net, base, graph, attempts, run)
 
@@ -137,7 +137,8 @@ def tell_blocks(low, net, base, known: Known, graph: Incidence, candidates: Cand
         if code >= 0 and code < CODES:
             beside = int64(known.codes[code]) - 1
             across = int64(known.codes[code ^ 1])
-            tell_key(place, base, beside, across, net, graph, candidates, attempts, run)
+            gain = gain_of(beside, across, net, run.weight_shift, graph)
+            tell_key(place, base, gain, graph, candidates, attempts, run)
     for block in range(lane(), COUNTED, team_size()):
         beside = int64(known.codes[2 * block])
         across = int64(known.codes[2 * block + 1])
