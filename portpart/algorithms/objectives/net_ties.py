@@ -112,21 +112,21 @@ def add_to_blocks(price: DeviceFunction, apart: bool) -> DeviceFunction:
     """Device function for a price, and whether ties of nets that stay are added apart."""
 
     @device
-    def add_to_blocks(blocks, alone, weight, bit, first, ties: Ties):
+    def add_to_blocks(blocks, alone, weight, first, ties: Ties):
         """Add what a net of this weight and these blocks ties to those where others are.
 
-        Except to the vertex's own, which has this bit: what it ties to that is returned, and is 0
-        unless the net stays.  `alone` is that bit if no other pin is there, else 0.
+        `alone` is the bit of the vertex's block if no other pin is there, else 0: the net stays.
+        Returns what it ties to each of them if it stays.
         """
-        others = popcount(uint64(blocks & ~alone))
+        left = uint64(blocks & ~alone)
+        others = popcount(left)
         tie = (price(others + 1) - price(others)) * weight
-        offset = int64(first)
+        place = int64(first)
         if apart:
-            offset += STAYING * int64(alone == 0)
-        left = uint64(blocks ^ (blocks & bit))
+            place += STAYING * int64(alone == 0)
         if tie != 0:
             while left != 0:
-                team_atomic_add(ties.weights, offset + ctz(left), tie)
+                team_atomic_add(ties.weights, place + ctz(left), tie)
                 left &= left - uint64(1)
         return tie * int64(alone == 0)
 
@@ -144,8 +144,7 @@ def add_ties_of_one_word(price: DeviceFunction, apart: bool) -> DeviceFunction:
 
         By its nets in the places begin ... end-1; block b is at first + b.  A lane of several asks
         for what it has to know of AT_ONCE nets before it adds any: atomics wait for all that was
-        asked before them, so nothing else would overlap.  Returns the ties of nets that stay, which
-        are those to `here`.
+        asked before them, so nothing else would overlap.  Returns the ties of nets that stay.
         """
         bit = bit_of(here)
         width = team_size()
@@ -155,7 +154,7 @@ def add_ties_of_one_word(price: DeviceFunction, apart: bool) -> DeviceFunction:
                 net = int64(graph.targets[place])
                 weight = value_or(graph.nets.weights, net, 1)
                 alone = graph.state.sets[2 * net + 1] & bit
-                staying += add(graph.state.sets[2 * net], alone, weight, bit, first, ties)
+                staying += add(graph.state.sets[2 * net], alone, weight, first, ties)
         else:
             for place in range(begin + lane(), end, AT_ONCE * width):
                 net_0 = net_at(place, end, graph)
@@ -174,15 +173,10 @@ def add_ties_of_one_word(price: DeviceFunction, apart: bool) -> DeviceFunction:
                 weight_1 = weight_at(place + width, end, net_1, graph)
                 weight_2 = weight_at(place + 2 * width, end, net_2, graph)
                 weight_3 = weight_at(place + 3 * width, end, net_3, graph)
-                staying += add(blocks_0, alone_0, weight_0, bit, first, ties)
-                staying += add(blocks_1, alone_1, weight_1, bit, first, ties)
-                staying += add(blocks_2, alone_2, weight_2, bit, first, ties)
-                staying += add(blocks_3, alone_3, weight_3, bit, first, ties)
-        if staying != 0:
-            offset = int64(first)
-            if apart:
-                offset += STAYING
-            team_atomic_add(ties.weights, offset + here, staying)
+                staying += add(blocks_0, alone_0, weight_0, first, ties)
+                staying += add(blocks_1, alone_1, weight_1, first, ties)
+                staying += add(blocks_2, alone_2, weight_2, first, ties)
+                staying += add(blocks_3, alone_3, weight_3, first, ties)
         return staying
 
     return add_ties_of_one_word

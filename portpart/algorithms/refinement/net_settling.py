@@ -110,7 +110,10 @@ def mark_pins(asks: DeviceFunction) -> DeviceFunction:
 
     @device
     def mark_pins(net, first, graph: NetRows, run: Run):
-        """Put pins of a net on the list of vertices to refresh; several of a lane ask at once."""
+        """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
+
+        Several pins of a lane ask at once.
+        """
         end = int64(graph.nets.end[net])
         width = team_size()
         for place in range(graph.nets.begin[net] + lane(), end, AT_ONCE * width):
@@ -159,12 +162,13 @@ def settle_net(price: DeviceFunction, concerns: DeviceFunction) -> DeviceFunctio
                 atomic_add(run.moves.cost_sums, int64(net) % STRIPES, change)
         if changed != 0 and (ties(spread_before) or ties(spread)):
             row = int64(graph.state.row[net])
+            first = row * graph.state.words.blocks
             if row < 0:
                 mark_few(net, graph, run)
             elif concerns(changed):
-                mark_some(net, row * graph.state.words.blocks, graph, run)
+                mark_some(net, first, graph, run)
             else:
-                mark_many(net, row, graph, run)
+                mark_many(net, first, graph, run)
         return changed
 
     return settle_net
