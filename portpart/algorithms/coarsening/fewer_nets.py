@@ -13,7 +13,6 @@ import numpy as np
 
 from portpart.algorithms.coarsening.net_contraction import merged_nets
 from portpart.algorithms.coarsening.options import NetOptions
-from portpart.algorithms.objectives.pin_state import MAX_SMALL
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     atomic_add,
@@ -35,6 +34,8 @@ from portpart.primitives.scan import offsets_from_counts
 MIN_SPARED = 0.05
 """From this share of repeated nets on they are merged before the first level is made."""
 
+WARP = 32
+
 NETS_A_PIN = 512
 """Nets that teams of a warp take up while one lane reads one pin: a lane should not be left alone
 with a net of many pins for longer than teams take for all nets."""
@@ -53,8 +54,8 @@ def _repeated(hypergraph: Hypergraph) -> int:
     space, m = hypergraph.space, hypergraph.num_nets
     digests: Array = space.empty(m, np.int64)
     team = team_for(hypergraph.num_pins / max(1, m))
-    if hypergraph.max_net_size > max(MAX_SMALL, m // NETS_A_PIN):
-        team = 32
+    if hypergraph.max_net_size > max(WARP, m // NETS_A_PIN):
+        team = WARP
     space.parallel_for(m, digest_net, hypergraph.nets, digests, team=team)
     digests.sort()
     found = space.zeros(1, np.int64)
