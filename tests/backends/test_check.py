@@ -6,10 +6,12 @@ import importlib
 import importlib.util
 import itertools
 import pkgutil
+import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -49,7 +51,8 @@ def load(folder: Path, source: str):
     path.write_text(HEADER + source)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with mock.patch.object(sys, "dont_write_bytecode", True):
+        spec.loader.exec_module(module)
     return module
 
 
@@ -244,10 +247,12 @@ def test_kernels_of_the_library_are_inside_the_language():
 
 
 def load_as_library(path: Path, text: str):
+    """A module of that text; bytecode of another text of the same second is not to be found."""
     path.write_text(text)
     spec = importlib.util.spec_from_file_location(f"portpart.{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with mock.patch.object(sys, "dont_write_bytecode", True):
+        spec.loader.exec_module(module)
     return module
 
 
