@@ -34,12 +34,6 @@ from portpart.primitives.scan import offsets_from_counts
 MIN_SPARED = 0.05
 """From this share of repeated nets on they are merged before the first level is made."""
 
-WARP = 32
-
-NETS_A_PIN = 512
-"""Nets that teams of a warp take up while one lane reads one pin: a lane should not be left alone
-with a net of many pins for longer than teams take for all nets."""
-
 
 def fewer_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
     """The hypergraph itself, or one with less nets where that pays.  Synchronises."""
@@ -54,8 +48,6 @@ def _repeated(hypergraph: Hypergraph) -> int:
     space, m = hypergraph.space, hypergraph.num_nets
     digests: Array = space.empty(m, np.int64)
     team = team_for(hypergraph.num_pins / max(1, m))
-    if hypergraph.max_net_size > max(WARP, m // NETS_A_PIN):
-        team = WARP
     space.parallel_for(m, digest_net, hypergraph.nets, digests, team=team)
     digests.sort()
     found = space.zeros(1, np.int64)
