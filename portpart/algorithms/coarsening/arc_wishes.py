@@ -16,7 +16,7 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     wish_by_row,
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
-    MAX_WARP,
+    ARCS_OF_LANE,
     Rounds,
     begin_single,
     empty_lists,
@@ -56,10 +56,11 @@ class ArcWishes:
     def among_single(self, recording: Recording) -> None:
         """No arcs have to be added up."""
         vertices, wish = recording.sizes.vertices, wish_among_single(self.by)
+        most = ARCS_OF_LANE * recording.team
         with recording.program.side_by_side():
             recording.launch(vertices, begin_single)
-            recording.launch(vertices, list_singles)
-            recording.launch(vertices, wish, team=recording.team, wide=None, max_degree=MAX_WARP)
+            recording.launch(vertices, list_singles, max_degree=most)
+            recording.launch(vertices, wish, team=recording.team, wide=None, max_degree=most)
         recording.launch(recording.lengths[0].wide, wish, team=256, max_degree=NO_DEGREE)
 
     def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:

@@ -25,8 +25,8 @@ from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
 from portpart.primitives.team_winner import NOBODY
 
-MAX_WARP = 1024
-"""Vertices of higher degree get the widest team: they must not hold up the others."""
+ARCS_OF_LANE = 32
+"""Vertices with more arcs for each lane get the widest team: they must not hold up the others."""
 
 MAX_DEPTH = 32
 """Wishes are followed so far; chains of heavier and heavier edges can be longer."""
@@ -129,10 +129,11 @@ def append(v, graph: Csr, listed: VertexList, lengths: ListLengths):
 
 
 @kernel
-def list_singles(v, graph: Csr, listed: VertexList, lengths: ListLengths, sizes: ClusterSizes):
-    """All vertices are active; those of the highest degrees are wide."""
+def list_singles(v, graph: Csr, listed: VertexList, lengths: ListLengths, sizes: ClusterSizes,
+                 max_degree):
+    """All vertices are active; those of higher degrees are wide."""
     listed.active[v] = int32(v)
-    if degree_of(v, graph) > MAX_WARP:
+    if degree_of(v, graph) > max_degree:
         listed.wide[atomic_next(lengths, ListLengths.wide)] = int32(v)
     if v == 0:
         lengths.active = sizes.vertices

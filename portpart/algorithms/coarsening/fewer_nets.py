@@ -25,7 +25,7 @@ from portpart.backends.language import (
     uint64,
 )
 from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.teams import team_for
+from portpart.graphs.teams import team_for_longest
 from portpart.primitives.basic import converted, gather
 from portpart.primitives.hashing import mixed
 from portpart.primitives.reduce import TILE
@@ -47,7 +47,7 @@ def _repeated(hypergraph: Hypergraph) -> int:
     """How many nets have the digest of another one that counts already."""
     space, m = hypergraph.space, hypergraph.num_nets
     digests: Array = space.empty(m, np.int64)
-    team = team_for(hypergraph.num_pins / max(1, m))
+    team = team_for_longest(m, hypergraph.num_pins / max(1, m), hypergraph.max_net_size)
     space.parallel_for(m, digest_net, hypergraph.nets, digests, team=team)
     digests.sort()
     found = space.zeros(1, np.int64)

@@ -69,8 +69,13 @@ def merged_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
 
 def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,
                      weight_type: np.dtype[Any]) -> Hypergraph:
-    """The hypergraph of clusters, whose nets have weights of what type they need."""
-    return contract_nets(hypergraph, clusters)
+    """The hypergraph of clusters, whose nets have weights of what type they need.
+
+    Refinement will ask for its highest degree while that of a coarser level runs.
+    """
+    coarse = contract_nets(hypergraph, clusters)
+    coarse.begin_max_degree()
+    return coarse
 
 
 def contract_nets(hypergraph: Hypergraph, clusters: Clusters,

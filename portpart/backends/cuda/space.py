@@ -26,6 +26,7 @@ from portpart.backends.cuda.landing import Landing
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK
 from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.rehearsal import Rehearsals
+from portpart.backends.fill import fill
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.language.team_arrays import BLOCK
@@ -113,8 +114,9 @@ class CudaSpace(ExecutionSpace):
             raise self._out_of_memory(n, dtype) from error
 
     def full(self, n: int, value: Any, dtype: Any) -> Array:
-        with self.active(), self._allocating(n, dtype):
-            return self.cupy.full(n, value, dtype)
+        result = self.empty(n, dtype)
+        self.parallel_for(n, fill, result, value)  # CuPy's way takes four times as long to launch
+        return result
 
     def zeros(self, n: int, dtype: Any) -> Array:
         with self.active(), self._allocating(n, dtype):

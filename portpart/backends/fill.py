@@ -1,0 +1,11 @@
+"""Arrays whose elements are all the same."""
+
+from __future__ import annotations
+
+from portpart.backends.language import kernel
+
+
+@kernel
+def fill(i, array, value):
+    """array[i] = value."""
+    array[i] = value
