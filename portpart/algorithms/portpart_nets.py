@@ -76,6 +76,7 @@ class HypergraphConfig:
 STRONG = changed(HypergraphConfig(), {
     "coarsening.skip_above": 1.0,
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
+    "initial.growing.net_levels_for_many": 3,
     "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
     "refinement.coarse.tolerance": 0.999, "refinement.coarse.stall_limit": 10,
     "refinement.coarse.weak_limit": 8,

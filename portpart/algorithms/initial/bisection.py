@@ -41,6 +41,9 @@ MIN_WIDE = 512
 LOOKS_PER_ARC = 8
 """An arc of the vertex that moves takes as long as so many looks at keys."""
 
+BLOCKS_AT_A_TIME = 256
+"""Of more attempts some wait for blocks, in which eight could run at a time, a warp each."""
+
 NET_TEAM, LARGE_NET_TEAM = 8, 32
 """Lanes that tell the pins of a net of few or of many what it gains by them."""
 
@@ -193,7 +196,8 @@ def begin_level(_, splits: Splits, run: Run):
         run.splits_of_all = run.splits * run.candidates
         run.attempts = run.splits_of_all * run.trials
         positions = run.vertices // run.splits
-        run.wide = int64(positions + LOOKS_PER_ARC * run.degree >= MIN_WIDE)
+        looks = BLOCKS_AT_A_TIME * (positions + LOOKS_PER_ARC * run.degree)
+        run.wide = int64(looks >= MIN_WIDE * max(int64(BLOCKS_AT_A_TIME), run.attempts))
 
 
 @kernel

@@ -123,7 +123,7 @@ class GrowingOptions:
 
 GROWING_ON_NETS = GrowingOptions(
     hierarchies=16, hierarchies_for_many=4, candidates=16, refined=2, refined_for_many=1,
-    shrink=3.0, shrink_for_many=6.0, net_levels_for_many=3, min_vertices=32, finest_passes=1,
+    shrink=3.0, shrink_for_many=6.0, net_levels_for_many=2, min_vertices=32, finest_passes=1,
     stall_limit=10, max_moves_for_many=16, max_net_size=128)
 """For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
 
