@@ -240,7 +240,9 @@ class NetSearch(Search):
         copies = self.copies(clique)
         wide, below = coarsest.times(copies), [level.times(copies) for level in levels.start]
         merging = below[0].own_bytes + hierarchy_bytes(below)
-        if wide.merges:
-            merging += contraction_of_nets(wide, wide)
+        if self.growing is not None and self.growing.for_blocks(self.num_blocks).net_levels > 1:
+            merging += wide.own_bytes * coarsest.merges + contraction_of_nets(wide, wide)
+        elif coarsest.merges:
+            merging += contraction_of_nets(coarsest, coarsest)
         return max(made, clique.own_bytes + wide.own_bytes
                    + max(merging, super()._start_bytes(levels)))

@@ -109,7 +109,8 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
     sizes = NetSizes.of(hypergraph)
     work = CoarseNets.outliving(space, sizes)
     totals = _merged(hypergraph, clusters, work, max_net_size)
-    found = NetTotals(space.read(totals.array, lambda: _guess(hypergraph, max_net_size)))
+    all_stay = clusters.max_count == sizes.vertices and max_net_size is not None
+    found = NetTotals(space.read(totals.array, lambda: _guess(hypergraph, max_net_size, all_stay)))
     coarse = _coarse_nets(hypergraph, work, found, weight_type or hypergraph.weight_sum_dtype)
     count = int(found.clusters)
     vertex_weights = space.zeros(count, np.int64)
@@ -118,23 +119,24 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
     known = {"vertex": hypergraph.total_vertex_weight, "net": int(found.net_weight),
              "size": int(found.max_size)}
     if space.rehearses:
-        known["degree"] = _guess_of_degree(hypergraph, found, max_net_size)
+        known["degree"] = _guess_of_degree(hypergraph, found, all_stay)
     return Hypergraph(**coarse, vertex_weights=vertex_weights, space=space, _totals=known)
 
 
-def _guess(hypergraph: Hypergraph, max_net_size: int | None) -> list[int]:
+def _guess(hypergraph: Hypergraph, max_net_size: int | None, all_stay: bool) -> list[int]:
     """A guess of the totals, as circuits have them; vertices stay where only nets are merged."""
     n, m, p = hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins
     weight, size = hypergraph.total_net_weight, hypergraph.max_net_size
-    if max_net_size is not None:
-        return [n, m, 9 * p // 10, weight, min(size, max_net_size)]
+    size = size if max_net_size is None else min(size, max_net_size)
+    if all_stay:
+        return [n, m, 9 * p // 10, weight, size]
     return [n // 3, 5 * m // 8, 3 * p // 5, weight, min(size, n // 3)]
 
 
-def _guess_of_degree(hypergraph: Hypergraph, found: NetTotals, max_net_size: int | None) -> int:
+def _guess_of_degree(hypergraph: Hypergraph, found: NetTotals, all_stay: bool) -> int:
     """A guess of the highest degree: nets of a cluster add up, but become identical, too."""
     mean, highest = int(found.pins) // max(1, int(found.clusters)), hypergraph.max_degree
-    return max(3 * mean, min(5 * highest // 4, 512) if max_net_size is None else 3 * highest // 4)
+    return max(3 * mean, 3 * highest // 4 if all_stay else min(5 * highest // 4, 512))
 
 
 def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,

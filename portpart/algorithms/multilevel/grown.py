@@ -7,7 +7,7 @@ several copies of the graph, side by side, in which each copy has its clusters a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
     labels = None if label is None else [level.label for level in levels]
     shown: Sequence[AnyLevel] = levels
     if isinstance(coarsest, Hypergraph) and tell_enough(coarsest, plain, options):
-        shown = with_nets(copies_of(coarsest, count), levels, options)
+        shown = with_nets(coarsest, count, levels, options)
     found = grown_on(shown, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
                      splits_side_by_side(splits, count, k), labels, count)
     return found if count == 1 else _of_copies(space, found.joined, n, count, k)
@@ -119,22 +119,34 @@ def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
     return Parts(parts, len(parts) // max(1, n))
 
 
-def with_nets(hypergraph: Hypergraph, levels: Sequence[Level[Graph]],
+def with_nets(coarsest: Hypergraph, count: int, levels: Sequence[Level[Graph]],
               options: GrowingOptions) -> list[AnyLevel]:
-    """The same levels, the first ones hypergraphs: the clusters of their clique graphs are theirs.
+    """The same levels of copies, the first ones hypergraphs: their clusters are those of edges.
 
     The lower a level, the more nets share their pins: edges are fewer, and tell much the same.
     """
-    nets = NetOptions(max_size=options.max_net_size, max_share=0)
-    found: list[AnyLevel] = []
-    for level in levels[: options.net_levels]:
-        if found:
-            cluster, n = found[-1].cluster, level.graph.num_vertices
-            count = hypergraph.space.full(1, n, np.int64)
-            hypergraph = contract_nets(hypergraph, Clusters(n, cluster=cluster, count=count))
-        large = hypergraph.max_net_size > options.max_net_size
-        found.append(Level(merged_nets(hypergraph, nets) if large else hypergraph, level.cluster))
-    return [*found, *levels[options.net_levels :]]
+    most, shown = options.max_net_size, list(levels[: options.net_levels])
+    if not shown:
+        return [*levels]
+    found: list[AnyLevel] = [Level(copies_of(without_large(coarsest, most), count),
+                                   shown[0].cluster)]
+    whole = coarsest if len(shown) == 1 else copies_of(coarsest, count)
+    for above, level in pairwise(shown):
+        n = level.graph.num_vertices
+        clusters = Clusters(n, cluster=above.cluster, count=whole.space.full(1, n, np.int64))
+        if level is shown[-1]:
+            found.append(Level(contract_nets(whole, clusters, max_net_size=most), level.cluster))
+        else:
+            whole = contract_nets(whole, clusters)
+            found.append(Level(without_large(whole, most), level.cluster))
+    return [*found, *levels[len(shown) :]]
+
+
+def without_large(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
+    """The hypergraph itself, or what is left of it without nets of more pins, each net once."""
+    if hypergraph.max_net_size <= max_net_size:
+        return hypergraph
+    return merged_nets(hypergraph, NetOptions(max_size=max_net_size, max_share=0))
 
 
 def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices: int | None = None,
