@@ -7,6 +7,7 @@ Only a graph that fails is searched for its first offending arc, on the host.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -61,12 +62,20 @@ GRAPH_WORDS = Words("indptr", "indices", "arcs", "a graph of n vertices")
 def check_offsets(space: ExecutionSpace, offsets: Array, num_items: int,
                   words: Words = GRAPH_WORDS) -> None:
     """Raise unless `offsets` starts at 0, never decreases and ends at `num_items`."""
-    n, name = len(offsets) - 1, words.offsets
+    n = len(offsets) - 1
     if n < 0:
-        raise InputError(f"{name} is empty; {words.whole} needs n + 1 offsets, at least [0]")
+        raise InputError(f"{words.offsets} is empty; {words.whole} needs n + 1 offsets, at least "
+                         "[0]")
     found = space.full(3, n, np.int64)
     space.parallel_for(n + 1, inspect_offset, offsets, n, found)
-    decreasing, first, last = (int(x) for x in space.to_host(found))
+    refuse_offsets(space, offsets, num_items, [int(x) for x in space.to_host(found)], words)
+
+
+def refuse_offsets(space: ExecutionSpace, offsets: Array, num_items: int, found: Sequence[int],
+                   words: Words) -> None:
+    """Raise unless what `inspect_offset` has found is as it must be."""
+    n, name = len(offsets) - 1, words.offsets
+    decreasing, first, last = found
     as_ends = ("; if these are the two ends of edges, numpy.stack([one, other], axis=1) is the list"
                if words is GRAPH_WORDS and n + 1 == num_items else "")
     if first != 0:

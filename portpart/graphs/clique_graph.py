@@ -25,6 +25,7 @@ from portpart.graphs.csr import directed_rows, tails
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.primitives.reduce import longest_row, sum_of
 from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
 
 MAX_CLIQUE = 256
@@ -92,11 +93,15 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
                   max(0, heaviest.bit_length() - MAX_TOTAL_WEIGHT.bit_length()))
     space.parallel_for(hypergraph.num_pins, join_pins, nets, pairs, team=8)
     offsets, targets, weights = directed_rows(space, hypergraph.num_vertices, sources, targets,
-                                              pairs.weights)
+                                              pairs.weights, loops=False)
+    known = {"vertex": hypergraph.total_vertex_weight}
     if space.rehearses:
         targets, weights = (space.zeros(length, np.int32) for _ in range(2))
-    return Graph(offsets, targets, weights, hypergraph.vertex_weights, space,
-                 {"vertex": hypergraph.total_vertex_weight})
+    else:
+        degree = space.fetch(longest_row(space, offsets))
+        known["arc"] = 0 if weights is None else sum_of(space, weights)
+        known["degree"] = int(degree()[0])
+    return Graph(offsets, targets, weights, hypergraph.vertex_weights, space, known)
 
 
 def num_pairs(hypergraph: Hypergraph) -> int:

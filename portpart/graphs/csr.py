@@ -102,15 +102,20 @@ def _refuse_disagreement(space: ExecutionSpace, keys: Array, weights: Array, pla
 
 
 def directed_rows(
-    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None
+    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
+    loops: bool = True,
 ) -> tuple[Array, Array, Array | None]:
-    """CSR rows of arcs as they are, rows ascending; repeated arcs are merged, loops dropped."""
-    keys, weights = merged_arcs(space, n, sources, targets, weights)
+    """CSR rows of arcs as they are, rows ascending; repeated arcs are merged, loops dropped.
+
+    Unless there can be `loops` nobody looks for any.
+    """
+    keys, weights = merged_arcs(space, n, sources, targets, weights, loops)
     return unpacked(space, n, keys, weights)
 
 
 def merged_arcs(
-    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None
+    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
+    loops: bool = True,
 ) -> tuple[Array, Array | None]:
     """Sorted keys of the distinct arcs that are no loops, and the sums of their weights.
 
@@ -118,7 +123,7 @@ def merged_arcs(
     """
     keys = space.empty(len(sources), np.int64)
     space.parallel_for(len(sources), pack_arc, sources, targets, keys)
-    if len(keys) and min_of(space, keys) == LOOP:
+    if loops and len(keys) and min_of(space, keys) == LOOP:
         proper = keys != LOOP
         keys = keys[proper]
         weights = None if weights is None else weights[proper]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from portpart.backends.language import (
+    atomic_add,
     atomic_min,
     int64,
     kernel,
@@ -27,7 +28,14 @@ from portpart.graphs.arrays import (
     space_of,
 )
 from portpart.graphs.by_name import in_order
-from portpart.graphs.checks import Words, check_offsets, mixed, tail_of
+from portpart.graphs.checks import (
+    Words,
+    check_offsets,
+    inspect_offset,
+    mixed,
+    refuse_offsets,
+    tail_of,
+)
 from portpart.graphs.csr import narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
 from portpart.graphs.graph import read_only
@@ -44,6 +52,9 @@ VERTEX_WORDS = Words("vertex_offsets", "pins", "pins", "a hypergraph of n vertic
 
 PINS_PER_ITEM, TEAM = 256, 8
 """Pins that a team surveys together: the fewer lanes, the fewer rows each lane steps over."""
+
+BAD_ROW, HASH, SURVEYED = 3, 4, 5
+"""Where the finds of a survey stand, behind those of `inspect_offset`, and their end."""
 
 
 class NetRows(NamedTuple):
@@ -93,29 +104,33 @@ def checked_again(hypergraph: Hypergraph) -> Hypergraph:
     if not any(array is not None and is_changeable(array) for array in h.arrays.values()):
         return h
     try:
-        nets = _survey(h.space, h.net_offsets, h.net_pins, h.num_vertices, NET_WORDS)
-        vertices = _survey(h.space, h.vertex_offsets, h.vertex_nets, h.num_nets, VERTEX_WORDS)
-        if nets != vertices:
-            raise InputError("the pins of nets and the nets of vertices differ")
+        _survey(h)
         return replace(h, _totals=_weights(h, h.net_weights, h.vertex_weights)[1])
     except InputError as problem:
         raise InputError(f"the arrays of this hypergraph have changed since: {problem}"
                          ) from problem
 
 
-def _survey(space: ExecutionSpace, offsets: Array, items: Array, limit: int, words: Words) -> int:
-    """A hash of all pins, which both directions share; raises if a row is not as it must be."""
-    check_offsets(space, offsets, len(items), words)
-    rows = len(offsets) - 1
-    count = -(-len(items) // PINS_PER_ITEM)
-    first, sums = space.full(1, rows, np.int64), space.zeros(count, np.int64)
-    space.parallel_for(count, survey_pins, offsets, items, rows, limit,
-                       words is VERTEX_WORDS, first, sums, team=TEAM)
-    row = int(space.to_host(first)[0])
-    if row < rows:
-        raise InputError(f"row {row} of {words.offsets.partition('_')[0]} rows is not ascending "
-                         f"or leaves 0 ... {limit - 1}")
-    return int(sums.sum())
+def _survey(h: Hypergraph) -> None:
+    """Raise if a row is not as it must be, or both directions differ; waits for both at once."""
+    space = h.space
+    directions = ((h.net_offsets, h.net_pins, h.num_vertices, NET_WORDS),
+                  (h.vertex_offsets, h.vertex_nets, h.num_nets, VERTEX_WORDS))
+    begun = [[len(offsets) - 1] * HASH + [0] for offsets, *_ in directions]
+    found = space.asarray(np.array(begun, np.int64).reshape(-1))
+    for at, (offsets, items, limit, words) in enumerate(directions):
+        own, rows = found[at * SURVEYED : (at + 1) * SURVEYED], len(offsets) - 1
+        space.parallel_for(rows + 1, inspect_offset, offsets, rows, own)
+        space.parallel_for(-(-len(items) // PINS_PER_ITEM), survey_pins, offsets, items, rows,
+                           len(items), limit, words is VERTEX_WORDS, own, team=TEAM)
+    facts = space.to_host(found).reshape(-1, SURVEYED)
+    for (offsets, items, limit, words), (*of_offsets, row, _) in zip(directions, facts.tolist()):
+        refuse_offsets(space, offsets, len(items), of_offsets, words)
+        if row < len(offsets) - 1:
+            raise InputError(f"row {row} of {words.offsets.partition('_')[0]} rows is not "
+                             f"ascending or leaves 0 ... {limit - 1}")
+    if facts[0, HASH] != facts[1, HASH]:
+        raise InputError("the pins of nets and the nets of vertices differ")
 
 
 def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
@@ -207,26 +222,31 @@ def turn_pair(i, keys, turned):
 
 
 @kernel
-def survey_pins(item, offsets, items, num_rows, limit, turned, first, sums):
+def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, found):
     """Survey PINS_PER_ITEM pins, whatever rows they are of: one may have nearly all.
 
-    sums[item] = the hash of the pairs (net, vertex), wherever the rows are those of vertices, too;
-    first[0] gets the first bad row by atomic_min.
+    The first bad row goes to found[BAD_ROW], and found[HASH] becomes a hash of the pairs (net,
+    vertex), wherever the rows are those of vertices, too; atomic, order-free.  Nothing is looked at
+    whose offsets are not as they must be.
     """
     begin = item * PINS_PER_ITEM
-    end = min(begin + PINS_PER_ITEM, int64(offsets[num_rows]))
-    row = tail_of(min(begin + lane(), end - 1), offsets, num_rows)
+    end = min(begin + PINS_PER_ITEM, int64(num_items))
+    if found[0] < num_rows or found[1] != 0 or found[2] != num_items:
+        end = int64(begin)
     total = uint64(0)
+    row = int64(0)
+    if begin < end:
+        row = tail_of(min(begin + lane(), end - 1), offsets, num_rows)
     for i in range(begin + lane(), end, team_size()):
         while offsets[row + 1] <= i:
             row += 1
-        found = int64(items[i])
-        bad = found < 0 or found >= limit
+        there = int64(items[i])
+        bad = there < 0 or there >= limit
         if i > offsets[row]:
             bad = bad or items[i - 1] >= items[i]
         if bad:
-            atomic_min(first, 0, row)
-        total += mixed(found, row, 1) if turned else mixed(row, found, 1)
+            atomic_min(found, BAD_ROW, row)
+        total += mixed(there, row, 1) if turned else mixed(row, there, 1)
     total = team_sum(total)
     if lane() == 0:
-        sums[item] = int64(total)
+        atomic_add(found, HASH, int64(total))

@@ -139,9 +139,11 @@ def incidence_graph(hypergraph: Hypergraph, way: int) -> Graph:
         most *= max(1, hypergraph.max_degree)
     unit = max(1, min(MAX_UNIT, MAX_TOTAL // (2 * most)))
     pins = PinWeights(way, unit, space.empty(2 * p, np.int64), space.empty(n + m, np.int64))
-    graph = Graph(offsets, targets, pins.weights, pins.volumes, space)
+    known = {"degree": max(hypergraph.max_degree, hypergraph.max_net_size)}
+    graph = Graph(offsets, targets, pins.weights, pins.volumes, space, known)
     space.parallel_for(n + m, weigh_pins, graph.csr, hypergraph.csr, hypergraph.nets, n, pins,
                        team=team_for(2 * graph.mean_degree))
+    known["arc"] = graph.total_vertex_weight
     return graph
 
 

@@ -28,7 +28,7 @@ from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.teams import team_for_longest
 from portpart.primitives.basic import converted, gather
 from portpart.primitives.hashing import mixed
-from portpart.primitives.reduce import TILE
+from portpart.primitives.reduce import TILE, longest_row
 from portpart.primitives.scan import offsets_from_counts
 
 MIN_SPARED = 0.05
@@ -65,13 +65,20 @@ def without_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
     space.parallel_for(p, keep_if_small, hypergraph.vertex_nets, sizes, kept)
     places = offsets_from_counts(space, kept)
     offsets = offsets_from_counts(space, sizes, hypergraph.net_offsets.dtype)
+    vertex_offsets = converted(space, gather(space, places, hypergraph.vertex_offsets),
+                               offsets.dtype)
+    known: dict[str, int] = {name: value for name, value in hypergraph._totals.items()
+                             if name in ("vertex", "net")}
+    longest = {name: space.fetch(longest_row(space, rows))
+               for name, rows in (("size", offsets), ("degree", vertex_offsets))}
     count, = space.read(places[p:], lambda: [p])
+    if not space.rehearses:
+        known.update((name, int(arrived()[0])) for name, arrived in longest.items())
     pins, nets = space.empty(count, np.int32), space.empty(count, np.int32)
     space.parallel_for(m, copy_net, hypergraph.nets, offsets, pins, team=32)
     space.parallel_for(p, copy_kept, hypergraph.vertex_nets, kept, places, nets)
-    vertex_offsets = gather(space, places, hypergraph.vertex_offsets)
     return replace(hypergraph, net_offsets=offsets, net_pins=pins, vertex_nets=nets,
-                   vertex_offsets=converted(space, vertex_offsets, offsets.dtype), _totals={})
+                   vertex_offsets=vertex_offsets, _totals=known)
 
 
 @kernel
