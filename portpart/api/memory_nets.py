@@ -239,10 +239,12 @@ class NetSearch(Search):
         made = OF_PAIR * coarsest.pairs + OF_PAIRED_PIN * coarsest.num_arcs
         copies = self.copies(clique)
         wide, below = coarsest.times(copies), [level.times(copies) for level in levels.start]
-        merging = below[0].own_bytes + hierarchy_bytes(below)
-        if self.growing is not None and self.growing.for_blocks(self.num_blocks).net_levels > 1:
-            merging += wide.own_bytes * coarsest.merges + contraction_of_nets(wide, wide)
-        elif coarsest.merges:
-            merging += contraction_of_nets(coarsest, coarsest)
-        return max(made, clique.own_bytes + wide.own_bytes
-                   + max(merging, super()._start_bytes(levels)))
+        hierarchy = below[0].own_bytes + hierarchy_bytes(below)
+        several = self.growing is not None and (
+            self.growing.for_blocks(self.num_blocks).net_levels > 1)
+        own = (1 + several) * wide.own_bytes
+        merging = own + contraction_of_nets(wide, wide) if several else (
+            contraction_of_nets(coarsest, coarsest))
+        return max(made, clique.own_bytes + max(
+            hierarchy + (merging if several or coarsest.merges else 0),
+            self._making_starts(levels.start, own)))

@@ -177,8 +177,11 @@ class Search:
         return max(self.model.coarsening_bytes(levels.handed),
                    self._refining_bytes(levels.handed) + start)
 
-    def _making_starts(self, levels: Sequence[LevelSize]) -> int:
-        """Bytes of starts while METIS makes them, or they are grown, and of those in the end."""
+    def _making_starts(self, levels: Sequence[LevelSize], beside: int = 0) -> int:
+        """Bytes of starts while METIS makes them, or they are grown, and of those in the end.
+
+        `beside` are those of what else there is while they grow.
+        """
         n, growing = levels[0].num_vertices, self.growing
         if growing is None or n > MAX_GROWN:
             return OF_VERTEX * n * (self.config.initial.num_starts(self.num_blocks) + 1)
@@ -188,7 +191,7 @@ class Search:
                                 * growing.share(self.num_blocks).refined)
         own = 0 if copies == 1 else wide[0].own_bytes
         return own + kept + max(MODELS["portpart"].coarsening_bytes(wide),
-                                self._growing_bytes(wide, growing, copies), kept)
+                                self._growing_bytes(wide, growing, copies) + beside, kept)
 
     def copies(self, coarsest: LevelSize) -> int:
         """How many copies of the coarsest graph starts grow on at once."""
