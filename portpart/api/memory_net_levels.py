@@ -121,7 +121,10 @@ def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> Measured:
     clique = plain_graph(coarsest)
     graphs = [clique] if growing is None else [
         level.graph for level in levels_below(clique, growing, 0)]
-    below = [level_size(each.num_vertices, each.num_arcs, OF_WORD) for each in graphs]
+    # the weights of coarser graphs depend on how many copies there are
+    first = None if clique.weights is None else clique.weights.dtype.itemsize
+    below = [level_size(each.num_vertices, each.num_arcs, OF_WORD,
+                        edge_weight=first if each is clique else None) for each in graphs]
     merges = growing is not None and coarsest.max_net_size > growing.max_net_size
     return Measured(counts, num_pairs(coarsest), below, merges)
 
@@ -132,8 +135,9 @@ def _levels(finest: NetLevelSize, found: Measured, share: float) -> Levels:
     counts = [replace(now, slots=int(found.levels[0].slots / share))]
     for fine, coarse in pairwise(found.levels):
         counts.append(counts[-1].scaled(fine, coarse))
-    below = [level_size(int(each.num_vertices / share), int(each.num_arcs / share), OF_WORD)
-             for each in found.below]
+    below = found.below if share == 1 else [
+        level_size(int(each.num_vertices / share), int(each.num_arcs / share), OF_WORD)
+        for each in found.below]
     return Levels(_walk(finest, counts, int(found.pairs / share), found.merges), below)
 
 
