@@ -27,7 +27,7 @@ HYPERGRAPHS: dict[str, Callable[[], Hypergraph]] = {
 CASES = [("netlist", "default", 2), ("netlist", "default", 64), ("netlist", "best", 2),
          ("macros", "strong", 8), ("macros", "fast", 40), ("matrix", "fast", 200)]
 
-CLOSE = 1.45
+CLOSE = 1.6
 """So many times the bytes in use are at most estimated."""
 
 

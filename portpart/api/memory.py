@@ -115,7 +115,7 @@ def memory_estimate(
             ("num_vertices", num_vertices), ("num_nets", num_nets), ("num_pins", num_pins)))
         nets = net_level_size(n, m, p, weight_bytes, OF_WORD * vertex_weights,
                               weight_bytes * edge_weights)
-        estimate = net_estimate(nets, k, algorithm, preset, like)
+        estimate = net_estimate(nets, k, algorithm, preset, like, cycles=session)
         if not session:
             return estimate
         if isinstance(like, Hypergraph) and (like.num_vertices, like.num_nets,

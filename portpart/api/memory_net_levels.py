@@ -68,9 +68,14 @@ class Measured:
 
 
 def net_estimate(given: NetLevelSize, k: int, algorithm: str | None, preset: Any,
-                 like: Hypergraph | None) -> MemoryEstimate:
-    """Memory that a partition of a hypergraph takes, of the sizes given or, if it is, like one."""
+                 like: Hypergraph | None, cycles: bool = False) -> MemoryEstimate:
+    """Memory that a partition of a hypergraph takes, of the sizes given or, if it is, like one.
+
+    With `cycles` there are walks that improve it, as sessions have them.
+    """
     found, config = find(algorithm, preset, OF_NETS)
+    if cycles and hasattr(config, "search"):
+        config = replace(config, search=replace(config.search, cycles=1))
     search = NetSearch(found.name, config, k)
     if like is None or (like.num_vertices, like.num_nets, like.num_pins) != (
             given.num_vertices, given.num_nets, given.num_arcs):
@@ -121,8 +126,10 @@ def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> Measured:
     clique = plain_graph(coarsest)
     graphs = [clique] if growing is None else [
         level.graph for level in levels_below(clique, growing, 0)]
-    # the weights of coarser graphs depend on how many copies there are
-    first = None if clique.weights is None else clique.weights.dtype.itemsize
+    # those of coarser graphs depend on how many copies there are, and inside of blocks more is left
+    first = None
+    if clique.weights is not None and search.search.is_one_walk:
+        first = clique.weights.dtype.itemsize
     below = [level_size(each.num_vertices, each.num_arcs, OF_WORD,
                         edge_weight=first if each is clique else None) for each in graphs]
     merges = growing is not None and coarsest.max_net_size > growing.max_net_size
