@@ -12,9 +12,9 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
-from portpart.algorithms.objectives.net_ties import BOTH_KINDS, STAYING, add_ties_of_one_word
 from portpart.algorithms.objectives.objective import Found
 from portpart.algorithms.objectives.pin_state import NetRows, PinState, spread_of
+from portpart.algorithms.objectives.word_ties import BOTH_KINDS, STAYING, add_ties_of_one_word
 from portpart.backends.language import (
     DeviceFunction,
     atomic_add,

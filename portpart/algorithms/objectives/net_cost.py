@@ -25,13 +25,7 @@ from portpart.algorithms.objectives.hub_ties import (
     is_split_by_sums,
     note_loss_by_sums,
 )
-from portpart.algorithms.objectives.net_ties import (
-    AT_ONCE,
-    counted_ties,
-    net_at,
-    tie_of,
-    weight_at,
-)
+from portpart.algorithms.objectives.net_ties import counted_ties, tie_of
 from portpart.algorithms.objectives.objective import (
     Found,
     Objective,
@@ -47,6 +41,7 @@ from portpart.algorithms.objectives.pin_state import (
     is_present,
     spread_of,
 )
+from portpart.algorithms.objectives.word_ties import AT_ONCE, net_at, weight_at
 from portpart.backends.language import (
     DeviceFunction,
     device,

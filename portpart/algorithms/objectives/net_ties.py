@@ -21,6 +21,7 @@ from portpart.algorithms.objectives.pin_state import (
     spread_of,
     spread_without,
 )
+from portpart.algorithms.objectives.word_ties import add_ties_of_one_word
 from portpart.backends.language import (
     DeviceFunction,
     ctz,
@@ -28,7 +29,6 @@ from portpart.backends.language import (
     int32,
     int64,
     lane,
-    popcount,
     team_atomic_add,
     team_min,
     team_size,
@@ -40,12 +40,6 @@ from portpart.graphs.rows import Csr
 
 CAPACITY = BITS
 """Blocks whose weights are counted at a time: those of a word."""
-
-AT_ONCE = 4
-"""Nets or pins that a lane of several asks for at once, as each access takes very long."""
-
-STAYING, BOTH_KINDS = BITS, 2 * BITS
-"""Where the ties of nets that stay begin, if they are added up apart, and where they end."""
 
 BASE, WIDEST, NOTES = 0, 1, 2
 """What `Ties.blocks` notes: the first block that is counted, and how many blocks a net may touch
@@ -93,93 +87,6 @@ def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
             if block >= first and block < end and entry != 2 * here + 1:
                 team_atomic_add(ties.weights, block - first, tie)
     return tie
-
-
-@device
-def net_at(place, end, graph: NetRows):
-    """The net at a place of a row that ends at `end`; behind it the last one, for no branch."""
-    return int64(graph.targets[min(place, end - 1)])
-
-
-@device
-def weight_at(place, end, net, graph: NetRows):
-    """The weight of this net; 0 behind the end."""
-    return int64(place < end) * value_or(graph.nets.weights, net, 1)
-
-
-@cache
-def add_to_blocks(price: DeviceFunction, apart: bool) -> DeviceFunction:
-    """Device function for a price, and whether ties of nets that stay are added apart."""
-
-    @device
-    def add_to_blocks(blocks, alone, weight, first, ties: Ties):
-        """Add what a net of this weight and these blocks ties to those where others are.
-
-        `alone` is the bit of the vertex's block if no other pin is there, else 0: the net stays.
-        Returns what it ties to each of them if it stays.
-        """
-        left = uint64(blocks & ~alone)
-        others = popcount(left)
-        tie = (price(others + 1) - price(others)) * weight
-        place = int64(first)
-        if apart:
-            place += STAYING * int64(alone == 0)
-        if tie != 0:
-            while left != 0:
-                team_atomic_add(ties.weights, place + ctz(left), tie)
-                left &= left - uint64(1)
-        return tie * int64(alone == 0)
-
-    return add_to_blocks
-
-
-@cache
-def add_ties_of_one_word(price: DeviceFunction, apart: bool) -> DeviceFunction:
-    """Device function for a price, and whether ties of nets that stay are added apart."""
-    add = add_to_blocks(price, apart)
-
-    @device
-    def add_ties_of_one_word(begin, end, here, first, graph: NetRows, ties: Ties):
-        """Add up what ties a vertex in block `here` to all blocks, where a word has them.
-
-        By its nets in the places begin ... end-1; block b is at first + b.  A lane of several asks
-        for what it has to know of AT_ONCE nets before it adds any: atomics wait for all that was
-        asked before them, so nothing else would overlap.  Returns the ties of nets that stay.
-        """
-        bit = bit_of(here)
-        width = team_size()
-        staying = int64(0)
-        if width == 1:
-            for place in range(begin, end):
-                net = int64(graph.targets[place])
-                weight = value_or(graph.nets.weights, net, 1)
-                alone = graph.state.sets[2 * net + 1] & bit
-                staying += add(graph.state.sets[2 * net], alone, weight, first, ties)
-        else:
-            for place in range(begin + lane(), end, AT_ONCE * width):
-                net_0 = net_at(place, end, graph)
-                net_1 = net_at(place + width, end, graph)
-                net_2 = net_at(place + 2 * width, end, graph)
-                net_3 = net_at(place + 3 * width, end, graph)
-                blocks_0 = graph.state.sets[2 * net_0]
-                blocks_1 = graph.state.sets[2 * net_1]
-                blocks_2 = graph.state.sets[2 * net_2]
-                blocks_3 = graph.state.sets[2 * net_3]
-                alone_0 = graph.state.sets[2 * net_0 + 1] & bit
-                alone_1 = graph.state.sets[2 * net_1 + 1] & bit
-                alone_2 = graph.state.sets[2 * net_2 + 1] & bit
-                alone_3 = graph.state.sets[2 * net_3 + 1] & bit
-                weight_0 = weight_at(place, end, net_0, graph)
-                weight_1 = weight_at(place + width, end, net_1, graph)
-                weight_2 = weight_at(place + 2 * width, end, net_2, graph)
-                weight_3 = weight_at(place + 3 * width, end, net_3, graph)
-                staying += add(blocks_0, alone_0, weight_0, first, ties)
-                staying += add(blocks_1, alone_1, weight_1, first, ties)
-                staying += add(blocks_2, alone_2, weight_2, first, ties)
-                staying += add(blocks_3, alone_3, weight_3, first, ties)
-        return staying
-
-    return add_ties_of_one_word
 
 
 @device

@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from portpart.algorithms.objectives.net_ties import AT_ONCE
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
     bit_of,
 )
+from portpart.algorithms.objectives.word_ties import AT_ONCE
 from portpart.algorithms.refinement.net_turns import Turns
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (

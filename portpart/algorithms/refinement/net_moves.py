@@ -5,13 +5,13 @@ What becomes of the nets is in `net_settling.py`.
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.net_ties import AT_ONCE, net_at
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
     NetWords,
     PinState,
     end_of_piece,
 )
+from portpart.algorithms.objectives.word_ties import AT_ONCE, net_at
 from portpart.algorithms.refinement.active_sets import is_for
 from portpart.algorithms.refinement.moves import weigh_vertex
 from portpart.algorithms.refinement.state import Run

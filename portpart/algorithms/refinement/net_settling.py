@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import cache
 
 from portpart.algorithms.objectives.net_sets import store_large, store_small
-from portpart.algorithms.objectives.net_ties import AT_ONCE
 from portpart.algorithms.objectives.pin_state import (
     ALONE_CHANGED,
     MAX_SMALL,
     NetRows,
     size_of_net,
 )
+from portpart.algorithms.objectives.word_ties import AT_ONCE
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.state import Level, Moves, Run
 from portpart.backends.language import (

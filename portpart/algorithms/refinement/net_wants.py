@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from portpart.algorithms.objectives.net_ties import AT_ONCE, net_at
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
     NetWords,
     PinState,
     end_of_piece,
 )
+from portpart.algorithms.objectives.word_ties import AT_ONCE, net_at
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.label_propagation import commit_move
