@@ -45,12 +45,12 @@ from portpart.backends.language import (
 )
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
-from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
+from portpart.primitives.hash_rows import EMPTY, SLOTS, claim_slot_in_team
 
 WIDE_TEAM = 256
 
-WIDE_ROW = 256
-"""Clusters of more arcs get the widest team: they must not hold up the others."""
+MIN_WIDE_ROW = 64
+"""No narrow team leaves clusters of so few arcs to the widest one."""
 
 ANY_ROW = 2**62
 
@@ -83,7 +83,15 @@ class CoarseRows(WorkRecord):
     arc_sums: Array = work(np.int64, of_clusters)
     vertex_weights: Array = work(np.int64, of_clusters, outlives=True)
     offsets: Array = work(index_type, around_clusters, outlives=True)
-    wide: Array = work(np.int32, lambda sizes: sizes.arcs // (WIDE_ROW + 1))
+    wide: Array = work(np.int32, lambda sizes: sizes.arcs // (MIN_WIDE_ROW + 1))
+
+
+def wide_row(team: int, sum_bytes: int) -> int:
+    """Clusters of more arcs get the widest team, so that they do not hold up the others.
+
+    A narrow team has no scratch memory for them, and goes along a full row for every arc.
+    """
+    return max(MIN_WIDE_ROW, SLOTS[sum_bytes][team])
 
 
 class HashRow(Record):

@@ -11,7 +11,7 @@ comparisons of a pass on nothing of each other.  Rows come out ascending.
 from __future__ import annotations
 
 from portpart.algorithms.coarsening.cluster_members import Members
-from portpart.algorithms.coarsening.contract_by_hashing import WIDE_ROW, CoarseRows, pack_row
+from portpart.algorithms.coarsening.contract_by_hashing import MIN_WIDE_ROW, CoarseRows, pack_row
 from portpart.backends.language import (
     device,
     int32,
@@ -31,7 +31,7 @@ SORTED_DEGREE = 4
 
 def way_for(graph: Graph) -> str:
     """How rows of pairs are made faster: sorted where they are short and none is wide."""
-    short = graph.mean_degree <= SORTED_DEGREE and 2 * graph.max_degree <= WIDE_ROW
+    short = graph.mean_degree <= SORTED_DEGREE and 2 * graph.max_degree <= MIN_WIDE_ROW
     return "sort" if short else "hash"
 
 

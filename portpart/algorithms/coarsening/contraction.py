@@ -21,11 +21,11 @@ from portpart.algorithms.coarsening.cluster_members import (
 )
 from portpart.algorithms.coarsening.contract_by_hashing import (
     ANY_ROW,
-    WIDE_ROW,
     WIDE_TEAM,
     CoarseRows,
     copy_row,
     row_filler,
+    wide_row,
 )
 from portpart.algorithms.coarsening.contract_by_sorting import merge_row, way_for
 from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices, sizes_of
@@ -48,7 +48,7 @@ from portpart.backends.program import Element, Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.graphs.teams import team_for
+from portpart.graphs.teams import team_for, team_for_longest
 from portpart.primitives.hash_rows import SLOTS
 from portpart.primitives.scan import (
     TEAM,
@@ -212,7 +212,7 @@ def contract(
     coarse = Graph(offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, sizes.sum_type),
                    space.empty(count, np.int64), space, known)
     space.parallel_for(count + 1, copy_row, count, rows, *coarse.arrays.values(),
-                       team=team_for(num_arcs / max(1, count)))
+                       team=team_for_longest(count, num_arcs / max(1, count), max_degree))
     return coarse
 
 
@@ -244,7 +244,7 @@ def _record(records: dict[str, Any], like: FineSizes, team: int, one_lane: bool,
     ], sizes.clusters, sizes.tiles)
     with program.side_by_side():
         program.launch(sizes.vertices, place_member)
-        program.launch(sizes.clusters, list_wide)
+        program.launch(sizes.clusters, list_wide, max_arcs=wide_row(team, rows.sums.dtype.itemsize))
     _record_rows(program, rows, sizes, team, one_lane, way)
     program.launch(sizes.tiles, survey_tile, team=TEAM, tile_sums=tile_sums.members)
     record_scans_of_tiles(program, [(rows.degrees, rows.offsets, tile_sums.members)],
@@ -261,7 +261,8 @@ def _record_rows(program: Program, rows: CoarseRows, sizes: ContractionSizes, te
     weight_type = rows.sums.dtype
     sum_type = int32 if weight_type == np.int32 else int64
     wide: tuple[Any, ...] = (sizes.wide, WIDE_TEAM, {"wide": rows.wide, "max_arcs": ANY_ROW})
-    others = (sizes.clusters, team, {"wide": None, "max_arcs": ANY_ROW if one_lane else WIDE_ROW})
+    most = ANY_ROW if one_lane else wide_row(team, weight_type.itemsize)
+    others = (sizes.clusters, team, {"wide": None, "max_arcs": most})
     with program.side_by_side():
         for count, width, given in ([] if one_lane else [wide]) + [others]:
             filler = merge_row if way == "sort" else row_filler(
@@ -301,9 +302,9 @@ def take_sizes(_, count, sizes: ContractionSizes, totals: Totals):
 
 
 @kernel
-def list_wide(c, members: Members, rows: CoarseRows, sizes: ContractionSizes):
+def list_wide(c, members: Members, rows: CoarseRows, sizes: ContractionSizes, max_arcs):
     """List cluster c if it has many arcs; atomic, the order of the list is free."""
-    if members.num_arcs[c] > WIDE_ROW:
+    if members.num_arcs[c] > max_arcs:
         rows.wide[atomic_next(sizes, ContractionSizes.wide)] = int32(c)
 
 
