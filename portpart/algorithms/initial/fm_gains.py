@@ -216,11 +216,9 @@ def position_in(key, mask, bits):
 
 
 @device
-def turn_gain(p, bisection: Bisection, attempts: Working):
-    """The vertex at p changes sides: it would gain by going back what it lost."""
-    tie = attempts.key[bisection.own + p] & ((int64(1) << bisection.bits) - 1)
-    attempts.key[bisection.own + p] = 2 * tie - attempts.key[bisection.own + p]
-    return 0
+def turned(key, bisection: Bisection):
+    """The key of a vertex that changes sides: it would gain by going back what it lost."""
+    return 2 * (key & ((int64(1) << bisection.bits) - 1)) - key
 
 
 @device
@@ -290,9 +288,10 @@ def move_by(rule: GainRule) -> DeviceFunction:
         Neighbours in the state `opening` may leave side 1 from now on.
         """
         own = bisection.own
+        key = attempts.key[own + p]  # which does not follow; later it would take longer to read
         v = follow(p, here, opening, bisection, graph, candidates, attempts)
         if lane() == 0:
-            turn_gain(p, bisection, attempts)
+            attempts.key[own + p] = turned(key, bisection)
             attempts.side[own + p] = int8(1 - here + BARRED)
         if team_size() == 1:
             g = (p - bisection.lower) // GROUP

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portpart.algorithms.initial.bisection_state import Candidates, Run
-from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, turn_gain
+from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, turned
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.net_keys import (
     add_gains_of_large_nets,
@@ -72,7 +72,7 @@ def take_back_nets(made, kept, again, bisection: Bisection, graph: Incidence,
         if again:
             follow_nets(p, here, -1, bisection, graph, candidates, attempts)
         if lane() == 0:
-            turn_gain(p, bisection, attempts)
+            attempts.key[own + p] = turned(attempts.key[own + p], bisection)
             attempts.side[own + p] = int8(attempts.side[own + p] ^ 1)
         team_sync()
     return made - kept

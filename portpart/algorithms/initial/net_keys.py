@@ -22,6 +22,8 @@ from portpart.backends.language import (
     lane,
     team_array,
     team_atomic_add,
+    team_max,
+    team_min,
     team_size,
     team_sum,
     team_sync,
@@ -162,6 +164,15 @@ def add_gains_of_large_nets(i, graph: Incidence, candidates: Candidates, attempt
     while large != 0:
         each = first + ctz(uint64(large))
         base = each // run.nets * run.vertices
-        for low in range(0, run.blocks, COUNTED):
-            tell_blocks(low, each % run.nets, base, known, graph, candidates, attempts, run)
+        net = each % run.nets
+        lowest = int64(run.blocks)
+        highest = int64(0)
+        for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+            block = code_of(place, base, graph, candidates, attempts) >> 1
+            lowest = min(lowest, block)
+            highest = max(highest, block)
+        lowest = team_min(lowest)
+        highest = team_max(highest)
+        for low in range(lowest, highest + 1, COUNTED):
+            tell_blocks(low, net, base, known, graph, candidates, attempts, run)
         large &= large - 1

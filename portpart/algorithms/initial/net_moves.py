@@ -52,24 +52,31 @@ def position_of(pin, mover: Mover, bisection: Bisection, graph: Incidence, candi
 
 
 @device
-def change_of_beside(beside, across, net, bisection: Bisection, graph: Incidence):
+def unit_of(net, bisection: Bisection, graph: Incidence):
+    """What cutting a net costs, pairs of pins aside, as keys count it."""
+    return price_of(net, bisection.shift, graph) * (int64(1) << bisection.bits)
+
+
+@device
+def shares_of(net, bisection: Bisection, graph: Incidence):
+    """Twice what each pair of pins on two sides adds to that."""
+    share = price_of(net, bisection.shift, graph) // max(int64(1), size_of(net, graph) - 1)
+    return 2 * share * (int64(1) << bisection.bits)
+
+
+@device
+def change_of_beside(beside, across, unit, shares):
     """How keys of pins on the side that is left change, where so many others are on each.
 
     The price counts where a side had, or has now, one pin or none (Fiduccia, Mattheyses, 1982).
     """
-    price = price_of(net, bisection.shift, graph)
-    shares = 2 * (price // max(int64(1), size_of(net, graph) - 1))
-    change = shares + price * (int64(across == 0) + int64(beside == 1))
-    return change * (int64(1) << bisection.bits)
+    return shares + unit * (int64(across == 0) + int64(beside == 1))
 
 
 @device
-def change_of_across(beside, across, net, bisection: Bisection, graph: Incidence):
+def change_of_across(beside, across, unit, shares):
     """The same of pins on the other side, which see sides exchanged, and gain what those lose."""
-    price = price_of(net, bisection.shift, graph)
-    shares = 2 * (price // max(int64(1), size_of(net, graph) - 1))
-    change = shares + price * (int64(across == 1) + int64(beside == 0))
-    return -change * (int64(1) << bisection.bits)
+    return -shares - unit * (int64(across == 1) + int64(beside == 0))
 
 
 @device
@@ -98,8 +105,10 @@ def follow_net(net, mover: Mover, bisection: Bisection, graph: Incidence, candid
             there = int64(attempts.side[bisection.own + q] & 1)
             across += there ^ mover.here
             beside += 1 - (there ^ mover.here)
-    change_beside = change_of_beside(beside, across, net, bisection, graph)
-    change_across = change_of_across(beside, across, net, bisection, graph)
+    unit = unit_of(net, bisection, graph)
+    shares = shares_of(net, bisection, graph)
+    change_beside = change_of_beside(beside, across, unit, shares)
+    change_across = change_of_across(beside, across, unit, shares)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
         q = position_of(pin, mover, bisection, graph, candidates)
         if q != NOWHERE:
@@ -109,10 +118,10 @@ def follow_net(net, mover: Mover, bisection: Bisection, graph: Incidence, candid
 
 
 @device
-def turn_of(position, attempts: Working):
-    """Which of the nets of a team the pin at a position is of."""
+def turn_of(position, nets, attempts: Working):
+    """Which of so many nets of a team the pin at a position is of."""
     low = int64(0)
-    high = team_size() - 1
+    high = int64(nets - 1)
     while low < high:
         middle = (low + high) // 2
         if int64(attempts.stops[middle]) <= position:
@@ -123,61 +132,89 @@ def turn_of(position, attempts: Working):
 
 
 @device
-def count_pins(pins, mover: Mover, bisection: Bisection, graph: Incidence, candidates: Candidates,
-               attempts: Working):
-    """Count the other pins of a team's nets on both sides."""
-    for position in range(lane(), pins, team_size()):
-        turn = turn_of(position, attempts)
-        pin = position + attempts.shifts[turn]
-        q = position_of(pin, mover, bisection, graph, candidates)
+def pin_at(position, nets, mover: Mover, bisection: Bisection, graph: Incidence,
+           candidates: Candidates, attempts: Working):
+    """Where the pin at a position of a team's nets stands, below its net's turn; or NOWHERE."""
+    result = int64(NOWHERE)
+    if position < attempts.stops[nets - 1]:
+        turn = turn_of(position, nets, attempts)
+        q = position_of(position + attempts.shifts[turn], mover, bisection, graph, candidates)
         if q != NOWHERE:
-            if int64(attempts.side[bisection.own + q] & 1) == mover.here:
-                team_atomic_add(attempts.beside, turn, 1)
-            else:
-                team_atomic_add(attempts.across, turn, 1)
-    team_sync()
+            result = (turn << 32) | q
+    return result
 
 
 @device
-def tell_all(pins, mover: Mover, bisection: Bisection, graph: Incidence, candidates: Candidates,
-             attempts: Working):
-    """Let the keys of the other pins of a team's nets follow."""
-    for position in range(lane(), pins, team_size()):
-        turn = turn_of(position, attempts)
-        pin = position + attempts.shifts[turn]
-        q = position_of(pin, mover, bisection, graph, candidates)
-        if q != NOWHERE:
-            tell(q, attempts.change_beside[turn], attempts.change_across[turn], mover, bisection,
-                 attempts)
-    team_sync()
+def count_pin(pin, mover: Mover, bisection: Bisection, attempts: Working):
+    """Count a pin of a team's nets on its side."""
+    if pin != NOWHERE:
+        if int64(attempts.side[bisection.own + (pin & 0xFFFFFFFF)] & 1) == mover.here:
+            team_atomic_add(attempts.beside, pin >> 32, 1)
+        else:
+            team_atomic_add(attempts.across, pin >> 32, 1)
+    return pin
+
+
+@device
+def note_changes(turn, unit, shares, attempts: Working):
+    """Note how keys of pins of a team's net change, whose pins have been counted."""
+    beside = int64(attempts.beside[turn])
+    across = int64(attempts.across[turn])
+    attempts.change_beside[turn] = change_of_beside(beside, across, unit, shares)
+    attempts.change_across[turn] = change_of_across(beside, across, unit, shares)
+    return turn
+
+
+@device
+def tell_pin(pin, mover: Mover, bisection: Bisection, attempts: Working):
+    """Let the key of a pin of a team's nets follow."""
+    if pin != NOWHERE:
+        tell(pin & 0xFFFFFFFF, attempts.change_beside[pin >> 32],
+             attempts.change_across[pin >> 32], mover, bisection, attempts)
+    return pin
 
 
 @device
 def follow_together(place, end, mover: Mover, bisection: Bisection, graph: Incidence,
                     candidates: Candidates, attempts: Working):
     """Let gains follow in the nets from a place on, as many as lanes; all lanes of a team."""
-    net = int64(0)
-    size = int64(0)
+    size = int32(0)
     begin = int64(0)
+    unit = int64(0)
+    shares = int64(0)
     mine = lane()
-    if place + mine < end:
+    nets = min(int64(team_size()), int64(end) - place)
+    if mine < nets:
         net = int64(graph.targets[place + mine])
-        size = size_of(net, graph)
+        size = int32(size_of(net, graph))
         begin = int64(graph.nets.begin[net])
+        unit = unit_of(net, bisection, graph)
+        shares = shares_of(net, bisection, graph)
     stop = team_scan(size)
-    pins = team_last(stop)
-    attempts.stops[mine] = int32(stop)
+    attempts.stops[mine] = stop
     attempts.shifts[mine] = begin - (stop - size)
     attempts.beside[mine] = int32(0)
     attempts.across[mine] = int32(0)
+    pins = int64(team_last(stop))
     team_sync()
-    count_pins(pins, mover, bisection, graph, candidates, attempts)
-    beside = int64(attempts.beside[mine])
-    across = int64(attempts.across[mine])
-    attempts.change_beside[mine] = change_of_beside(beside, across, net, bisection, graph)
-    attempts.change_across[mine] = change_of_across(beside, across, net, bisection, graph)
+    # a lane keeps its first two pins at hand, where a block has most vertices' pins at once
+    first = pin_at(mine, nets, mover, bisection, graph, candidates, attempts)
+    second = pin_at(mine + team_size(), nets, mover, bisection, graph, candidates, attempts)
+    count_pin(first, mover, bisection, attempts)
+    count_pin(second, mover, bisection, attempts)
+    for position in range(mine + 2 * team_size(), pins, team_size()):
+        count_pin(pin_at(position, nets, mover, bisection, graph, candidates, attempts), mover,
+                  bisection, attempts)
     team_sync()
-    tell_all(pins, mover, bisection, graph, candidates, attempts)
+    if mine < nets:
+        note_changes(mine, unit, shares, attempts)
+    team_sync()
+    tell_pin(first, mover, bisection, attempts)
+    tell_pin(second, mover, bisection, attempts)
+    for position in range(mine + 2 * team_size(), pins, team_size()):
+        tell_pin(pin_at(position, nets, mover, bisection, graph, candidates, attempts), mover,
+                 bisection, attempts)
+    team_sync()
     return pins
 
 
