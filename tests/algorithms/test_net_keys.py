@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from portpart.algorithms.initial.bisection import LARGE_NET_TEAM, NET_TEAM
 from portpart.algorithms.initial.bisection_state import Candidates, Run, StartSizes
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
+from portpart.algorithms.initial.net_gains import NETS
 from portpart.algorithms.initial.net_keys import (
     COUNTED,
     GROUP_OF_NETS,
@@ -18,6 +20,7 @@ from portpart.algorithms.initial.net_keys import (
     add_gains_of_small_net,
 )
 from portpart.algorithms.initial.net_prices import PRICE, incidence_of
+from portpart.algorithms.initial.project_bisection import STRAY, choose_for_stray
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
@@ -32,6 +35,13 @@ def nets_of_all_sizes(random: np.random.Generator) -> list[list[int]]:
     return [random.permutation(N)[:size].tolist() for size in sizes + sizes]
 
 
+def gain_by_definition(size: int, weight: int, beside: int, across: int) -> int:
+    """What a net gains if one of its pins changes sides, with such others in the bisection."""
+    price = PRICE * weight
+    return price * (int(beside == 0) - int(across == 0)) + price // max(1, size - 1) * (
+        across - beside)
+
+
 def expected(nets: list[list[int]], weights: np.ndarray, part: np.ndarray, side: np.ndarray,
              k: int) -> tuple[np.ndarray, np.ndarray]:
     """Gains of all vertices and cuts of all bisections, by the definition, net by net."""
@@ -44,13 +54,54 @@ def expected(nets: list[list[int]], weights: np.ndarray, part: np.ndarray, side:
             beside = counts[part[v], side[v]] - 1
             across = counts[part[v], 1 - side[v]]
             if beside + across:
-                gains[v] += price * (int(beside == 0) - int(across == 0)) + share * (
-                    across - beside)
+                gains[v] += gain_by_definition(len(net), weight, beside, across)
         for block in set(part[net].tolist()):
             one, other = counts[block, 0], counts[block, 1]
             if one and other:
                 cuts[block] += price + share * one * other
     return gains, cuts
+
+
+def bisections(space: ExecutionSpace, hypergraph: Hypergraph, k: int, part: np.ndarray,
+               place: np.ndarray, side: np.ndarray) -> tuple[Any, Candidates, Attempts, Run]:
+    """Copies of all vertices in parts, at places and on sides: what kernels work on."""
+    sizes = StartSizes(COPIES, COPIES * N, COPIES * N, 1, k)
+    side_at_place = np.zeros(COPIES * N, np.int8)
+    side_at_place[N * (np.arange(COPIES * N) // N) + place] = side
+    candidates = Candidates.allocate(space, sizes).replaced(
+        part=space.asarray(part, np.int32), place=space.asarray(place, np.int32))
+    attempts = Attempts.allocate(space, sizes).replaced(
+        side=space.asarray(side_at_place), key=space.zeros(COPIES * N, np.int64),
+        tally=space.zeros(COPIES * k * TALLY, np.int64))
+    words = Run.zeros()
+    words.vertices, words.nets, words.blocks = N, hypergraph.num_nets, k
+    words.key_bits, words.nets_of_all = BITS, COPIES * hypergraph.num_nets
+    return (incidence_of(hypergraph), candidates, attempts,
+            Run(space.asarray(np.array(words.array))))
+
+
+@pytest.mark.parametrize("team", [1, 8, 32])
+def test_strays_go_where_nets_of_any_size_pull(space: ExecutionSpace, team: int) -> None:
+    """With a lane for each net, and with one for all; other strays are on no side."""
+    random = np.random.default_rng(team)
+    nets, k = nets_of_all_sizes(random), 3
+    weights = random.integers(1, 9, len(nets))
+    part, side = random.integers(0, k, COPIES * N), random.integers(0, 2, COPIES * N)
+    side[random.random(COPIES * N) < 0.3] = STRAY
+    place = np.concatenate([random.permutation(N) for _ in range(COPIES)])
+    hypergraph = hypergraph_of(nets, N, weights).to(space)
+    given = bisections(space, hypergraph, k, part, place, side)
+    given[2].moves[:] = space.asarray(np.full(COPIES * N, -1, np.int32))
+    space.parallel_for(COPIES * N, choose_for_stray(NETS), *given, team=team)
+    wanted = oracles.host(given[2].moves)
+    for i in range(COPIES * N):
+        first = i // N * N
+        pull = 0
+        for net, weight in zip(nets, weights.tolist(), strict=True):
+            if i - first in net:
+                counts = Counter(int(side[first + v]) for v in net if part[first + v] == part[i])
+                pull += gain_by_definition(len(net), weight, counts[0], counts[1])
+        assert wanted[first + place[i]] == (int(pull > 0) if side[i] == STRAY else -1)
 
 
 @pytest.mark.parametrize("k", [1, 5, COUNTED, 2 * COUNTED + 3])
@@ -60,25 +111,14 @@ def test_nets_of_any_size_tell_their_pins(space: ExecutionSpace, k: int) -> None
     nets = nets_of_all_sizes(random)
     weights = random.integers(1, 9, len(nets))
     hypergraph: Hypergraph = hypergraph_of(nets, N, weights).to(space)
-    sizes = StartSizes(COPIES, COPIES * N, COPIES * N, 1, k)
     part = random.integers(0, k, COPIES * N)
     side = random.integers(0, 2, COPIES * N)
     place = np.concatenate([random.permutation(N) for _ in range(COPIES)])
-    side_at_place = np.zeros(COPIES * N, np.int8)
-    first = N * (np.arange(COPIES * N) // N)
     # marks, as of vertices that have moved, do not count
-    side_at_place[first + place] = side + 2 * random.integers(0, 2, COPIES * N)
-    candidates = Candidates.allocate(space, sizes).replaced(
-        part=space.asarray(part, np.int32), place=space.asarray(place, np.int32))
-    attempts = Attempts.allocate(space, sizes).replaced(
-        side=space.asarray(side_at_place), key=space.zeros(COPIES * N, np.int64),
-        tally=space.zeros(COPIES * k * TALLY, np.int64))
-    words = Run.zeros()
-    words.vertices, words.nets, words.blocks, words.key_bits = N, len(nets), k, BITS
-    words.nets_of_all = COPIES * len(nets)
-    run = Run(space.asarray(np.array(words.array)))
-    given = incidence_of(hypergraph), candidates, attempts, run
-    count = int(words.nets_of_all)
+    marked = side + 2 * random.integers(0, 2, COPIES * N)
+    given = bisections(space, hypergraph, k, part, place, marked)
+    attempts = given[2]
+    count = COPIES * len(nets)
     space.parallel_for(count, add_gains_of_small_net, *given, team=NET_TEAM)
     space.parallel_for(-(-count // GROUP_OF_NETS), add_gains_of_large_nets, *given,
                        team=LARGE_NET_TEAM)

@@ -105,11 +105,12 @@ def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -
     for level in range(options.max_levels):
         found = cluster(space, graph, NO_LIMIT, (seed + level) % 2**63, rounds,
                         wishing=BY_MODULARITY)
-        coarse = contract(space, graph, found, graph.weight_sum_dtype, guess=_guess)
         label = gather(space, found.cluster, label)
-        if coarse.num_vertices > options.max_kept * graph.num_vertices:
-            break
-        graph = coarse
+        if level + 1 < options.max_levels:
+            coarse = contract(space, graph, found, graph.weight_sum_dtype, guess=_guess)
+            if coarse.num_vertices > options.max_kept * graph.num_vertices:
+                break
+            graph = coarse
     return label
 
 
