@@ -227,7 +227,10 @@ def begin_net(net, graph: NetRows, part):
             bit = bit_of(part[graph.nets.pins[place]])
             twice |= once & bit
             once |= bit
-        store_word(net, 0, once, once & ~twice, graph.state)
+        # not by store_word, which would look at what nobody has written yet
+        first = place_of_word(net, 0, graph.state)
+        graph.state.sets[first] = once
+        graph.state.sets[first + 1] = once & ~twice
         graph.state.spread[net] = int32(popcount(once))
 
 
@@ -260,12 +263,22 @@ def clear_counters(row, state: PinState):
     return first
 
 
+@device
+def clear_row(row, state: PinState):
+    """The same, and its net, of which nothing is known, touches nothing."""
+    for word in range(lane(), state.words.width, team_size()):
+        place = place_of_word(state.large[row], word * BITS, state)
+        state.sets[place] = uint64(0)
+        state.sets[place + 1] = uint64(0)
+    return clear_counters(row, state)
+
+
 @kernel
 def begin_large_net(i, graph: NetRows, part):
     """Count the pins of net i of those with counters, if there is one, in every block."""
     if i < graph.state.words.large:
         net = graph.state.large[i]
-        first = clear_counters(i, graph.state)
+        first = clear_row(i, graph.state)
         for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
             team_atomic_add(graph.state.counts, first + part[graph.nets.pins[place]], 1)
         team_sync()
@@ -276,7 +289,7 @@ def begin_large_net(i, graph: NetRows, part):
 def begin_counting(i, graph: NetRows):
     """The counters of net i of those that have some are zero, if there is one."""
     if i < graph.state.words.large:
-        clear_counters(i, graph.state)
+        clear_row(i, graph.state)
 
 
 @kernel
