@@ -6,7 +6,7 @@ the nets of each vertex, ascending and each once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +92,7 @@ class Hypergraph:
     repeated_pins: int = 0
     names: Sequence[Any] | None = None
     _rows: dict[str, Any] = field(default_factory=dict, init=False)
+    _begun: dict[str, Callable[[], np.ndarray]] = field(default_factory=dict, init=False)
 
     @property
     def num_vertices(self) -> int:
@@ -196,14 +197,15 @@ class Hypergraph:
         """Begin to find the highest degree: who asks for it waits for nothing that comes later."""
         if "degree" not in self._totals:
             with self.space.counters.put_back():
-                self._rows["degree"] = self.space.fetch(
+                self._begun["degree"] = self.space.fetch(
                     longest_row(self.space, self.vertex_offsets))
 
     def _longest(self, name: str, offsets: Array) -> int:
         if name not in self._totals:
+            begun = self._begun.pop(name, None)
             with self.space.counters.put_back():
-                if name in self._rows:
-                    self._totals[name] = int(self._rows.pop(name)()[0])
+                if begun is not None:
+                    self._totals[name] = int(begun()[0])
                 else:
                     self._totals[name], = self.space.read(
                         longest_row(self.space, offsets),
