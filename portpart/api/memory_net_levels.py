@@ -171,5 +171,8 @@ def _by_shares(finest: NetLevelSize, search: NetSearch) -> Levels:
     pairs = min(MAX_ARCS, PAIRS_OF_PIN * coarsest.pins)
     arcs = min(int(PAIRS_KEPT * pairs), end * end)
     start = [(min(finest.num_vertices, end), arcs)]
-    below = [level_size(*each, OF_WORD) for each in start_by_shares(start, search, end)]
+    first, *others = start_by_shares(start, search, end)
+    edge_weight = finest.edge_bytes if search.search.is_one_walk else None
+    below = [level_size(*first, OF_WORD, edge_weight=edge_weight),
+             *(level_size(*each, OF_WORD) for each in others)]
     return Levels(_walk(finest, counts, pairs), below)

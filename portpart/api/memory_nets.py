@@ -33,7 +33,9 @@ from portpart.api.memory_model import (
 )
 from portpart.api.memory_search import MIN_SECTIONS, Levels, Search
 from portpart.backends.work import bytes_of, bytes_outliving
+from portpart.graphs.clique_graph import EDGE_WEIGHT
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.limits import MAX_INT32
 
 LARGE_SHARE = 0.1
 """Share of the pins that nets with counters of their own have, unless a hypergraph tells more."""
@@ -64,6 +66,8 @@ class NetLevelSize(LevelSize):
         Arcs that its clique graph is made of.
     merges : bool
         Whether it may have nets too large for bisections, so that starts go by the others.
+    edge_bytes : int
+        Bytes of the weight of an edge of its clique graph, or of a coarser one's, at most.
     """
 
     num_nets: int = 0
@@ -71,6 +75,7 @@ class NetLevelSize(LevelSize):
     slots: int = 0
     pairs: int = 0
     merges: bool = True
+    edge_bytes: int = OF_WORD
 
     @property
     def fine(self) -> FineSizes:
@@ -96,6 +101,8 @@ def net_level_size(n: int, m: int, p: int, weight_bytes: int, vertex_weight: int
     own = (offset * (n + m + 2) + 2 * OF_VERTEX * p + vertex_weight * n
            + (weight_bytes if net_weight is None else net_weight) * m)
     more.setdefault("large", 1 + min(m, int(LARGE_SHARE * p) // (MAX_SMALL + 1)))
+    if net_weight == 0 and 2 * EDGE_WEIGHT * m <= MAX_INT32:
+        more["edge_bytes"] = OF_VERTEX  # even if all nets, of weight 1, join the same two vertices
     return NetLevelSize(n, p, own, weight_bytes, offset, num_nets=m, **more)
 
 

@@ -93,7 +93,7 @@ def test_strays_go_where_nets_of_any_size_pull(space: ExecutionSpace, team: int)
     given = bisections(space, hypergraph, k, part, place, side)
     given[2].moves[:] = space.asarray(np.full(COPIES * N, -1, np.int32))
     space.parallel_for(COPIES * N, choose_for_stray(NETS), *given, team=team)
-    wanted = oracles.host(given[2].moves)
+    found = oracles.host(given[2].moves)
     for i in range(COPIES * N):
         first = i // N * N
         pull = 0
@@ -101,7 +101,7 @@ def test_strays_go_where_nets_of_any_size_pull(space: ExecutionSpace, team: int)
             if i - first in net:
                 counts = Counter(int(side[first + v]) for v in net if part[first + v] == part[i])
                 pull += gain_by_definition(len(net), weight, counts[0], counts[1])
-        assert wanted[first + place[i]] == (int(pull > 0) if side[i] == STRAY else -1)
+        assert found[first + place[i]] == (int(pull > 0) if side[i] == STRAY else -1)
 
 
 @pytest.mark.parametrize("k", [1, 5, COUNTED, 2 * COUNTED + 3])
