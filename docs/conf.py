@@ -113,7 +113,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"image_light": "_static/mark.svg", "image_dark": "_static/mark.svg",
-             "text": "portpart"},
+             "text": f"portpart {release}"},
     "icon_links": [{"name": "Source", "url": repository, "icon": "fa-brands fa-github"}],
     "use_edit_page_button": False,
     "show_toc_level": 2,
