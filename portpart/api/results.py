@@ -19,6 +19,17 @@ if TYPE_CHECKING:
     from portpart.graphs.topology import Topology
 
 
+def members_of_blocks(part: np.ndarray, k: int, names: Sequence[Any] | None) -> list[Any]:
+    """Return the vertices of each block, by name where they have one, without those of block -1."""
+    order = np.argsort(part, kind="stable")
+    ends = np.searchsorted(part[order], np.arange(k + 1))
+    members = [order[begin:end] for begin, end in pairwise(ends)]
+    if names is None:
+        return members
+    return [[vertex if names[vertex] is None else names[vertex] for vertex in each.tolist()]
+            for each in members]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PartitionResult:
     """A partition of a graph.  Unpacks as ``cut, part``, like pymetis's result.
@@ -99,14 +110,7 @@ class PartitionResult:
 
     def blocks(self) -> list[Any]:
         """The vertices of each block: k lists of names, or k arrays of numbers without names."""
-        part = host_array(self.part)
-        order = np.argsort(part, kind="stable")
-        ends = np.searchsorted(part[order], np.arange(self.k + 1))
-        members = [order[begin:end] for begin, end in pairwise(ends)]
-        names = self.labels
-        if names is None:
-            return members
-        return [[names[vertex] for vertex in each.tolist()] for each in members]
+        return members_of_blocks(host_array(self.part), self.k, self.labels)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.cut, self.part))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
@@ -16,6 +17,7 @@ from portpart.algorithms.following.following import Known
 from portpart.algorithms.multilevel.trace import Progress
 from portpart.api.migration import price_of
 from portpart.api.progress import checked_progress, takes_late_progress, takes_progress
+from portpart.api.results import members_of_blocks
 from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
 from portpart.api.session_file import first_call, read_session, write_session
 from portpart.api.session_levels import Wishes, editable, kept, made
@@ -26,11 +28,11 @@ from portpart.backends.interface import Array
 from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.convert_nets import is_hypergraph
-from portpart.graphs.graph import Graph
+from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.html import table
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.text.files import PathLike
-from portpart.options import shown
+from portpart.options import checked_flag, shown
 
 
 class Session:
@@ -145,9 +147,63 @@ class Session:
 
     @property
     def part(self) -> Array:
-        """The block of each id that was given out, -1 where none is alive; on the device."""
+        """The block of each id that was given out, -1 where none is alive; on the device.
+
+        A copy, which is read-only on the CPU; arrays of CuPy cannot be.
+        """
         with self._state() as rounds:
-            return rounds.following.part_of_living()
+            part = rounds.following.part_of_living()
+            read_only([part])
+            return part
+
+    @property
+    def labels(self) -> Sequence[Any] | None:
+        """The name of each id that was given out, in the order of `part`, None for those that have
+        none or are not alive.
+
+        None if vertices have no names.
+        """
+        return self._labels(0)
+
+    @property
+    def net_labels(self) -> Sequence[Any] | None:
+        """Of a hypergraph: the same of nets, by the ids of these."""
+        return self._labels(1)
+
+    def _labels(self, kind: int) -> Sequence[Any] | None:
+        with self._state() as rounds:
+            living = rounds.edited.living[kind : kind + 1]
+            return living[0].labels() if living else None
+
+    def blocks(self) -> list[Any]:
+        """The vertices of each block: k arrays of ids, or k lists of names if there are names.
+
+        Among names a vertex that has none stands by its id.
+        """
+        with self._state() as rounds:
+            part = rounds.edited.space.to_host(rounds.following.part_of_living())
+            return members_of_blocks(part, self.k, rounds.edited.vertices.labels())
+
+    def ids_of(self, names: Any, nets: bool = False) -> np.ndarray:
+        """The ids of vertices, or of nets, by their names.
+
+        Parameters
+        ----------
+        names : sequence, or a single name
+            Text, or whatever else is no number.
+        nets : bool
+            Whether they are of nets.
+
+        Raises
+        ------
+        InputError
+            If nothing alive is called so; the nearest names are suggested.
+        """
+        with self._state() as rounds:
+            living = rounds.edited.living[1 if checked_flag("nets", nets) else 0 :]
+            if not living:
+                raise InputError("a graph has no nets; nets=True is of hypergraphs")
+            return rounds.edited.batch().names.alive(living[0], names)
 
     @property
     def ids(self) -> np.ndarray:
@@ -177,9 +233,16 @@ class Session:
             return rounds.last.weights.copy()
 
     def graph(self) -> Graph | Hypergraph:
-        """The living vertices, and nets, in the order of their ids, on the session's device."""
+        """The living vertices, and nets, in the order of their ids, on the session's device.
+
+        With their names, if they have any.
+        """
         with self._state() as rounds:
-            return made(rounds.edited)
+            graph, (names, *net_names) = made(rounds.edited), (
+                living.names_of_living() for living in rounds.edited.living)
+            if isinstance(graph, Graph):
+                return replace(graph, names=names)
+            return replace(graph, names=names, net_names=net_names[0])
 
     def batch(self) -> Batch:
         """An empty batch: edits in the order in which they are to be made."""

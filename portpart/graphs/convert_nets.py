@@ -51,11 +51,12 @@ def as_hypergraph(
         - a :class:`Hypergraph`;
         - a tuple ``(net_offsets, net_pins)`` of arrays of any kind: net e has the pins
           ``net_pins[net_offsets[e]] ... net_pins[net_offsets[e + 1] - 1]``, in any order;
-        - a list of nets, each a sequence of its pins; a mapping with nets as values; an array of
-          shape (m, pins of a net), or of m lists.  Pins that are no integers are ``names``,
+        - a list of nets, each a sequence of its pins; a mapping with nets as values, whose keys
+          are ``net_names`` unless they are numbers; an array of shape (m, pins of a net), or of
+          m lists.  Pins that are no integers are ``names``,
           numbered as they occur.  A tuple of two is always one of arrays, as above;
         - a SciPy or CuPy sparse matrix, by its pattern: see `model`;
-        - a :class:`portpart.io.Netlist`: its gates, with their ``names``, and its nets;
+        - a :class:`portpart.io.Netlist`: its gates and nets, with ``names`` and ``net_names``;
         - a hypergraph of HyperNetX, XGI or hypergraphx: nodes are ``names``, in their order, and
           the attribute ``weight`` of nets is their weight;
         - a path (str or PathLike), read by :func:`portpart.io.read_hypergraph`.
@@ -127,7 +128,7 @@ def as_hypergraph(
     weights = rows.net_weights if net_weights is None else net_weights
     vertex_weights = in_order(vertex_weights, rows.names, "vertex_weights")
     made = nets_hypergraph(rows.offsets, rows.pins, num_vertices, weights, vertex_weights, space)
-    return made if rows.names is None else replace(made, names=rows.names)
+    return replace(made, names=rows.names, net_names=rows.net_names)
 
 
 def _rows_of(data: Any) -> NetRows:

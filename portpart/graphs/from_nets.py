@@ -65,6 +65,7 @@ class NetRows(NamedTuple):
     num_vertices: int | None = None
     net_weights: Any = None
     names: Sequence[Any] | None = None
+    net_names: Sequence[Any] | None = None
 
 
 def nets_hypergraph(

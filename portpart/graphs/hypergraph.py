@@ -61,8 +61,8 @@ class Hypergraph:
         The space that owns the arrays.
     repeated_pins : int
         How many pins were left out because their net had them already.
-    names : sequence or None
-        The name of each vertex, where vertices have names.
+    names, net_names : sequence or None
+        The name of each vertex and of each net, where they have names.
 
     Notes
     -----
@@ -91,6 +91,7 @@ class Hypergraph:
     _totals: dict[str, int] = field(default_factory=dict)
     repeated_pins: int = 0
     names: Sequence[Any] | None = None
+    net_names: Sequence[Any] | None = None
     _rows: dict[str, Any] = field(default_factory=dict, init=False)
     _begun: dict[str, Callable[[], np.ndarray]] = field(default_factory=dict, init=False)
 

@@ -36,13 +36,15 @@ def _reader_of(obj: Any) -> Callable[[Any], NetRows] | None:
 def _of_hypernetx(obj: Any) -> NetRows:
     incidence = obj.incidence_dict
     weights = [getattr(obj.edges[edge], WEIGHT, 1) for edge in incidence]
-    return nets_of_names(obj.nodes, incidence.values(), _unless_ones(weights))
+    made = nets_of_names(obj.nodes, incidence.values(), _unless_ones(weights))
+    return made._replace(net_names=list(incidence))
 
 
 def _of_xgi(obj: Any) -> NetRows:
     found = obj.edges.attrs(WEIGHT).asdict()
     weights = [1 if found[edge] is None else found[edge] for edge in obj.edges]
-    return nets_of_names(obj.nodes, obj.edges.members(), _unless_ones(weights))
+    made = nets_of_names(obj.nodes, obj.edges.members(), _unless_ones(weights))
+    return made._replace(net_names=list(obj.edges))
 
 
 def _of_hypergraphx(obj: Any) -> NetRows:

@@ -23,7 +23,8 @@ ACCEPTED = (
 def nets_of_rows(nets: Any) -> NetRows:
     """Nets that are sequences of pins, or rows of an array; pins that are no integers are names."""
     if isinstance(nets, Mapping):
-        nets = list(nets.values())
+        named = not all(isinstance(net, Integral) for net in nets)
+        return nets_of_rows(list(nets.values()))._replace(net_names=list(nets) if named else None)
     if getattr(nets, "ndim", 2) == 1 and getattr(nets.dtype, "kind", "") == "O":
         nets = list(nets)
     if getattr(nets, "ndim", 2) != 2:

@@ -93,7 +93,8 @@ def read_hypergraph(
     Returns
     -------
     Hypergraph
-        Of a netlist or a circuit with the ``names`` of its vertices.
+        Of a netlist or a circuit with the ``names`` of its vertices, and the ``net_names`` that
+        the file has.
 
     Raises
     ------
@@ -197,7 +198,7 @@ def hypergraph_of_netlist(netlist: Netlist, ports: bool = False,
         names = distinct(names + netlist.port_names)
         weights = [1] * netlist.num_gates + [0] * netlist.num_ports
     made = nets_hypergraph(offsets, pins, len(names), None, weights)
-    return replace(made, names=names)
+    return replace(made, names=names, net_names=netlist.net_names)
 
 
 NET_FORMATS = {

@@ -113,6 +113,8 @@ def take_back(edited: Edited, update: Update) -> None:
         weigh(living, weighed, backwards=True)
     for birth in update.births:
         unbear(birth)
+    for names, named in reversed(update.named):
+        names.take_back(named)
     _count(edited, update.totals, -1)
 
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from portpart.algorithms.edits.batch_names import BatchNames, NewNames, called
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.living import ALIVE, Living
 from portpart.algorithms.edits.operations import DELETE, DELETE_IF_THERE, INSERT, SET
 from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND
 from portpart.errors import InputError
-from portpart.graphs.arrays import index_array, item_of, space_of
+from portpart.graphs.arrays import host_array, index_array, item_of, space_of
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.graphs.weights import total_of
 from portpart.options import checked_integer, shown
@@ -97,15 +98,19 @@ class Batch:
     """Edits in the order in which they are to be made.
 
     Made by ``batch()`` of what is to be edited.  Arrays may be of the host or of a device; a number
-    stands for an array of one.
+    stands for an array of one.  Where vertices or nets have names, a name may be said instead of an
+    id: text, or whatever else is no number.  It means what has the name when the method is called.
 
     Attributes
     ----------
+    applied : bool
+        Whether the batch has been applied; nothing can be added any more then.
     calls : list of Call
     of_pairs : list of Call
         Those about pairs, of which there are `num_pairs`.
     deaths, weighings : dict of lists of Call
         Those about ids, by their kind.
+    names : BatchNames
     """
 
     def __init__(self, owner: Edited) -> None:
@@ -115,11 +120,13 @@ class Batch:
         self.of_pairs: list[Call] = []
         self.deaths: dict[Living, list[Call]] = {}
         self.weighings: dict[Living, list[Call]] = {}
+        self.names = BatchNames(self.deaths)
         self.length = self.num_pairs = self.num_calls = 0
         self.given_weight = 0
         self.applied = False
 
-    def insert_vertices(self, weights: Any = 1, count: int | None = None) -> np.ndarray:
+    def insert_vertices(self, weights: Any = 1, count: int | None = None,
+                        names: Any = None) -> np.ndarray:
         """Insert vertices and return their ids.
 
         Parameters
@@ -127,9 +134,12 @@ class Batch:
         weights : int or array of integers, default 1
             One weight for all, or that of each.
         count : int, optional
-            How many; default: one, or as many as there are weights.
+            How many; default: one, or as many as there are names or weights.
+        names : sequence, optional
+            Their names, where vertices have names; each must be free, as that of a deleted vertex
+            is.
         """
-        ids = self._insert(self.owner.vertices, weights, count, "insert_vertices")
+        ids = self._insert(self.owner.vertices, weights, count, "insert_vertices", names)
         self.num_calls += 1
         return ids
 
@@ -138,7 +148,7 @@ class Batch:
 
         Parameters
         ----------
-        ids : int or array of integers
+        ids : int, array of integers, or names
         missing : {"raise", "ignore"}
             What to do about ids that are not alive.
         """
@@ -148,7 +158,14 @@ class Batch:
         """Give vertices new weights: one for all, or one each."""
         self._weigh(self.owner.vertices, ids, weights, "set_vertex_weights")
 
-    def _insert(self, living: Living, weights: Any, count: int | None, name: str) -> np.ndarray:
+    def _insert(self, living: Living, weights: Any, count: int | None, name: str,
+                names: Any = None) -> np.ndarray:
+        self._refuse_late(name)
+        own = [] if names is None else self.names.checked(living, names, self.length, name)
+        if names is not None:
+            if count not in (None, len(own)):
+                raise InputError(f"{name}: {len(own)} names for {shown(count)} ids")
+            count = len(own)
         number = 1 if count is None else checked_integer("count", count, 0, MAX_IDS)
         array = None
         if not (weights is None or (isinstance(weights, int) and weights == 1)):
@@ -162,6 +179,8 @@ class Batch:
         given = None if array is None else self._weights(array, number, name)
         first = living.give(number)
         self._bear(Births(living, first, number, given))
+        if own:
+            self.names.add(NewNames(living, first, own, self.length, name))
         return np.arange(first, first + number)
 
     def _bear(self, born: Births) -> None:
@@ -177,18 +196,19 @@ class Batch:
         self.births.append(born)
 
     def _delete(self, living: Living, ids: Any, missing: str, name: str) -> None:
-        first = checked_ids(ids, living, name)
+        first = self._checked_ids(ids, living, name)
         lenient = kind_of_deletion(missing, name) == DELETE_IF_THERE
         self._add(name, int(lenient), first, None, None, living)
 
     def _weigh(self, living: Living, ids: Any, weights: Any, name: str) -> None:
-        first = checked_ids(ids, living, name)
+        first = self._checked_ids(ids, living, name)
         given = self._weights(integers(weights, f"{name}: weights"), len(first), name)
         self._add(name, SET, first, None, given, living)
 
     def _pairs(self, name: str, kind: int, ends: tuple[Any, Any], living: tuple[Living, Living],
                weights: Any = None) -> None:
-        first, second = (checked_ids(values, whose, name) for values, whose in zip(ends, living))
+        first, second = (self._checked_ids(values, whose, name)
+                         for values, whose in zip(ends, living))
         if len(first) != len(second):
             if 1 not in (len(first), len(second)):
                 raise InputError(f"{name}: {len(first)} ids and {len(second)} do not make pairs")
@@ -212,6 +232,7 @@ class Batch:
 
     def _add(self, name: str, kind: int, first: Array, second: Array | None,
              weights: Array | None, living: Living | None) -> None:
+        self._refuse_late(name)
         self.num_calls += 1
         number = len(first)
         if number == 0:
@@ -226,6 +247,23 @@ class Batch:
             about = self.deaths if weights is None else self.weighings
             about.setdefault(living, []).append(call)
 
+    def _refuse_late(self, name: str) -> None:
+        if self.applied:
+            raise InputError(f"{name}: the batch has been applied already; Session.batch() makes "
+                             "another one")
+
+    def _checked_ids(self, values: Any, living: Living, name: str) -> Array:
+        """A copy of ids that have been given out, or the ids of names."""
+        try:
+            ids = integers(values, f"{name}: ids")
+        except InputError:
+            found = self.names.ids_of(values, living, name)
+            if found is None:
+                raise
+            ids = integers(found, f"{name}: ids")
+        _refuse_outside(ids, living.count - 1, name, "ids")
+        return ids.astype(np.int32)
+
     def refusal(self, time: int, problem: int) -> InputError:
         """The error of the entry at this time."""
         call = next(call for call in reversed(self.calls) if call.time <= time)
@@ -233,12 +271,14 @@ class Batch:
         first = item_of(call.space, call.first, at)
         where = f"{call.name}[{at}] (call {call.number} of the batch)"
         if call.second is None:
-            return InputError(f"{where}: id {first} is not alive")
-        second = item_of(call.space, call.second, at)
+            return InputError(f"{where}: id {called(call.living, first)} is not alive")
+        side = self.owner.sides[0]
+        one = called(side.living, first)
+        other = called(side.elements, item_of(call.space, call.second, at))
         if problem in (DEAD_FIRST, DEAD_SECOND):
-            dead = first if problem == DEAD_FIRST else second
-            return InputError(f"{where}: pair ({first}, {second}): id {dead} is not alive")
-        return InputError(f"{where}: pair ({first}, {second}) does not exist")
+            dead = one if problem == DEAD_FIRST else other
+            return InputError(f"{where}: pair ({one}, {other}): id {dead} is not alive")
+        return InputError(f"{where}: pair ({one}, {other}) does not exist")
 
 
 class GraphBatch(Batch):
@@ -272,19 +312,24 @@ def kind_of_deletion(missing: Any, name: str) -> int:
 
 def integers(values: Any, what: str) -> Array:
     """One-dimensional integers where they are; a number as an array of one."""
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype in READY:
+    if _is_ready(values):
         return values
     space = space_of(values)
-    if space.kind == "cpu" and np.ndim(values) == 0:
-        values = np.reshape(np.asarray(values), 1)
-    return index_array(space, values, what)
+    if space.kind == "cpu":
+        values = _listed(values, what)
+        values = values.reshape(1) if values.ndim == 0 else values
+    return values if _is_ready(values) else index_array(space, values, what)
 
 
-def checked_ids(values: Any, living: Living, name: str) -> Array:
-    """A copy of ids that have been given out."""
-    ids = integers(values, f"{name}: ids")
-    _refuse_outside(ids, living.count - 1, name, "ids")
-    return ids.astype(np.int32)
+def _is_ready(values: Any) -> bool:
+    return type(values) is np.ndarray and values.ndim == 1 and values.dtype in READY
+
+
+def _listed(values: Any, what: str) -> np.ndarray:
+    try:
+        return host_array(values)
+    except InputError as problem:
+        raise InputError(f"{what}: {problem}") from problem
 
 
 def _refuse_outside(values: Array, last: int, where: str, what: str) -> None:

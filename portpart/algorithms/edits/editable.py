@@ -71,12 +71,14 @@ class Editable(Edited):
             raise InputError("the batch was made before compact(), which has given other ids")
         if batch.applied:
             raise InputError("the batch has been applied already")
+        batch.names.refuse_taken()
         return Applying(self, batch)
 
     def end(self, applying: Applying) -> Update:
         """What the batch has come to; raises what `apply` does."""
         update = applying.end()
         applying.batch.applied = True
+        update.named = applying.batch.names.give()
         if self._marks:
             self._log.append(update)
         else:
@@ -145,7 +147,7 @@ class EditableGraph(Editable):
     def __init__(self, graph: Graph, growth: Growth = HALF_MORE) -> None:
         graph = with_ascending_rows(graph)
         vertices = Living("vertices", graph.space, graph.num_vertices, graph.vertex_weights,
-                          graph.total_vertex_weight)
+                          graph.total_vertex_weight, graph.names)
         super().__init__(graph.space, [vertices], graph.num_arcs, graph.total_arc_weight)
         self.arcs = RowStore(graph.space, graph.offsets, graph.targets, graph.weights, growth)
         self.sides = [Side(self.arcs, vertices, vertices, swapped=False)]
@@ -187,8 +189,8 @@ class EditableGraph(Editable):
 
         Ends all marks.
         """
-        renamed = self.vertices.renamed()
-        EditableGraph.__init__(self, self.graph(), self.arcs.growth)
+        renamed, names = self.vertices.renamed(), self.vertices.names_of_living()
+        EditableGraph.__init__(self, replace(self.graph(), names=names), self.arcs.growth)
         return renamed
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from portpart.algorithms.edits.editable import Editable, new_numbers, unless_ones
@@ -28,9 +30,9 @@ class EditableHypergraph(Editable):
     def __init__(self, hypergraph: Hypergraph, growth: Growth = HALF_MORE) -> None:
         space = hypergraph.space
         vertices = Living("vertices", space, hypergraph.num_vertices, hypergraph.vertex_weights,
-                          hypergraph.total_vertex_weight)
+                          hypergraph.total_vertex_weight, hypergraph.names)
         nets = Living("nets", space, hypergraph.num_nets, hypergraph.net_weights,
-                      hypergraph.total_net_weight)
+                      hypergraph.total_net_weight, hypergraph.net_names)
         super().__init__(space, [vertices, nets], hypergraph.num_pins, hypergraph.num_pins)
         self.pins = RowStore(space, hypergraph.net_offsets, hypergraph.net_pins, None, growth)
         self.nets_of = RowStore(space, hypergraph.vertex_offsets, hypergraph.vertex_nets, None,
@@ -83,5 +85,7 @@ class EditableHypergraph(Editable):
         Ends all marks.
         """
         renamed = self.vertices.renamed(), self.nets.renamed()
-        EditableHypergraph.__init__(self, self.hypergraph(), self.pins.growth)
+        names, net_names = self.vertices.names_of_living(), self.nets.names_of_living()
+        EditableHypergraph.__init__(
+            self, replace(self.hypergraph(), names=names, net_names=net_names), self.pins.growth)
         return renamed

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from portpart.algorithms.edits.names import Names
 from portpart.algorithms.edits.tally import DEAD_FIRST, MISSING, Tally, refuse
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
@@ -36,9 +40,12 @@ class Living:
         None means that each weighs 1.
     total_weight : int
         Of all that are alive.
+    names : sequence, optional
+        Of all.
 
     Attributes
     ----------
+    names : Names or None
     weights : array or None
         Of all ids; the dead weigh 0 where there is an array.
     deaths : array of int32
@@ -49,7 +56,7 @@ class Living:
     """
 
     def __init__(self, name: str, space: ExecutionSpace, count: int, weights: Array | None,
-                 total_weight: int) -> None:
+                 total_weight: int, names: Sequence[Any] | None = None) -> None:
         self.name, self.space, self.count, self.num_alive = name, space, count, count
         self.deaths = space.empty(with_spare(count, SPARE_ROWS), np.int32)
         space.parallel_for(len(self.deaths), begin_life, count, self.deaths)
@@ -57,6 +64,7 @@ class Living:
         self.total_weight = total_weight
         self.lent = True
         self.weigh_one = weights is None
+        self.names = None if names is None else Names(name, names)
 
     def give(self, count: int) -> int:
         """Give out so many ids and return the first; none of them is alive."""
@@ -99,6 +107,13 @@ class Living:
         if self.weights is None:
             self.total_weight -= len(ids)
 
+    def are_alive(self, ids: Sequence[int]) -> list[bool]:
+        """Whether ids are alive, as the host gets to know."""
+        self.reserve(weighted=False)
+        deaths = self.deaths[self.space.asarray(np.array(ids, np.int64))]
+        found: list[bool] = (self.space.to_host(deaths) == ALIVE).tolist()
+        return found
+
     def alive(self) -> Array | None:
         """The ids that are alive, ascending; None if all are."""
         if self.num_alive == self.count:
@@ -110,6 +125,22 @@ class Living:
         alive = self.alive()
         return (np.arange(self.count) if alive is None
                 else self.space.to_host(alive).astype(np.int64))
+
+    def names_of_living(self) -> Sequence[Any] | None:
+        """The names of those that are alive, in the order of their ids."""
+        return None if self.names is None else self.names.listed(self.ids(), self.count)
+
+    def labels(self) -> Sequence[Any] | None:
+        """The name of each id, None for those that have none or are not alive."""
+        if self.names is None:
+            return None
+        names = self.names.all(self.count)
+        if self.num_alive == self.count:
+            return names
+        found: list[Any] = [None] * self.count
+        for id in self.ids().tolist():
+            found[id] = names[id]
+        return found
 
     def renamed(self) -> np.ndarray:
         """The place of each id among the living, -1 for others."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.edits.batch import Batch, checked_ids, integers, kind_of_deletion
+from portpart.algorithms.edits.batch import Batch, integers, kind_of_deletion
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.living import Living
 from portpart.algorithms.edits.operations import INSERT
@@ -24,22 +24,25 @@ class NetBatch(Batch):
         super().__init__(owner)
         self.nets = nets
 
-    def insert_nets(self, offsets: Any, pins: Any, weights: Any = 1) -> np.ndarray:
+    def insert_nets(self, offsets: Any, pins: Any, weights: Any = 1,
+                    names: Any = None) -> np.ndarray:
         """Insert nets and return their ids.
 
         Parameters
         ----------
         offsets : array of integers, shape (count + 1,)
             Net i gets the vertices ``pins[offsets[i]:offsets[i + 1]]``, each once.
-        pins : array of integers
+        pins : array of integers, or names
         weights : int or array of integers, default 1
+        names : sequence, optional
+            Their names, where nets have names; as of `insert_vertices`.
         """
         name = "insert_nets"
-        begins, vertices = integers(offsets, f"{name}: offsets"), integers(pins, f"{name}: pins")
+        begins = integers(offsets, f"{name}: offsets")
+        vertices = self._checked_ids(pins, self.owner.vertices, name)
         space = space_of(begins)
         check_offsets(space, begins, len(vertices), WORDS)
-        checked_ids(vertices, self.owner.vertices, name)
-        ids = self._insert(self.nets, weights, len(begins) - 1, name)
+        ids = self._insert(self.nets, weights, len(begins) - 1, name, names)
         if len(vertices):
             rows = tails(space, begins, len(vertices)) + np.int32(ids[0])
             self._pins(name, INSERT, rows, vertices)

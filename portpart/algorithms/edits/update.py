@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from portpart.algorithms.edits.batch import Births
 from portpart.algorithms.edits.living import Dying, Living, Weighings
+from portpart.algorithms.edits.names import Named, Names
 from portpart.algorithms.edits.operations import Changes
 
 
@@ -41,6 +42,8 @@ class Update:
         Ids that died.
     weighed : list of (Living, Weighings)
         Ids with new weights.
+    named : list of (Names, Named)
+        New names, in order.
     loops, merged, missing : int
         Self loops that were dropped, pairs that were there already, deletions of what was not
         there.
@@ -54,3 +57,4 @@ class Update:
     merged: int = 0
     missing: int = 0
     totals: Totals = NO_CHANGE
+    named: Sequence[tuple[Names, Named]] = ()

@@ -103,7 +103,8 @@ def _hypergraph(files: dict[str, Source]) -> Hypergraph:
     of_nodes, of_nets = (each if known else None for each, known in zip(weights, given))
     made = hypergraph_of(source, np.array(nets.starts, np.int64), pins, len(number), of_nets,
                          of_nodes)
-    return replace(made, names=list(number))
+    named = any(name is not None for name in nets.names)
+    return replace(made, names=list(number), net_names=nets.names if named else None)
 
 
 def _places(vertices: dict[str, int], nets: list[str | None]) -> dict[str, list[Place]]:

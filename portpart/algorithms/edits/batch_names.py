@@ -1,0 +1,170 @@
+"""Names in a batch of edits: what they stand for, and those that it gives."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.names import (
+    SINGULAR,
+    Named,
+    Names,
+    checked_names,
+    elements,
+    is_name,
+)
+from portpart.backends.interface import Array
+from portpart.errors import InputError
+from portpart.graphs.arrays import host_array
+from portpart.options import shown
+
+
+class Deletion(Protocol):
+    """A call that deletes ids, and how many entries the batch has before it."""
+
+    @property
+    def first(self) -> Array:
+        """The ids."""
+
+    @property
+    def time(self) -> int:
+        """Entries before."""
+
+
+class NewNames(NamedTuple):
+    """Names of ids from `first` on, given by method `where` behind `time` entries of the batch."""
+
+    living: Living
+    first: int
+    names: list[Any]
+    time: int
+    where: str
+
+
+class BatchNames:
+    """What names stand for in a batch: what the batch calls so, else what was called so before.
+
+    Parameters
+    ----------
+    deletions : dict of lists of calls
+        Of the batch, by the kind of ids; grows with it.
+
+    Attributes
+    ----------
+    new : list of NewNames
+    """
+
+    def __init__(self, deletions: Any) -> None:
+        self._deletions: dict[Living, list[Deletion]] = deletions
+        self.new: list[NewNames] = []
+        self._ids: dict[Living, dict[Any, int]] = {}
+
+    def ids_of(self, values: Any, living: Living, where: str) -> list[Any] | None:
+        """Return the ids of names, among which there may be ids; None if there is no name.
+
+        Raises
+        ------
+        InputError
+            If nothing has ever had one of the names.
+        """
+        if living.names is not None and is_name(values) and self._get(living, values) >= 0:
+            return [self._get(living, values)]  # a tuple, say
+        listed = elements(values)
+        first = next((value for value in listed if is_name(value)), None)
+        if living.names is None:
+            if isinstance(first, str):
+                raise InputError(f"{where}: {shown(first)} is a name, but {living.name} have no "
+                                 "names here; say ids")
+            return None
+        ids = [self._get(living, value) if is_name(value) else value for value in listed]
+        unknown = [value for value, id in zip(listed, ids) if is_name(value) and id < 0]
+        if unknown:
+            raise living.names.unknown(where, unknown[0])
+        return None if first is None else ids
+
+    def alive(self, living: Living, values: Any) -> np.ndarray:
+        """Return the ids of names.
+
+        Raises
+        ------
+        InputError
+            If nothing alive has one of the names.
+        """
+        where, listed = "ids_of", elements(values)
+        if living.names is None:
+            raise InputError(f"{where}: {living.name} have no names here")
+        if is_name(values) and living.names.get(values) >= 0:
+            listed = [values]
+        ids = self.ids_of(listed, living, where)
+        if ids is None:
+            raise InputError(f"{where}: {shown(values)} are no names")
+        dead = [name for name, alive in zip(listed, living.are_alive(ids)) if not alive]
+        if dead:
+            raise InputError(f"{where}: {SINGULAR[living.name]} {shown(dead[0])} is not alive")
+        return np.array(ids, np.int64)
+
+    def checked(self, living: Living, values: Any, time: int, where: str) -> list[Any]:
+        """Return names for new ids as a list; refused if one of them is taken.
+
+        Raises
+        ------
+        InputError
+        """
+        if living.names is None:
+            raise InputError(f"{where}: {living.name} have no names here; leave names= out")
+        names = checked_names(values, where)
+        self._refuse_taken(NewNames(living, 0, names, time, where), self._ids.get(living, {}))
+        return names
+
+    def add(self, new: NewNames) -> None:
+        """Give names to new ids."""
+        self.new.append(new)
+        ids = range(new.first, new.first + len(new.names))
+        self._ids.setdefault(new.living, {}).update(zip(new.names, ids))
+
+    def refuse_taken(self) -> None:
+        """Raise if something else has got one of the new names since.
+
+        Raises
+        ------
+        InputError
+        """
+        for new in self.new:
+            self._refuse_taken(new, {})
+
+    def give(self) -> list[tuple[Names, Named]]:
+        """Give the new names now that the batch is applied; what takes them back."""
+        return [(new.living.names, new.living.names.add(new.first, new.names))
+                for new in self.new if new.living.names is not None]
+
+    def _get(self, living: Living, name: Any) -> int:
+        """The id that a name stands for, -1 for none."""
+        assert living.names is not None
+        mine = self._ids.get(living, {}).get(name)
+        return living.names.get(name) if mine is None else mine
+
+    def _refuse_taken(self, new: NewNames, mine: dict[Any, int]) -> None:
+        living, known = new.living, new.living.names
+        assert known is not None
+        held = {name: id for name in new.names if (id := mine.get(name, known.get(name))) >= 0}
+        if not held:
+            return
+        gone = self._deleted(living, new.time)
+        for (name, id), alive in zip(held.items(), living.are_alive(list(held.values()))):
+            if id not in gone and (name in mine or alive):
+                raise InputError(f"{new.where}: a {SINGULAR[living.name]} is called {shown(name)} "
+                                 f"already, id {id}; delete it before, or take another name")
+
+    def _deleted(self, living: Living, time: int) -> set[int]:
+        """The ids that are deleted by entries before a time."""
+        return {id for call in self._deletions.get(living, []) if call.time < time
+                for id in host_array(call.first).tolist()}
+
+
+def called(living: Living | None, id: int) -> str:
+    """An id for a message, with its name if it has one."""
+    names = None if living is None else living.names
+    name = None if names is None else names.of(id)
+    return f"{id}" if name is None else f"{id} ({shown(name)})"

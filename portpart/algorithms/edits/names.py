@@ -1,0 +1,133 @@
+"""Names of vertices and nets that are edited: what callers may say instead of an id.
+
+Names are data of the host.  A deleted vertex keeps its name, which another one may take over, so
+that a name that is gone differs from one that was never there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.graphs.nearest import did_you_mean
+from portpart.options import shown
+
+SINGULAR = {"vertices": "vertex", "nets": "net"}
+
+
+class Named(NamedTuple):
+    """New names, and which ids they stood for before: -1 for none."""
+
+    names: list[Any]
+    before: list[int]
+
+
+class Names:
+    """The names of ids 0, 1 ..., some of which may have none.
+
+    Parameters
+    ----------
+    kind : str
+        What has the names: ``"vertices"`` or ``"nets"``.
+    given : sequence
+        Of the first ids; None is no name.
+    """
+
+    def __init__(self, kind: str, given: Sequence[Any]) -> None:
+        self.kind, self._given = kind, given
+        self._later: dict[int, Any] = {}
+        self._ids: dict[Any, int] | None = None
+
+    def of(self, id: int) -> Any:
+        """Return the name of an id, None if it has none."""
+        return self._given[id] if id < len(self._given) else self._later.get(id)
+
+    def get(self, name: Hashable) -> int:
+        """Return the id that last got a name, -1 for a name that no id ever had."""
+        return self._table().get(name, -1)
+
+    def all(self, count: int) -> Sequence[Any]:
+        """Return the names of the first ids."""
+        if count == len(self._given):
+            return self._given
+        later = range(len(self._given), count)
+        return [*self._given[:count], *map(self._later.get, later)]
+
+    def listed(self, ids: np.ndarray, count: int) -> Sequence[Any]:
+        """Return the names of some of the first ids."""
+        names = self.all(count)
+        return names if len(ids) == count else [names[id] for id in ids.tolist()]
+
+    def add(self, first: int, names: list[Any]) -> Named:
+        """Give names to the ids from `first` on; `take_back` is told what this returns."""
+        table = self._table()
+        before = [table.get(name, -1) for name in names]
+        ids = range(first, first + len(names))
+        self._later.update(zip(ids, names))
+        table.update(zip(names, ids))
+        return Named(names, before)
+
+    def take_back(self, named: Named) -> None:
+        """Let names stand for what they did before they were added, the last ones first."""
+        table = self._table()
+        for name, before in zip(named.names, named.before):
+            del self._later[table[name]]
+            if before < 0:
+                del table[name]
+            else:
+                table[name] = before
+
+    def unknown(self, where: str, name: Any) -> InputError:
+        """Return the error for a name that no id has."""
+        return InputError(f"{where}: no {SINGULAR[self.kind]} is called {shown(name)}"
+                          f"{did_you_mean(name, self._table())}")
+
+    def _table(self) -> dict[Any, int]:
+        """Return the id of each name; made when a name is first looked up."""
+        if self._ids is None:
+            found = {name: id for id, name in enumerate(self._given) if name is not None}
+            named = sum(name is not None for name in self._given)
+            if len(found) < named:
+                raise InputError(f"{named} {self.kind} have {len(found)} different names, which "
+                                 "tell them not apart; say ids")
+            self._ids = found
+        return self._ids
+
+
+def is_name(value: Any) -> bool:
+    """Return whether a value may be a name and is no number, which would be an id."""
+    if isinstance(value, str):
+        return True
+    return value is not None and not isinstance(value, (Number, np.generic)) and _has_hash(value)
+
+
+def elements(values: Any) -> list[Any]:
+    """Return a sequence, or a single name, as a list."""
+    listed = values.tolist() if hasattr(values, "tolist") else values
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
+        return [listed]
+    return list(listed)
+
+
+def checked_names(values: Any, where: str) -> list[Any]:
+    """Return new names, of which there must be no two alike."""
+    names = elements(values)
+    for name in names:
+        if name is None or not _has_hash(name):
+            raise InputError(f"{where}: names have {shown(name)}, which is no name")
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"{where}: names have {shown(twice)} twice")
+    return names
+
+
+def _has_hash(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
