@@ -209,14 +209,14 @@ def changed(config: Kind, changes: Mapping[str, Any]) -> Kind:
 
 def check_options(config: Any) -> None:
     """Refuse options with a value of the wrong type or out of the range of its field."""
-    types = _types(config.__class__)
+    types = types_of(config.__class__)
     for each in fields(config):
         _check(each.name, getattr(config, each.name), types[each.name], each.metadata["range"])
 
 
 @cache
-def _types(kind: type) -> dict[str, tuple[Any, ...]]:
-    """The types that each field may have."""
+def types_of(kind: type) -> dict[str, tuple[Any, ...]]:
+    """The types that each field of options may have; of a tuple, and of what it holds."""
     return {name: tuple(_alternatives(hint)) for name, hint in get_type_hints(kind).items()}
 
 
@@ -246,7 +246,9 @@ def _check(name: str, value: Any, kinds: tuple[Any, ...], allowed: Range) -> Non
     elif str in kinds:
         if not isinstance(value, str):
             raise InputError(f"{name} is {shown(value)}; it must be text")
-    elif bool not in kinds and not _is_number(value, kinds, allowed):
+    elif bool in kinds:
+        checked_flag(name, value)
+    elif not _is_number(value, kinds, allowed):
         word = "a number" if float in kinds else "an integer"
         raise InputError(f"{name} is {shown(value)}; it must be {word} {allowed}".rstrip())
 

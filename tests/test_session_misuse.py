@@ -148,3 +148,24 @@ def test_who_pickles_or_copies_a_session_is_told_of_save_and_load(
     """A shallow copy would share the state, and not notice when the other session changes it."""
     with pytest.raises(InputError, match=r"save\(\).*Session\.load"):
         copied(portpart.Session(generators.grid_2d(4), 2))
+
+
+@pytest.mark.parametrize(("given", "config"), [
+    (generators.grid_2d(4), portpart.IgkwayConfig()),
+    (generators.netlist(40, seed=1), portpart.IhypergConfig()),
+], ids=["graph", "hypergraph"])
+def test_rows_lie_the_same_however_the_algorithm_is_named(given: Any, config: Any) -> None:
+    """By its name, by its configuration, or by one derived from that: in buckets of 32."""
+    name = type(config).__name__.removesuffix("Config").lower()
+    derived = type("Derived", (type(config),), {})()
+    for options in ({"algorithm": name}, {"preset": config},
+                    {"algorithm": name, "preset": derived}):
+        session = portpart.Session(given, 2, **options)
+        batch = session.batch()
+        if hasattr(batch, "insert_nets"):
+            batch.insert_nets([0, 2], [0, 39])
+        else:
+            batch.insert_edges(0, 15)
+        session.apply(batch)
+        capacity = session._rounds.edited.sides[0].store.rows.capacity
+        assert int(capacity.max()) == 64  # one bucket for what is there, and a spare one

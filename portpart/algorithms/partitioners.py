@@ -16,6 +16,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.program import MoveRule
 from portpart.backends.interface import Array
+from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
 
 DEFAULT = "portpart"
 
@@ -32,6 +33,8 @@ class Algorithm(Entry):
         The problem that is walked through in place of one, where that is easier.
     around : MoveRule, optional
         What moves vertices around edits, where that is not label propagation.
+    growth : Growth
+        How much room the rows of a graph get that is edited.
     """
 
     task: ClassVar[str] = "partition"
@@ -39,6 +42,7 @@ class Algorithm(Entry):
     recipe: Callable[[Problem, Any], Recipe] = field(repr=False)
     prepared: Callable[[Problem, Any], Problem] | None = field(default=None, repr=False)
     around: MoveRule | None = field(default=None, repr=False)
+    growth: Growth = field(default=HALF_MORE, repr=False)
 
     def partition(self, problem: Problem, config: Any) -> Array:
         """The blocks of a graph: an array of int32, shape (n,), in its space."""
@@ -105,7 +109,7 @@ def _igkway() -> Algorithm:
         "dissertation, University of Wisconsin-Madison (2025), chapter 3",
         igkway.PRESETS,
         {"grouping.score_factor": "c", "grouping.group_size": "s"},
-        recipe=igkway.igkway, around=PSEUDO_BLOCK,
+        recipe=igkway.igkway, around=PSEUDO_BLOCK, growth=bucket_list(),
     )  # fmt: skip
 
 
@@ -162,7 +166,7 @@ def _ihyperg_of_nets() -> Algorithm:
         "W. L. Lee: dissertation, University of Wisconsin-Madison (2025), chapter 4",
         ihyperg.PRESETS,
         {"grouping.group_size": "s"},
-        recipe=hyperg.hyperg, around=CRITICAL_PINS,
+        recipe=hyperg.hyperg, around=CRITICAL_PINS, growth=bucket_list(),
         takes="hypergraphs",
     )  # fmt: skip
 
@@ -203,10 +207,10 @@ def find(algorithm: str | None, preset: Any,
     return chosen(table, _algorithm_of(preset, table) if algorithm is None else algorithm, preset)
 
 
-def rule_around(config: Any) -> MoveRule | None:
-    """What moves vertices around edits of a graph that is partitioned so, if there is a rule."""
-    known = (*ALGORITHMS.values(), *OF_NETS.values())
-    return next((each.around for each in known if type(config) is each.kind), None)
+def entry_of(config: Any) -> Algorithm:
+    """The algorithm whose configuration this is, be it of a class derived from its own."""
+    known = {each.kind: each for each in (*ALGORITHMS.values(), *OF_NETS.values())}
+    return next(known[kind] for kind in type(config).__mro__ if kind in known)
 
 
 def _algorithm_of(preset: Any, table: Mapping[str, Algorithm]) -> str:

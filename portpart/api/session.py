@@ -23,11 +23,10 @@ from portpart.api.session_file import first_call, read_session, write_session
 from portpart.api.session_levels import Wishes, editable, kept, made
 from portpart.api.session_rounds import Rounds, SessionMark
 from portpart.api.session_update import SessionUpdate, unknown
-from portpart.api.tasks import checked_objective, checked_sizes, default_objective
+from portpart.api.tasks import checked_sizes, default_objective
 from portpart.backends.interface import Array
 from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError, typed_memory_errors
-from portpart.graphs.convert_nets import is_hypergraph
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.html import table
 from portpart.graphs.hypergraph import Hypergraph
@@ -99,7 +98,6 @@ class Session:
                  min_block_weight: int | None = None, migration: Any = 0.05,
                  vertex_sizes: Any = None, escalate: str = "auto",
                  progress: Progress | bool | None = None) -> None:
-        checked_objective(is_hypergraph(graph), objective, session=True)
         price = price_of(migration)
         escalates = checked_name("escalate", escalate, ESCALATIONS) == "auto"
         wishes = Wishes(imbalance, target, min_block_weight or 0, price, escalates)
@@ -116,7 +114,7 @@ class Session:
             costs = call.measured(part, call.problem.trace)
             known = Known(costs[objective or default_objective(call.problem.graph)], weights)
         call.problem.trace.summary()  # `progress` hears that all is done
-        self._begin(Rounds(call, editable(call.problem.graph, algorithm), part, sizes,
+        self._begin(Rounds(call, editable(call.problem.graph, call.config), part, sizes,
                            call.problem.constraints.fixed, wishes, known=known))
 
     def _begin(self, rounds: Rounds) -> None:

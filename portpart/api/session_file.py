@@ -1,27 +1,48 @@
-"""Files of sessions: the graph, the partition, and all that was asked for."""
+"""Files of sessions: the graph, the partition, and all that was asked for.
+
+A file is an .npz archive.  What `write_session` writes is read again, exactly; any other file is
+refused by the checks that callers' arrays and options meet, whatever program has written it.
+"""
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.edits.saved import load, save
-from portpart.algorithms.partitioners import ALGORITHMS
+from portpart import backends
+from portpart.algorithms.edits.saved import ARRAYS, Saved, arrays_of, edited_of, living_of
+from portpart.algorithms.partitioners import entry_of
+from portpart.api.bounds import FREE, block_array
 from portpart.api.call import Call, call_of
+from portpart.api.saved_config import config_of, description_of
 from portpart.api.session_effort import Ledger
-from portpart.api.session_levels import Wishes, made
+from portpart.api.session_levels import Wishes, check_sums
 from portpart.api.session_rounds import Rounds
+from portpart.api.tasks import amounts, checked_objective
 from portpart.backends.interface import ExecutionSpace
-from portpart.errors import GraphFormatError
-from portpart.io.text.files import PathLike
-from portpart.options import changed, exact_fraction
+from portpart.errors import GraphFormatError, InputError
+from portpart.graphs.convert_nets import is_hypergraph
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.io.formats import npz
+from portpart.io.text.files import PathLike, read_source, write_chunks
+from portpart.options import MAX_BLOCKS, checked_flag, checked_integer, exact_fraction, shown
 
-VERSION = 1
+VERSION = 2
+
+FACTS = "session"
+"""The array that holds all that is no array, as JSON."""
+
+OF_IDS = "part", "sizes", "fixed"
+KNOWN = {FACTS, *OF_IDS, "fixed_weight", *ARRAYS}
+
+ASKED = "objective", "algorithm", "preset", "seed"
+
+COUNTS = "edits", "cost", "weight"
+"""Numbers of a ledger."""
 
 
 def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None:
@@ -31,25 +52,23 @@ def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None
     ----------
     asked : dict
         Objective, algorithm, preset and seed of the first call.
+
+    Raises
+    ------
+    InputError
+        If there is a configuration that a file cannot hold; nothing is written then.
     """
-    wishes, following, host = rounds.wishes, rounds.following, rounds.edited.space.to_host
-    preset = asked["preset"]
-    facts = {
-        **asked, "version": VERSION, "k": rounds.call.problem.num_blocks,
-        "preset": preset if isinstance(preset, str) else _described(preset),
-        "imbalance": str(exact_fraction(wishes.imbalance)),
-        "target": None if wishes.target is None else [
-            str(exact_fraction(share)) for share in np.asarray(wishes.target).tolist()],
-        "min_weight": wishes.min_weight, "price": str(wishes.price),
-        "escalates": wishes.escalates, "ledger": rounds.ledger._asdict(),
-    }
+    following, host = rounds.following, rounds.edited.space.to_host
+    facts = json.dumps(_facts_of(rounds, asked), default=_plain).encode()
+    arrays = {FACTS: np.frombuffer(facts, np.uint8), "fixed_weight": rounds.fixed_weight,
+              **arrays_of(rounds.edited)}
     count = rounds.edited.vertices.count
-    arrays = {"session": np.frombuffer(json.dumps(facts, default=_plain).encode(), np.uint8),
-              "part": host(following.part), "fixed_weight": rounds.fixed_weight}
-    for name, array in (("sizes", following.sizes), ("fixed", following.fixed)):
+    for name, array in zip(OF_IDS, (following.part, following.sizes, following.fixed)):
         if array is not None:
             arrays[name] = host(array[:count])
-    save(rounds.edited, path, arrays)
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    write_chunks(path, [buffer.getbuffer()])
 
 
 def read_session(path: PathLike, space: ExecutionSpace) -> tuple[Rounds, dict[str, Any]]:
@@ -58,28 +77,15 @@ def read_session(path: PathLike, space: ExecutionSpace) -> tuple[Rounds, dict[st
     Raises
     ------
     GraphFormatError
-        If the file is damaged, or no such file.
+        If the file is damaged, or says what no session can be.
     """
-    edited, arrays = load(path, space)
+    source = read_source(path)
+    arrays = npz.arrays_of(source, KNOWN, "Session.save packs no arrays: save the session again")
     try:
-        facts = json.loads(arrays["session"].tobytes())
-        if facts["version"] != VERSION:
-            raise GraphFormatError(f"{path}: a session of format {facts['version']}; this version "
-                                   f"of portpart reads {VERSION}")
-        asked = {name: facts[name] for name in ("objective", "algorithm", "preset", "seed")}
-        if not isinstance(asked["preset"], str):
-            asked["preset"] = _configured(asked["preset"])
-        wishes = Wishes(facts["imbalance"], facts["target"], facts["min_weight"],
-                        Fraction(facts["price"]), facts["escalates"])
-        call = first_call(made(edited), facts["k"], wishes=wishes, **asked)
-        sizes, fixed = (space.asarray(arrays[name]) if name in arrays else None
-                        for name in ("sizes", "fixed"))
-        rounds = Rounds(call, edited, space.asarray(arrays["part"]), sizes, fixed, wishes,
-                        arrays["fixed_weight"])
-        rounds.ledger = Ledger(**facts["ledger"])
-    except (KeyError, TypeError, ValueError) as problem:
-        raise GraphFormatError(f"{path}: no file of a session: {problem}") from problem
-    return rounds, asked
+        return _session(Saved(arrays), space)
+    except InputError as problem:
+        raise GraphFormatError(f"{source.name}: not as Session.save writes it: {problem}"
+                               ) from problem
 
 
 def first_call(graph: Any, k: int, *, wishes: Wishes, objective: str | None,
@@ -87,6 +93,7 @@ def first_call(graph: Any, k: int, *, wishes: Wishes, objective: str | None,
                threads: int | None = None, fixed: Any = None, min_weight: int | None = None,
                progress: Any = None) -> Call:  # fmt: skip
     """The call that makes the first partition of a session."""
+    checked_objective(is_hypergraph(graph), objective, session=True)
     return call_of(
         graph, k, imbalance=wishes.imbalance, vertex_weights=None, edge_weights=None,
         target=wishes.target, fixed=fixed, initial=None, min_block_weight=min_weight,
@@ -95,31 +102,124 @@ def first_call(graph: Any, k: int, *, wishes: Wishes, objective: str | None,
         weight_scale=None, progress=progress, as_edges=False)
 
 
+def _facts_of(rounds: Rounds, asked: dict[str, Any]) -> dict[str, Any]:
+    """All that is no array."""
+    wishes, preset = rounds.wishes, asked["preset"]
+    return {
+        **asked, "version": VERSION, "k": rounds.call.problem.num_blocks,
+        "preset": preset if isinstance(preset, str) else description_of(preset),
+        "imbalance": _ratio(exact_fraction(wishes.imbalance)),
+        "target": None if wishes.target is None else [*map(_ratio, wishes.target)],
+        "min_weight": wishes.min_weight, "price": _ratio(wishes.price),
+        "escalates": wishes.escalates, "ledger": rounds.ledger._asdict(),
+    }
+
+
+def _session(arrays: Saved, space: ExecutionSpace) -> tuple[Rounds, dict[str, Any]]:
+    """The session of a file's arrays."""
+    facts = _facts(arrays[FACTS])
+    asked = {name: facts[name] for name in ASKED}
+    if not isinstance(asked["preset"], str):
+        asked["preset"] = config_of(asked["preset"])
+    wishes, k = _wishes(facts), checked_integer("k", facts["k"], 1, MAX_BLOCKS)
+    fixed_weight = amounts(backends.space("cpu"), arrays["fixed_weight"], k, "fixed_weight",
+                           "blocks")
+    living = living_of(arrays, space)
+    call = first_call(living, k, wishes=wishes, **asked)
+    edited = edited_of(living, arrays, entry_of(call.config).growth)
+    part, sizes, fixed = _of_ids(arrays, edited.vertices.count, k)
+    if fixed is None and fixed_weight.any():
+        raise InputError("fixed_weight is above 0, but fixed is missing")
+    _check_fixed(part, fixed, edited.ids)
+    check_sums(wishes, call, sizes)
+    ledger = _ledger(facts["ledger"])
+    rounds = Rounds(call, edited, space.asarray(part),
+                    None if sizes is None else space.asarray(sizes),
+                    None if fixed is None else space.asarray(fixed), wishes, fixed_weight)
+    rounds.ledger = ledger
+    return rounds, asked
+
+
+def _facts(array: np.ndarray) -> Saved:
+    """What an array of bytes says, in a format that is known."""
+    try:
+        facts = json.loads(array.tobytes())
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{FACTS} is no JSON: {problem}") from problem
+    facts = _named(FACTS, facts)
+    if facts["version"] != VERSION:
+        raise InputError(f"a session of format {shown(facts['version'])}; this version of portpart "
+                         f"reads {VERSION}")
+    return facts
+
+
+def _wishes(facts: Saved) -> Wishes:
+    """What is wanted of the blocks; imbalance and target are checked where they are used."""
+    target = facts["target"]
+    if target is not None:
+        if not isinstance(target, list):
+            raise InputError(f"target is {shown(target)}; a number for each block is needed")
+        target = [_fraction(f"target[{block}]", share) for block, share in enumerate(target)]
+    price = _fraction("price", facts["price"])
+    if price < 0:
+        raise InputError(f"price is {shown(price)}; it must be at least 0")
+    return Wishes(_fraction("imbalance", facts["imbalance"]), target,
+                  checked_integer("min_weight", facts["min_weight"], 0, MAX_TOTAL_WEIGHT), price,
+                  checked_flag("escalates", facts["escalates"]))
+
+
+def _ledger(saved: Any) -> Ledger:
+    ledger = _named("ledger", saved)
+    edits, cost, weight = (checked_integer(f"ledger: {name}", ledger[name], 0, 2**63 - 1)
+                           for name in COUNTS)
+    return Ledger(edits, cost, weight, checked_flag("ledger: hopeless", ledger["hopeless"]))
+
+
+def _of_ids(arrays: Saved, count: int,
+            k: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Blocks, sizes and fixed blocks of all ids, on the host."""
+    host = backends.space("cpu")
+    sizes = arrays.get("sizes")
+    part = block_array(host, arrays["part"], count, k, "part", 0)
+    assert part is not None
+    return (part, None if sizes is None else amounts(host, sizes, count, "sizes", "vertices"),
+            block_array(host, arrays.get("fixed"), count, k, "fixed", FREE))
+
+
+def _check_fixed(part: np.ndarray, fixed: np.ndarray | None, ids: np.ndarray) -> None:
+    """Refuse blocks in which living vertices are not where they must be."""
+    if fixed is None:
+        return
+    wrong = (fixed[ids] != FREE) & (fixed[ids] != part[ids])
+    if wrong.any():
+        vertex = int(ids[wrong.argmax()])
+        raise InputError(f"part[{vertex}] is {part[vertex]}: vertex {vertex} is fixed to block "
+                         f"{fixed[vertex]}")
+
+
+def _named(name: str, value: Any) -> Saved:
+    """Entries by name."""
+    if not isinstance(value, dict):
+        raise InputError(f"{name} is {shown(value)}; entries by name are needed")
+    return Saved(value)
+
+
+def _ratio(value: Fraction) -> list[int]:
+    """A fraction in JSON, whose integers may have any number of digits."""
+    return [value.numerator, value.denominator]
+
+
+def _fraction(name: str, ratio: Any) -> Fraction:
+    """The fraction again."""
+    whole = isinstance(ratio, list) and [type(number) for number in ratio] == [int, int]
+    if not whole or ratio[1] < 1:
+        raise InputError(f"{name} is {shown(ratio)}; numerator and denominator are needed, the "
+                         "latter above 0")
+    return Fraction(*ratio)
+
+
 def _plain(value: Any) -> Any:
     """A number of NumPy as one of Python."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} cannot be saved")
-
-
-def _described(config: Any) -> dict[str, Any]:
-    """A configuration as numbers and text."""
-    return {"class": type(config).__name__, "values": dict(_leaves(config, ""))}
-
-
-def _leaves(config: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    for each in fields(config):
-        value = getattr(config, each.name)
-        if is_dataclass(value):
-            yield from _leaves(value, f"{prefix}{each.name}.")
-        else:
-            yield prefix + each.name, value
-
-
-def _configured(described: dict[str, Any]) -> Any:
-    """The configuration again."""
-    kinds = {type(config).__name__: type(config) for algorithm in ALGORITHMS.values()
-             for config in algorithm.presets.values()}
-    values = {name: tuple(value) if isinstance(value, list) else value
-              for name, value in described["values"].items()}
-    return changed(kinds[described["class"]](), values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -17,6 +16,7 @@ from portpart.algorithms.following.whereabouts import Living
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
+from portpart.algorithms.partitioners import entry_of
 from portpart.api.bounds import bounds_for
 from portpart.api.call import Call, block_weights_of, cost_of
 from portpart.api.migration import Old, check_price
@@ -25,9 +25,7 @@ from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
-from portpart.graphs.row_store import HALF_MORE, bucket_list
-
-IN_BUCKETS = "igkway", "ihyperg"
+from portpart.metrics.balance import exact_target
 
 MUCH_BETTER = Fraction(98, 100)
 """A new partition that costs less than this share is taken, if that pays for its moves in time."""
@@ -57,12 +55,22 @@ class Wishes(NamedTuple):
 
 def kept(wishes: Wishes, call: Call, sizes: Array | None) -> Wishes:
     """The same, whatever callers do to their arrays; refused if sums may overflow at the price."""
-    graph = call.problem.graph
-    total = graph.num_vertices if sizes is None else int(sizes.sum())
-    check_price(graph, Fraction(ceil(wishes.price)), total)
+    check_sums(wishes, call, sizes)
     if wishes.escalates and isinstance(call.config, PRICED):
-        check_price(graph, wishes.price, total)
-    return wishes._replace(target=deepcopy(wishes.target))
+        check_price(call.problem.graph, wishes.price, _total(call, sizes))
+    if wishes.target is None:
+        return wishes
+    return wishes._replace(target=exact_target(call.problem.num_blocks, wishes.target))
+
+
+def check_sums(wishes: Wishes, call: Call, sizes: Array | None) -> None:
+    """Refuse a price at which sums around edits may overflow."""
+    check_price(call.problem.graph, Fraction(ceil(wishes.price)), _total(call, sizes))
+
+
+def _total(call: Call, sizes: Array | None) -> int:
+    """What all vertices together would move."""
+    return call.problem.graph.num_vertices if sizes is None else int(sizes.sum())
 
 
 def call_now(call: Call, graph: EitherGraph, fixed: Array | None, wishes: Wishes,
@@ -133,8 +141,8 @@ def made(edited: Editable) -> EitherGraph:
     return edited.graph()
 
 
-def editable(graph: EitherGraph, algorithm: str | None) -> EditableGraph | EditableHypergraph:
-    """The same, to be edited; with rows in buckets of 32 for algorithms that are published so."""
-    growth = bucket_list() if algorithm in IN_BUCKETS else HALF_MORE
+def editable(graph: EitherGraph, config: Any) -> EditableGraph | EditableHypergraph:
+    """The same, to be edited, with rows as the algorithm of a configuration wants them."""
+    growth = entry_of(config).growth
     return (EditableGraph(graph, growth) if isinstance(graph, Graph)
             else EditableHypergraph(graph, growth))

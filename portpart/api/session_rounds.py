@@ -19,7 +19,7 @@ from portpart.algorithms.following.following import Following, Known, Moves, Rou
 from portpart.algorithms.multilevel.trace import Progress
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values
-from portpart.algorithms.partitioners import rule_around
+from portpart.algorithms.partitioners import entry_of
 from portpart.api.bounds import Bounds, BoundsRule
 from portpart.api.call import Call
 from portpart.api.session_effort import Ledger
@@ -110,7 +110,7 @@ class Rounds:
         self._bounds: tuple[int, Bounds | None] = (-1, None)
         self.following = Following(self.edited, part, lambda total: self.bounds(total).balance,
                                    problem.objective, problem.seed, ceil(self.wishes.price), sizes,
-                                   fixed, rule_around(self.call.config), known)
+                                   fixed, entry_of(self.call.config).around, known)
 
     def bounds(self, total: int) -> Bounds:
         """The bounds of the blocks when all vertices weigh so much."""

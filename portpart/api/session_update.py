@@ -4,17 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from portpart.graphs.html import table
 from portpart.metrics.balance import imbalance_of
 
+VALUES = "cut", "km1", "soed"
+"""What partitions may cost, by name."""
+
 
 def unknown(name: str) -> NoReturn:
     """Refuse a value that nobody has counted."""
     raise AttributeError(f"{name} is not known of this state any more")
+
+
+class Measured(NamedTuple):
+    """Values that have been counted, and why others have none.
+
+    Attributes
+    ----------
+    answers : dict
+        By name, the value or what an error says.
+    """
+
+    answers: dict[str, int | str]
+
+    def __call__(self, name: str) -> int:
+        answer = self.answers[name]
+        if isinstance(answer, str):
+            raise AttributeError(answer)
+        return answer
+
+
+def measured(measure: Callable[[str], int]) -> Measured:
+    """All values that can be counted now."""
+    answers: dict[str, int | str] = {}
+    for name in VALUES:
+        try:
+            answers[name] = measure(name)
+        except AttributeError as problem:
+            answers[name] = str(problem)
+    return Measured(answers)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,7 +81,8 @@ class SessionUpdate:
     -----
     ``cut``, and of hypergraphs ``km1`` and ``soed``, are values of the partition, too.  Those that
     the session does not minimise are counted when they are asked for, in time that follows from all
-    pins, and not any more once the session has changed.
+    pins, and not any more once the session has changed.  They are also counted when an update is
+    pickled or copied; the copy answers as the update did then, and keeps no session.
 
     Examples
     --------
@@ -101,6 +134,9 @@ class SessionUpdate:
 
     def _value(self, name: str) -> int:
         return self.value if name == self.objective else self.measure(name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "measure": measured(self._value)}
 
     def _repr_html_(self) -> str:
         return table("SessionUpdate", [

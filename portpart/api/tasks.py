@@ -16,7 +16,7 @@ from portpart.algorithms.objectives.net_cost import (
 )
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.total import cut_of, net_values
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array
 from portpart.graphs.by_name import in_order
@@ -136,15 +136,26 @@ def checked_sizes(graph: EitherGraph, sizes: Any) -> Array | None:
     """Sizes of vertices as the library has weights."""
     if sizes is None:
         return None
-    space = graph.space
-    array = as_array(space, in_order(sizes, graph.names, "vertex_sizes"), "vertex_sizes")
-    if array.shape != (graph.num_vertices,):
-        raise InputError(f"vertex_sizes have shape {tuple(array.shape)} for {graph.num_vertices} "
-                         "vertices; one for each vertex is needed")
-    array = integral(space, array, "vertex_sizes").astype(np.int64, copy=False)
+    return amounts(graph.space, in_order(sizes, graph.names, "vertex_sizes"), graph.num_vertices,
+                   "vertex_sizes", "vertices")
+
+
+def amounts(space: ExecutionSpace, values: Any, number: int, name: str, things: str) -> Array:
+    """What each of so many things comes to: int64, none below 0, and the total within 2**62.
+
+    Raises
+    ------
+    InputError
+        Naming the first that is not so.
+    """
+    array = as_array(space, values, name)
+    if array.shape != (number,):
+        raise InputError(f"{name} have shape {tuple(array.shape)} for {number} {things}; one for "
+                         "each is needed")
+    array = integral(space, array, name).astype(np.int64, copy=False)
     if len(array) and int(array.min()) < 0:
-        vertex = int((array < 0).argmax())
-        size = int(space.to_host(array[vertex : vertex + 1])[0])
-        raise InputError(f"vertex_sizes[{vertex}] is {size}; it must be at least 0")
-    total_of(array, "vertex sizes")
+        place = int((array < 0).argmax())
+        amount = int(space.to_host(array[place : place + 1])[0])
+        raise InputError(f"{name}[{place}] is {amount}; it must be at least 0")
+    total_of(array, name.replace("_", " "))
     return array

@@ -113,14 +113,7 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
 
 def target_shares(k: int, target: Any) -> list[int]:
     """The target as positive integers in the same ratios."""
-    if isinstance(target, (str, Mapping, Set)) or not hasattr(target, "__len__"):
-        raise InputError(f"target is {shown(target)}; {k} numbers are needed, one for each block")
-    on_gpu = hasattr(target, "__cuda_array_interface__")
-    numbers = list(host_array(target) if on_gpu else target)
-    if len(numbers) != k:
-        raise InputError(f"target holds {len(numbers)} numbers for {k} blocks; one for each block "
-                         "is needed")
-    fractions = [_positive(block, number) for block, number in enumerate(numbers)]
+    fractions = exact_target(k, target)
     common = 1
     for block, denominator in enumerate(fraction.denominator for fraction in fractions):
         common = math.lcm(common, denominator)
@@ -128,6 +121,18 @@ def target_shares(k: int, target: Any) -> list[int]:
             raise InputError(f"target[{block}] and those before it have no common denominator of "
                              f"{MAX_COMMON_BITS} bits; write the target as decimals")
     return [fraction.numerator * (common // fraction.denominator) for fraction in fractions]
+
+
+def exact_target(k: int, target: Any) -> list[Fraction]:
+    """The target as the numbers that were written."""
+    if isinstance(target, (str, Mapping, Set)) or not hasattr(target, "__len__"):
+        raise InputError(f"target is {shown(target)}; {k} numbers are needed, one for each block")
+    on_gpu = hasattr(target, "__cuda_array_interface__")
+    numbers = list(host_array(target) if on_gpu else target)
+    if len(numbers) != k:
+        raise InputError(f"target holds {len(numbers)} numbers for {k} blocks; one for each block "
+                         "is needed")
+    return [_positive(block, number) for block, number in enumerate(numbers)]
 
 
 def _positive(block: int, number: Any) -> Fraction:

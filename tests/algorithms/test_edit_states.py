@@ -7,23 +7,17 @@ import signal
 import weakref
 from collections.abc import Callable
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from portpart import backends, generators
-from portpart.algorithms.edits import (
-    EditableGraph,
-    EditableHypergraph,
-    bucket_list,
-    load,
-    save,
-)
+from portpart.algorithms.edits import EditableGraph, EditableHypergraph, bucket_list
+from portpart.algorithms.edits.saved import Saved, arrays_of, edited_of, living_of
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.errors import GraphFormatError, InputError, OutOfMemory
+from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.arrays import is_changeable
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_store import HALF_MORE, room_for
@@ -342,31 +336,18 @@ def test_a_batch_is_applied_once_and_where_it_was_made() -> None:
         edited.apply(batch)
 
 
-def test_files_hold_what_is_edited(space: ExecutionSpace, tmp_path: Path) -> None:
+def test_arrays_of_a_file_hold_what_is_edited(space: ExecutionSpace) -> None:
     graph = EditableGraph(generators.grid_2d(4, 4).to(space))
     nets = EditableHypergraph(circuit(16, 5, large=9).to(space))
     for edited, edit, look in ((graph, edit_graph, packed), (nets, edit_nets, packed_nets)):
         edited.apply(edit(edited))
-        save(edited, tmp_path / "edited.npz", {})
-        again: Any = load(tmp_path / "edited.npz", space)[0]
+        saved = Saved(arrays_of(edited))
+        again: Any = edited_of(living_of(saved, space), saved, HALF_MORE)
         assert look(again) == look(edited)
         assert (again.num_pairs, again.pair_weight) == (edited.num_pairs, edited.pair_weight)
         for living, other in zip(again.living, edited.living):
             assert (living.total_weight, living.num_alive) == (other.total_weight, other.num_alive)
         assert again.batch().insert_vertices() == edited.batch().insert_vertices()
-
-
-def test_damaged_files_are_refused(tmp_path: Path) -> None:
-    save(EditableGraph(generators.grid_2d(4, 4)), tmp_path / "edited.npz", {})
-    whole = (tmp_path / "edited.npz").read_bytes()
-    np.savez(tmp_path / "other.npz", offsets=np.arange(3))
-    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "text.npz").write_text("0 1\n")
-    for name in ("cut.npz", "other.npz", "text.npz"):
-        with pytest.raises(GraphFormatError) as told:
-            load(tmp_path / name, CPU)
-        assert name in str(told.value)
-        assert "pickle" not in str(told.value)
 
 
 def test_weights_that_were_lent_stay_as_they_were() -> None:

@@ -22,9 +22,8 @@ from portpart.algorithms.edits.editable import Editable, EditableGraph, Mark
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.net_batch import NetBatch
-from portpart.algorithms.edits.saved import load, save
 from portpart.algorithms.edits.update import Update
 from portpart.graphs.row_store import bucket_list
 
 __all__ = ["Batch", "Editable", "EditableGraph", "EditableHypergraph", "Edited", "GraphBatch",
-           "Mark", "NetBatch", "Update", "bucket_list", "load", "save"]
+           "Mark", "NetBatch", "Update", "bucket_list"]

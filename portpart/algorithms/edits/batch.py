@@ -7,7 +7,7 @@ edge exists say, is checked when the batch is applied.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -263,6 +263,10 @@ class Batch:
             ids = integers(found, f"{name}: ids")
         _refuse_outside(ids, living.count - 1, name, "ids")
         return ids.astype(np.int32)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise InputError("a batch can be neither pickled nor copied, for it belongs to its "
+                         "session; keep the arrays, and make another batch of them there")
 
     def refusal(self, time: int, problem: int) -> InputError:
         """The error of the entry at this time."""

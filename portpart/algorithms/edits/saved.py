@@ -1,111 +1,173 @@
-"""Files of graphs and hypergraphs that are edited: the living, their ids, and how many there were.
+"""What a file has of a graph or hypergraph that is edited: the living, and which ids are alive.
 
-A file is written under another name and then renamed, so that it is complete or the old one.
+A file may come from another program, so nothing of it is trusted: rows and weights are checked as
+those of any input.  Of a hypergraph it has the pins of nets; the other direction follows from them.
 Marks and what they could undo are not kept.
 """
 
 from __future__ import annotations
 
-import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.edits.batch import MAX_IDS
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
-from portpart.algorithms.edits.living import Living
-from portpart.backends.interface import ExecutionSpace
-from portpart.errors import GraphFormatError
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.errors import InputError
+from portpart.graphs.from_arrays import csr_graph
+from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.row_store import Growth
-from portpart.io.text.files import PathLike, read_source, write_chunks
-from portpart.io.text.packed import DAMAGE, ZIP_MEMBER
+from portpart.options import shown
 
-GROWTH = "percent", "least", "unit", "spare"
+OF_GRAPH = {"indptr": "offsets", "indices": "targets", "edge_weights": "weights",
+            "vertex_weights": "vertex_weights"}
+OF_NETS = {name: name for name in ("net_offsets", "net_pins", "net_weights", "vertex_weights")}
+"""Arrays of a file, as messages call them, and those of the living that they are."""
 
-Arrays = dict[str, Any]
+ALIVE = "{}_alive"
+"""The array that says of each id of a kind whether it is alive."""
+
+SCALE = "weight_scale"
+
+ARRAYS = frozenset({*OF_GRAPH, *OF_NETS, SCALE,
+                    *(ALIVE.format(kind) for kind in ("vertices", "nets"))})
 
 
-def save(edited: EditableGraph | EditableHypergraph, path: PathLike, more: Arrays) -> None:
-    """Write what is edited to an .npz file, and more arrays of the host."""
-    made = edited.graph() if isinstance(edited, EditableGraph) else edited.hypergraph()
+class Saved(dict[str, Any]):
+    """Entries of a file by name; one that is missing is an `InputError`."""
+
+    def __missing__(self, name: str) -> Any:
+        raise InputError(f"{name} is missing")
+
+
+def arrays_of(edited: EditableGraph | EditableHypergraph) -> dict[str, np.ndarray]:
+    """The arrays of a file, on the host."""
+    made: EitherGraph
+    if isinstance(edited, EditableGraph):
+        made, names = edited.graph(), OF_GRAPH
+    else:
+        made, names = edited.hypergraph(), OF_NETS
     host = edited.space.to_host
-    arrays = {name: host(array) for name, array in made.arrays.items() if array is not None}
+    arrays = {name: host(made.arrays[own]) for name, own in names.items()
+              if made.arrays[own] is not None}
+    if isinstance(made, Graph):
+        arrays[SCALE] = np.array(made.weight_scale, np.float64)
     for living in edited.living:
-        arrays[f"{living.name}_ids"] = living.ids()
-        arrays[f"{living.name}_count"] = np.array(living.count)
-    growth = edited.sides[0].store.growth
-    arrays["growth"] = np.array([getattr(growth, name) for name in GROWTH])
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays, **more)
-    write_chunks(path, [buffer.getbuffer()])
+        alive = np.zeros(living.count, bool)
+        alive[living.ids()] = True
+        arrays[ALIVE.format(living.name)] = alive
+    return arrays
 
 
-def load(path: PathLike, space: ExecutionSpace) -> tuple[
-        EditableGraph | EditableHypergraph, Arrays]:
-    """Read what `save` has written, into a space; and all arrays of the file.
+def living_of(arrays: Saved, space: ExecutionSpace) -> EitherGraph:
+    """The living of a file, numbered one after the other, checked and in a space.
 
     Raises
     ------
-    GraphFormatError
-        If the file is damaged, or no such file.
+    InputError
+        Naming what is missing, or no graph.
     """
-    source = read_source(path)
-    if not source.data.startswith(ZIP_MEMBER):
-        raise GraphFormatError(f"{source.name}: no file of a session, nor any .npz file")
-    try:
-        with np.load(io.BytesIO(source.data), allow_pickle=False) as archive:
-            arrays = dict(archive)
-        make = _hypergraph if "nets_ids" in arrays else _graph
-        edited = make(arrays, space, Growth(*(int(number) for number in arrays["growth"])))
-    except (KeyError, IndexError, *DAMAGE) as problem:  # type: ignore[misc]
-        raise GraphFormatError(f"{source.name}: no file of an edited graph: {problem}") from problem
-    for living in edited.living:
-        _let_die(living, arrays)
-    return edited, arrays
+    if "net_offsets" not in arrays:
+        made = csr_graph(arrays["indptr"], arrays["indices"], arrays.get("edge_weights"),
+                         arrays.get("vertex_weights"), space=space)
+        return replace(made, weight_scale=_scale(arrays[SCALE]))
+    number = np.count_nonzero(_alive(arrays, "vertices"))
+    return nets_hypergraph(arrays["net_offsets"], arrays["net_pins"], int(number),
+                           arrays.get("net_weights"), arrays.get("vertex_weights"), space)
 
 
-def _graph(arrays: Arrays, space: ExecutionSpace, growth: Growth) -> EditableGraph:
-    ids = arrays["vertices_ids"]
-    weights = arrays.get("weights")
-    return EditableGraph(Graph(
-        *_rows(arrays, "vertices", "offsets", "targets", ids, space),
-        None if weights is None else space.asarray(weights),
-        _weights(arrays, "vertices", "vertex_weights", space), space), growth)
+def edited_of(living: EitherGraph, arrays: Saved,
+              growth: Growth) -> EditableGraph | EditableHypergraph:
+    """The living with the ids that the file gives them.
+
+    Parameters
+    ----------
+    living : Graph or Hypergraph
+        What `living_of` has found.
+    arrays : Saved
+    growth : Growth
+        How much room rows get.
+
+    Raises
+    ------
+    InputError
+        If other numbers of ids are alive.
+    """
+    alive = [_alive(arrays, "vertices", living.num_vertices)]
+    edited: EditableGraph | EditableHypergraph
+    if isinstance(living, Graph):
+        edited = EditableGraph(_graph_of_ids(living, *alive), growth)
+    else:
+        alive.append(_alive(arrays, "nets", living.num_nets))
+        edited = EditableHypergraph(_hypergraph_of_ids(living, *alive), growth)
+    for kind, ids in zip(edited.living, alive):
+        kind.bury(np.flatnonzero(~ids))
+    return edited
 
 
-def _hypergraph(arrays: Arrays, space: ExecutionSpace, growth: Growth) -> EditableHypergraph:
-    vertices, nets = arrays["vertices_ids"], arrays["nets_ids"]
-    return EditableHypergraph(Hypergraph(
-        *_rows(arrays, "nets", "net_offsets", "net_pins", vertices, space),
-        _weights(arrays, "nets", "net_weights", space),
-        *_rows(arrays, "vertices", "vertex_offsets", "vertex_nets", nets, space),
-        _weights(arrays, "vertices", "vertex_weights", space), space), growth)
+def _alive(arrays: Saved, kind: str, number: int | None = None) -> np.ndarray:
+    """Which ids are alive; as many as there are."""
+    name = ALIVE.format(kind)
+    alive: np.ndarray = arrays[name]
+    if alive.dtype != bool or alive.ndim != 1 or len(alive) > MAX_IDS:
+        raise InputError(f"{name} has shape {alive.shape} and type {alive.dtype}; up to {MAX_IDS} "
+                         "truth values are needed, one for each id")
+    found = int(np.count_nonzero(alive))
+    if number not in (None, found):
+        raise InputError(f"{name} holds {found} ids that are alive, but there are {number} {kind}")
+    return alive
 
 
-def _rows(arrays: Arrays, kind: str, offsets: str, elements: str, names: np.ndarray,
-          space: ExecutionSpace) -> tuple[Any, Any]:
-    """Rows of all ids, those of the dead empty, with ids in them."""
-    begins = arrays[offsets]
-    lengths = np.zeros(int(arrays[f"{kind}_count"]) + 1, begins.dtype)
-    lengths[1:][arrays[f"{kind}_ids"]] = np.diff(begins)
-    all_begins = np.cumsum(lengths, dtype=begins.dtype)
-    return space.asarray(all_begins), space.asarray(names[arrays[elements]], np.int32)
+def _scale(array: np.ndarray) -> float:
+    """What edge weights were multiplied by before they were rounded."""
+    if array.shape != () or array.dtype != np.float64 or not 0 < array < np.inf:
+        raise InputError(f"{SCALE} is {shown(array.tolist())}; it must be a number above 0")
+    return float(array)
 
 
-def _weights(arrays: Arrays, kind: str, name: str, space: ExecutionSpace) -> Any:
+def _graph_of_ids(living: Graph, alive: np.ndarray) -> Graph:
+    """A graph of all ids; the rows of the dead are empty."""
+    if alive.all():
+        return living
+    space = living.space
+    offsets, targets = _rows(living.offsets, living.targets, alive, alive, space)
+    return replace(living, offsets=offsets, targets=targets,
+                   vertex_weights=_weights(living.vertex_weights, alive, space), _totals={})
+
+
+def _hypergraph_of_ids(living: Hypergraph, vertices: np.ndarray, nets: np.ndarray) -> Hypergraph:
+    """A hypergraph of all ids; the rows of the dead are empty."""
+    if vertices.all() and nets.all():
+        return living
+    space = living.space
+    net_offsets, net_pins = _rows(living.net_offsets, living.net_pins, nets, vertices, space)
+    vertex_offsets, vertex_nets = _rows(living.vertex_offsets, living.vertex_nets, vertices, nets,
+                                        space)
+    return Hypergraph(net_offsets, net_pins, _weights(living.net_weights, nets, space),
+                      vertex_offsets, vertex_nets,
+                      _weights(living.vertex_weights, vertices, space), space)
+
+
+def _rows(offsets: Array, elements: Array, alive: np.ndarray, names: np.ndarray,
+          space: ExecutionSpace) -> tuple[Array, Array]:
+    """Rows of all ids with ids in them, of rows of the living."""
+    begins = space.to_host(offsets)
+    lengths = np.zeros(len(alive) + 1, begins.dtype)
+    lengths[1:][alive] = np.diff(begins)
+    ids = np.flatnonzero(names).astype(np.int32)
+    return (space.asarray(np.cumsum(lengths, dtype=begins.dtype)),
+            space.asarray(ids[space.to_host(elements)]))
+
+
+def _weights(weights: Array | None, alive: np.ndarray, space: ExecutionSpace) -> Array | None:
     """Weights of all ids; the dead weigh nothing."""
-    if name not in arrays:
+    if weights is None:
         return None
-    weights = np.zeros(int(arrays[f"{kind}_count"]), arrays[name].dtype)
-    weights[arrays[f"{kind}_ids"]] = arrays[name]
-    return space.asarray(weights)
-
-
-def _let_die(living: Living, arrays: Arrays) -> None:
-    """Leave those ids alive that were."""
-    ids = arrays[f"{living.name}_ids"]
-    dead = np.full(living.count, True)
-    dead[ids] = False
-    living.bury(np.flatnonzero(dead))
+    result = np.zeros(len(alive), weights.dtype)
+    result[alive] = space.to_host(weights)
+    return space.asarray(result)

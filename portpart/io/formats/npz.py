@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,14 @@ LAYOUTS = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "ind
 BARE_NAMES = ("indptr", "indices", "weights", "vertex_weights")
 KNOWN = {*OWN_NAMES, *BARE_NAMES, *SCIPY_NAMES}
 
+MORE_VERTICES = "if that is right, say max_vertices= (--max-vertices)"
+
 
 def parse(source: Source, rules: Rules = STRICT) -> Graph:
     """The graph of an archive: arrays offsets, targets[, weights][, vertex_weights]; the same with
     the names indptr, indices; or a sparse matrix that SciPy saved.
     """
-    arrays = _arrays(source)
+    arrays = arrays_of(source)
     try:
         return _graph_of(source, arrays, rules)
     except GraphFormatError:
@@ -54,16 +56,31 @@ def text(graph: Graph) -> Iterator[Any]:
     yield buffer.getbuffer()
 
 
-def _arrays(source: Source) -> dict[str, np.ndarray]:
-    """The arrays of an archive that have a meaning here; the others are only named, as empty."""
+def arrays_of(source: Source, known: Collection[str] = KNOWN,
+              remedy: str = MORE_VERTICES) -> dict[str, np.ndarray]:
+    """The arrays of an archive that have a meaning; the others are only named, as empty.
+
+    Parameters
+    ----------
+    source : Source
+    known : collection of str
+        Names that have a meaning.
+    remedy : str
+        What to do about an archive that unpacks to far more than it has.
+
+    Raises
+    ------
+    GraphFormatError
+        If the file is no archive, or an array is damaged, holds objects or is suspiciously large.
+    """
     arrays = {}
     try:
         with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
             for entry in archive.infolist():
                 name = entry.filename.removesuffix(".npy")
                 arrays[name] = np.empty(0)
-                if name in KNOWN:
-                    refuse_bomb(source, entry)
+                if name in known:
+                    refuse_bomb(source, entry, remedy)
                     with archive.open(entry) as stream:
                         arrays[name] = read_array(f"{source.name}: {entry.filename}", stream,
                                                   entry.file_size)
@@ -75,14 +92,13 @@ def _arrays(source: Source) -> dict[str, np.ndarray]:
     return arrays
 
 
-def refuse_bomb(source: Source, entry: zipfile.ZipInfo) -> None:
+def refuse_bomb(source: Source, entry: zipfile.ZipInfo, remedy: str) -> None:
     """Raise if a member of an archive promises far more bytes than it has."""
     if entry.file_size > max(UNCHECKED_BYTES, LARGEST_RATIO * entry.compress_size):
         if source.max_vertices is None:
             raise GraphFormatError(
                 f"{source.name}: {entry.filename} unpacks to {entry.file_size} bytes, over "
-                f"{LARGEST_RATIO} times its size; if that is right, say max_vertices= "
-                "(--max-vertices)")
+                f"{LARGEST_RATIO} times its size; {remedy}")
 
 
 def _graph_of(source: Source, arrays: dict[str, np.ndarray], rules: Rules) -> Graph:
