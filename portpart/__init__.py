@@ -19,6 +19,7 @@ from portpart.errors import (
     OutOfMemory,
     PortpartError,
 )
+from portpart.interrupts import late_signals
 
 if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics, plot
@@ -137,12 +138,17 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """Import public names on first use, so that importing portpart costs next to nothing."""
     if name in _MODULES:
-        return importlib.import_module(f"portpart.{name}")
+        return _module(f"portpart.{name}")
     if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
+        value = getattr(_module(_HOMES[name]), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'portpart' has no attribute {name!r}")
+
+
+def _module(name: str) -> Any:
+    with late_signals():  # NumPy cannot be imported again after Ctrl-C
+        return importlib.import_module(name)
 
 
 def __dir__() -> list[str]:

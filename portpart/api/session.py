@@ -25,11 +25,11 @@ from portpart.api.session_rounds import Rounds, SessionMark
 from portpart.api.session_update import SessionUpdate, unknown
 from portpart.api.tasks import checked_sizes, default_objective
 from portpart.backends.interface import Array
-from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.html import table
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.interrupts import late_interrupts
 from portpart.io.text.files import PathLike
 from portpart.options import checked_flag, shown
 

@@ -6,8 +6,8 @@ import copyreg
 from collections.abc import Callable
 
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError
+from portpart.interrupts import late_signals
 from portpart.options import shown
 
 __all__ = ["ExecutionSpace", "host_of", "space"]
@@ -47,7 +47,7 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
         raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {shown(device)}")
     if kind == "cpu":
-        with late_interrupts():
+        with late_signals():
             from portpart.backends.cpu.space import CpuSpace
 
         return _known("cpu", threads, lambda: CpuSpace(threads))

@@ -10,6 +10,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_array
+from portpart.interrupts import late_signals
 from portpart.options import shown
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def axes_on(ax: Axes | None, size: tuple[float, float] = (6.4, 6.4)) -> Axes:
     if ax is not None:
         return ax
     try:
-        from matplotlib import pyplot
+        with late_signals():
+            from matplotlib import pyplot
     except ModuleNotFoundError as problem:
         raise ImportError(MISSING) from problem
     return pyplot.subplots(figsize=size, layout="constrained")[1]

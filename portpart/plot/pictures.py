@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.interrupts import late_signals
 from portpart.metrics.nets import NetsView
 from portpart.plot.bars import block_weights
 from portpart.plot.blocks import partition
@@ -89,8 +90,9 @@ def _figure(name: str, draw: Callable[[Axes], object], caption: str,
             size: tuple[float, float] = (6.4, 6), *, wide: bool = False,
             many: bool = False) -> str:
     try:
-        import matplotlib
-        from matplotlib.figure import Figure
+        with late_signals():
+            import matplotlib
+            from matplotlib.figure import Figure
     except ModuleNotFoundError as problem:
         raise ImportError(MISSING) from problem
     made = Figure(figsize=size, layout="constrained")

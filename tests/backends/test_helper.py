@@ -150,6 +150,8 @@ def test_a_fork_beside_it_compiles_by_itself(tmp_path):
 @needs_posix
 def test_an_interrupt_ends_it_with_its_process_and_it_says_nothing(tmp_path):
     code = COLD + """
+    import signal
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
     def answer(process, text):
         print(process.pid, flush=True)
         return ask(process, text)

@@ -114,6 +114,7 @@ def test_what_goes_wrong_meanwhile_is_raised_and_the_next_launch_tries_again():
 def test_an_interrupt_meanwhile_is_raised():
     code = """
     import os, signal
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
     class Finder:
         def find_spec(self, name, path=None, target=None):
             if name == "numba":

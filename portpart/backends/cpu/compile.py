@@ -19,9 +19,9 @@ from portpart.backends.cpu.callbacks import call_back
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
 from portpart.backends.cpu.helper import Job
 from portpart.backends.cpu.instructions import COMPILE
-from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import of_the_compilers
+from portpart.interrupts import late_signals
 
 if TYPE_CHECKING:
     from portpart.backends.language.typed import TypedFunction
@@ -41,7 +41,7 @@ def compiled(kernel: Kernel, tags: tuple[str, ...]) -> int:
     """Address of the chunk callback of `kernel` for arguments of the types `tags`."""
     key = (id(kernel), tags)
     if key not in _addresses:
-        with _compiling, late_interrupts():
+        with _compiling, late_signals():
             if prepared(kernel, tags) < 0:
                 _compile_waiting(_numbers[key])
     return _addresses[key][1]
@@ -56,7 +56,9 @@ def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
         If the kernel does not take such arguments.
     """
     key = (id(kernel), tags)
-    with _compiling, late_interrupts():
+    if key in _addresses:
+        return _addresses[key][1]
+    with _compiling, late_signals():
         if key in _addresses:
             return _addresses[key][1]
         if key not in _numbers:
@@ -71,13 +73,14 @@ def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
 
 def _compile_waiting(number: int) -> int:
     """Compile the kernel that has a negative number; returns its address."""
-    with _compiling, late_interrupts():
+    with _compiling, late_signals():
         kernel, tags, job = _waiting[-number - 1]
         if job is None:
             return _addresses[id(kernel), tags][1]
         code = helper.queue.taken(job) or _made(job.file, job.text())
+        address = _keep(kernel, tags, addresses_in(code, [_stem(job.file)])[0])
         _waiting[-number - 1] = (kernel, tags, None)
-        return _keep(kernel, tags, addresses_in(code, [_stem(job.file)])[0])
+        return address
 
 
 def compile_all() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from portpart.backends.cpu.callbacks import call_back, state
 from portpart.backends.cpu.instructions import DRIVE, LOAD
-from portpart.backends.interrupts import late_interrupts
+from portpart.interrupts import late_signals
 
 _parallel_region = threading.Lock()
 """Numba's thread pools are not safe to enter from two threads: one parallel region at a time."""
@@ -57,7 +57,7 @@ def _choose(threads: int) -> None:
 
 def _load(threads: int) -> int:
     """Load the parallel loop for the driver, inside the parallel region; returns its address."""
-    with late_interrupts():
+    with late_signals():
         from portpart.backends.cpu.parallel_loop import loop
 
     _choose(threads)

@@ -33,6 +33,7 @@ from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.packing import ABSENT, address_of, bits_of, tag_of
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
+from portpart.interrupts import late_signals
 
 OLDEST_CAPABILITY = 70
 """Teams within a warp need the independent thread scheduling of compute capability 7.0."""
@@ -294,7 +295,8 @@ def import_cupy() -> ModuleType:
     if "cupy" not in sys.modules and find_spec("cupy") is not None:
         do_without_folder()
     try:
-        import cupy
+        with late_signals():
+            import cupy
     except Exception as error:
         raise DeviceUnavailable(
             f"CuPy cannot be imported ({error}); install cupy-cuda13x or cupy-cuda12x, "
