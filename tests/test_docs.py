@@ -28,6 +28,9 @@ BLOCK = re.compile("^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```)?", re.M | r
 SHOWN_BESIDE = re.compile(r"^print\(.*\) +# (.*)$", re.M)
 TOCTREE = re.compile("^```{toctree}\n:hidden:\n\n(.*?)^```", re.M | re.S)
 END = "end of a block"
+FENCE = re.compile("^ *(```|~~~)")
+CODE_WIDTH = 84
+"""Characters beside both sidebars of the site in a window 1,280 pixels wide: 671 of 7.9 pixels."""
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
 
 
@@ -70,6 +73,23 @@ def test_python_blocks_run_one_after_the_other_and_print_what_is_shown(
         assert not shown or lines == shown
         for comment in SHOWN_BESIDE.findall(block):
             assert comment in lines.splitlines()
+
+
+def lines_of_code(page: Path) -> list[str]:
+    """Lines of a page that the site shows in a box of code."""
+    inside, lines = False, []
+    for line in page.read_text().split("\n"):
+        if FENCE.match(line):
+            inside = not inside
+        elif inside or re.match(" {4}", line):
+            lines.append(line.removeprefix("" if inside else "    "))
+    return lines
+
+
+@pytest.mark.parametrize("page", [each for each in PAGES if "records" not in each.parts],
+                         ids=name_of)
+def test_code_needs_no_scrolling(page: Path) -> None:
+    assert not [line for line in lines_of_code(page) if len(line) > CODE_WIDTH]
 
 
 @pytest.mark.parametrize("page", pages_with("sh"), ids=name_of)
