@@ -7,8 +7,26 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 
+def printable(text: str) -> str:
+    r"""`text` as a terminal may show it: control characters are written as in Python's strings.
+
+    Line breaks stay.  File names and the contents of files may hold anything.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31m.graph")
+    'a\\x1b[31m.graph'
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter == "\n" or letter.isprintable()
+                   else letter.encode("unicode_escape").decode() for letter in text)
+
+
 class PortpartError(Exception):
     """Base class of all errors that portpart raises on purpose.
+
+    Control characters that a message quotes, of a file name for example, are shown escaped.
 
     Examples
     --------
@@ -19,6 +37,9 @@ class PortpartError(Exception):
     ...     print(error)
     missing.graph cannot be read: No such file or directory
     """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(PortpartError, ValueError):

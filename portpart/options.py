@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -31,6 +31,9 @@ MAX_BITS = MAX_DIGITS * 10 // 3
 
 FEW_CHARACTERS = 60
 """Of a bad value that an error message shows."""
+
+FEW_VALUES = 8
+"""Of several that an error message lists."""
 
 TOO_LONG = f"it has more than {MAX_DIGITS} digits"
 
@@ -96,6 +99,19 @@ def shown(value: Any) -> str:
         text = endless
     text = " ".join(text.split())
     return text if len(text) <= FEW_CHARACTERS else f"{text[: FEW_CHARACTERS - 3]}..."
+
+
+def listed(values: Iterable[Any]) -> str:
+    """The first of several values for an error message, as `shown` shows them, and how many more.
+
+    Examples
+    --------
+    >>> listed("abc"), listed(range(100))
+    ("'a', 'b', 'c'", '0, 1, 2, 3, 4, 5, 6, 7 and 92 more')
+    """
+    every = list(values)
+    first = ", ".join(map(shown, every[:FEW_VALUES]))
+    return first if len(every) <= FEW_VALUES else f"{first} and {len(every) - FEW_VALUES} more"
 
 
 def _short_enough(value: Fraction) -> Fraction:

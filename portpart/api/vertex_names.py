@@ -1,4 +1,4 @@
-"""Blocks that are given for names of vertices, or as the result of another call."""
+"""Blocks that are given for names of vertices, or by a result or a session."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from typing import Any
 import numpy as np
 
 from portpart.api.bounds import FREE
-from portpart.api.results import PartitionResult
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_array
+from portpart.graphs.blocks import held_blocks
 from portpart.graphs.by_name import by_name
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.options import shown
 
 
 def blocks_by_vertex(values: Any, name: str, graph: EitherGraph) -> Any:
-    """A block per vertex, -1 where none is given, of a mapping or a result; others as they are.
+    """A block per vertex of a mapping, a result or a session; other blocks as they are.
 
-    Keys of a mapping are names of vertices if the graph has names, else numbers; so is what the
-    index of a Series has.
+    A mapping gives -1 to vertices that it leaves out.  Its keys are names of vertices if the graph
+    has names, else numbers; so is what the index of a Series has.
     """
-    if isinstance(values, PartitionResult):
-        values = _blocks_of_result(values, graph)
+    values = held_blocks(values, graph.names)
     values = by_name(values, graph.names, graph.num_vertices, name)
     if not isinstance(values, Mapping):
         return values
@@ -46,16 +45,6 @@ def refuse_partial(values: Any, name: str, graph: EitherGraph) -> None:
     missing = next(vertex for vertex in vertices if vertex not in values)
     raise InputError(f"{name} has no block for vertex {missing!r}: all {graph.num_vertices} "
                      f"vertices need one, and {len(values)} have")
-
-
-def _blocks_of_result(result: PartitionResult, graph: EitherGraph) -> Any:
-    """The partition of a result, by name where names are in another order."""
-    if result.labels is None or graph.names is None or result.labels is graph.names:
-        return result.part
-    labels = list(result.labels)
-    if labels == list(graph.names):
-        return result.part
-    return dict(zip(labels, host_array(result.part).tolist()))
 
 
 def _places(vertices: list[Hashable], name: str, graph: EitherGraph) -> np.ndarray:

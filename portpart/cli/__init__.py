@@ -21,7 +21,7 @@ import click
 
 from portpart import __version__
 from portpart.cli.exits import BAD_INPUT, DEFECT, INTERRUPTED, OK, PIPE_CLOSED, UNAVAILABLE
-from portpart.errors import DeviceUnavailable, InputError
+from portpart.errors import DeviceUnavailable, InputError, printable
 
 COMMANDS = {
     "partition": "Divide a graph or hypergraph into k blocks of nearly equal weight.",
@@ -118,9 +118,9 @@ def _where_help_is(error: click.ClickException) -> str:
 
 
 def _complain(message: str, code: int) -> int:
-    click.echo(f"portpart: {' '.join(message.split())}", err=True)
+    click.echo(f"portpart: {' '.join(printable(message).split())}", err=True)
     return code
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"portpart: warning: {message}", file=sys.stderr)  # noqa: T201
+    print(f"portpart: warning: {printable(str(message))}", file=sys.stderr)  # noqa: T201

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from portpart.cli import options
-from portpart.cli.output import print_json
+from portpart.cli.output import print_json, tell
 
 if TYPE_CHECKING:
     from portpart.algorithms.catalogue import Entry, Parameter
@@ -42,8 +42,8 @@ def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
         for table in tables:
             for each in table.values():
                 _show((*_about(each), ""))
-        click.echo("portpart algorithms NAME lists the parameters of each preset, of hypergraphs "
-                   "with --hypergraphs.")
+        tell("portpart algorithms NAME lists the parameters of each preset, of hypergraphs "
+             "with --hypergraphs.")
 
 
 def _as_object(algorithm: Entry) -> dict[str, Any]:
@@ -113,4 +113,4 @@ def _wrapped(text: str, head: str) -> list[str]:
 
 
 def _show(lines: Iterable[str]) -> None:
-    click.echo("\n".join(lines))
+    tell("\n".join(lines))

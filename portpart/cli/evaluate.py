@@ -6,7 +6,7 @@ import click
 
 from portpart.cli import files, machines, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, print_json
+from portpart.cli.output import grouped, print_json, tell
 
 
 @click.command("evaluate")
@@ -48,10 +48,10 @@ def command(
         cost = {} if machine is None else {"cost": sum(costs), "level_costs": costs}
         print_json(evaluation.as_dict() | cost | {"feasible": feasible} | asked)
     else:
-        click.echo(str(evaluation))
+        tell(str(evaluation))
         if machine is not None:
             levels = " + ".join(map(grouped, costs))
-            click.echo(f"{'cost':<14}{grouped(sum(costs))} (by level: {levels})")
+            tell(f"{'cost':<14}{grouped(sum(costs))} (by level: {levels})")
         verdict = "kept" if feasible else "NOT kept"
-        click.echo(f"{'balance':<14}{verdict} (imbalance at most {imbalance:g})")
+        tell(f"{'balance':<14}{verdict} (imbalance at most {imbalance:g})")
     return OK if feasible else INFEASIBLE

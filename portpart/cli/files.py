@@ -122,11 +122,14 @@ def _for_graphs(reading: Reading) -> bool:
 
 def is_hypergraph(name: str, reading: Reading) -> bool:
     """Whether a hypergraph is meant, not a graph: by the model, else by the format."""
-    from portpart.io.hypergraphs import is_net_name
+    from portpart.io.hypergraphs import NET_FORMATS, is_net_name
     from portpart.io.known import FORMATS
 
     if reading.model is not None:
         return reading.model in NET_MODELS
+    if reading.file_format not in (None, *FORMATS, *NET_FORMATS):
+        raise click.UsageError(f"unknown format {shown(reading.file_format)}; graphs have "
+                               f"{', '.join(FORMATS)}, hypergraphs {', '.join(NET_FORMATS)}")
     return reading.file_format not in FORMATS if reading.file_format else is_net_name(name)
 
 

@@ -14,6 +14,8 @@ from typing import Any
 import click
 import numpy as np
 
+from portpart.errors import InputError, printable
+
 STDOUT, STDERR = 1, 2
 """File descriptors."""
 
@@ -23,14 +25,31 @@ def print_json(values: Mapping[str, Any]) -> None:
 
     JSON knows no infinite numbers: they become null.
     """
-    click.echo(json.dumps(_plain(values), allow_nan=False))
+    tell(json.dumps(_plain(values), allow_nan=False))
 
 
 def print_facts(facts: Mapping[str, str], to_stderr: bool = False) -> None:
     """Write one aligned line per fact; to stderr where stdout carries a file."""
     width = max(map(len, facts))
     for name, text in facts.items():
-        click.echo(f"{name:<{width}}  {text}", err=to_stderr)
+        tell(f"{name:<{width}}  {text}", to_stderr)
+
+
+def tell(text: str, to_stderr: bool = False) -> None:
+    """Write lines of text to standard output, or to stderr, control characters escaped.
+
+    Raises
+    ------
+    InputError
+        If the disk is full, for example; a reader who has gone away raises what click ends with.
+    """
+    try:
+        click.echo(printable(text), err=to_stderr)
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        name = "standard error" if to_stderr else "standard output"
+        raise InputError(f"{name} cannot be written: {problem.strerror or problem}") from problem
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import click
 
 from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, libraries_on_stderr, print_json
+from portpart.cli.output import grouped, libraries_on_stderr, print_json, tell
 from portpart.options import shown, whole_number
 
 if TYPE_CHECKING:
@@ -86,10 +86,10 @@ def command(
         session = Session(graph, k, migration=migration, **settings)
     show = print_json if as_json else _print_row
     if not as_json:
-        click.echo(f"{Path(netlist).name}: {repr(graph)[1:-1]}\n{Path(trace).name}: "
-                   f"{repr(edits)[1:-1]}\n{session.objective} before: "
-                   f"{grouped(getattr(session, session.objective))}")
-        click.echo(" ".join(f"{name:>{max(9, len(name))}}" for name in COLUMNS))
+        tell(f"{Path(netlist).name}: {repr(graph)[1:-1]}\n{Path(trace).name}: "
+             f"{repr(edits)[1:-1]}\n{session.objective} before: "
+             f"{grouped(getattr(session, session.objective))}")
+        tell(" ".join(f"{name:>{max(9, len(name))}}" for name in COLUMNS))
     feasible, ratios = True, []
     for record in replayed(edits, session, rounds, settings, effort, compare):
         show(record)
@@ -97,8 +97,8 @@ def command(
         if record.get("from_scratch"):
             ratios.append(record["value"] / record["from_scratch"])
     if ratios and not as_json:
-        click.echo(f"beside from scratch: {sum(ratios) / len(ratios):.4f} in the mean, "
-                   f"{max(ratios):.4f} at most")
+        tell(f"beside from scratch: {sum(ratios) / len(ratios):.4f} in the mean, "
+             f"{max(ratios):.4f} at most")
     return OK if feasible else INFEASIBLE
 
 
@@ -146,5 +146,5 @@ def _print_row(record: dict[str, Any]) -> None:
     if "from_scratch" in record:
         cells.append(grouped(record["from_scratch"]))
     note = "" if record["feasible"] else "  NOT BALANCED"
-    click.echo(" ".join(f"{cell:>{max(9, len(name))}}" for cell, name in zip(cells, COLUMNS))
-               + note)
+    tell(" ".join(f"{cell:>{max(9, len(name))}}" for cell, name in zip(cells, COLUMNS))
+         + note)

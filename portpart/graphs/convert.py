@@ -27,6 +27,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.mesh import Mesh
 from portpart.graphs.nets_of_networks import is_network_of_nets
+from portpart.graphs.refused import refuse_blocks, refuse_foreign_type
 from portpart.graphs.weights import IGNORE, ROUND, checked_mode, converted, total_of
 from portpart.options import shown
 
@@ -136,6 +137,7 @@ def as_graph(
     if isinstance(obj, Graph):
         _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
         return _changed(obj, vertex_weights, edge_weights, how, space)
+    refuse_foreign_type(obj)
     for is_kind, made in ((is_networkx, graph_of_networkx), (is_igraph, graph_of_igraph),
                           (is_frame, graph_of_frame)):
         if is_kind(obj):
@@ -156,6 +158,7 @@ def as_graph(
 def _refuse_others(obj: Any) -> None:
     """Raise if `obj` is of a kind from which there is a way to a graph."""
     name = type(obj).__name__
+    refuse_blocks(obj)
     if is_networkit(obj):
         raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
     if isinstance(obj, Hypergraph):

@@ -17,10 +17,16 @@ from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.nets_of_matrices import nets_of_matrix
 from portpart.graphs.nets_of_networks import nets_of_network
 from portpart.graphs.nets_of_rows import nets_of_rows
+from portpart.graphs.refused import refuse_blocks, refuse_foreign_type
 from portpart.options import checked_flag, shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
+
+
+OF_NETWORKS = ((is_networkx, "list(graph[net])"), (is_igraph, "graph.neighbors(net)"),
+               (is_networkit, "list(graph.iterNeighbors(net))"))
+"""Kinds of graphs, and what gives the neighbours of one vertex."""
 
 
 def is_hypergraph(data: Any) -> bool:
@@ -135,9 +141,17 @@ def _rows_of(data: Any) -> NetRows:
     """The nets of what is neither a hypergraph nor a matrix."""
     if isinstance(data, tuple) and len(data) == 2:
         return NetRows(*data)
-    if isinstance(data, Graph) or is_networkx(data) or is_igraph(data) or is_networkit(data):
-        raise InputError(f"a {type(data).__name__} is a graph and no hypergraph; of one in which "
-                         "nets are vertices, too, [list(graph[net]) for net in nets] makes nets")
+    refuse_foreign_type(data)
+    refuse_blocks(data)
+    if isinstance(data, Graph):
+        raise InputError("a Graph is no hypergraph; portpart.as_hypergraph(graph.to_scipy(), "
+                         "diagonal=True) makes a net of each vertex and its neighbours, whose km1 "
+                         "is the communication volume of the graph")
+    for is_kind, neighbours in OF_NETWORKS:
+        if is_kind(data):
+            raise InputError(f"a {type(data).__name__} is a graph and no hypergraph; of one in "
+                             f"which nets are vertices also, [{neighbours} for net in nets] makes "
+                             "nets")
     if is_frame(data):
         raise InputError(f"a {type(data).__name__} is no hypergraph; of its columns net and pin "
                          "[list(pins) for _, pins in frame.groupby('net')['pin']] makes nets")

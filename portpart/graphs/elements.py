@@ -116,7 +116,7 @@ def _rows(elements: Any) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(elements, tuple):
         return _compressed_rows(elements)
     if isinstance(elements, Mapping):
-        return _joined([_table(block, f"block {name!r}") for name, block in elements.items()])
+        return _joined([_table(block, f"block {shown(name)}") for name, block in elements.items()])
     if any(hasattr(elements, name) for name in ("__array__", "__dlpack__")):
         return _joined([_table(elements, "the array of elements")])
     each = _listed(elements)

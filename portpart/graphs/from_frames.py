@@ -13,7 +13,7 @@ from portpart.graphs.from_arrays import MAX_VERTICES, Reading
 from portpart.graphs.from_networks import NamedEdges, graph_of_edges
 from portpart.graphs.from_rows import graph_of_rows
 from portpart.graphs.graph import Graph
-from portpart.options import shown
+from portpart.options import listed, shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -52,8 +52,8 @@ def graph_of_frame(
         weights = _values(frame, weight)
     are_names = [side.dtype.kind not in "iuf" for side in ends]
     if are_names[0] != are_names[1]:
-        raise InputError(f"one of the columns {source!r} and {target!r} holds numbers and the "
-                         "other does not; both are to hold names or both numbers")
+        raise InputError(f"one of the columns {shown(source)} and {shown(target)} holds numbers "
+                         "and the other does not; both must hold names or both numbers")
     if are_names[0]:
         names, pairs = _named(ends)
         n = len(names)
@@ -74,7 +74,7 @@ def _columns_of(columns: list[Any], edge_weights: Any) -> tuple[Any, Any, Any]:
     if len(pairs) != 1 or len(by_name) < len(columns):
         known = ", ".join(f"{a}/{b}" for a, b in ENDS)
         raise InputError(
-            f"the frame has the columns {', '.join(map(repr, columns))}; the two ends of an edge "
+            f"the frame has the columns {listed(columns)}; the two ends of an edge "
             f"must be named in one of these ways: {known} (frame.rename, or pass "
             "frame[[one, other]].to_numpy())")
     ends = [by_name[name] for name in pairs[0]]
@@ -82,7 +82,7 @@ def _columns_of(columns: list[Any], edge_weights: Any) -> tuple[Any, Any, Any]:
     if isinstance(edge_weights, str):
         if edge_weights not in columns:
             raise InputError(f"edge_weights={shown(edge_weights)} is no column; there are "
-                             f"{', '.join(map(repr, columns))}")
+                             f"{listed(columns)}")
         weights = [edge_weights]
     elif edge_weights is not None:
         weights = []

@@ -12,7 +12,8 @@ def parts_of_sparse(matrix: Any, mode: str) -> tuple[Any, Any, Any]:
     """Offsets, targets and values of a square matrix; complex values only where `mode` says how."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the matrix has shape {tuple(matrix.shape)}; an adjacency matrix is "
-                         "square")
+                         "square: portpart.as_hypergraph(matrix) makes a hypergraph of it, whose "
+                         "nets are the rows")
     try:
         rows = matrix.tocsr()
     except (TypeError, ValueError, IndexError, NotImplementedError) as problem:

@@ -16,7 +16,7 @@ from portpart.graphs.csr import directed_rows
 from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph, integer_weights
 from portpart.graphs.graph import Graph
 from portpart.graphs.weights import total_of
-from portpart.options import shown
+from portpart.options import listed, shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
@@ -109,7 +109,7 @@ def _column(option: str, name: str, items: Any, of_what: str) -> list[Any]:
 
 
 def _refuse_attribute(option: str, name: str, known: list[str], of_what: str) -> None:
-    there = f"there are {', '.join(map(repr, known))}" if known else "there are no attributes"
+    there = f"there are {listed(known)}" if known else "there are no attributes"
     raise InputError(f"{option}={shown(name)}: no {of_what} has an attribute of that name; {there}")
 
 

@@ -71,6 +71,7 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
         raise InputError(f"{type(obj).__name__} is no graph; {NEIGHBOURS} by vertex")
     if not (hasattr(obj, "__len__") or hasattr(obj, "__dlpack__")):
         raise InputError(f"{type(obj).__name__} is no graph; accepted are {ACCEPTED}")
+    _refuse_ragged(obj)
     try:
         rows = as_array(space, obj, "the edge list")
     except InputError as problem:
@@ -89,6 +90,16 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
         hint = "transpose an array of shape (2, m) or (3, m)"
     raise InputError(f"{type(obj).__name__} of shape {tuple(rows.shape)} is no graph; accepted "
                      f"are {ACCEPTED}; {hint}")
+
+
+def _refuse_ragged(obj: Any) -> None:
+    """Raise if rows of Python have different lengths, which those of edges have not."""
+    if not isinstance(obj, (list, tuple)) or not all(hasattr(row, "__len__") for row in obj):
+        return
+    lengths = sorted({len(row) for row in obj})
+    if len(lengths) > 1:
+        raise InputError(f"rows of {lengths[0]} to {lengths[-1]} entries are no list of edges, "
+                         f"whose rows have 2, or 3 with weights; {OR_PINS}")
 
 
 def _other_readings(

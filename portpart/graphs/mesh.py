@@ -164,9 +164,10 @@ class Mesh:
 
         Parameters
         ----------
-        element_part : array_like of int, shape (num_elements,)
+        element_part : array_like of int, shape (num_elements,), PartitionResult or Session
         k : int, optional
-            Number of blocks; default: the number of targets, or the largest block plus one.
+            Number of blocks; default: that of the result, the number of targets, or the largest
+            block plus one.
         target : array_like of float, shape (k,), optional
             Share of the nodes of each block; equal ones by default.
 

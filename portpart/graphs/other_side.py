@@ -13,6 +13,7 @@ from portpart import backends
 from portpart.backends.interface import Array
 from portpart.backends.language import Record, device, int64, kernel
 from portpart.errors import InputError
+from portpart.graphs.blocks import held_blocks, held_number
 from portpart.graphs.from_arrays import index_array
 from portpart.graphs.incidence import Incidence
 from portpart.options import MAX_BLOCKS, shown
@@ -47,7 +48,8 @@ def part_of_other_side(
 ) -> np.ndarray:
     """Block of each row, given that of each member; -1 for rows without members."""
     space = backends.space("cpu")
-    part = index_array(space, member_part, name)
+    k = held_number(member_part, k)
+    part = index_array(space, held_blocks(member_part), name)
     if len(part) != num_members:
         raise InputError(f"{name} holds {len(part)} blocks for {num_members}")
     limits = _limits(len(rows), part, k, target)

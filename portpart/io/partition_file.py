@@ -13,6 +13,7 @@ import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.arrays import host_integers
+from portpart.graphs.blocks import held_blocks
 from portpart.io.text.files import PathLike, Source, read_source, write_chunks
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.tokens import LineSyntax, read_lines
@@ -111,7 +112,7 @@ def write_partition(part: Any, path: PathLike) -> None:
 
     Parameters
     ----------
-    part : array_like of int, shape (n,), or a result that has it
+    part : array_like of int, shape (n,), PartitionResult or Session
         Device arrays are copied to the host.
     path : str or PathLike
         The file is complete or not there.
@@ -193,7 +194,7 @@ def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> No
     ----------
     names : sequence of str or int, shape (n,)
         The name of each vertex, as `portpart.io.read_named` or a `Netlist` gives them.
-    part : array_like of int, shape (n,), or a result that has it
+    part : array_like of int, shape (n,), PartitionResult or Session
         Device arrays are copied to the host.
     path : str or PathLike
         The file is complete or not there.
@@ -251,9 +252,7 @@ def _shown(word: bytes) -> str:
 
 def _checked_blocks(part: Any) -> np.ndarray:
     """Blocks in host memory, int64."""
-    if not hasattr(part, "__array__"):  # names of a Series may be "part"
-        part = getattr(part, "part", part)
-    blocks = host_integers(part)
+    blocks = host_integers(held_blocks(part))
     if blocks.ndim != 1 or (len(blocks) and blocks.dtype.kind not in "iub"):
         raise InputError(f"part is an array of {blocks.dtype} and shape {blocks.shape}; a "
                          "one-dimensional array of integers is needed")

@@ -12,6 +12,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_integers
+from portpart.graphs.blocks import held_blocks
 from portpart.graphs.topology import Topology, checked_topology
 from portpart.io.hostfile import Host
 from portpart.io.text.files import PathLike, write_chunks
@@ -71,7 +72,7 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     rank 3=node02 slot=0
     """
     nodes = nodes_of(topology, hosts, node_levels)
-    elements = host_integers(getattr(part, "part", part))
+    elements = host_integers(held_blocks(part))
     if elements.ndim != 1 or (elements.dtype.kind not in "iu" and len(elements)):
         raise InputError(f"part has shape {elements.shape} and type {elements.dtype}; one integer "
                          "for each rank is needed")

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart.graphs.by_name import in_order
+from portpart.graphs.blocks import blocks_of
 from portpart.graphs.convert_nets import as_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.metrics.view import PartitionView, checked_part, part_of
-from portpart.options import number_of_blocks
+from portpart.metrics.view import PartitionView
 
 
 class NetsView:
@@ -20,11 +19,8 @@ class NetsView:
 
     def __init__(self, hypergraph: Any, part: Any, k: int | None = None) -> None:
         self.hypergraph = as_hypergraph(hypergraph)
-        n = self.hypergraph.num_vertices
-        part, k = part_of(part, k)
-        k = None if k is None else number_of_blocks(k, n)
-        self.part = checked_part(in_order(part, self.hypergraph.names, "part"), n, k)
-        self.k = int(self.part.max(initial=-1)) + 1 if k is None else k
+        self.part, self.k = blocks_of(part, self.hypergraph.num_vertices, k,
+                                      self.hypergraph.names)
         to_host = self.hypergraph.space.to_host
         self.sizes = np.diff(to_host(self.hypergraph.net_offsets)).astype(np.int64)
         self.pins: np.ndarray = to_host(self.hypergraph.net_pins)

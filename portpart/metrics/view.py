@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.arrays import host_integers
-from portpart.graphs.by_name import in_order
+from portpart.graphs.blocks import blocks_of
 from portpart.graphs.convert import as_graph
-from portpart.options import MANY_BLOCKS, number_of_blocks
+from portpart.graphs.hypergraph import Hypergraph
 
 
 class PartitionView:
@@ -20,7 +19,7 @@ class PartitionView:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), dict, PartitionResult or Session
         Block of each vertex, 0 ... k - 1.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
@@ -32,12 +31,12 @@ class PartitionView:
     """
 
     def __init__(self, graph: Any, part: Any, k: int | None = None) -> None:
+        if isinstance(graph, Hypergraph):
+            raise InputError("this metric is one of graphs; hypergraphs have km1, which is their "
+                             "communication volume, cut, soed, absorption, connectivity_histogram "
+                             "and metrics of block weights: portpart.metrics.evaluate has all")
         self.graph = as_graph(graph, copy=False)
-        part, k = part_of(part, k)
-        k = None if k is None else number_of_blocks(k, self.graph.num_vertices)
-        part = in_order(part, self.graph.names, "part")
-        self.part = checked_part(part, self.graph.num_vertices, k)
-        self.k = int(self.part.max(initial=-1)) + 1 if k is None else k
+        self.part, self.k = blocks_of(part, self.graph.num_vertices, k, self.graph.names)
         to_host = self.graph.space.to_host
         self.offsets: np.ndarray = to_host(self.graph.offsets)
         self.targets: np.ndarray = to_host(self.graph.targets)
@@ -76,34 +75,3 @@ class PartitionView:
         if self.arc_weights is None:
             return np.ones(len(self.cut_arcs), np.int64)
         return self.arc_weights[self.cut_arcs].astype(np.int64)
-
-
-def part_of(part: Any, k: int | None) -> tuple[Any, int | None]:
-    """Blocks and their number; those of a result, if it is one."""
-    if hasattr(part, "__array__") or not hasattr(part, "part"):  # names of a Series may be "part"
-        return part, k
-    return part.part, getattr(part, "k", None) if k is None else k
-
-
-def checked_part(part: Any, n: int, k: int | None) -> np.ndarray:
-    """`part` as a host array of integers, after checking its length and range."""
-    if part is None:
-        raise InputError(f"part is None; the blocks of {n} vertices are needed")
-    array = host_integers(part)
-    if array.ndim != 1 or len(array) != n:
-        raise InputError(
-            f"part has shape {tuple(array.shape)} for a graph of {n} vertices; shape ({n},) is "
-            "needed"
-        )
-    if array.dtype.kind not in "iub" and n:
-        raise InputError(f"part is of type {array.dtype}; block numbers must be integers")
-    bad = array < 0 if k is None else (array < 0) | (array >= k)
-    if bad.any():
-        vertex = int(bad.argmax())
-        allowed = "must be >= 0" if k is None else f"must lie in 0 ... {k - 1}"
-        raise InputError(f"part[{vertex}] is {array[vertex]}; block numbers {allowed}")
-    if k is None and int(array.max(initial=0)) >= max(n, MANY_BLOCKS):
-        vertex = int(array.argmax())
-        raise InputError(f"part[{vertex}] is {array[vertex]} for a graph of {n} vertices; pass k "
-                         "if there are so many blocks")
-    return array.astype(np.int64, copy=False)

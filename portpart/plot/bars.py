@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.metrics.balance import block_weight_limits, block_weights_of, target_weights
+from portpart.metrics.balance import block_weights_of, target_weights
 from portpart.metrics.nets import view_of
 from portpart.plot.canvas import INK, axes_on
 from portpart.plot.colors import FIRST, checked_colors
-from portpart.plot.links import blocks_of, either_graph
+from portpart.plot.judged import limits_of
+from portpart.plot.links import drawn_blocks, either_graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ BARS = 400
 """Blocks up to which there is a bar for each; beyond there is one outline."""
 
 
-def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbalance: Any = 0.03,
+def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbalance: Any = None,
                   target: Any = None, min_block_weight: int | None = None, colors: Any = None,
                   ax: Axes | None = None) -> Axes:
     """Draw what the blocks weigh, and their limits.
@@ -33,8 +34,8 @@ def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbala
         Block of each vertex of a graph.
     k : int, optional
         Number of blocks of `part`; default: the largest block number plus one.
-    imbalance : float or str, default 0.03
-        What limits follow from where `result` has none.
+    imbalance : float or str, optional
+        What limits follow from; default: the limits of `result`, or 0.03 if it has none.
     target : array_like, shape (k,), optional
         Shares that blocks are to have.
     min_block_weight : int, optional
@@ -68,9 +69,7 @@ def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbala
     """
     weights = _weights_of(result, part, k)
     total, k = int(weights.sum()), len(weights)
-    limits = getattr(result, "block_weight_limits", None)
-    if limits is None:
-        limits = np.array(block_weight_limits(total, k, imbalance, target))
+    limits = limits_of(result, total, k, imbalance, target)
     target = getattr(result, "target", None) if target is None else target
     ax = axes_on(ax, (8, 3.6))
     fill = FIRST[0] if colors is None else checked_colors(colors, k)
@@ -96,8 +95,8 @@ def _weights_of(result: Any, part: Any, k: int | None) -> np.ndarray:
     if part is None and hasattr(result, "block_weights"):
         return np.asarray(result.block_weights)
     graph = either_graph(result)
-    blocks, k = blocks_of(part, graph.num_vertices, k)
-    return block_weights_of(view_of(graph, blocks, k))
+    blocks, k = drawn_blocks(part, graph.num_vertices, k, graph)
+    return block_weights_of(view_of(graph, blocks, k or None))
 
 
 def _draw_bars(ax: Axes, weights: np.ndarray, too_heavy: np.ndarray, fill: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError
+from portpart.graphs.blocks import held_blocks, held_number
 from portpart.graphs.convert_mesh import as_mesh
 from portpart.graphs.mesh import Mesh
 from portpart.options import shown
@@ -12,7 +13,7 @@ from portpart.plot.canvas import host_points, picture_on
 from portpart.plot.colors import wanted_colors
 from portpart.plot.elements import draw_elements
 from portpart.plot.links import (
-    blocks_of,
+    drawn_blocks,
     either_graph,
     ends_of_edges,
     links_between,
@@ -101,7 +102,8 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
     mesh = as_mesh(mesh)
     if mesh.num_nodes > len(places):
         raise InputError(f"{len(places)} points for a mesh of {mesh.num_nodes} nodes")
-    if len(getattr(part, "part", part)) == mesh.num_elements:
+    part, k = held_blocks(part), held_number(part, k)
+    if len(part) == mesh.num_elements:
         return _over_elements(places, part, mesh, k, colors, window, view, ax)
     graph = mesh.nodal_graph() if graph is None else graph
     return _over_points(places, part, graph, k, colors, edges, window, view, ax)
@@ -109,7 +111,7 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
 
 def _over_elements(places: np.ndarray, part: Any, mesh: Mesh, k: int | None, colors: Any,
                    window: Window | None, view: tuple[float, float], ax: Axes | None) -> Axes:
-    blocks, k = blocks_of(part, mesh.num_elements, k)
+    blocks, k = drawn_blocks(part, mesh.num_elements, k)
     colours = wanted_colors(colors, k, lambda: links_of_mesh(mesh, blocks, k))
     with picture_on(ax, f"{len(blocks):,} elements in {k:,} blocks") as drawn:
         draw_elements(drawn, places, mesh, blocks, colours, window, view)
@@ -122,7 +124,7 @@ def _over_points(places: np.ndarray, part: Any, given: Any, k: int | None, color
     graph = None if given is None else either_graph(given)
     if graph is not None and graph.num_vertices != len(places):
         raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")
-    blocks, k = blocks_of(part, len(places), k)
+    blocks, k = drawn_blocks(part, len(places), k, graph)
     colours = wanted_colors(colors, k, lambda: links_of_points(places, blocks, k)
                             if graph is None else links_between(graph, blocks, k))
     wanted = edges or ("all" if len(places) <= FEW else "cut")

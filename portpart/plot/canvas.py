@@ -21,6 +21,9 @@ MISSING = "portpart.plot draws with Matplotlib, which is not installed: pip inst
 INK = "0.15"
 """Cut edges and outlines."""
 
+LARGEST = 1e100
+"""Of coordinates: squares of distances are finite."""
+
 PALE = "0.75"
 """Lines that only lead the eye."""
 
@@ -69,15 +72,10 @@ def host_points(points: Any, what: str = "points") -> np.ndarray:
         raise InputError(f"{what} have shape {array.shape} and type {array.dtype}; coordinates of "
                          "shape (n, 2) or (n, 3) are needed")
     array = array.astype(np.float64)
-    bad = ~np.isfinite(array).all(axis=1)
+    bad = ~(np.abs(array) <= LARGEST).all(axis=1)
     if bad.any():
         place = int(bad.argmax())
         raise InputError(f"{what}[{place}] is {shown(array[place].tolist())}; coordinates must be "
-                         "finite")
+                         f"finite, and at most {LARGEST:g}")
     flat = array.shape[1] == 3 and len(array) > 0 and np.ptp(array[:, 2]) == 0
     return array[:, :2] if flat else array
-
-
-def number_of_blocks(part: np.ndarray, k: int | None) -> int:
-    """`k`, by default the largest block plus one."""
-    return int(part.max(initial=-1)) + 1 if k is None else k

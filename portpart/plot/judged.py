@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
+from portpart.errors import InputError
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.topology import Topology
 from portpart.metrics.balance import block_weight_limits, block_weights_of
@@ -19,7 +20,13 @@ from portpart.metrics.nets import NetsView, net_boundary_of, view_of
 from portpart.metrics.quality import boundary_of
 from portpart.metrics.structure import components_of
 from portpart.metrics.view import PartitionView
-from portpart.plot.links import blocks_of, either_graph, links_between
+from portpart.plot.links import drawn_blocks, either_graph, links_between
+
+DEFAULT_IMBALANCE = 0.03
+"""Of `portpart.partition`."""
+
+LARGEST_LIMIT = 2**63 - 1
+"""No vertices weigh as much."""
 
 Row: TypeAlias = tuple[str, object]
 
@@ -61,21 +68,34 @@ class Judged:
 
 def judged(graph: Any, part: Any, k: int | None, imbalance: Any, target: Any,
            topology: Topology | None) -> Judged:
-    """Measure a partition; limits are those of a result, if it is one."""
+    """Measure a partition; limits are as :func:`limits_of` has them."""
     shown = either_graph(graph)
     topology = getattr(part, "topology", None) if topology is None else topology
     if k is None and topology is not None:
         k = topology.num_elements
-    blocks, k = blocks_of(part, shown.num_vertices, k)
-    view = view_of(shown, blocks, k)
-    limits = getattr(part, "block_weight_limits", None)
-    if limits is None:
-        total = int(block_weights_of(view).sum())
-        limits = block_weight_limits(total, k, imbalance, target)
+    blocks, k = drawn_blocks(part, shown.num_vertices, k, shown)
+    view = view_of(shown, blocks, k or None)
+    limits = limits_of(part, int(block_weights_of(view).sum()), k, imbalance, target)
     costs = (None if topology is None or isinstance(view, NetsView)
              else level_costs(shown, blocks, topology))
     return Judged(shown, blocks, k, view, evaluate(shown, blocks, k, target),
-                  np.asarray(limits, np.int64), links_between(shown, blocks, k), topology, costs)
+                  limits, links_between(shown, blocks, k), topology, costs)
+
+
+def limits_of(holder: Any, total: int, k: int, imbalance: Any, target: Any) -> np.ndarray:
+    """What each of `k` blocks may weigh, of `total` in all.
+
+    Without `imbalance` and `target` that is what a result says, if `holder` is one of as many
+    blocks; `imbalance` None is else that of :func:`portpart.partition`.
+    """
+    if k == 0:
+        raise InputError("a graph without vertices has no blocks; k= says how many there are")
+    own = getattr(holder, "block_weight_limits", None)
+    if own is not None and len(own) == k and imbalance is None and target is None:
+        return np.asarray(own, np.int64)
+    excess = DEFAULT_IMBALANCE if imbalance is None else imbalance
+    limits = block_weight_limits(total, k, excess, target)
+    return np.array([min(limit, LARGEST_LIMIT) for limit in limits], np.int64)
 
 
 def quality_rows(judged: Judged) -> list[Row]:

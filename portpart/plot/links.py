@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from portpart.graphs.blocks import blocks_of
 from portpart.graphs.convert import as_graph
 from portpart.graphs.convert_nets import as_hypergraph, is_hypergraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.mesh import Mesh
 from portpart.metrics.structure import quotient_graph
-from portpart.metrics.view import checked_part, part_of
-from portpart.plot.canvas import number_of_blocks
 
 MAX_TOUCHED = 1000
 """Blocks that a net touches which links them."""
@@ -36,19 +35,13 @@ def either_graph(graph: Any) -> EitherGraph:
     return as_hypergraph(graph) if is_hypergraph(graph) else as_graph(graph, copy=False)
 
 
-def blocks_of(part: Any, count: int, k: int | None = None) -> tuple[np.ndarray, int]:
-    """The block of each of `count` vertices on the host, and the number of blocks.
+def drawn_blocks(part: Any, count: int, k: int | None = None,
+                 graph: EitherGraph | None = None) -> tuple[np.ndarray, int]:
+    """The block of each of `count` vertices, and the number of blocks, 0 where nothing tells.
 
-    Parameters
-    ----------
-    part : array_like of int, shape (count,), or a result that has it
-    count : int
-    k : int, optional
-        Default: that of the result, or the largest block plus one.
+    `graph` has the names of the vertices, if they have names.
     """
-    part, k = part_of(part, k)
-    blocks = checked_part(part, count, k)
-    return blocks, number_of_blocks(blocks, k)
+    return blocks_of(part, count, k or None, None if graph is None else graph.names)
 
 
 def links_between(graph: Any, part: Any, k: int | None = None) -> csr_array:
@@ -62,7 +55,9 @@ def links_between(graph: Any, part: Any, k: int | None = None) -> csr_array:
         Symmetric, nothing on the diagonal.
     """
     graph = either_graph(graph)
-    blocks, k = blocks_of(part, graph.num_vertices, k)
+    blocks, k = drawn_blocks(part, graph.num_vertices, k, graph)
+    if k == 0:
+        return csr_array((0, 0), dtype=np.int64)
     if isinstance(graph, Graph):
         return quotient_graph(graph, blocks, k).to_scipy()
     return _links_of_nets(graph, blocks, k)

@@ -9,7 +9,7 @@ import numpy as np
 from portpart.errors import InputError
 from portpart.graphs.topology import Topology
 from portpart.plot.canvas import INK, axes_on
-from portpart.plot.links import blocks_of, either_graph, links_between
+from portpart.plot.links import drawn_blocks, either_graph, links_between
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def _matrix_of(result: Any, part: Any, topology: Topology | None) -> csr_array:
         return found
     graph = either_graph(result)
     given = None if topology is None else topology.num_elements
-    blocks, k = blocks_of(part, graph.num_vertices, given)
+    blocks, k = drawn_blocks(part, graph.num_vertices, given, graph)
     return links_between(graph, blocks, k)
 
 

@@ -15,7 +15,7 @@ from portpart.plot.block_places import disc_radii, gathered, middles, places_of_
 from portpart.plot.canvas import INK, PALE, host_points, picture_on
 from portpart.plot.colors import wanted_colors
 from portpart.plot.layouts import layout
-from portpart.plot.links import Ends, blocks_of, either_graph, ends_of_edges, links_between
+from portpart.plot.links import Ends, drawn_blocks, either_graph, ends_of_edges, links_between
 from portpart.plot.points import FEW, Scene, draw_points, wanted_ends
 from portpart.plot.raster import filled_image, reach_of, window_of
 
@@ -75,7 +75,7 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
     """
     shown = either_graph(graph)
     n = shown.num_vertices
-    blocks, k = blocks_of(np.zeros(n, np.int32) if part is None else part, n, k)
+    blocks, k = (np.zeros(n, np.int64), 1) if part is None else drawn_blocks(part, n, k, shown)
     links = links_between(shown, blocks, k)
     places = (gathered(layout(shown), blocks, links) if points is None
               else checked_points(points, shown))
@@ -180,7 +180,7 @@ def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
     ['0', '1', '2', '3']
     """
     shown = either_graph(graph)
-    blocks, k = blocks_of(part, shown.num_vertices, k)
+    blocks, k = drawn_blocks(part, shown.num_vertices, k, shown)
     links = links_between(shown, blocks, k)
     if points is None:
         places = places_of_blocks(links)
@@ -188,7 +188,8 @@ def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
         places = middles(checked_points(points, shown), blocks, k)
     colours = wanted_colors(colors, k, lambda: links)
     with picture_on(ax, f"{k:,} blocks and the weight between them") as drawn:
-        _draw_blocks(drawn, Blocks(weights_of_blocks(shown, blocks, k), links, places, colours))
+        weights = weights_of_blocks(shown, blocks, k or None)
+        _draw_blocks(drawn, Blocks(weights, links, places, colours))
     return drawn
 
 

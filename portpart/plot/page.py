@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from portpart.api.version import __version__
+from portpart.errors import printable
 from portpart.graphs.html import shown
 
 MAX_ROWS = 2000
@@ -66,8 +67,9 @@ def page(title: str, lead: str, sections: Iterable[str]) -> str:
         '<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
-        f'<body><main><header><h1>{escape(title)}</h1><p class="lead">{escape(lead)}</p></header>\n'
+        f"<title>{escape(printable(title))}</title><style>{STYLE}</style></head>\n"
+        f'<body><main><header><h1>{escape(printable(title))}</h1>'
+        f'<p class="lead">{escape(lead)}</p></header>\n'
         + "\n".join(sections)
         + f"\n<footer>portpart {__version__}</footer></main></body></html>\n"
     )
@@ -125,4 +127,4 @@ def figure(picture: str, caption: str, wide: bool = False) -> str:
 
 def command_lines(commands: Iterable[str]) -> str:
     """Commands, one a line."""
-    return f'<div class="card"><pre>{escape(chr(10).join(commands))}</pre></div>'
+    return f'<div class="card"><pre>{escape(printable(chr(10).join(commands)))}</pre></div>'

@@ -26,14 +26,14 @@ from portpart.plot.pictures import figures
 
 def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None = None,
            points: Any = None, mesh: Any = None, topology: Topology | None = None,
-           imbalance: Any = 0.03, target: Any = None, title: str | None = None,
+           imbalance: Any = None, target: Any = None, title: str | None = None,
            commands: str | Sequence[str] = ()) -> str:
     """Make a page of HTML about a partition: what it is worth, block by block, and pictures.
 
     Parameters
     ----------
     graph : Graph, Hypergraph or whatever `as_graph` takes
-    part : array_like of int, shape (n,), PartitionResult or MappingResult
+    part : array_like of int, shape (n,), PartitionResult, MappingResult or Session
         A result tells its limits, its times and its machine, too.
     file : str or PathLike, optional
         Where the page is written; ``-`` is standard output.  The file is complete or not there.
@@ -49,8 +49,8 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
         The machine, if blocks are processing elements.  Of a hypergraph there is a picture of
         the traffic but no communication cost, which is not defined.
     imbalance, target
-        What limits of blocks follow from, unless `part` is a result, as in
-        :func:`portpart.partition`.
+        What limits of blocks follow from, as in :func:`portpart.partition`; default: the limits of
+        a result, or those of an imbalance of 0.03.
     title : str, optional
         What the page is headed; default: how many blocks there are.
     commands : str or sequence of str, optional

@@ -139,12 +139,13 @@ def _are_written(changes: Sequence[Changes], counts: Sequence[Tally]) -> bool:
 
 
 def _check_totals(edited: Edited, totals: Totals) -> None:
-    found = {"edges": edited.pair_weight + totals.pair_weight}
+    found = {"edges, counted at both ends,": edited.pair_weight + totals.pair_weight}
     for living, _, weight in totals.ids:
         found[living.name] = living.total_weight + weight
     for name, total in found.items():
         if total >= MAX_TOTAL_WEIGHT:
-            raise InputError(f"the weights of {name} would add up to {total}, which reaches 2**62")
+            raise InputError(f"the weights of {name} would add up to {total}; a "
+                             "session keeps them below 2**62")
 
 
 def _count(edited: Edited, totals: Totals, sign: int) -> None:

@@ -23,7 +23,12 @@ BISECTION_IMBALANCE = 0.001
 KWAY_IMBALANCE = 0.03
 """METIS's default for direct k-way partitioning."""
 
-OBJECTIVES = {ObjType.VOL: "VOL (communication volume)", ObjType.NODE: "NODE (separators)"}
+OBJECTIVES = {
+    ObjType.VOL: 'VOL is not taken by this call: portpart.partition(graph, nparts, '
+                 'objective="volume") minimises the communication volume',
+    ObjType.NODE: "NODE is not supported: portpart finds no separators",
+}
+"""What is to be said of other objectives than the cut."""
 
 
 def settings_of(options: Options | None, bisected: bool) -> dict[str, Any]:
@@ -38,8 +43,8 @@ def settings_of(options: Options | None, bisected: bool) -> dict[str, Any]:
     if options.numbering not in (UNSET, 0):
         raise InputError("METIS numbering option must be set to 0 or the default")
     if options.objtype not in (UNSET, ObjType.CUT):
-        wanted = OBJECTIVES.get(options.objtype, options.objtype)
-        raise InputError(f"option objtype={wanted} is not supported: portpart minimises the cut")
+        known = f"{options.objtype} is not known; ObjType.CUT is supported"
+        raise InputError(f"option objtype={OBJECTIVES.get(options.objtype, known)}")
     if _flag(options, "minconn"):
         warnings.warn("option minconn=1 has no effect in portpart", UserWarning, stacklevel=3)
     if options.ufactor != UNSET:

@@ -22,6 +22,7 @@ from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.formats.bookshelf_circuit import WHOLE, areas_of, lines_of, nets_of
 from portpart.io.formats.net_rows import hypergraph_of
 from portpart.io.text.files import PathLike, Source, read_source
+from portpart.options import shown
 
 AUX_BEGINS = re.compile(rb"\s*(RowBasedPlacement|PartProb)\s*:")
 AUX = re.compile(r"\w+\s*:\s*(.*)")
@@ -93,7 +94,7 @@ def _hypergraph(files: dict[str, Source]) -> Hypergraph:
     pins = np.array([number.get(node, -1) for node in nets.nodes], np.int64)
     if sized is not None and len(pins) and int(pins.min()) < 0:
         place = int(pins.argmin())
-        source.refuse(nets.lines[place], f"{nets.nodes[place][:40]!r} is no node of {sized.name}")
+        source.refuse(nets.lines[place], f"{shown(nets.nodes[place])} is no node of {sized.name}")
     weights = np.array(list(areas.values()), np.int64), np.ones(len(nets.names), np.int64)
     given = [sized is not None, False]
     if ".wts" in files:
@@ -126,8 +127,8 @@ def _weights(source: Source, places: dict[str, list[Place]]) -> Iterator[tuple[P
         name, found = line[1], places.get(line[1], [])
         if len(found) != 1:
             what = "the name of more than one node or net" if found else "no node and no net"
-            source.refuse(number, f"{name[:40]!r} is {what}")
+            source.refuse(number, f"{shown(name)} is {what}")
         if name in seen:
-            source.refuse(number, f"a second weight of {name[:40]!r}, after line {seen[name]}")
+            source.refuse(number, f"a second weight of {shown(name)}, after line {seen[name]}")
         seen[name] = number
         yield found[0], int(line[2])

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from portpart.io.text.files import Source
+from portpart.options import shown
 
 COUNT = re.compile(r"(NumNets|NumPins|NetDegree|NumNodes|NumTerminals)\s*:\s*([0-9]{1,18})"
                    r"(?:\s+(\S+))?")
@@ -109,10 +110,10 @@ def areas_of(source: Source) -> dict[str, int]:
             source.refuse(number, "expected a node, its width and height in whole numbers, or "
                                   "neither, and perhaps 'terminal' or 'terminal_NI'")
         if node[1] in areas:
-            source.refuse(number, f"a second node {node[1][:40]!r}")
+            source.refuse(number, f"a second node {shown(node[1])}")
         areas[node[1]] = int(node[2] or 1) * int(node[3] or 1)
         if areas[node[1]] > 1 << 62:
-            source.refuse(number, f"node {node[1][:40]!r} has an area above 2**62")
+            source.refuse(number, f"node {shown(node[1])} has an area above 2**62")
     _check_count(source, promised, "NumNodes", len(areas))
     return areas
 

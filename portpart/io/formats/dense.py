@@ -23,6 +23,7 @@ from portpart.io.text.files import SEPARATORS, Source
 from portpart.io.text.fractions import FRACTION, fractions_at, refuse_number
 from portpart.io.text.rules import STRICT, Rules
 from portpart.io.text.tokens import LineSyntax, Table, read_table
+from portpart.options import shown
 
 SYNTAX = LineSyntax(comments=b"#%")
 
@@ -146,5 +147,6 @@ def _check_index(source: Source, layout: Layout, index: Table) -> None:
         name = source.words_at(place)[0]
         if name != title:
             row, column = (word.decode("utf-8", "replace") for word in (name, title))
-            source.refuse(source.line_at(place), f"row {row!r}, where the columns have {column!r}; "
+            source.refuse(source.line_at(place), f"row {shown(row)}, where the columns have "
+                          f"{shown(column)}; "
                           "rows and columns are the same vertices, in the same order")

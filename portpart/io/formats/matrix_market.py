@@ -38,7 +38,8 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     n, columns, entries = size_of(source, *size_line)
     if n != columns:
         source.refuse(size_line[0], f"the matrix is {n} x {columns}; the matrix of a graph is "
-                                    "square")
+                                    'square; portpart.as_hypergraph(file, model="row-net") '
+                                    "(--model row-net) makes a hypergraph whose nets are the rows")
     weighted = rules.wants_weights(field == b"integer")
     if weighted:
         _check_values(source, field, symmetry, rules)

@@ -20,6 +20,7 @@ from portpart.io.netlist.verilog.flatten import flatten
 from portpart.io.netlist.verilog.hierarchy import top_module
 from portpart.io.netlist.verilog.module import CONSTANT, Module
 from portpart.io.text.files import Source
+from portpart.options import shown
 
 TABLE_ROW = re.compile(r"[01-]+(\s+[01xn-]+)?", re.IGNORECASE)
 
@@ -35,7 +36,6 @@ SKIPPED = frozenset((
 
 LATCH_WORDS = (3, 4, 5, 6)
 NO_CLOCK = "NIL"
-SHOWN = 40
 
 
 def parse_netlist(source: Source, top: str | None = None) -> Netlist:
@@ -109,7 +109,7 @@ class Reader:
     def _begin(self, words: list[str], found: dict[str, Module]) -> Module:
         name = words[1] if len(words) > 1 else "main"
         if name in found:
-            self.refuse(f"a second model {name!r}")
+            self.refuse(f"a second model {shown(name)}")
         found[name] = module = Module(name, self._line)
         self._driven, self._names, self._in_table = set(), set(), False
         return module
@@ -122,7 +122,7 @@ class Reader:
             self._read_table(module, words[1:])
         elif command[0] != ".":
             if not (table and TABLE_ROW.fullmatch(" ".join(words))):
-                self.refuse(f"{command[:SHOWN]!r} is neither a command nor a row of a truth table")
+                self.refuse(f"{shown(command)} is neither a command nor a row of a truth table")
             self._in_table = True
         elif command in PORTS:
             self._declare(module, words[1:], PORTS[command])
@@ -136,7 +136,7 @@ class Reader:
             self._names.discard(module.names[-1])
             module.names[-1] = self._new_name(words[1])
         elif command not in SKIPPED:
-            self.refuse(f"{command[:SHOWN]!r} is not understood here; .model, .inputs, .outputs, "
+            self.refuse(f"{shown(command)} is not understood here; .model, .inputs, .outputs, "
                         ".names, .latch, .gate and .subckt are")
 
     def _declare(self, module: Module, names: list[str], direction: str) -> None:
@@ -174,7 +174,7 @@ class Reader:
             if not equals:
                 if words[0] == ".mlatch":  # its clock and value follow the ports
                     break
-                self.refuse(f"expected port=net, found {word[:SHOWN]!r}")
+                self.refuse(f"expected port=net, found {shown(word)}")
             if port and net:
                 pins.append((port, net))
         name = f"{words[1]}_{len(module.names) + 1}"
@@ -184,7 +184,7 @@ class Reader:
         """Number of a net that gets a driver; it must be the only one."""
         net = module.whole(name)[0]
         if net in self._driven:
-            self.refuse(f"a second table or latch drives {name[:SHOWN]!r}")
+            self.refuse(f"a second table or latch drives {shown(name)}")
         self._driven.add(net)
         return net
 

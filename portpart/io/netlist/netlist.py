@@ -250,7 +250,7 @@ class Netlist:
             worst = int(sizes.argmax())
             raise InputError(
                 f"the cliques have {total} edges, more than {MAX_CLIQUE_EDGES}; net "
-                f"{self.net_names[worst]!r} joins {sizes[worst]} vertices: set max_fanout")
+                f"{shown(self.net_names[worst])} joins {sizes[worst]} vertices: set max_fanout")
         pieces = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64))]
         for size in np.unique(sizes[sizes > 1]).tolist():
             rows = vertices[offsets[:-1][sizes == size][:, None] + np.arange(size)]

@@ -9,7 +9,7 @@ from typing import Any
 from portpart.errors import InputError
 from portpart.graphs.from_frames import ENDS, WEIGHTS
 from portpart.io.text.files import Source
-from portpart.options import shown
+from portpart.options import listed, shown
 
 TIMES = ("time", "timestamp", "date", "datetime", "year", "epoch", "unixtime", "unixts")
 """Titles of a third column that is no weight."""
@@ -61,11 +61,11 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
     rest = [place for place in range(width) if place not in ends]
     weights = [place for place in rest if lower and lower[place] in WEIGHTS]
     if width not in WIDTHS:
-        named = f" ({', '.join(titles)})" if titles else ""
+        named = f" ({listed(titles)})" if titles else ""
         source.refuse(line, f"{width} columns{named}; an edge has two ends and perhaps a weight: "
                             f"{HOW}; a matrix has as many lines as columns: format='dense'")
     if rest and not weights and not without_weights and lower and lower[rest[0]] in TIMES:
-        source.refuse(line, f"column {titles[rest[0]]!r} is no weight by its name: {HOW}")
+        source.refuse(line, f"column {shown(titles[rest[0]])} is no weight by its name: {HOW}")
     return Columns(ends, rest[0] if rest else None)
 
 
@@ -87,5 +87,5 @@ def _place_of(word: Any, titles: tuple[str, ...], width: int) -> int:
         return titles.index(name)
     if name.isdecimal() and 1 <= int(name[:9]) <= width:
         return int(name) - 1
-    known = f"there are {', '.join(titles)}" if titles else f"columns are 1 ... {width}"
+    known = f"there are {listed(titles)}" if titles else f"columns are 1 ... {width}"
     raise InputError(f"columns: {shown(name)} is no column; {known}")

@@ -207,9 +207,15 @@ def write_chunks(path: PathLike, chunks: Iterable[Any]) -> None:
 def _write_stream(chunks: Iterable[Any]) -> None:
     if sys.stdout is None:
         raise InputError("standard output is closed")
-    for chunk in chunks:
-        sys.stdout.buffer.write(chunk)
-    sys.stdout.buffer.flush()
+    try:
+        for chunk in chunks:
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # nobody reads any more: no error of the caller's
+        raise
+    except OSError as problem:
+        raise InputError("standard output cannot be written: "
+                         f"{problem.strerror or problem}") from problem
 
 
 def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:

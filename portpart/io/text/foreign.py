@@ -13,7 +13,11 @@ NETWORKX = "read it with networkx and pass the graph to portpart.partition"
 UNPACK = "unpack it first"
 SCIPY = "load it in Python and pass the SciPy matrix to portpart.partition"
 NETS = "portpart.io.read_hypergraph reads it"
+MESHIO = "read it with meshio and pass that to portpart.as_mesh"
 EDGES = "write it as an edge list (.txt), METIS graph (.graph) or .npz"
+
+XML = rb"\s*(<\?xml[^>]*>\s*)?(<!--(?s:.*?)-->\s*|<!doctype[^>]*>\s*)*"
+"""What may stand before the first element of an XML file."""
 
 FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), what, remedy) for pattern, what, remedy in (
@@ -31,6 +35,8 @@ FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
         (rb"\x89PNG|GIF8|\xff\xd8\xff", "a picture", EDGES),
         (rb"\x7fELF", "a program", EDGES),
         (rb"\s*<(!doctype\s+)?html", "a web page, as failed downloads leave", "download it again"),
+        (XML + rb"<vtkfile\b", "a VTK file of XML", MESHIO),
+        (XML + rb"<xdmf\b", "an XDMF file", MESHIO),
         (rb"\s*<(\?xml|graphml|gexf)", "an XML file (GraphML or GEXF)", NETWORKX),
         (rb"\s*((strict\s+)?(di)?graph\b[^\[{;]*\{)", "a DOT file", NETWORKX),
         (rb"\s*(creator\b.*\n\s*)?graph\s*\[", "a GML file", NETWORKX),
@@ -40,10 +46,11 @@ FIRST_BYTES: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
         (rb"\s*UCLA\s", "a Bookshelf file without nets",
          "portpart.io.read_hypergraph reads the .aux file, or the .nets file and takes the .nodes "
          "file as areas="),
-        (rb"\s*MeshVersionFormatted", "a Medit mesh", "read it with meshio and pass that to "
-                                                      "portpart.as_mesh"),
-        (rb"\$MeshFormat", "a Gmsh mesh", "read it with meshio and pass that to portpart.as_mesh"),
-        (rb"# vtk DataFile", "a VTK file", "read it with meshio and pass that to portpart.as_mesh"),
+        (rb"\s*MeshVersionFormatted", "a Medit mesh", MESHIO),
+        (rb"\$MeshFormat", "a Gmsh mesh", MESHIO),
+        (rb"# vtk DataFile", "a VTK file", MESHIO),
+        (rb"(\s*\*\*[^\n]*\n)*\s*\*(heading|preprint|part|node|include|parameter)\b",
+         "an Abaqus mesh", MESHIO),
     ))
 """Beginning of the content, what it is, what to do."""
 

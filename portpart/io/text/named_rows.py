@@ -21,6 +21,7 @@ from portpart.io.text.columns import HOW, Columns, columns_of
 from portpart.io.text.files import Source
 from portpart.io.text.fractions import FRACTION
 from portpart.io.text.rules import Rules
+from portpart.options import shown
 
 INTEGER = re.compile(r"[+-]?\d{1,18}")
 NUMBER = re.compile(FRACTION.pattern.decode())
@@ -170,9 +171,8 @@ def _has_titles(source: Source, words: _Words, top: tuple[str, ...]) -> bool:
     known = {title.lower() for title in top}
     if rest.lines and any(known.issuperset(pair) for pair in ENDS):
         return True
-    shown = ", ".join(top)
-    source.refuse(words.lines[0], f"{shown!r} may be titles or an edge: say header=True or "
-                                  "header=False (--header, --no-header)")
+    source.refuse(words.lines[0], f"{shown(', '.join(top))} may be titles or an edge: say "
+                                  "header=True or header=False (--header, --no-header)")
 
 
 def _weights(source: Source, words: _Words, rules: Rules) -> np.ndarray:
@@ -180,7 +180,7 @@ def _weights(source: Source, words: _Words, rules: Rules) -> np.ndarray:
     texts = words.weights or []
     for line, word in zip(words.lines, texts):
         if not NUMBER.fullmatch(word):
-            source.refuse(line, f"weight {word!r} is not a number: {HOW}")
+            source.refuse(line, f"weight {shown(word)} is not a number: {HOW}")
     if all(map(INTEGER.fullmatch, texts)):
         return np.array(list(map(int, texts)), np.int64)
     values = np.array(list(map(float, texts)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from portpart.io.netlist.verilog.module import CONSTANT, MAX_WIDTH, Module
 from portpart.io.netlist.verilog.tokens import Tokens, identifier
+from portpart.options import shown
 
 UNSIZED_WIDTH = 32
 """Bits of a constant that does not say how many it has."""
@@ -86,7 +87,7 @@ def _part(tokens: Tokens, module: Module, name: str, left: int, right: int,
     """Nets of ``name[left:right]``, checked against the declaration."""
     span = module.vectors.get(name)
     if span is None:
-        tokens.refuse(f"{name!r} is not declared as a vector above this line", position)
+        tokens.refuse(f"{shown(name)} is not declared as a vector above this line", position)
     low, high = min(span), max(span)
     if not (low <= left <= high and low <= right <= high):
         tokens.refuse(f"{name}[{left if not low <= left <= high else right}] is outside of "

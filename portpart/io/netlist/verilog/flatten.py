@@ -17,6 +17,7 @@ from portpart.io.netlist.verilog.drives import declared_port, drives
 from portpart.io.netlist.verilog.expression import fitted
 from portpart.io.netlist.verilog.hierarchy import check_depth
 from portpart.io.netlist.verilog.module import CONSTANT, Module, Text
+from portpart.options import shown
 
 SEPARATOR = "/"
 
@@ -56,7 +57,8 @@ def flatten(tokens: Text, modules: dict[str, Module], labels: list[str], top: Mo
         waiting += _flatten_instance(tokens, modules, labels, instance, flat)
     if len(waiting) > 1 and len(set(flat.names)) < len(flat.names):
         name, _ = Counter(flat.names).most_common(1)[0]
-        tokens.refuse(f"two gates are called {name!r} after flattening; rename one", top.position)
+        tokens.refuse(f"two gates are called {shown(name)} after flattening; rename one",
+                      top.position)
     open_ports = {pair for module in modules.values() for pair in module.open_ports}
     return _finished(flat, modules, labels, top, open_ports)
 
@@ -108,13 +110,13 @@ def _connected(tokens: Text, child: Module, labels: list[str], nets: list[int], 
     for label, given in outside.items():
         port, direction = declared_port(child, label)
         if not direction:
-            what = f"port {label!r}" if label[0] != "#" else f"{int(label[1:]) + 1} ports"
-            tokens.refuse(f"module {child.name!r} has no {what}", position)
+            what = f"port {shown(label)}" if label[0] != "#" else f"{int(label[1:]) + 1} ports"
+            tokens.refuse(f"module {shown(child.name)} has no {what}", position)
         bits = child.whole(port)
         same = fitted(given, len(bits))
         if same is None:
-            tokens.refuse(f"port {port!r} of module {child.name!r} has {len(bits)} bits and is "
-                          f"given {len(given)}", position)
+            tokens.refuse(f"port {shown(port)} of module {shown(child.name)} has {len(bits)} bits "
+                          f"and is given {len(given)}", position)
         net_map[bits] = same
     return net_map
 

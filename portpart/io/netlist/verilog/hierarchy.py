@@ -7,6 +7,7 @@ from collections import Counter
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_INT32
 from portpart.io.netlist.verilog.module import Module, Text
+from portpart.options import shown
 
 SHOWN_NAMES = 5
 
@@ -15,7 +16,7 @@ def top_module(tokens: Text, modules: dict[str, Module], name: str | None) -> Mo
     """The module called `name`, or else the only one that no other instantiates."""
     if name is not None:
         if name not in modules:
-            raise InputError(f"{tokens.source_name} has no module {name!r}; it has "
+            raise InputError(f"{tokens.source_name} has no module {shown(name)}; it has "
                              f"{_listed(modules)}")
         return modules[name]
     if not modules:
@@ -53,16 +54,16 @@ def check_depth(tokens: Text, modules: dict[str, Module], top: Module) -> None:
         child = missing[0]
         if child.name in open_names:
             place = module.cells.index(child.name)
-            tokens.refuse(f"module {child.name!r} contains itself", module.positions[place])
+            tokens.refuse(f"module {shown(child.name)} contains itself", module.positions[place])
         stack.append(child)
     if sizes[top.name] > MAX_INT32:
-        tokens.refuse(f"module {top.name!r} has {sizes[top.name]} gates; at most {MAX_INT32} can "
-                      "be numbered", top.position)
+        tokens.refuse(f"module {shown(top.name)} has {sizes[top.name]} gates; at most {MAX_INT32} "
+                      "can be numbered", top.position)
 
 
 def _listed(names: list[str] | dict[str, Module]) -> str:
     """The first of some names, for a message."""
-    shown = [repr(name) for name in names]
-    more = [] if len(shown) <= SHOWN_NAMES else [f"{len(shown) - SHOWN_NAMES} more"]
-    shown = shown[:SHOWN_NAMES] + more
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    first = [shown(name) for name in names]
+    more = [] if len(first) <= SHOWN_NAMES else [f"{len(first) - SHOWN_NAMES} more"]
+    first = first[:SHOWN_NAMES] + more
+    return " and ".join([", ".join(first[:-1]), first[-1]] if len(first) > 1 else first)

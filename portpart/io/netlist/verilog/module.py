@@ -6,6 +6,8 @@ from array import array
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
+from portpart.options import shown
+
 CONSTANT = 0
 """Number of the net that stands for every constant; real nets count from 1."""
 
@@ -82,12 +84,12 @@ class Module:
         if name in self.bits or known is not None:
             if span == known:
                 return None
-            return f"{name!r} was declared or used before with another range"
+            return f"{shown(name)} was declared or used before with another range"
         if span is None:
             self.bits[name] = len(self.bits) + 1
             return None
         if abs(span[0] - span[1]) >= MAX_WIDTH:
-            return f"{name!r} has more than {MAX_WIDTH} bits"
+            return f"{shown(name)} has more than {MAX_WIDTH} bits"
         self.vectors[name] = span
         for index in indices(*span):
             self.bits[bit_name(name, index)] = len(self.bits) + 1

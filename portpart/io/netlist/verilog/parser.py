@@ -12,6 +12,7 @@ from portpart.io.netlist.verilog.expression import (
 )
 from portpart.io.netlist.verilog.module import CONSTANT, Module
 from portpart.io.netlist.verilog.tokens import KEYWORDS, PAIR, Tokens, identifier
+from portpart.options import shown
 
 DIRECTIONS = ("input", "output", "inout")
 NET_TYPES = ("wire", "tri", "tri0", "tri1", "triand", "trior", "wand", "wor", "supply0", "supply1")
@@ -37,7 +38,7 @@ def parse_modules(tokens: Tokens) -> tuple[dict[str, Module], list[str]]:
         position = tokens.position
         module = Module(tokens.name("the name of the module"), position, tokens.in_cell)
         if module.name in modules:
-            tokens.refuse(f"a second module {module.name!r}", position)
+            tokens.refuse(f"a second module {shown(module.name)}", position)
         modules[module.name] = module
         try:
             ModuleParser(tokens, module, labels).parse()
@@ -67,7 +68,7 @@ class ModuleParser:
         tokens.expect(";")
         while not tokens.take("endmodule"):
             if tokens.kind == "end":
-                tokens.refuse(f"module {self.module.name!r} is not ended by 'endmodule'")
+                tokens.refuse(f"module {shown(self.module.name)} is not ended by 'endmodule'")
             if not self.module.in_library:
                 STATEMENTS.get(tokens.text, ModuleParser._instances)(self)
             elif tokens.text in DIRECTIONS:
@@ -76,8 +77,8 @@ class ModuleParser:
                 tokens.advance()
         for port, direction in self.module.ports.items():
             if not direction:
-                tokens.refuse(f"port {port!r} of module {self.module.name!r} is never declared "
-                              "input, output or inout", self.module.position)
+                tokens.refuse(f"port {shown(port)} of module {shown(self.module.name)} is never "
+                              "declared input, output or inout", self.module.position)
 
     def _header_ports(self) -> None:
         """The ports in the header, of either style, and the closing parenthesis."""
@@ -89,7 +90,7 @@ class ModuleParser:
             position = tokens.position
             name = tokens.name("a port's name")
             if name in module.ports:
-                tokens.refuse(f"port {name!r} stands twice in the header", position)
+                tokens.refuse(f"port {shown(name)} stands twice in the header", position)
             module.ports[name] = direction
             if direction:
                 self._declare(name, span, position)
@@ -117,8 +118,8 @@ class ModuleParser:
             name = tokens.name("a net's name")
             if kind in DIRECTIONS:
                 if name not in module.ports:
-                    tokens.refuse(f"{name!r} is not in the header of module {module.name!r}",
-                                  position)
+                    tokens.refuse(f"{shown(name)} is not in the header of module "
+                                  f"{shown(module.name)}", position)
                 module.ports[name] = kind
             self._declare(name, span, position)
             if kind in SUPPLIES:
@@ -181,12 +182,12 @@ class ModuleParser:
         if cell in PRIMITIVES and tokens.kind != "name":
             name = f"{cell}@{len(module.names)}"
         else:
-            name = tokens.name(f"the name of the instance of {cell!r}")
+            name = tokens.name(f"the name of the instance of {shown(cell)}")
         if name in self.instance_names:
-            tokens.refuse(f"a second instance {name!r}", position)
+            tokens.refuse(f"a second instance {shown(name)}", position)
         self.instance_names.add(name)
         if tokens.text == "[":
-            tokens.refuse(f"{name!r} is an array of instances; write them one by one")
+            tokens.refuse(f"{shown(name)} is an array of instances; write them one by one")
         if tokens.kind == "list":
             self._plain_connections(PAIR.findall(tokens.text))
         else:
@@ -261,7 +262,7 @@ class ModuleParser:
         self.module.nets.extend(nets)
 
     def _refuse_twice(self, port: str) -> None:
-        self.tokens.refuse(f"port {port!r} is connected twice")
+        self.tokens.refuse(f"port {shown(port)} is connected twice")
 
     def _skip_parameters(self) -> None:
         """Step over ``#(...)`` or ``#3``: parameters and delays do not change the structure."""

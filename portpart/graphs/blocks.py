@@ -1,0 +1,91 @@
+"""Blocks of vertices as callers have them: arrays, results, sessions, and by names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.graphs.arrays import host_array, host_integers
+from portpart.graphs.by_name import in_order
+from portpart.options import MANY_BLOCKS, number_of_blocks
+
+
+def held_blocks(holder: Any, names: Sequence[Any] | None = None) -> Any:
+    """The blocks that a result or a session holds; anything else as it is.
+
+    Those of a session are of the vertices that exist, in the order of their ids, as
+    ``session.graph()`` has them.  Of a result whose labels are `names` in another order, or others,
+    they are given by name.
+    """
+    if hasattr(holder, "__array__"):  # names of a Series may be "part"
+        return holder
+    part = getattr(holder, "part", None)
+    if part is None:
+        return holder
+    ids = getattr(holder, "ids", None)
+    if ids is not None:  # a session has a block for each id that it has ever given
+        part = host_array(part)[ids]
+    labels = getattr(holder, "labels", None)
+    if labels is None or names is None or labels is names:
+        return part
+    known = list(labels)
+    return part if known == list(names) else dict(zip(known, host_array(part).tolist()))
+
+
+def held_number(holder: Any, k: int | None) -> int | None:
+    """`k`, or if that is None the number of blocks of a result or a session."""
+    if k is not None or hasattr(holder, "__array__"):
+        return k
+    found: int | None = getattr(holder, "k", None)
+    return found
+
+
+def blocks_of(part: Any, n: int, k: int | None = None,
+              names: Sequence[Any] | None = None) -> tuple[np.ndarray, int]:
+    """The block of each of `n` vertices on the host, int64, checked; and the number of blocks.
+
+    Parameters
+    ----------
+    part : array_like of int, shape (n,), or dict, PartitionResult or Session
+    n : int
+    k : int, optional
+        Default: that of the result, or the largest block plus one.
+    names : sequence, optional
+        The names of the vertices.
+
+    Raises
+    ------
+    InputError
+        If `part` has the wrong length or type, or names a block outside 0 ... k - 1.
+    """
+    k = held_number(part, k)
+    k = None if k is None else number_of_blocks(k, n)
+    blocks = _checked(in_order(held_blocks(part, names), names, "part"), n, k)
+    return blocks, int(blocks.max(initial=-1)) + 1 if k is None else k
+
+
+def _checked(part: Any, n: int, k: int | None) -> np.ndarray:
+    """`part` as a host array of integers, after checking its length and range."""
+    if part is None:
+        raise InputError(f"part is None; the blocks of {n} vertices are needed")
+    array = host_integers(part)
+    if array.ndim != 1 or len(array) != n:
+        raise InputError(
+            f"part has shape {tuple(array.shape)} for a graph of {n} vertices; shape ({n},) is "
+            "needed"
+        )
+    if array.dtype.kind not in "iub" and n:
+        raise InputError(f"part is of type {array.dtype}; block numbers must be integers")
+    bad = array < 0 if k is None else (array < 0) | (array >= k)
+    if bad.any():
+        vertex = int(bad.argmax())
+        allowed = "must be >= 0" if k is None else f"must lie in 0 ... {k - 1}"
+        raise InputError(f"part[{vertex}] is {array[vertex]}; block numbers {allowed}")
+    if k is None and int(array.max(initial=0)) >= max(n, MANY_BLOCKS):
+        vertex = int(array.argmax())
+        raise InputError(f"part[{vertex}] is {array[vertex]} for a graph of {n} vertices; pass k "
+                         "if there are so many blocks")
+    return array.astype(np.int64, copy=False)
