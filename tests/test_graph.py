@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from hypothesis import given
 
 import portpart
 from portpart import backends
+from portpart.errors import DeviceUnavailable, InputError
 from portpart.graphs.convert import as_graph
 from portpart.graphs.graph import Graph
 from tests import oracles
@@ -295,6 +297,27 @@ def test_to_moves_nothing_within_a_space() -> None:
     assert other.space is backends.space("cpu", threads=1)
     assert np.shares_memory(other.targets, graph.targets)
     assert graph.to(graph.space) is graph
+
+
+@pytest.mark.parametrize("make", [lambda: as_graph(TRIANGLE),
+                                  lambda: portpart.as_hypergraph([[0, 1, 2], [2, 3]])])
+def test_to_takes_the_name_of_a_device(make: Callable[[], Any]) -> None:
+    graph = make()
+    assert graph.to("cpu") is graph
+    assert graph.to(backends.space("cpu", threads=1)).to("cpu").space is backends.space("cpu")
+    for wrong in ("gpu", "cuda:x", 3, None):
+        with pytest.raises(InputError, match="device must be 'cpu', 'cuda' or 'cuda:N'"):
+            graph.to(wrong)
+    with pytest.raises(DeviceUnavailable):
+        graph.to("cuda:1000000")
+
+
+@pytest.mark.gpu
+def test_to_takes_the_name_of_a_gpu_and_back() -> None:
+    graph = as_graph(TRIANGLE, vertex_weights=[1, 2, 3])
+    there = graph.to("cuda")
+    assert there.space.kind == "cuda"
+    oracles.assert_same_graph(there.to("cpu"), graph)
 
 
 def test_copies_and_pickles_stay_in_their_space() -> None:

@@ -19,6 +19,7 @@ GIVEN = ("portpart.graphs.graph", "tests.graphs")
 
 METRICS = {
     "metrics/test_metrics.py": "tests of metrics",
+    "metrics/test_holders.py": "tests of what metrics take",
     "metrics/test_net_metrics.py": "tests of metrics of hypergraphs",
     "mapping/test_costs.py": "tests of metrics of mappings",
     "test_dead_code.py": "only names them",

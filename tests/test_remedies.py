@@ -78,16 +78,6 @@ def test_neighbours_of_nets_in_an_igraph_graph_are_nets() -> None:
     assert made.net_pins.tolist() == [0, 1, 1, 2]
 
 
-@pytest.mark.parametrize("metric", ["communication_volume", "quotient_graph",
-                                    "components_per_block", "traffic_matrix"])
-def test_a_metric_of_graphs_names_those_of_hypergraphs(metric: str) -> None:
-    message = message_of(getattr(portpart.metrics, metric), NETS, [0, 0, 1, 1])
-    assert "km1" in message
-    assert "Session" not in message
-    assert "hypergraphs have" in message_of(
-        portpart.metrics.mapping_cost, NETS, [0, 0, 1, 1], portpart.Topology("2", "1"))
-
-
 def test_rows_of_several_lengths_are_nets_or_neighbours() -> None:
     message = message_of(portpart.partition, [[0, 1, 2], [2, 3]], 2)
     assert message.startswith("rows of 2 to 3 entries are no list of edges")

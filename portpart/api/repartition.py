@@ -75,7 +75,7 @@ def repartition(
     ----------
     graph : Graph, Hypergraph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
         As in :func:`portpart.partition`: the graph as it is now.
-    part : array_like of int, shape (n,), dict or PartitionResult
+    part : array_like of int, shape (n,), dict, PartitionResult or Session
         The old block of each vertex; -1 for a new vertex, which has none.  A block of k or more is
         gone, and costs nothing to leave.
     k : int

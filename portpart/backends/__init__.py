@@ -10,7 +10,7 @@ from portpart.errors import InputError
 from portpart.interrupts import late_signals
 from portpart.options import shown
 
-__all__ = ["ExecutionSpace", "host_of", "space"]
+__all__ = ["ExecutionSpace", "as_space", "host_of", "space"]
 
 _spaces: dict[tuple[str, int | None], ExecutionSpace] = {}
 
@@ -55,6 +55,11 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
 
     chosen = usable_device(int(number) if number else None)
     return _known(f"cuda:{chosen}", None, lambda: CudaSpace(chosen))
+
+
+def as_space(given: ExecutionSpace | str) -> ExecutionSpace:
+    """The space itself, or that of a device's name."""
+    return given if isinstance(given, ExecutionSpace) else space(given)
 
 
 def host_of(here: ExecutionSpace) -> ExecutionSpace:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.backends import as_space
 from portpart.graphs.html import table
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
@@ -163,8 +164,33 @@ class Graph:
                 self._totals[name] = count if weights is None else sum_of(self.space, weights)
         return self._totals[name]
 
-    def to(self, space: ExecutionSpace) -> Graph:
-        """The graph in the memory of `space`; the same object if it is there already."""
+    def to(self, space: ExecutionSpace | str) -> Graph:
+        """The graph in the memory of `space`; the same object if it is there already.
+
+        Parameters
+        ----------
+        space : ExecutionSpace or str
+            A space, or the name of a device as :func:`portpart.space` takes it: ``"cpu"``,
+            ``"cuda"``, ``"cuda:1"``.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        InputError
+            If there is no device of that name.
+        DeviceUnavailable
+            If the device cannot be used here.
+
+        Examples
+        --------
+        >>> import portpart
+        >>> portpart.generators.grid_2d(2).to("cpu")
+        <Graph: 4 vertices, 4 edges, on cpu>
+        """
+        space = as_space(space)
         if space is self.space:
             return self
         arrays = [self.offsets, self.targets, self.weights, self.vertex_weights]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.backends import as_space
 from portpart.backends.language import Record
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.html import table
@@ -219,8 +220,33 @@ class Hypergraph:
                 self._totals[name] = count if weights is None else sum_of(self.space, weights)
         return self._totals[name]
 
-    def to(self, space: ExecutionSpace) -> Hypergraph:
-        """The hypergraph in the memory of `space`; the same object if it is there already."""
+    def to(self, space: ExecutionSpace | str) -> Hypergraph:
+        """The hypergraph in the memory of `space`; the same object if it is there already.
+
+        Parameters
+        ----------
+        space : ExecutionSpace or str
+            A space, or the name of a device as :func:`portpart.space` takes it: ``"cpu"``,
+            ``"cuda"``, ``"cuda:1"``.
+
+        Returns
+        -------
+        Hypergraph
+
+        Raises
+        ------
+        InputError
+            If there is no device of that name.
+        DeviceUnavailable
+            If the device cannot be used here.
+
+        Examples
+        --------
+        >>> import portpart
+        >>> portpart.as_hypergraph([[0, 1, 2], [2, 3]]).to("cpu")
+        <Hypergraph: 4 vertices, 2 nets, 5 pins, on cpu>
+        """
+        space = as_space(space)
         if space is self.space:
             return self
         arrays: dict[str, Any] = self.arrays

@@ -31,7 +31,7 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
 
     Parameters
     ----------
-    part : array_like of int, shape (n,), or MappingResult
+    part : array_like of int, shape (n,), MappingResult or Session
         Processing element of each vertex.
     topology : Topology
     path : str or PathLike

@@ -161,7 +161,7 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
@@ -187,7 +187,7 @@ def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
@@ -215,7 +215,7 @@ def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
@@ -243,7 +243,7 @@ def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.

@@ -102,7 +102,7 @@ def evaluate(graph: Any, part: Any, k: int | None = None,
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex, 0 ... k - 1; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.

@@ -22,7 +22,7 @@ def mapping_cost(graph: Any, part: Any, topology: Topology) -> int:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes
-    part : array_like of int, shape (n,), or MappingResult
+    part : array_like of int, shape (n,), MappingResult or Session
         Processing element of each vertex; device arrays are copied to the host.
     topology : Topology
 

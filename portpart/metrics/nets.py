@@ -70,7 +70,7 @@ def km1(hypergraph: Any, part: Any) -> int:
     Parameters
     ----------
     hypergraph : Hypergraph or whatever `as_hypergraph` takes
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
 
     Returns
@@ -96,7 +96,7 @@ def soed(hypergraph: Any, part: Any) -> int:
     Parameters
     ----------
     hypergraph : Hypergraph or whatever `as_hypergraph` takes
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
 
     Returns
@@ -147,7 +147,7 @@ def absorption(hypergraph: Any, part: Any) -> float:
     Parameters
     ----------
     hypergraph : Hypergraph or whatever `as_hypergraph` takes
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
 
     Returns

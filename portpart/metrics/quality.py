@@ -25,7 +25,7 @@ def cut(graph: Any, part: Any) -> int:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
 
     Returns
@@ -49,7 +49,7 @@ def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes, or Hypergraph
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
 
     Returns
@@ -77,7 +77,7 @@ def communication_volume(graph: Any, part: Any, k: int | None = None) -> Communi
     graph : Graph or whatever `as_graph` takes
         A sparse matrix that is not symmetric has the volume ``km1(as_hypergraph(matrix,
         diagonal=True), part)``.
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
     k : int, optional
         Number of blocks.
 

@@ -18,7 +18,7 @@ def components_per_block(graph: Any, part: Any, k: int | None = None) -> np.ndar
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
@@ -46,7 +46,7 @@ def quotient_graph(graph: Any, part: Any, k: int | None = None) -> Graph:
     Parameters
     ----------
     graph : Graph or whatever `as_graph` takes
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.

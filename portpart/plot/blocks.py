@@ -43,7 +43,7 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
     ----------
     points : array_like of float, shape (n, 2) or (n, 3), or object with points and cells
         Coordinates of the vertices; with `mesh` of the nodes.  A ``meshio.Mesh`` holds both.
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; with a mesh of each element, or of each node.
     graph : Graph, Hypergraph or whatever `as_graph` takes, optional
         Its edges are drawn, nets as lines from pin to pin.  Without it blocks are neighbours if

@@ -45,7 +45,7 @@ def block_colors(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
     ----------
     graph : Graph, Hypergraph or whatever `as_graph` takes
         Blocks are neighbours if an edge joins them, or a net that touches 1,000 of them at most.
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
 

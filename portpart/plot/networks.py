@@ -36,7 +36,7 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
     Parameters
     ----------
     graph : Graph, Hypergraph or whatever `as_graph` takes
-    part : array_like of int, shape (n,), or PartitionResult, optional
+    part : array_like of int, shape (n,), PartitionResult or Session, optional
         Block of each vertex; default: one colour for all.
     points : array_like of float, shape (n, 2), optional
         Places of the vertices; default: those of :func:`layout`, or where blocks of more than 800
@@ -148,7 +148,7 @@ def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
     graph : Graph, Hypergraph or whatever `as_graph` takes
         Of a hypergraph lines are as wide as the nets weigh that touch both blocks, and no more
         than 1,000.
-    part : array_like of int, shape (n,), or PartitionResult
+    part : array_like of int, shape (n,), PartitionResult or Session
     points : array_like of float, shape (n, 2) or (n, 3), optional
         Places of the vertices: discs stand in the middle of their blocks.  Default: strongly
         joined blocks stand near each other.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections import Counter
@@ -236,6 +237,46 @@ def test_the_command_says_what_is_wrong(
     assert main(["report", "grid.graph", "grid.part", *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not list(files.glob("*.html"))
+
+
+def test_a_machine_may_have_more_elements_than_there_are_blocks() -> None:
+    machine = portpart.Topology("4:2", "1:10")
+    result = portpart.partition(GRID, 4)
+    found = Page(portpart.plot.report(GRID, result, topology=machine))
+    assert number(found.facts["communication cost J"]) == sum(
+        machine.distance(result.part[u], result.part[v]) * weight
+        for u, v, weight in oracles.arcs(GRID) if u < v)
+    assert (found.facts["blocks"], found.facts["empty blocks"]) == ("8", "4")
+
+
+@pytest.mark.parametrize("large", [1e308, 1e101, float("inf"), float("nan")])
+def test_coordinates_beyond_all_measure_are_refused(large: float) -> None:
+    points = np.array(POINTS, float)
+    points[3, 1], points[7, 0] = large, -large
+    with pytest.raises(portpart.InputError, match=r"points\[3\] is .* at most 1e\+100"):
+        portpart.plot.report(GRID, PART, points=points)
+
+
+def test_large_coordinates_are_drawn() -> None:
+    points = 1e100 * np.array(POINTS, float) / np.abs(POINTS).max()
+    portpart.plot.report(GRID, PART, points=points)
+
+
+def test_a_title_may_hold_what_utf8_cannot(tmp_path: Path) -> None:
+    portpart.plot.report(GRID, PART, tmp_path / "r.html", title="a\udcff\x1b[31mb")
+    assert "<h1>a\\udcff\\x1b[31mb</h1>" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_the_command_takes_file_names_that_are_no_utf8(files: Path) -> None:
+    odd = os.fsdecode(bytes(files) + b"/odd-\xff.graph")
+    try:
+        shutil.copy(files / "grid.graph", odd)
+    except OSError:
+        pytest.skip("this file system takes no such names")
+    page = files / "odd.html"
+    assert main(["report", odd, str(files / "grid.part"), "-o", str(page),
+                 "--imbalance", "0.5"]) == 0
+    assert "odd-\\udcff.graph" in page.read_text(encoding="utf-8")
 
 
 def test_a_browser_shows_the_page(tmp_path: Path) -> None:
