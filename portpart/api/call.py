@@ -110,11 +110,13 @@ class Call:
 
 
 def call_of(
-    graph: Any, k: int, *, imbalance: Any, vertex_weights: Any, edge_weights: Any, target: Any,
-    fixed: Any, initial: Any, min_block_weight: int | None, objective: str | None,
-    vertex_sizes: Any, algorithm: str | None, preset: Any, device: str, seed: int | None,
-    threads: int | None, starts: int | None, time_limit: float | None, symmetrize: Any,
-    weights: Any, weight_scale: float | None, progress: Any, as_edges: bool = True,
+    graph: Any, k: int, *, imbalance: Any, vertex_weights: Any = None, edge_weights: Any = None,
+    net_weights: Any = None, target: Any = None, fixed: Any = None, initial: Any = None,
+    min_block_weight: int | None = None, objective: str | None = None, vertex_sizes: Any = None,
+    algorithm: str | None = None, preset: Any = "default", device: str = "auto",
+    seed: int | None = 0, threads: int | None = None, starts: int | None = None,
+    time_limit: float | None = None, symmetrize: Any = False, weights: Any = None,
+    weight_scale: float | None = None, progress: Any = None, as_edges: bool = True,
 ) -> Call:  # fmt: skip
     """Check the options of `portpart.partition`; graphs of hypergraphs' nets may stand for them."""
     begin = time.perf_counter()
@@ -137,7 +139,7 @@ def call_of(
     bring = hypergraph_on_device if given_nets else graph_on_device
     given: EitherGraph = bring(
         graph, device, threads, vertex_weights=vertex_weights, edge_weights=edge_weights,
-        symmetrize=symmetrize, weights=weights, weight_scale=weight_scale)
+        net_weights=net_weights, symmetrize=symmetrize, weights=weights, weight_scale=weight_scale)
     as_edges = as_edges and algorithm in (None, DEFAULT) and isinstance(preset, str)
     task = task_of(given, k, objective, vertex_sizes, as_edges)
     if of_nets and isinstance(task.graph, Graph):

@@ -35,25 +35,30 @@ def warn_of_percents(imbalance: Any, frames: int = 4) -> None:
                       'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=frames)
 
 
-def graph_on_device(graph: Any, device: str, threads: int | None, **reading: Any) -> Graph:
+def graph_on_device(graph: Any, device: str, threads: int | None, net_weights: Any = None,
+                    **reading: Any) -> Graph:
     """The checked graph in the memory of the space that will work on it.
 
     `reading` are keywords of `as_graph`.  Nothing is copied: the graph lives as long as the call.
     """
+    if net_weights is not None:
+        raise InputError("net_weights is of hypergraphs; edges of a graph have weights by "
+                         "edge_weights=")
     space = _space_for(graph, device, threads)
     made = as_graph(graph, space=space, copy=False, **reading)
     return made if space is None else made.to(space)
 
 
 def hypergraph_on_device(data: Any, device: str, threads: int | None, vertex_weights: Any,
-                         **of_edges: Any) -> Hypergraph:
+                         net_weights: Any = None, **of_edges: Any) -> Hypergraph:
     """The same of a hypergraph, of whose edges nothing can be said."""
     for name, value in of_edges.items():
         if value is not None and value is not False:
             raise InputError(f"{name} is of graphs; nets of a hypergraph have weights by "
                              "as_hypergraph(net_weights=...)")
     space = _space_for(data, device, threads)
-    made = as_hypergraph(data, vertex_weights=vertex_weights, space=space)
+    made = as_hypergraph(data, net_weights=net_weights, vertex_weights=vertex_weights,
+                         space=space)
     return made if space is None else made.to(space)
 
 

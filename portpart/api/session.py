@@ -20,7 +20,7 @@ from portpart.api.progress import checked_progress, takes_late_progress, takes_p
 from portpart.api.results import members_of_blocks
 from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
 from portpart.api.session_file import first_call, read_session, write_session
-from portpart.api.session_levels import Wishes, editable, kept, made
+from portpart.api.session_levels import Wishes, editable, first_blocks, kept, made
 from portpart.api.session_rounds import Rounds, SessionMark
 from portpart.api.session_update import SessionUpdate, unknown
 from portpart.api.tasks import checked_sizes, default_objective
@@ -49,8 +49,17 @@ class Session:
     imbalance, objective, preset, algorithm, device, threads, seed
         As in :func:`portpart.partition`; there is no ``objective="volume"``.  The first partition
         is made with these.
+    vertex_weights, edge_weights, symmetrize, weights, weight_scale
+        As in :func:`portpart.partition`: how the graph is read.
+    net_weights : array_like of int, shape (m,), optional
+        Of a hypergraph, as in :func:`portpart.as_hypergraph`.
     target, fixed, min_block_weight
         As in :func:`portpart.partition`.  New vertices are not fixed.
+    initial : array_like of int, shape (n,), dict, PartitionResult or Session, optional
+        The blocks to begin with, from any source, instead of a new partition.  They are kept as
+        they are if no limit is broken and no block is empty without need.  Otherwise vertices of
+        the blocks in question move until that holds, and nothing else is refined.  Vertices that
+        are fixed to another block move first.
     migration : int, float, str or Fraction, default 0.05
         What the move of a vertex of size 1 costs, in weight of edges or nets, as in
         :func:`portpart.repartition`.  Around edits the next integer counts: with up to 1, what
@@ -92,27 +101,33 @@ class Session:
 
     @takes_progress
     def __init__(self, graph: Any, k: int, *, imbalance: float | str = 0.03,
+                 vertex_weights: Any = None, edge_weights: Any = None, net_weights: Any = None,
                  objective: str | None = None, preset: Any = "default",
                  algorithm: str | None = None, device: str = "auto", threads: int | None = None,
-                 seed: int | None = 0, target: Any = None, fixed: Any = None,
+                 seed: int | None = 0, target: Any = None, fixed: Any = None, initial: Any = None,
                  min_block_weight: int | None = None, migration: Any = 0.05,
                  vertex_sizes: Any = None, escalate: str = "auto",
+                 symmetrize: bool | str = False, weights: bool | str | None = None,
+                 weight_scale: float | None = None,
                  progress: Progress | bool | None = None) -> None:
         price = price_of(migration)
         escalates = checked_name("escalate", escalate, ESCALATIONS) == "auto"
         wishes = Wishes(imbalance, target, min_block_weight or 0, price, escalates)
         self._asked = {"objective": objective, "algorithm": algorithm, "preset": preset,
                        "seed": seed}
-        call = first_call(graph, k, wishes=wishes, device=device, threads=threads, fixed=fixed,
-                          min_weight=min_block_weight, progress=progress, **self._asked)
+        call = first_call(
+            graph, k, wishes=wishes, vertex_weights=vertex_weights, edge_weights=edge_weights,
+            net_weights=net_weights, device=device, threads=threads, fixed=fixed, initial=initial,
+            min_block_weight=min_block_weight, symmetrize=symmetrize, weights=weights,
+            weight_scale=weight_scale, progress=progress, **self._asked)
         sizes = checked_sizes(call.problem.graph, vertex_sizes)
         wishes = kept(wishes, call, sizes)
-        part, weights = call.partition(call.problem)
-        call.is_kept(weights, stacklevel=4)
+        part, block_weights = first_blocks(call)
+        call.is_kept(block_weights, stacklevel=4)
         known = None
         if isinstance(call.problem.graph, Graph):  # of nets all is found as rounds begin
             costs = call.measured(part, call.problem.trace)
-            known = Known(costs[objective or default_objective(call.problem.graph)], weights)
+            known = Known(costs[objective or default_objective(call.problem.graph)], block_weights)
         call.problem.trace.summary()  # `progress` hears that all is done
         self._begin(Rounds(call, editable(call.problem.graph, call.config), part, sizes,
                            call.problem.constraints.fixed, wishes, known=known))

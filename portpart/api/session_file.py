@@ -88,18 +88,12 @@ def read_session(path: PathLike, space: ExecutionSpace) -> tuple[Rounds, dict[st
                                ) from problem
 
 
-def first_call(graph: Any, k: int, *, wishes: Wishes, objective: str | None,
-               algorithm: str | None, preset: Any, seed: int | None, device: str = "auto",
-               threads: int | None = None, fixed: Any = None, min_weight: int | None = None,
-               progress: Any = None) -> Call:  # fmt: skip
-    """The call that makes the first partition of a session."""
+def first_call(graph: Any, k: int, *, wishes: Wishes, objective: str | None = None,
+               **options: Any) -> Call:
+    """The call that makes the first partition of a session; `options` are those of `partition`."""
     checked_objective(is_hypergraph(graph), objective, session=True)
-    return call_of(
-        graph, k, imbalance=wishes.imbalance, vertex_weights=None, edge_weights=None,
-        target=wishes.target, fixed=fixed, initial=None, min_block_weight=min_weight,
-        objective=objective, vertex_sizes=None, algorithm=algorithm, preset=preset, device=device,
-        seed=seed, threads=threads, starts=None, time_limit=None, symmetrize=False, weights=None,
-        weight_scale=None, progress=progress, as_edges=False)
+    return call_of(graph, k, imbalance=wishes.imbalance, target=wishes.target, objective=objective,
+                   **options, as_edges=False)
 
 
 def _facts_of(rounds: Rounds, asked: dict[str, Any]) -> dict[str, Any]:

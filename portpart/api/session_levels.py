@@ -126,6 +126,19 @@ def _is_no_worse(call: Call, part: Array, cost: int) -> bool:
             and call.bounds.kept_by(block_weights_of(problem, part)))
 
 
+def first_blocks(call: Call) -> tuple[Array, np.ndarray]:
+    """The first blocks of a session, and what they weigh: new ones, or those that are given.
+
+    Of given ones vertices move only where a block breaks a limit, or is empty without need.
+    """
+    problem, wanted = call.problem, call.problem.constraints
+    if wanted.initial is None:
+        return call.partition(problem)
+    own = problem.space.copy(wanted.initial)
+    with problem.trace.phase("finish"):
+        return bounded(problem.graph, own, problem.balance, call.bounds.min_weight, wanted.fixed)
+
+
 def within_bounds(call: Call, living: Living) -> Array:
     """The blocks, or others within their bounds, where that is possible."""
     problem = call.problem
