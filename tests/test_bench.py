@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,32 @@ from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Serve, Worker
 from portpart.algorithms import catalogue
 from tests import stand_ins
+from tests.data_folder import DATA, require
+
+
+LISTED = Path(__file__).resolve().parents[1] / "bench" / "records" / "graphs.md"
+
+
+def listed_graphs() -> dict[str, tuple[int, int]]:
+    """Vertices and edges of each graph that the page of real graphs lists."""
+    rows = re.findall(r"^\| ([\w-]+) \|[^|]*\| ([\d,]+) \| ([\d,]+) \|", LISTED.read_text(), re.M)
+    return {name: (int(n.replace(",", "")), int(m.replace(",", ""))) for name, n, m in rows}
+
+
+def test_the_sets_of_real_graphs_have_as_many_as_their_names_say() -> None:
+    sizes = list(listed_graphs().values())
+    assert len(sizes) == 80
+    assert sum(m <= 6_000_000 for _, m in sizes) == 78
+    assert sum(m <= 1_600_000 and n <= 570_000 for n, m in sizes) == 71
+    assert sum(m <= 1_000_000 and 4_000 <= n <= 160_000 for n, m in sizes) == 57
+    assert sum(m <= 200_000 for _, m in sizes) == 46
+    assert sum(m <= 164_000 for _, m in sizes) == 43
+
+
+def test_the_listed_graphs_are_those_of_the_data_folder() -> None:
+    require(DATA / "CATALOG.md")
+    there = {instance.name: instance.num_edges for instance in select(["real"])}
+    assert {name: m for name, (_, m) in listed_graphs().items()} == there
 
 
 @pytest.fixture

@@ -131,8 +131,8 @@ def _portpart_of_nets() -> Algorithm:
     return Algorithm(
         "portpart", "portpart for hypergraphs",
         "Communities, clusters, starts that are grown, and Jet refinement on nets.",
-        "The library's own, after Heuer, Schlag (2017), Gottesbueren et al. (2024) and Maas, "
-        "Gottesbueren, Seemaier (2025)",
+        "The library's own, after Heuer, Schlag (2017), Gottesbueren et al. (2024) and Krause, "
+        "Gottesbueren, Maas (2025)",
         portpart_nets.PRESETS,
         {"refinement.temperatures": "c", "refinement.finest_temperatures": "c"},
         recipe=portpart_nets.portpart_nets, prepared=portpart_nets.with_fewer_nets,

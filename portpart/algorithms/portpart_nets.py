@@ -1,7 +1,7 @@
 """The library's own recipe for hypergraphs: communities, clusters, starts, Jet refinement on nets.
 
 Clusters by heavy-edge rating inside communities after Heuer, Schlag (2017) and Gottesbueren,
-Heuer, Maas, Sanders, Schlag (2024); refinement after Jet as Maas, Gottesbueren, Seemaier (2025)
+Heuer, Maas, Sanders, Schlag (2024); refinement after Jet as Krause, Gottesbueren, Maas (2025)
 carry it over to nets; combinations and cycles as for graphs.
 """
 
