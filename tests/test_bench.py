@@ -22,7 +22,6 @@ from portpart.algorithms import catalogue
 from tests import stand_ins
 from tests.data_folder import DATA, require
 
-
 LISTED = Path(__file__).resolve().parents[1] / "bench" / "records" / "graphs.md"
 
 
