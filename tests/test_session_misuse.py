@@ -154,13 +154,15 @@ def test_who_pickles_or_copies_a_session_is_told_of_save_and_load(
     (generators.grid_2d(4), portpart.IgkwayConfig()),
     (generators.netlist(40, seed=1), portpart.IhypergConfig()),
 ], ids=["graph", "hypergraph"])
-def test_rows_lie_the_same_however_the_algorithm_is_named(given: Any, config: Any) -> None:
-    """By its name, by its configuration, or by one derived from that: in buckets of 32."""
-    name = type(config).__name__.removesuffix("Config").lower()
+def test_rows_lie_the_same_however_the_algorithm_is_named(given: Any, config: Any,
+                                                          tmp_path: Path) -> None:
+    """By its name, by its configuration, or by one derived from that, or in a file: in buckets."""
+    name, path = type(config).__name__.removesuffix("Config").lower(), tmp_path / "session.npz"
     derived = type("Derived", (type(config),), {})()
-    for options in ({"algorithm": name}, {"preset": config},
-                    {"algorithm": name, "preset": derived}):
-        session = portpart.Session(given, 2, **options)
+    sessions = [portpart.Session(given, 2, **options) for options in (
+        {"algorithm": name}, {"preset": config}, {"algorithm": name, "preset": derived})]
+    sessions[1].save(path)
+    for session in (*sessions, portpart.Session.load(path)):
         batch = session.batch()
         if hasattr(batch, "insert_nets"):
             batch.insert_nets([0, 2], [0, 39])
