@@ -153,3 +153,24 @@ def test_matrices_of_every_size_are_told_how_to_pass() -> None:
         with pytest.raises(InputError, match="is no graph"):
             as_graph(dense)
     assert as_graph(sp.csr_array(np.array(DENSE))).num_edges == 3
+
+
+@pytest.mark.parametrize("rows", [
+    np.array([[0, 1, 2], [1, 2, 0]]), [[0, 1, 2], [1, 2, 0]], np.array([[0.0, 1, 2], [1, 2, 5]]),
+    [[0, 1, 1], [1, 2, 1]]])
+def test_two_rows_of_three_are_refused_as_they_may_be_an_edge_index(rows: Any) -> None:
+    with pytest.raises(portpart.InputError, match=r"edge_index: say .*from_edges\(rows\) or"):
+        portpart.as_graph(rows)
+    with pytest.raises(portpart.InputError, match="edge_index"):
+        portpart.as_graph(rows, vertex_weights=np.ones(3, int))
+    as_rows = portpart.from_edges(rows)
+    assert (as_rows.num_edges, as_rows.num_vertices) == (2, 3)
+    assert portpart.from_edges(np.transpose(rows)).num_edges == 3 - (rows[0][2] == rows[1][2])
+
+
+@pytest.mark.parametrize("rows", [
+    [(0, 1, 2), (1, 2, 0)], np.array([[0, 1, 2.5], [1, 2, 0.5]]),
+    np.array([[0, 1, -2], [1, 2, 5]])])
+def test_rows_that_are_no_edge_index_are_edges_with_weights(rows: Any) -> None:
+    mode = "abs" if not isinstance(rows, list) else "keep"
+    assert portpart.as_graph(rows, weights=mode).num_edges == 2

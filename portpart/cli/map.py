@@ -30,6 +30,8 @@ if TYPE_CHECKING:
               help='The same as a Slurm node list: "$SLURM_JOB_NODELIST" or node[01-04,07].')
 @click.option("--node-levels", type=click.IntRange(min=0),
               help="Levels inside a node of the rankfile; default: 2.")
+@click.option("--oversubscribe", is_flag=True,
+              help="Allow several ranks of the rankfile on one element.")
 @options.imbalance_option
 @options.target_option
 @options.fixed_option
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 def command(
     graph: str, hierarchy: str | None, distances: str | None, matrix: str | None,
     output: str | None, rankfile: str | None, hosts: str | None, nodelist: str | None,
-    node_levels: int | None, fixed: str | None, initial: str | None,
+    node_levels: int | None, oversubscribe: bool, fixed: str | None, initial: str | None,
     reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Assign the vertices of GRAPH to processing elements so that little is sent far.
@@ -70,8 +72,11 @@ def command(
     # only a command that maps pays for importing the library
     from portpart import io
     from portpart.api.map_processes import map_processes
+    from portpart.io.rankfile import refuse_crowd
 
     topology = machines.topology(hierarchy, distances, matrix)
+    if oversubscribe and rankfile is None:
+        raise click.UsageError("--oversubscribe is for --rankfile")
     names = _host_names(topology, rankfile, hosts, nodelist, node_levels)
     with phase_display(quiet) as progress:
         if progress:
@@ -80,13 +85,16 @@ def command(
         loaded = files.read_graph(graph, reading)
         given = files.read_constraints(fixed, initial, loaded.num_vertices)
         read_seconds = time.perf_counter() - begin
+        if rankfile and not oversubscribe:
+            refuse_crowd(loaded.num_vertices, topology.num_elements)
         with libraries_on_stderr():
             result = map_processes(loaded, topology=topology, progress=progress,
                                    **given, **settings)
     if output:
         files.write_partition(result.part, output)
     if rankfile:
-        io.write_rankfile(result.part, topology, rankfile, hosts=names, node_levels=node_levels)
+        io.write_rankfile(result.part, topology, rankfile, hosts=names, node_levels=node_levels,
+                          oversubscribe=oversubscribe)
     report = {
         "graph": graph, **files.sizes_of(loaded), "read_seconds": read_seconds,
         "hierarchy": hierarchy, "distances": distances,

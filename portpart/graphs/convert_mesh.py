@@ -18,13 +18,13 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
         - an array of integers of shape (num_elements, nodes per element);
         - a list of elements, each a sequence of its nodes: elements may be of several kinds;
         - a tuple ``(offsets, nodes)``: element e has ``nodes[offsets[e]:offsets[e + 1]]``;
-        - a dict or list of blocks as meshio has them: ``{"triangle": array, "quad": array}``;
-        - an object with ``cells`` and ``points``, such as a ``meshio.Mesh``; if the blocks of
-          cells have a dimension (``dim``), those of the largest are taken, as the others lie on
-          the boundary;
+        - a dict or list of blocks as meshio has them: ``{"triangle": array, "quad": array}``,
+          ``mesh.cells`` or ``mesh.cells_dict``;
+        - an object with ``cells`` and ``points``, such as a ``meshio.Mesh``;
         - a path (str or PathLike), read by :func:`portpart.io.read_mesh`.
 
-        Nodes are numbered from 0.
+        Nodes are numbered from 0.  Of blocks of several dimensions those of the largest are taken:
+        lines or triangles beside tetrahedra lie on the boundary.
     num_nodes : int, optional
         Number of nodes; default: the number of points, else the largest node plus one.
     element_weights : array_like of int, shape (num_elements,), optional

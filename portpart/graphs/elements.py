@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,13 @@ ACCEPTED = (
 )
 
 
+DIMENSIONS = {"vertex": 0, "line": 1, "curve": 1, "triangle": 2, "quad": 2, "polygon": 2,
+              "tetra": 3, "hexa": 3, "wedge": 3, "pyramid": 3, "penta": 3, "polyhedron": 3}
+"""By how meshio's names of kinds of cells begin, as in ``hexahedron20``."""
+
+Named = TypeVar("Named")
+
+
 def mesh_from(elements: Any, num_nodes: int | None, element_weights: Any) -> Mesh:
     """The work of `as_mesh`: dispatch on the kind of `elements`."""
     if isinstance(elements, Mesh):
@@ -34,7 +41,7 @@ def mesh_from(elements: Any, num_nodes: int | None, element_weights: Any) -> Mes
         return checked_mesh(elements.offsets, elements.nodes, num_nodes, element_weights)
     if hasattr(elements, "cells") and hasattr(elements, "points"):
         num_nodes = len(elements.points) if num_nodes is None else num_nodes
-        elements = _largest_dimension(elements.cells)
+        elements = elements.cells
     return checked_mesh(*_rows(elements), num_nodes, element_weights)
 
 
@@ -116,13 +123,15 @@ def _rows(elements: Any) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(elements, tuple):
         return _compressed_rows(elements)
     if isinstance(elements, Mapping):
-        return _joined([_table(block, f"block {shown(name)}") for name, block in elements.items()])
+        kept = _largest_dimension([(dimension_of(name), name) for name in elements])
+        return _joined([_table(elements[name], f"block {shown(name)}") for name in kept])
     if any(hasattr(elements, name) for name in ("__array__", "__dlpack__")):
         return _joined([_table(elements, "the array of elements")])
     each = _listed(elements)
     blocks = [_cells_of(block) for block in each]
     if blocks and all(block is not None for block in blocks):
-        return _joined([_table(block, f"block {at}") for at, block in enumerate(blocks)])
+        kept = _largest_dimension([(_dimension(block), at) for at, block in enumerate(each)])
+        return _joined([_table(blocks[at], f"block {at}") for at in kept])
     return _rows_of_lists(each)
 
 
@@ -183,12 +192,24 @@ def _cells_of(block: Any) -> Any:
     return block[1] if pair else None
 
 
-def _largest_dimension(cells: Any) -> Any:
-    """Blocks of cells without those that lie on the boundary of others."""
-    if isinstance(cells, Mapping) or not all(hasattr(block, "dim") for block in cells):
-        return cells
-    max_dim = max((block.dim for block in cells), default=0)
-    return [block for block in cells if block.dim == max_dim]
+def _dimension(block: Any) -> int | None:
+    """The dimension of a block of cells of meshio."""
+    found = getattr(block, "dim", None)
+    return dimension_of(getattr(block, "type", None) or block[0]) if found is None else found
+
+
+def dimension_of(kind: Any) -> int | None:
+    """The dimension of cells by meshio's name of their kind; None of a kind that it has not."""
+    name = str(kind).lower().removeprefix("vtk_lagrange_")
+    return next((dimension for begin, dimension in DIMENSIONS.items() if name.startswith(begin)),
+                None)
+
+
+def _largest_dimension(blocks: list[tuple[int | None, Named]]) -> list[Named]:
+    """Blocks of cells without those that lie on the boundary of others; all if one is unknown."""
+    dimensions = [-1 if dimension is None else dimension for dimension, _ in blocks]
+    wanted = {max(dimensions)} if blocks and min(dimensions) >= 0 else set(dimensions)
+    return [name for dimension, (_, name) in zip(dimensions, blocks) if dimension in wanted]
 
 
 def _table(block: Any, what: str) -> np.ndarray:

@@ -50,6 +50,8 @@ def graph_of_rows(
     if vertex_weights is not None:
         vertex_weights = as_array(here, vertex_weights, "vertex_weights")
         n = max(n, vertex_weights.size) if num_vertices is None else n
+    if not is_sure and edge_weights is None:
+        _refuse_edge_index(obj, rows)
     weights = rows[:, 2] if edge_weights is None and rows.shape[1] == 3 else edge_weights
     may_be_other = not is_sure and edge_weights is None and (
         vertex_weights is None or vertex_weights.size == len(rows))
@@ -100,6 +102,18 @@ def _refuse_ragged(obj: Any) -> None:
     if len(lengths) > 1:
         raise InputError(f"rows of {lengths[0]} to {lengths[-1]} entries are no list of edges, "
                          f"whose rows have 2, or 3 with weights; {OR_PINS}")
+
+
+def _refuse_edge_index(obj: Any, rows: Array) -> None:
+    """Raise if two rows of three numbers may be the ends of three edges; rows in tuples are not."""
+    if rows.shape != (2, 3) or (isinstance(obj, list) and isinstance(obj[0], tuple)):
+        return
+    whole = rows.dtype.kind in "iu" or bool((rows == rows.round()).all())
+    if not whole or bool((rows < 0).any()):
+        return
+    raise InputError(f"{type(obj).__name__} of shape (2, 3) can be read as two edges with weights "
+                     "or as the ends of three edges, as in an edge_index: say "
+                     "portpart.from_edges(rows) or portpart.from_edges(numpy.transpose(rows))")
 
 
 def _other_readings(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,12 @@ class Topology:
     InputError
         Names the level that cannot be, and what it should be.
 
+    Warns
+    -----
+    UserWarning
+        If a level further out has a smaller distance: hwloc and Slurm name the outermost level
+        first.
+
     Notes
     -----
     Elements are numbered so that the innermost level varies fastest: elements 0 ... 3 of a
@@ -63,6 +71,7 @@ class Topology:
         if len(self.arities) != len(self.level_distances):
             raise InputError(f"hierarchy has {len(self.arities)} levels and distances has "
                              f"{len(self.level_distances)}; one distance for each level is needed")
+        _warn_of_turned(self.arities, self.level_distances)
         if self.num_elements > MAX_ELEMENTS:
             raise InputError(f"hierarchy makes {shown(self.num_elements)} processing elements; "
                              f"{MAX_ELEMENTS} are the most")
@@ -138,7 +147,11 @@ class Topology:
 
     def outside(self, depth: int) -> Topology:
         """The hierarchy from level `depth` on: what lies inside a place of that level is one."""
-        return Topology(self.arities[depth - 1 :], self.level_distances[depth - 1 :])
+        made = object.__new__(Topology)
+        made.matrix = None
+        made.arities, made.level_distances = (self.arities[depth - 1 :],
+                                              self.level_distances[depth - 1 :])
+        return made
 
     def _repr_html_(self) -> str:
         levels = ([("distances", "by a matrix")] if not self.is_hierarchy else
@@ -160,6 +173,17 @@ def checked_topology(value: Any) -> Topology:
     if not isinstance(value, Topology):
         raise InputError(f"topology is {shown(value)}; it must be a portpart.Topology")
     return value
+
+
+def _warn_of_turned(arities: tuple[int, ...], distances: tuple[int, ...]) -> None:
+    """Warn of distances that fall outwards: levels were given from the outermost in."""
+    counted = [distance for arity, distance in zip(arities, distances) if arity > 1]
+    if any(outer < inner for inner, outer in pairwise(counted)):
+        turned = [":".join(map(str, reversed(levels))) for levels in (arities, distances)]
+        warnings.warn(
+            f"distances {':'.join(map(str, distances))} fall outwards: levels go from the "
+            f"innermost to the outermost; Topology({turned[0]!r}, {turned[1]!r}) has them the "
+            "other way round", UserWarning, stacklevel=3)
 
 
 def _levels(name: str, value: Any, low: int, high: int) -> tuple[int, ...]:

@@ -16,18 +16,23 @@ from portpart.graphs.blocks import held_blocks
 from portpart.graphs.topology import Topology, checked_topology
 from portpart.io.hostfile import Host
 from portpart.io.text.files import PathLike, write_chunks
-from portpart.options import shown
+from portpart.options import checked_flag, shown
 
 CORES_AND_SOCKETS = 2
 """Levels inside a node unless the caller says otherwise."""
+
+ALLOWED = "oversubscribe=True (--oversubscribe) allows several ranks on an element"
 
 LINES_PER_CHUNK = 1 << 16
 
 
 def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
                    hosts: Sequence[str] | Sequence[Host] | None = None,
-                   node_levels: int | None = None) -> None:
+                   node_levels: int | None = None, oversubscribe: bool = False) -> None:
     """Write a mapping as a rankfile for ``mpirun --rankfile``: vertex i is rank i.
+
+    What is mapped is the graph of the processes, with a vertex for each rank, not that of a mesh
+    whose blocks become processes.
 
     Parameters
     ----------
@@ -42,12 +47,15 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     node_levels : int, optional
         Levels of the hierarchy that lie inside a node; by default the two innermost, cores and
         sockets.  With a matrix of distances there are none: every element is a node.
+    oversubscribe : bool, default False
+        Allow several ranks on one element.
 
     Raises
     ------
     InputError
-        If there are too few hosts, one comes twice, or has fewer slots than the elements of a node;
-        or if there are fewer levels.
+        If an element gets several ranks, unless `oversubscribe` allows it; if there are too few
+        hosts, one comes twice, or has fewer slots than the elements of a node; or if there are
+        fewer levels.
 
     Warns
     -----
@@ -71,6 +79,7 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     rank 2=node01 slot=1
     rank 3=node02 slot=0
     """
+    oversubscribe = checked_flag("oversubscribe", oversubscribe)
     nodes = nodes_of(topology, hosts, node_levels)
     elements = host_integers(held_blocks(part))
     if elements.ndim != 1 or (elements.dtype.kind not in "iu" and len(elements)):
@@ -81,7 +90,29 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
         rank = int(bad.argmax())
         raise InputError(f"part[{rank}] is {elements[rank]}; elements must lie in 0 ... "
                          f"{topology.num_elements - 1}")
+    if not oversubscribe:
+        refuse_crowd(len(elements), topology.num_elements)
+        _refuse_shared(elements)
     write_chunks(path, _lines(elements, nodes))
+
+
+def refuse_crowd(num_ranks: int, num_elements: int) -> None:
+    """Raise if there are more ranks than elements."""
+    if num_ranks > num_elements:
+        raise InputError(f"{num_ranks} vertices are as many ranks, for {num_elements} elements: a "
+                         f"rankfile is of the graph of the processes, a vertex for each; {ALLOWED}")
+
+
+def _refuse_shared(elements: np.ndarray) -> None:
+    """Raise naming the first rank whose element another one has."""
+    order = np.argsort(elements, kind="stable")
+    again = np.flatnonzero(elements[order][1:] == elements[order][:-1])
+    if len(again):
+        rank = int(order[again + 1].min())
+        element = int(elements[rank])
+        first = int((elements == element).argmax())
+        raise InputError(f"ranks {first} and {rank} are both on element {element}: map with "
+                         f"imbalance=0 and without weights of vertices; {ALLOWED}")
 
 
 @dataclass(frozen=True)

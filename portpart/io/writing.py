@@ -15,6 +15,7 @@ from portpart.io.formats.mesh import mesh_text
 from portpart.io.hypergraphs import net_format_of_name
 from portpart.io.known import FORMATS, format_of_name
 from portpart.io.text.files import PathLike, write_chunks
+from portpart.io.text.packed import bare_name
 from portpart.options import shown
 
 
@@ -114,12 +115,12 @@ def write_mesh(mesh: Any, path: PathLike) -> None:
     ----------
     mesh : Mesh or whatever :func:`portpart.as_mesh` takes
     path : str or PathLike
-        A suffix of another format is refused.
+        Another suffix than ``.mesh``, before those of packed files, is refused.
 
     Raises
     ------
     InputError
-        If the mesh is malformed or the file cannot be written.
+        If the suffix is another, the mesh is malformed or the file cannot be written.
 
     Examples
     --------
@@ -132,8 +133,8 @@ def write_mesh(mesh: Any, path: PathLike) -> None:
     2 3 4
     """
     file = os.fspath(path)
-    other = net_format_of_name(file) or format_of_name(file)
-    if other not in (None, "metis-mesh"):
-        raise InputError(f"{file}: its suffix is that of {other} files; meshes are written as "
-                         "METIS mesh files, .mesh")
+    suffix = os.path.splitext(bare_name(file.lower()))[1]
+    if suffix not in ("", *FORMATS["metis-mesh"].suffixes):
+        raise InputError(f"{file}: meshes are written as METIS mesh files, whose names end in "
+                         f".mesh, and not as {suffix}: meshio writes other formats")
     write_chunks(path, mesh_text(as_mesh(mesh)))

@@ -166,3 +166,17 @@ def test_the_command_line_partitions_a_mesh(
 def test_packed_meshes_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.mesh.gz").write_bytes(gzip.compress(TRIANGLES.encode()))
     assert portpart.io.read(tmp_path / "a.mesh.gz").num_vertices == 3
+
+
+@pytest.mark.parametrize("name", ["m.vtu", "m.msh", "m.vtk", "m.inp", "m.graph", "m.vtu.gz",
+                                  "m.hgr", "m.MSH"])
+def test_a_mesh_is_written_under_no_foreign_suffix(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"end in \.mesh, .*meshio writes other formats"):
+        portpart.io.write_mesh([[0, 1, 2]], tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["m.mesh", "m.MESH", "m.mesh.gz", "mesh"])
+def test_a_mesh_is_written_under_its_own(name: str, tmp_path: Path) -> None:
+    portpart.io.write_mesh([[0, 1, 2]], tmp_path / name)
+    assert portpart.io.read_mesh(tmp_path / name).num_elements == 1

@@ -42,8 +42,46 @@ def test_names_and_levels_of_nodes(tmp_path: Path) -> None:
 
 def test_a_result_has_the_elements_of_its_ranks(tmp_path: Path) -> None:
     mapped = portpart.map_processes(portpart.generators.grid_2d(4, 4), "2:2:2", "1:2:3")
-    assert lines(tmp_path, mapped, mapped.topology) == lines(tmp_path, mapped.part,
-                                                             mapped.topology)
+    assert lines(tmp_path, mapped, mapped.topology, oversubscribe=True) == lines(
+        tmp_path, mapped.part, mapped.topology, oversubscribe=True)
+
+
+def test_an_element_gets_one_rank_unless_more_are_allowed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"ranks 1 and 3 are both on element 5: .*"
+                                         r"oversubscribe=True \(--oversubscribe\)"):
+        lines(tmp_path, [7, 5, 2, 5, 7])
+    with pytest.raises(InputError, match="13 vertices are as many ranks, for 12 elements"):
+        lines(tmp_path, [*range(12), 0])
+    assert not (tmp_path / "ranks").exists()
+    with pytest.raises(InputError, match="oversubscribe is 1; it must be True or False"):
+        lines(tmp_path, [0], oversubscribe=1)
+    assert len(set(lines(tmp_path, [7, 5, 2, 5, 7], oversubscribe=True))) == 5
+
+
+def test_the_command_gives_each_rank_of_a_process_graph_its_own_core(
+        tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    processes, ranks = str(tmp_path / "p.graph"), tmp_path / "ranks"
+    portpart.io.write(portpart.generators.grid_2d(8, 4), processes)
+    machine = ["-H", "4:2:4", "-D", "1:10:100"]
+    assert main(["map", processes, *machine, "--imbalance", "0", "--nodelist", "node[01-04]",
+                 "--rankfile", str(ranks), "-q"]) == 0
+    places = [line.split("=", 1) for line in ranks.read_text().splitlines()]
+    assert [name for name, _ in places] == [f"rank {rank}" for rank in range(32)]
+    assert {place for _, place in places} == {
+        f"node0{node} slot={socket}:{core}"
+        for node in (1, 2, 3, 4) for socket in (0, 1) for core in range(4)}
+
+
+def test_the_command_refuses_a_mesh_before_it_is_mapped(
+        mesh: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr("portpart.api.map_processes.map_processes", None)
+    ranks = tmp_path / "ranks"
+    assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:9", "--rankfile", str(ranks)]) == 2
+    told = capsys.readouterr().err
+    assert "144 vertices are as many ranks, for 12 elements" in told
+    assert "--oversubscribe" in told
+    assert not ranks.exists()
 
 
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
@@ -109,7 +147,8 @@ def test_the_command_line_maps(mesh: str, tmp_path: Path, capsys: pytest.Capture
     output, ranks, hosts = (tmp_path / name for name in ("out", "ranks", "hosts"))
     hosts.write_text("left right\n")
     assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:9", "--algorithm", "two-phase", "-o",
-                 str(output), "--rankfile", str(ranks), "--hosts", str(hosts), "--json"]) == 0
+                 str(output), "--rankfile", str(ranks), "--hosts", str(hosts), "--oversubscribe",
+                 "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     part = np.loadtxt(output, int)
     costs = plain.level_costs(portpart.generators.grid_2d(12), part, [2, 3, 2], [1, 5, 9])
@@ -136,7 +175,7 @@ def test_hostfiles_and_node_lists_name_the_nodes(
         hosts.write_text(file)
         arguments = ["--hosts", str(hosts)]
     assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:9", "--rankfile", str(ranks),
-                 *arguments]) == 0
+                 "--oversubscribe", *arguments]) == 0
     names = {line.split("=")[1].split()[0] for line in ranks.read_text().splitlines()}
     assert names == {"node01", "node02"}
     assert capsys.readouterr().err.count("names for 2 nodes") == 1
@@ -270,6 +309,7 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     (["-H", "2", "-D", "1", "-o", "f", "--rankfile", "f"], "are the same file"),
     (["--matrix", "-", "--rankfile", "f", "--hosts", "-"], "can be standard input"),
     (["-H", "2", "-D", "1", "--nodelist", "a"], "are for --rankfile"),
+    (["-H", "2", "-D", "1", "--oversubscribe"], "is for --rankfile"),
     (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "a", "--hosts", "h"], "the place of"),
     (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "n[2-1]"], "no range of numbers"),
     (["-H", "20:20", "-D", "1:2"], "describe only the cores that get a rank"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,22 @@ def test_distances_are_those_of_the_hierarchy(arities: list[int], lengths: list[
     assert np.array_equal(machine.distance(here, there).reshape(k, k), expected)
     assert machine.max_distance == expected.max()
     assert machine.distance(0, k - 1) == expected[0, k - 1]
+
+
+@pytest.mark.parametrize(("hierarchy", "distances", "turned"), [
+    ("4:2:4", "100:10:1", "'4:2:4', '1:10:100'"), ("2:3", [5, 1], "'3:2', '1:5'"),
+    ("2:1:3", "5:1:4", "'3:1:2', '4:1:5'")])
+def test_distances_that_fall_outwards_are_a_warning(hierarchy: str, distances: Any,
+                                                    turned: str) -> None:
+    with pytest.warns(UserWarning, match="fall outwards") as caught:
+        machine = Topology(hierarchy, distances)
+    assert turned in str(caught[0].message)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        machine.outside(1)
+        Topology(hierarchy, sorted(machine.level_distances))
+        Topology("1:4", "9:2")
 
 
 def test_distances_of_a_matrix_are_its_entries() -> None:

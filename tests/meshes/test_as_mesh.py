@@ -102,6 +102,48 @@ def test_blocks_of_the_largest_dimension_of_an_object_with_cells_are_taken() -> 
     assert mesh.num_nodes == 8
 
 
+TETRAHEDRA = [[0, 1, 2, 3], [1, 2, 3, 4]]
+BOUNDARY = {"line": [[0, 1]], "triangle": [[0, 1, 2], [1, 2, 4]], "tetra": TETRAHEDRA}
+
+
+@pytest.mark.parametrize("form", [
+    lambda cells: cells, lambda cells: list(cells.items()),
+    lambda cells: [Block(kind, np.array(data), {"line": 1, "triangle": 2, "tetra": 3}[kind])
+                   for kind, data in cells.items()],
+    lambda cells: [SimpleNamespace(type=kind, data=np.array(data))
+                   for kind, data in cells.items()],
+    lambda cells: SimpleNamespace(cells=cells, points=np.zeros((5, 3))),
+    lambda cells: SimpleNamespace(cells=list(cells.items()), points=np.zeros((5, 3)))])
+def test_every_form_of_blocks_leaves_the_boundary_out(form: Any) -> None:
+    for order in (list(BOUNDARY), list(BOUNDARY)[::-1]):
+        mesh = portpart.as_mesh(form({kind: np.array(BOUNDARY[kind]) for kind in order}))
+        assert rows(mesh) == TETRAHEDRA
+
+
+def test_meshio_and_its_cells_are_the_same_mesh() -> None:
+    meshio = pytest.importorskip("meshio")
+    mesh = meshio.Mesh(np.zeros((5, 3)), [(kind, np.array(data))
+                                          for kind, data in BOUNDARY.items()])
+    for form in (mesh, mesh.cells, mesh.cells_dict):
+        assert rows(portpart.as_mesh(form)) == TETRAHEDRA
+
+
+def test_dimensions_are_those_of_meshio() -> None:
+    kinds = pytest.importorskip("meshio._mesh").topological_dimension
+    for kind, dimension in kinds.items():
+        cells = {kind: [[0, 1, 2]], "vertex": [[0]]}
+        assert len(rows(portpart.as_mesh(cells))) == (2 if dimension == 0 and kind != "vertex"
+                                                      else 1), kind
+        for other, higher in (("line", 1), ("triangle", 2), ("tetra", 3)):
+            both = portpart.as_mesh({other: [[0, 1, 2]], f"{kind} ": [[3, 4]]})
+            kept = {higher: [[0, 1, 2]], dimension: [[3, 4]]}[max(higher, dimension)]
+            assert rows(both) == (kept if higher != dimension else [[0, 1, 2], [3, 4]]), kind
+
+
+def test_blocks_of_an_unknown_kind_are_all_taken() -> None:
+    assert len(rows(portpart.as_mesh({"mine": [[0, 1]], "triangle": [[0, 1, 2]]}))) == 2
+
+
 def test_mixed_elements_keep_their_lengths() -> None:
     elements = [[5, 1], [2], [0, 1, 2, 3, 4]]
     assert rows(portpart.as_mesh(elements)) == elements
@@ -132,7 +174,7 @@ def test_mixed_elements_keep_their_lengths() -> None:
         (([0, 1], [0], [1]), {}, "a tuple of 3"),
         ([()], {}, "element 0 has no nodes"),
         ([[0, 1], {1: 2}], {}, "element 1 is {1: 2}; a sequence of nodes is needed"),
-        ({"quad": [[0, 1, 2, 3]], "line": [0, 1]}, {}, "block 'line' has shape"),
+        ({"quad": [[0, 1, 2, 3]], "triangle": [0, 1]}, {}, "block 'triangle' has shape"),
         ("missing.mesh", {}, "missing.mesh cannot be read"),
         (5, {}, "elements are a int; accepted are"),
         (None, {}, "elements are a NoneType"),
