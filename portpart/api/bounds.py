@@ -74,7 +74,7 @@ class Bounds:
 def bounds_for(graph: EitherGraph, k: int, imbalance: Any, target: Any, fixed: Array | None,
                min_weight: int) -> Bounds:
     """The bounds of the blocks; refuses a least weight that no partition can have."""
-    fixed_weight = np.zeros(k, np.int64) if fixed is None else _fixed_weight(graph, fixed, k)
+    fixed_weight = np.zeros(k, np.int64) if fixed is None else fixed_weights(graph, fixed, k)
     bounds = BoundsRule(k, imbalance, target, fixed_weight, min_weight).bounds(
         graph.total_vertex_weight, lambda limits: max_filled(graph, limits, fixed_weight, fixed))
     if min_weight > 0:
@@ -140,7 +140,7 @@ def _balance(limits: np.ndarray, means: np.ndarray, imbalance: float) -> Balance
     return Balance(k, int(limits.max()), int(means.max()), limits, means, imbalance)
 
 
-def _fixed_weight(graph: EitherGraph, fixed: Array, k: int) -> np.ndarray:
+def fixed_weights(graph: Any, fixed: Array, k: int) -> np.ndarray:
     """Weight of the vertices fixed to each block."""
     space = graph.space
     block = space.empty(len(fixed), np.int32)  # free vertices count for block k

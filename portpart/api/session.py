@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
@@ -17,24 +16,21 @@ from portpart.algorithms.following.following import Known
 from portpart.algorithms.multilevel.trace import Progress
 from portpart.api.migration import price_of
 from portpart.api.progress import checked_progress, takes_late_progress, takes_progress
-from portpart.api.results import members_of_blocks
 from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
 from portpart.api.session_file import first_call, read_session, write_session
-from portpart.api.session_levels import Wishes, editable, first_blocks, kept, made
+from portpart.api.session_levels import Wishes, editable, first_blocks, kept
 from portpart.api.session_rounds import Rounds, SessionMark
-from portpart.api.session_update import SessionUpdate, unknown
+from portpart.api.session_update import SessionUpdate
+from portpart.api.session_view import SessionView
 from portpart.api.tasks import checked_sizes, default_objective
-from portpart.backends.interface import Array
 from portpart.errors import InputError, typed_memory_errors
-from portpart.graphs.graph import Graph, read_only
-from portpart.graphs.html import table
-from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.graph import Graph
 from portpart.interrupts import late_interrupts
 from portpart.io.text.files import PathLike
-from portpart.options import checked_flag, shown
+from portpart.options import shown
 
 
-class Session:
+class Session(SessionView):
     """A partition of a graph or hypergraph that changes in batches of edits.
 
     After each batch only what is around the edits is looked at, in time that does not follow from
@@ -54,7 +50,8 @@ class Session:
     net_weights : array_like of int, shape (m,), optional
         Of a hypergraph, as in :func:`portpart.as_hypergraph`.
     target, fixed, min_block_weight
-        As in :func:`portpart.partition`.  New vertices are not fixed.
+        As in :func:`portpart.partition`.  New vertices are not fixed; ``set_fixed`` of batches
+        fixes vertices and releases them.
     initial : array_like of int, shape (n,), dict, PartitionResult or Session, optional
         The blocks to begin with, from any source, instead of a new partition.  They are kept as
         they are if no limit is broken and no block is empty without need.  Otherwise vertices of
@@ -139,13 +136,6 @@ class Session:
         self._lock, self._version, self._busy = threading.RLock(), 0, False
 
     @contextmanager
-    def _state(self) -> Iterator[Rounds]:
-        """The rounds, for one thread at a time."""
-        with self._lock:
-            self._rounds.finish()
-            yield self._rounds
-
-    @contextmanager
     def _alone(self) -> Iterator[Rounds]:
         """The same, but refused to what `progress` calls in the middle of a change."""
         with self._lock:
@@ -157,105 +147,6 @@ class Session:
                 yield self._rounds
             finally:
                 self._busy = False
-
-    @property
-    def part(self) -> Array:
-        """The block of each id that was given out, -1 where none is alive; on the device.
-
-        A copy, which is read-only on the CPU; arrays of CuPy cannot be.
-        """
-        with self._state() as rounds:
-            part = rounds.following.part_of_living()
-            read_only([part])
-            return part
-
-    @property
-    def labels(self) -> Sequence[Any] | None:
-        """The name of each id that was given out, in the order of `part`, None for those that have
-        none or are not alive.
-
-        None if vertices have no names.
-        """
-        return self._labels(0)
-
-    @property
-    def net_labels(self) -> Sequence[Any] | None:
-        """Of a hypergraph: the same of nets, by the ids of these."""
-        return self._labels(1)
-
-    def _labels(self, kind: int) -> Sequence[Any] | None:
-        with self._state() as rounds:
-            living = rounds.edited.living[kind : kind + 1]
-            return living[0].labels() if living else None
-
-    def blocks(self) -> list[Any]:
-        """The vertices of each block: k arrays of ids, or k lists of names if there are names.
-
-        Among names a vertex that has none stands by its id.
-        """
-        with self._state() as rounds:
-            part = rounds.edited.space.to_host(rounds.following.part_of_living())
-            return members_of_blocks(part, self.k, rounds.edited.vertices.labels())
-
-    def ids_of(self, names: Any, nets: bool = False) -> np.ndarray:
-        """The ids of vertices, or of nets, by their names.
-
-        Parameters
-        ----------
-        names : sequence, or a single name
-            Text, or whatever else is no number.
-        nets : bool
-            Whether they are of nets.
-
-        Raises
-        ------
-        InputError
-            If nothing alive is called so; the nearest names are suggested.
-        """
-        with self._state() as rounds:
-            living = rounds.edited.living[1 if checked_flag("nets", nets) else 0 :]
-            if not living:
-                raise InputError("a graph has no nets; nets=True is of hypergraphs")
-            return rounds.edited.batch().names.alive(living[0], names)
-
-    @property
-    def ids(self) -> np.ndarray:
-        """The ids of the living vertices, ascending."""
-        with self._state() as rounds:
-            return rounds.edited.ids
-
-    @property
-    def cut(self) -> int:
-        """Weight of the edges between blocks, or of the nets that touch several."""
-        return self._measured("cut")
-
-    @property
-    def km1(self) -> int:
-        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
-        return self._measured("km1")
-
-    @property
-    def soed(self) -> int:
-        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
-        return self._measured("soed")
-
-    @property
-    def block_weights(self) -> np.ndarray:
-        """Weights of the blocks, int64, shape (k,)."""
-        with self._state() as rounds:
-            return rounds.last.weights.copy()
-
-    def graph(self) -> Graph | Hypergraph:
-        """The living vertices, and nets, in the order of their ids, on the session's device.
-
-        With their names, if they have any.
-        """
-        with self._state() as rounds:
-            graph, (names, *net_names) = made(rounds.edited), (
-                living.names_of_living() for living in rounds.edited.living)
-            if isinstance(graph, Graph):
-                return replace(graph, names=names)
-            return replace(graph, names=names, net_names=net_names[0])
 
     def batch(self) -> Batch:
         """An empty batch: edits in the order in which they are to be made."""
@@ -377,24 +268,3 @@ class Session:
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise InputError("a session can be neither pickled nor copied; save() writes it to a file "
                          "and Session.load reads it")
-
-    def _repr_html_(self) -> str:
-        with self._state() as rounds:
-            return table("Session", [
-                ("vertices", rounds.edited.vertices.num_alive), ("blocks", self.k),
-                (self.objective, rounds.last.cost),
-                ("balance", "kept" if rounds.feasible else "NOT kept")])
-
-    def __repr__(self) -> str:
-        with self._state() as rounds:
-            return (f"<Session: {rounds.edited.vertices.num_alive:,} vertices in {self.k:,} "
-                    f"blocks, {self.objective} {rounds.last.cost:,}>")
-
-    def _measured(self, name: str, version: int | None = None) -> int:
-        """A value of the partition, of that version if it is still the last."""
-        with self._state() as rounds:
-            if version not in (None, self._version):
-                unknown(name)
-            if name == self.objective:
-                return rounds.last.cost
-            return rounds.measured(name)

@@ -14,13 +14,14 @@ import numpy as np
 from portpart.algorithms.balance.nonempty import max_filled
 from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.edits.editable import Mark
+from portpart.algorithms.edits.fixings import fixings_of
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.following.following import Following, Known, Moves, Round
 from portpart.algorithms.multilevel.trace import Progress
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values
 from portpart.algorithms.partitioners import entry_of
-from portpart.api.bounds import Bounds, BoundsRule
+from portpart.api.bounds import FREE, Bounds, BoundsRule, fixed_weights
 from portpart.api.call import Call
 from portpart.api.session_effort import Ledger
 from portpart.api.session_levels import Wishes, all_levels, call_now, made, within_bounds
@@ -37,6 +38,21 @@ class SessionMark:
     position: int
 
 
+class FixedVertices(NamedTuple):
+    """Vertices that are fixed to blocks.
+
+    Attributes
+    ----------
+    blocks : array of int32, or None
+        The block of each id, -1 of those that are free; None if all are.
+    weight : numpy.ndarray of int64, shape (k,)
+        What is fixed to each block.
+    """
+
+    blocks: Array | None
+    weight: np.ndarray
+
+
 class Step(NamedTuple):
     """How the state before a batch comes back.
 
@@ -45,15 +61,19 @@ class Step(NamedTuple):
     moves : Moves, or None
         Of the refinement around the edits.
     part : array of int32, or None
-        The partition before all levels were refined, if they were.
+        The partition before all levels were refined, if they were, or vertices moved to where
+        they are fixed.
     before : Round
     ledger : Ledger
+    fixed : FixedVertices, or None
+        What was fixed before, if that is another.
     """
 
     moves: Moves | None
     part: Array | None
     before: Round
     ledger: Ledger
+    fixed: FixedVertices | None
 
 
 class Done(NamedTuple):
@@ -92,22 +112,28 @@ class Rounds:
                  fixed: Array | None, wishes: Wishes,
                  fixed_weight: np.ndarray | None = None, known: Known | None = None) -> None:
         self.call, self.edited, self.wishes = call, edited, wishes
-        self.fixed_weight = call.bounds.fixed_weight if fixed_weight is None else fixed_weight
-        self.rule = BoundsRule(call.problem.num_blocks, wishes.imbalance, wishes.target,
-                               self.fixed_weight, wishes.min_weight)
+        self._weigh_fixed(call.bounds.fixed_weight if fixed_weight is None else fixed_weight)
         self.log: list[Step] = []
         self.begin = 0
         self.marks: WeakSet[SessionMark] = WeakSet()
         self.unfinished: Callable[[], None] | None = None
-        self._judged: tuple[Round | None, bool] = (None, False)
         self.follow(part, sizes, fixed, known)
         self.ledger = self._settled(0)
+
+    def _weigh_fixed(self, weight: np.ndarray) -> None:
+        """Have bounds for what is fixed to each block."""
+        wishes, k = self.wishes, self.call.problem.num_blocks
+        self.fixed_weight = weight
+        self.rule = BoundsRule(k, wishes.imbalance, wishes.target, weight, wishes.min_weight)
+        self._bounds: tuple[int, Bounds | None] = (-1, None)
+        self._judged: tuple[Round | None, bool] = (None, False)
 
     def follow(self, part: Array, sizes: Array | None, fixed: Array | None,
                known: Known | None) -> None:
         """Have these blocks from now on."""
         problem = self.call.problem
-        self._bounds: tuple[int, Bounds | None] = (-1, None)
+        self.edited.num_blocks = problem.num_blocks
+        self._bounds = (-1, None)
         self.following = Following(self.edited, part, lambda total: self.bounds(total).balance,
                                    problem.objective, problem.seed, ceil(self.wishes.price), sizes,
                                    fixed, entry_of(self.call.config).around, known)
@@ -145,15 +171,18 @@ class Rounds:
         following.reserve()
         before, ledger = self.last, self.ledger
         update = self._edit(batch, refine := wanted not in ("none", "full"))
-        local, part = None, None
+        local, part, fixed = None, None, None
         try:
+            if batch.fixings:
+                fixed = self._fix(batch)
+                following.refit()
             local = following.follow(update, refine)
-            done, part = self._gone_on(update, wanted, local, progress)
-            step = (Step(following.moves(local).kept(self.edited.space), part, before, ledger)
-                    if self.marks else None)
+            done, part = self._gone_on(update, wanted, local, progress, bool(batch.fixings))
+            step = (Step(following.moves(local).kept(self.edited.space), part, before, ledger,
+                         fixed) if self.marks else None)
         except BaseException:
             moves = None if local is None else following.moves(local)
-            step = Step(moves, part, before, ledger)
+            step = Step(moves, part, before, ledger, fixed)
             self.unfinished = partial(self._break_off, batch, update, step)
             self.finish()
             raise
@@ -168,7 +197,8 @@ class Rounds:
         """Apply a batch; what follows it is begun meanwhile."""
         applying = self.edited.begin(batch)
         try:
-            expected = applying.expect() if self.edited.space.runs_behind else None
+            early = self.edited.space.runs_behind and not batch.fixings
+            expected = applying.expect() if early else None
             if expected is not None:
                 self.following.follow_early(expected, refine)
             update = self.edited.end(applying)
@@ -190,42 +220,91 @@ class Rounds:
         if batch.applied:
             self.edited.take_back(update)
             batch.applied = False
+        if step.fixed is not None:
+            self._have_fixed(step.fixed)
         if step.moves is None:
             self.following.go_home()
         else:
             self._return(step)
             self.following.recount(step.before)
+        if step.fixed is not None:
+            self.following.refit()
         self.ledger = step.ledger
 
-    def _gone_on(self, update: Update, wanted: str, local: Round,
-                 progress: Progress | None) -> tuple[Done, Array | None]:
-        """Refine all levels, if that is to be; and the partition before that.
+    def _fix(self, batch: Batch) -> FixedVertices:
+        """Fix vertices as a batch asks for it, and return what was fixed before."""
+        following, space = self.following, self.edited.space
+        ids, blocks = fixings_of(batch)
+        count, k = self.edited.vertices.count, self.call.problem.num_blocks
+        before = FixedVertices(following.fixed, self.fixed_weight)
+        fixed = space.full(count, FREE, np.int32)
+        if following.fixed is not None:
+            fixed[:] = following.fixed[:count]
+        fixed[space.asarray(ids)] = space.asarray(blocks)
+        if bool((fixed != FREE).any()):
+            self._have_fixed(FixedVertices(fixed, fixed_weights(following.rows, fixed, k)))
+        else:
+            self._have_fixed(FixedVertices(None, np.zeros(k, np.int64)))
+        return before
 
-        Without, what refinement around the edits has left too heavy moves one by one.
+    def _have_fixed(self, fixed: FixedVertices) -> None:
+        """Have other vertices that are fixed; `refit` of what follows is next."""
+        self._weigh_fixed(fixed.weight)
+        self.following.fix(fixed.blocks)
+
+    def _gone_on(self, update: Update, wanted: str, local: Round, progress: Progress | None,
+                 may_be_misplaced: bool) -> tuple[Done, Array | None]:
+        """Put fixed vertices in place, and refine all levels, if that is to be.
+
+        Without, what refinement around the edits has left too heavy moves one by one.  Also returns
+        the partition before that, if anything was done.
         """
-        edits = update.changes[0].length_of("keys") if update.changes else 0
-        self.ledger = self.ledger._replace(edits=self.ledger.edits + edits)
-        effort = self._effort() if wanted == "auto" else wanted
-        is_local = effort in ("none", "local")
-        if is_local and (effort == "none" or self.feasible or self.ledger.hopeless):
-            return Done(effort, local.moved, local.migration, local.affected), None
+        following, edits = self.following, update.num_changes
+        wrong = following.misplaced() if may_be_misplaced else None
+        old, part = (None, None) if wrong is None else self._so_far(update)
+        try:
+            if wrong is not None:
+                edits += self._put_in_place(wrong)
+            self.ledger = self.ledger._replace(edits=self.ledger.edits + edits)
+            effort = self._effort() if wanted == "auto" else wanted
+            is_local = effort in ("none", "local")
+            if not is_local or not (effort == "none" or self.feasible or self.ledger.hopeless):
+                found, effort = self._refined(effort, wanted == "auto", progress)
+                if part is None:
+                    old, part = self._so_far(update)
+                following.restart(found)
+                self.ledger = (self.ledger._replace(hopeless=not self.feasible) if is_local
+                               else self._settled(0))
+        except BaseException:
+            if part is not None:
+                following.write(part)
+            raise
+        moved = (local.moved, local.migration) if old is None else following.away(old)
+        return Done(effort, *moved, local.affected), part
+
+    def _so_far(self, update: Update) -> tuple[Array, Array]:
+        """Blocks before the batch, and those that refinement around its edits has come to."""
+        return self.following.before(update), self.edited.space.copy(self.following.part)
+
+    def _put_in_place(self, wrong: Array) -> int:
+        """Move vertices to the blocks that they are fixed to; how many arcs or pins they have."""
+        following, csr, count = self.following, self.edited.csr, len(wrong)
+        placed = self.edited.space.copy(following.part)
+        placed[wrong] = following.fixed_of_living()[wrong]
+        following.restart(placed)
+        return int((csr.end[:count] - csr.begin[:count])[wrong].sum())
+
+    def _refined(self, effort: str, may_change: bool,
+                 progress: Progress | None) -> tuple[Array, str]:
+        """Blocks of all ids refined on all levels, or only within their bounds; what was done."""
         following = self.following
-        graph, living = made(self.edited), following.living()
-        call = call_now(self.call, graph, living.fixed, self.wishes, progress)
-        if is_local:
+        living = following.living()
+        call = call_now(self.call, made(self.edited), living.fixed, self.wishes, progress)
+        if effort in ("none", "local"):
             found = within_bounds(call, living)
         else:
-            found, effort = all_levels(call, living, self.wishes.price, effort, wanted == "auto")
-        found = following.of_all(found)
-        old, part = following.before(update), self.edited.space.copy(following.part)
-        try:
-            following.restart(found)
-        except BaseException:
-            following.write(part)
-            raise
-        self.ledger = (self.ledger._replace(hopeless=not self.feasible) if is_local
-                       else self._settled(0))
-        return Done(effort, *following.away(old), local.affected), part
+            found, effort = all_levels(call, living, self.wishes.price, effort, may_change)
+        return following.of_all(found), effort
 
     def _effort(self) -> str:
         edited = self.edited
@@ -254,9 +333,14 @@ class Rounds:
         for step in reversed(steps):
             self._return(step, by_edits)
         undone = self.edited.undo(mark.edits)
+        fixed = next((step.fixed for step in steps if step.fixed is not None), None)
+        if fixed is not None:
+            self._have_fixed(fixed)
         if steps:
             self.following.recount(steps[0].before, undone if by_edits else None)
             self.ledger = steps[0].ledger
+        if fixed is not None:
+            self.following.refit()
         del self.log[at:]
         for other in list(self.marks):
             if other.position > mark.position:

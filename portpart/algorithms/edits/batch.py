@@ -89,6 +89,15 @@ class Call(NamedTuple):
         return space_of(self.first)
 
 
+class Fixing(NamedTuple):
+    """Vertices and the blocks that a call fixes them to, on the host; as `Call` has the others."""
+
+    ids: np.ndarray
+    blocks: np.ndarray
+    time: int
+    number: int
+
+
 def times_of(calls: Iterable[Call]) -> list[np.ndarray]:
     """When the entries of calls are made."""
     return [np.arange(call.time, call.time + len(call.first), dtype=np.int32) for call in calls]
@@ -110,6 +119,7 @@ class Batch:
         Those about pairs, of which there are `num_pairs`.
     deaths, weighings : dict of lists of Call
         Those about ids, by their kind.
+    fixings : list of Fixing
     names : BatchNames
     """
 
@@ -120,6 +130,7 @@ class Batch:
         self.of_pairs: list[Call] = []
         self.deaths: dict[Living, list[Call]] = {}
         self.weighings: dict[Living, list[Call]] = {}
+        self.fixings: list[Fixing] = []
         self.names = BatchNames(self.deaths)
         self.length = self.num_pairs = self.num_calls = 0
         self.given_weight = 0
@@ -157,6 +168,34 @@ class Batch:
     def set_vertex_weights(self, ids: Any, weights: Any) -> None:
         """Give vertices new weights: one for all, or one each."""
         self._weigh(self.owner.vertices, ids, weights, "set_vertex_weights")
+
+    def set_fixed(self, ids: Any, blocks: Any) -> None:
+        """Fix vertices to blocks, where they stay, or release them.
+
+        A vertex that is in another block is moved when the batch is applied.
+
+        Parameters
+        ----------
+        ids : int, array of integers, or names
+        blocks : int or array of integers
+            One block for all, or that of each; -1 releases a vertex.
+        """
+        name, k = "set_fixed", self.owner.num_blocks
+        if k == 0:
+            raise InputError(f"{name}: there are no blocks here; batches of sessions have some")
+        self._refuse_late(name)
+        first = host_array(self._checked_ids(ids, self.owner.vertices, name))
+        given = host_array(integers(blocks, f"{name}: blocks"))
+        if len(given) not in (1, len(first)):
+            raise InputError(f"{name}: {len(given)} blocks for {len(first)} ids")
+        wrong = (given < -1) | (given >= k)
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise InputError(f"{name}: blocks[{at}] is {given[at]}; blocks must lie in "
+                             f"0 ... {k - 1}, or be -1, which releases a vertex")
+        self.num_calls += 1
+        self.fixings.append(Fixing(first, _repeated(given, len(first)), self.length,
+                                   self.num_calls))
 
     def _insert(self, living: Living, weights: Any, count: int | None, name: str,
                 names: Any = None) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -151,16 +152,16 @@ class BatchNames:
         held = {name: id for name in new.names if (id := mine.get(name, known.get(name))) >= 0}
         if not held:
             return
-        gone = self._deleted(living, new.time)
+        gone = deleted_ids(self._deletions.get(living, []), new.time)
         for (name, id), alive in zip(held.items(), living.are_alive(list(held.values()))):
             if id not in gone and (name in mine or alive):
                 raise InputError(f"{new.where}: a {SINGULAR[living.name]} is called {shown(name)} "
                                  f"already, id {id}; delete it before, or take another name")
 
-    def _deleted(self, living: Living, time: int) -> set[int]:
-        """The ids that are deleted by entries before a time."""
-        return {id for call in self._deletions.get(living, []) if call.time < time
-                for id in host_array(call.first).tolist()}
+
+def deleted_ids(deletions: Sequence[Deletion], time: int) -> set[int]:
+    """The ids that are deleted by entries of a batch before a time."""
+    return {id for call in deletions if call.time < time for id in host_array(call.first).tolist()}
 
 
 def called(living: Living | None, id: int) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from portpart.algorithms.edits.apply import Applying, take_back
 from portpart.algorithms.edits.batch import Batch, GraphBatch
 from portpart.algorithms.edits.edited import Edited
+from portpart.algorithms.edits.fixings import refuse_dead_fixings
 from portpart.algorithms.edits.living import Living
 from portpart.algorithms.edits.operations import Side
 from portpart.algorithms.edits.update import Update
@@ -72,6 +73,7 @@ class Editable(Edited):
         if batch.applied:
             raise InputError("the batch has been applied already")
         batch.names.refuse_taken()
+        refuse_dead_fixings(batch)
         return Applying(self, batch)
 
     def end(self, applying: Applying) -> Update:

@@ -23,6 +23,8 @@ class Edited:
         The stores, and what their rows are.
     numbering : object
         Another one after ids have been given anew.
+    num_blocks : int
+        Of the partition that follows the edits; 0 if there is none.
     """
 
     sides: list[Side]
@@ -32,6 +34,7 @@ class Edited:
         self.space, self.living, self.vertices = space, living, living[0]
         self.num_pairs, self.pair_weight = num_pairs, pair_weight
         self.numbering = object()
+        self.num_blocks = 0
 
     def reserve_ids(self) -> None:
         """Have rows for all ids that have been given out."""

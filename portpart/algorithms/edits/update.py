@@ -58,3 +58,8 @@ class Update:
     missing: int = 0
     totals: Totals = NO_CHANGE
     named: Sequence[tuple[Names, Named]] = ()
+
+    @property
+    def num_changes(self) -> int:
+        """How many arcs or pins have changed."""
+        return self.changes[0].length_of("keys") if self.changes else 0

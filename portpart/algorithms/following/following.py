@@ -221,6 +221,31 @@ class Following:
         refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
                               self.homes)
 
+    def fix(self, fixed: Array | None) -> None:
+        """Have other vertices that must not move; `refit` is next."""
+        self.fixed = self._with_room(fixed, NONE)
+
+    def refit(self) -> None:
+        """Learn the limits of blocks again, which are others though their sum is the same."""
+        self.refiner.set_balance(self.balance_of(self.total))
+
+    def fixed_of_living(self) -> Array:
+        """The block that each id is fixed to, -1 for those that are free or not alive."""
+        space, part = self.graph.space, self.part_of_living()
+        if self.fixed is None:
+            return space.full(len(part), NONE, np.int32)
+        fixed = space.copy(self.fixed[: len(part)])
+        fixed[part == NONE] = NONE
+        return fixed
+
+    def misplaced(self) -> Array | None:
+        """Which living vertices are not in the blocks that they are fixed to; None if none is."""
+        if self.fixed is None:
+            return None
+        fixed = self.fixed_of_living()
+        wrong = (fixed != NONE) & (fixed != self.part)
+        return wrong if bool(wrong.any()) else None
+
     def living(self) -> Living:
         """What is known of the living vertices, in the order of their ids."""
         ids = self.graph.vertices.alive()
