@@ -27,7 +27,9 @@ SIGNATURE = {
     "graph": inspect.Parameter.empty, "k": inspect.Parameter.empty, "imbalance": 0.03,
     "objective": None, "preset": "default", "algorithm": None, "device": "auto", "threads": None,
     "seed": 0, "target": None, "fixed": None, "min_block_weight": None, "migration": 0.05,
-    "vertex_sizes": None, "escalate": "auto", "progress": None,
+    "vertex_sizes": None, "escalate": "auto", "progress": None, "initial": None,
+    "vertex_weights": None, "edge_weights": None, "net_weights": None, "symmetrize": False,
+    "weights": None, "weight_scale": None,
 }
 
 
