@@ -125,7 +125,7 @@ def test_more_than_a_block_may_weigh_is_fixed_as_asked() -> None:
     assert update.block_weights[2] == 100
     assert (session.part[heavy] == 2).all()
     with pytest.warns(UserWarning, match="fixed to block 2 weigh 100"):
-        fresh = portpart.partition(GRID, 3, imbalance="10%", fixed={v: 2 for v in heavy.tolist()})
+        fresh = portpart.partition(GRID, 3, imbalance="10%", fixed=dict.fromkeys(heavy.tolist(), 2))
     assert fresh.block_weights[2] == 100
     assert applied(session, (heavy, -1)).feasible
 
