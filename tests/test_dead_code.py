@@ -118,6 +118,8 @@ def ours(node: ast.ClassDef, tree: ast.Module) -> bool:
 def members() -> Iterator[tuple[str, str]]:
     """Yield class and name of what objects have, but for what users or libraries ask for."""
     public = set().union(*(exported(TREES[module]) for module in PUBLIC))
+    public |= {ast.unparse(base) for tree in TREES.values() for node in ast.walk(tree)
+               if isinstance(node, ast.ClassDef) and node.name in public for base in node.bases}
     for module, tree in TREES.items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.ClassDef):
