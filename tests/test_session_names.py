@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import networkx
@@ -309,3 +310,48 @@ def test_the_blocks_of_a_session_are_read_only() -> None:
     part = portpart.Session(generators.grid_2d(4), 2).part
     with pytest.raises(ValueError, match="read-only"):
         part[3] = 1
+
+
+def test_files_keep_names(tmp_path: Path) -> None:
+    """The loaded session goes on as the one that was saved: a name that is gone is still known."""
+    session = design()
+    applied(session, lambda batch: (
+        batch.delete_vertices(["a", "b"]), batch.insert_vertices(names=["a"]),
+        batch.insert_vertices(), batch.insert_nets([0, 1], ["a"], names=["\udc80 n"])))
+    session.save(tmp_path / "session.npz")
+    loaded = portpart.Session.load(tmp_path / "session.npz")
+    for each in (session, loaded):
+        assert each.labels == [None, None, "c", "d", "a", None]
+        assert each.graph().net_names == ["n1", "n2", "n3", "\udc80 n"]
+        update = applied(each, lambda batch: batch.delete_vertices("b", missing="ignore"))
+        assert update.missing == 1
+        with pytest.raises(InputError, match="'a' already, id 4"):
+            each.batch().insert_vertices(names=["a"])
+        applied(each, lambda batch: batch.insert_vertices(names=["b"]))
+        assert each.ids_of(["a", "b"]).tolist() == [4, 6]
+
+
+def test_names_that_are_tuples_and_numbers_are_kept_in_files(tmp_path: Path) -> None:
+    graph = networkx.Graph([((0, "x"), 7), (7, 1.5), (1.5, (0, ("y", 2)))])
+    session = portpart.Session(graph, 2)
+    session.save(tmp_path / "session.npz")
+    assert portpart.Session.load(tmp_path / "session.npz").labels == list(graph)
+
+
+def test_a_name_that_no_file_can_hold_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    session = portpart.Session(networkx.Graph([(frozenset({1}), "b")]), 1)
+    with pytest.raises(InputError, match=r"there is a name frozenset\(\{1\}\)"):
+        session.save(tmp_path / "session.npz")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("names", ['["a", "b"]', '{"a": 1}', "[1, 2", "[" * 100_000, "\xff",
+                                   '["a", "b", "c", {}]', '["a", "b", "c", "d", "e"]'])
+def test_a_file_with_other_names_is_refused(names: str, tmp_path: Path) -> None:
+    path = tmp_path / "session.npz"
+    design().save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    np.savez(path, **{**arrays, "vertices_names": np.frombuffer(names.encode("latin1"), np.uint8)})
+    with pytest.raises(portpart.GraphFormatError, match="vertices_names hold"):
+        portpart.Session.load(path)

@@ -19,6 +19,7 @@ from portpart.algorithms.partitioners import entry_of
 from portpart.api.bounds import FREE, block_array
 from portpart.api.call import Call, call_of
 from portpart.api.saved_config import config_of, description_of
+from portpart.api.saved_names import NAMED_ARRAYS, arrays_of_names, read_names
 from portpart.api.session_effort import Ledger
 from portpart.api.session_levels import Wishes, check_sums
 from portpart.api.session_rounds import Rounds
@@ -37,7 +38,7 @@ FACTS = "session"
 """The array that holds all that is no array, as JSON."""
 
 OF_IDS = "part", "sizes", "fixed"
-KNOWN = {FACTS, *OF_IDS, "fixed_weight", *ARRAYS}
+KNOWN = {FACTS, *OF_IDS, "fixed_weight", *ARRAYS, *NAMED_ARRAYS}
 
 ASKED = "objective", "algorithm", "preset", "seed"
 
@@ -56,12 +57,12 @@ def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None
     Raises
     ------
     InputError
-        If there is a configuration that a file cannot hold; nothing is written then.
+        If there is a configuration or a name that a file cannot hold; nothing is written then.
     """
     following, host = rounds.following, rounds.edited.space.to_host
     facts = json.dumps(_facts_of(rounds, asked), default=_plain).encode()
     arrays = {FACTS: np.frombuffer(facts, np.uint8), "fixed_weight": rounds.fixed_weight,
-              **arrays_of(rounds.edited)}
+              **arrays_of(rounds.edited), **arrays_of_names(rounds.edited)}
     count = rounds.edited.vertices.count
     for name, array in zip(OF_IDS, (following.part, following.sizes, following.fixed)):
         if array is not None:
@@ -121,6 +122,7 @@ def _session(arrays: Saved, space: ExecutionSpace) -> tuple[Rounds, dict[str, An
     living = living_of(arrays, space)
     call = first_call(living, k, wishes=wishes, **asked)
     edited = edited_of(living, arrays, entry_of(call.config).growth)
+    read_names(edited, arrays)
     part, sizes, fixed = _of_ids(arrays, edited.vertices.count, k)
     if fixed is None and fixed_weight.any():
         raise InputError("fixed_weight is above 0, but fixed is missing")

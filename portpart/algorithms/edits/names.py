@@ -57,6 +57,14 @@ class Names:
         later = range(len(self._given), count)
         return [*self._given[:count], *map(self._later.get, later)]
 
+    def current(self, count: int) -> Sequence[Any]:
+        """Return the names of the first ids, None for those whose name another id has now."""
+        names = self.all(count)
+        if not self._later:
+            return names
+        table = self._table()
+        return [name if table.get(name) == id else None for id, name in enumerate(names)]
+
     def listed(self, ids: np.ndarray, count: int) -> Sequence[Any]:
         """Return the names of some of the first ids."""
         names = self.all(count)
