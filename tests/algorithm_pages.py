@@ -33,7 +33,7 @@ STARTS = FOLDER / "starts.md"
 GROWING = {each.name: each.meaning for each in parameters_of(GrowingOptions(), {})}
 """Parameters that stand on the page of starts."""
 
-NONE_OF_ITS_OWN = "It has none of its own."
+NONE_OF_ITS_OWN = "It has no others."
 
 SECTIONS = ("When to choose it", "How it works", "Parameters", "Presets",
             "Where it differs from its sources", "Measured", "Memory", "Limitations")

@@ -51,20 +51,20 @@ class GpmetisConfig:
     """
 
     handoff_vertices: int = option(
-        16384, "The first graph of at most this many vertices is handed over to the CPU, unless "
-        "coarsening ends there anyway.", min=0)
+        16384, "The first graph with at most this number of vertices is moved to the CPU, unless "
+        "coarsening ends there.", min=0)
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=80, min_coarsest=2048, max_coarsest=16384),
         "Where coarsening ends.")
     matching: MatchingOptions = option(MatchingOptions(), "Merging by pairs.")
     contraction: str = option(
         "auto", 'How coarse rows are made: by a hash table, or sorted and merged; "auto": the '
-        "latter while the mean degree is at most 4 and the highest at most 128.",
+        "latter while the mean degree is at most 4 and the highest is at most 128.",
         choices=CONTRACTIONS)
     initial: InitialOptions = option(
         InitialOptions(method="auto"), "Partitions of the coarsest graph.")
     refinement: TwoDirectionOptions = option(TwoDirectionOptions(), "Refinement of a level.")
-    search: SearchOptions = option(SearchOptions(), "Cycles; there is one run.")
+    search: SearchOptions = option(SearchOptions(), "Cycles; runs must be 1.")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -51,31 +51,33 @@ class MultisectionConfig:
     """
 
     preset: Any = option(
-        "default", "How each level is partitioned: the name of a preset of the partitioner "
-        '"portpart", or a PortpartConfig, whose coarsest graphs are always bisected by growing; '
-        "or what the `partitioner` takes, if there is one.")
+        "default", 'How each level is partitioned: a preset of "portpart" or a PortpartConfig, '
+        "whose coarsest graphs are always bisected by growing; with a `partitioner`, its preset or "
+        "configuration.")
     min_coarsest: int = option(
-        2048, "Coarsening for a level ends at no fewer vertices for each block that is divided, if "
-        "that is not above 65,536, and there is no partitioner.", min=0)
+        2048, "Without a partitioner: minimum number of vertices per divided block at which the "
+        "coarsening for a level ends, at most 65,536 in total.", min=0)
     starts: int | None = option(
-        None, "Partitions of each coarsest graph; each is refined there, and the best one is used. "
-        " By default as the preset says.", min=1)
+        None, "Number of partitions of each coarsest graph; each is refined there, and the best is "
+        "used. Default: that of the preset.", min=1)
     runs: tuple[int, ...] | None = option(
-        None, "Partitions of each level that are combined, from the outermost on, which makes most "
-        "of the cost; levels further in take the last number.  By default as the preset says, and "
-        "always with a partitioner.", min=1)
+        None, "Number of partitions that are combined on each level, outermost level first, which "
+        "causes most of the cost; inner levels use the last number. Default, and always with a "
+        "partitioner: that of the preset.", min=1)
     rooms: tuple[float, ...] = option(
-        (0.5,), "A mapping is made for each, and they are combined on the cost itself.  A level "
-        "gets such a share of the room for weight that the paper leaves to levels further in.",
+        (0.5,), "One mapping for each value; they are combined on the mapping cost. The value is "
+        "the share of the slack that a level uses; the paper leaves all of it to the inner levels.",
         min=0, max=1)
     cycles: int = option(
-        0, "Times that the result is coarsened inside its blocks and refined on the cost itself.",
+        0, "Number of times that the result is coarsened inside its blocks and refined on the "
+        "mapping cost.",
         min=0)
     swaps: bool = option(
-        True, "Whether blocks swap places at the end where that lowers the cost.")
+        True, "Whether blocks swap places at the end if that lowers the cost.")
     partitioner: str | None = option(
-        None, "An algorithm of `portpart.partition` that divides each block as a graph of its own, "
-        "as in the paper; without, all blocks of a level are divided at once, and refined on J.")
+        None, "An algorithm of `portpart.partition` that partitions each block as a separate "
+        "graph, as in the paper; None: all blocks of a level are partitioned at once and refined "
+        "on J.")
 
     def __post_init__(self) -> None:
         check_options(self)

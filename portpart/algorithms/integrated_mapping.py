@@ -53,7 +53,7 @@ class IntegratedConfig:
                           dense_per_block=8, max_kept=0.9), "Where coarsening ends.")
     clustering: ClusteringOptions | None = option(
         ClusteringOptions(),
-        "Merging by clusters; without, by pairs of high rating as in the paper.")
+        "Merging by clusters; None: by pairs of high rating, as in the paper.")
     initial: GrowingOptions = option(
         GrowingOptions(refined=1, candidates=4, max_candidates=16),
         "Mappings of the coarsest graph, by bisections along the hierarchy.")
@@ -65,9 +65,10 @@ class IntegratedConfig:
             finest=RefinementOptions(tolerance=0.9995, stall_limit=16),
             finest_once=RefinementOptions(tolerance=0.9995, stall_limit=64)),
         "Passes over the levels.")
-    search: SearchOptions = option(SearchOptions(), "A search by several walks.")
+    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
+        "levels.")
     swaps: bool = option(
-        True, "Whether blocks swap places at the end where that lowers the cost.")
+        True, "Whether blocks swap places at the end if that lowers the cost.")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -29,7 +29,7 @@ from portpart.primitives.histogram import histogram
 @described
 @dataclass(frozen=True)
 class PartitionedConfig:
-    """Parameters of the mappers that partition at once.
+    """Parameters of the mappers that begin with a partition.
 
     Examples
     --------
@@ -41,10 +41,10 @@ class PartitionedConfig:
     """
 
     partitioner: str = option("portpart", "An algorithm of `portpart.partition`.")
-    preset: Any = option("default", "Its preset, by name, or a configuration.")
+    preset: Any = option("default", "Its preset or configuration.")
     swaps: bool | None = option(
-        None, "Whether blocks swap places at the end where that lowers the cost.  By default with "
-        '"two-phase", and not with "identity".')
+        None, "Whether blocks swap places at the end if that lowers the cost. Default: True for "
+        '"two-phase", False for "identity".')
 
     def __post_init__(self) -> None:
         lookup(self.partitioner, self.preset)
@@ -131,19 +131,19 @@ PAPER = ("P. Samoldekin, C. Schulz, H. Woydt: GPU-Accelerated Algorithms for Pro
 MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
     Mapper(
         "hm", "Hierarchical multisection",
-        "The machine's hierarchy is followed from outside, all blocks of a level at once; as "
-        "published, each by Jet.",
+        "Multisection along the machine's hierarchy, outermost level first, all blocks of a level "
+        "at once; as published, block by block with Jet.",
         PAPER + ", section 4.1", hm.PRESETS, map=hm.by_multisection, needs_hierarchy=True,
     ),
     Mapper(
         "hm-ultra", "Hierarchical multisection, with more effort",
-        "Multisection with more effort on each level than the preset strong; as published, by Jet "
-        "with 17 temperatures.",
+        "Multisection with more effort on each level than the preset strong; as published, with "
+        "Jet and 17 temperatures.",
         PAPER + ", section 4.1", hm.ULTRA, map=hm.by_multisection, needs_hierarchy=True,
     ),
     Mapper(
         "im", "Integrated mapping",
-        "The multilevel method with the communication cost in place of the cut.",
+        "The multilevel method with the communication cost as objective.",
         PAPER + ", section 4.2", im.PRESETS,
         {"refinement.coarse.tolerance": "phi", "refinement.finest.tolerance": "phi",
          "refinement.finest_once.tolerance": "phi"},
@@ -151,14 +151,14 @@ MAPPERS: dict[str, Mapper] = {mapper.name: mapper for mapper in (
     ),
     Mapper(
         "two-phase", "Partition and swaps",
-        "A partition whose blocks get places by multisection, and then swap them.",
+        "A partition whose blocks are placed by multisection and then swap places.",
         "C. Heider (1972); B. Brandfass, T. Alrutz, T. Gerhold (2013)",
         {"default": PartitionedConfig(), "jet": PartitionedConfig(partitioner="jet")},
         map=by_partition, places=places_of_blocks,
     ),
     Mapper(
         "identity", "Partition alone",
-        "A partition, each block on the element of its number.",
+        "A partition with block b on element b.",
         "The baseline",
         {"default": PartitionedConfig(), "jet": PartitionedConfig(partitioner="jet")},
         map=by_partition, places=places_of_blocks, swaps=False,

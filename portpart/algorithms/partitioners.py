@@ -56,7 +56,7 @@ def _portpart() -> Algorithm:
 
     return Algorithm(
         "portpart", "portpart",
-        "Clusters, starts grown on the device, Jet refinement, and search by combining partitions.",
+        "Clusters, grown initial partitions, Jet refinement, and a search that combines partitions.",
         "The library's own, after Meyerhenke, Sanders, Schulz (2016), Gilbert et al. (2024), "
         "Sanders, Schulz (2012) and Walshaw (2004)",
         portpart.PRESETS,
@@ -72,7 +72,7 @@ def _jet() -> Algorithm:
 
     return Algorithm(
         "jet", "Jet",
-        "Two-hop matching, METIS on the coarsest graph, and refinement that takes detours.",
+        "Two-hop matching, METIS on the coarsest graph, and refinement with temporary losses.",
         "M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam: Jet: Multilevel Graph "
         "Partitioning on Graphics Processing Units, SIAM J. Sci. Comput. 46 (2024), B700-B724",
         jet.PRESETS,
@@ -87,7 +87,7 @@ def _gkway() -> Algorithm:
 
     return Algorithm(
         "gkway", "G-kway",
-        "Union-find groups, and independent sets of moves that all gain; made for circuits.",
+        "Union-find groups and independent sets of moves, each with positive gain; for circuits.",
         "W. L. Lee, D.-L. Lin, T.-W. Huang, S. Jiang, T.-Y. Ho, Y. Lin, B. Yu: G-kway: Multilevel "
         "GPU-Accelerated k-way Graph Partitioner, DAC 2024; W. L. Lee: dissertation, University "
         "of Wisconsin-Madison (2025), chapter 1",
@@ -104,7 +104,7 @@ def _igkway() -> Algorithm:
 
     return Algorithm(
         "igkway", "iG-kway",
-        "G-kway with groups that are broken up, and a pseudo block for vertices around edits.",
+        "G-kway with bounded groups, and a pseudo block for vertices around edits.",
         "W. L. Lee: iG-kway: Incremental k-way Graph Partitioning on GPU, DAC 2025, with others; "
         "dissertation, University of Wisconsin-Madison (2025), chapter 3",
         igkway.PRESETS,
@@ -130,7 +130,7 @@ def _portpart_of_nets() -> Algorithm:
 
     return Algorithm(
         "portpart", "portpart for hypergraphs",
-        "Communities, clusters, starts that are grown, and Jet refinement on nets.",
+        "Communities, clusters, grown initial partitions, and Jet refinement on nets.",
         "The library's own, after Heuer, Schlag (2017), Gottesbueren et al. (2024) and Krause, "
         "Gottesbueren, Maas (2025)",
         portpart_nets.PRESETS,
@@ -145,7 +145,7 @@ def _hyperg_of_nets() -> Algorithm:
 
     return Algorithm(
         "hyperg", "HyperG",
-        "Balanced groups, and sequences of moves of which the best part is made; for circuits.",
+        "Balanced groups, and sequences of moves with the best balanced prefix; for circuits.",
         "W. L. Lee, D.-L. Lin, C.-H. Chiu, U. Schlichtmann, T.-W. Huang: HyperG: Multilevel "
         "GPU-Accelerated k-way Hypergraph Partitioner, ASP-DAC 2025; W. L. Lee: dissertation, "
         "University of Wisconsin-Madison (2025), chapter 2",

@@ -52,7 +52,8 @@ class PortpartConfig:
             finest=RefinementOptions(tolerance=0.9997, stall_limit=20),
             finest_once=RefinementOptions(tolerance=0.9995, stall_limit=16)),
         "Passes over the levels.")
-    search: SearchOptions = option(SearchOptions(), "A search by several walks.")
+    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
+        "levels.")
 
     def __post_init__(self) -> None:
         check_options(self)

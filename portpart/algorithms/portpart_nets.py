@@ -53,8 +53,8 @@ class HypergraphConfig:
     clustering: ClusteringOptions = option(
         ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
     communities: CommunityOptions | None = option(
-        CommunityOptions(), "Communities, which clusters stay within; None: clusters need not.")
-    nets: NetOptions = option(NetOptions(), "Nets that take part.")
+        CommunityOptions(), "Communities, which clusters stay within; None: no communities.")
+    nets: NetOptions = option(NetOptions(), "Nets that are used.")
     initial: InitialOptions = option(
         InitialOptions(method="auto", start_blocks=512, growing=GROWING_ON_NETS),
         "Partitions of the coarsest hypergraph.")
@@ -65,9 +65,10 @@ class HypergraphConfig:
                                                  until_balanced=True)),
         "Passes over the levels.")
     order: str = option(
-        "id", "In what order nets think of the moves of their pins as made: of vertices, or the "
-        "largest gain first.", choices=ORDERS)
-    search: SearchOptions = option(SearchOptions(), "A search by several walks.")
+        "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
+        'largest "gain" first.', choices=ORDERS)
+    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
+        "levels.")
 
     def __post_init__(self) -> None:
         check_options(self)

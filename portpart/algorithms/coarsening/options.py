@@ -19,22 +19,21 @@ class CoarseningOptions:
     """Where coarsening ends."""
 
     coarsest_per_block: int = option(
-        32, "Coarsening ends at a graph of this many vertices for each block.", min=0)
-    min_coarsest: int = option(512, "But not below this many vertices.", min=0)
+        32, "Coarsening ends at a graph with this number of vertices per block.", min=0)
+    min_coarsest: int = option(512, "Minimum number of vertices at which coarsening ends.", min=0)
     max_coarsest: int = option(
-        8192, "And not above this many, or two for each block if that is more.", min=0)
+        8192, "Maximum number of vertices at which coarsening ends; at least two per block.", min=0)
     dense_per_block: int | None = option(
-        None, "While a graph is dense it is coarsened further, to this many vertices for each "
-        "block.", min=0)
+        None, "A dense graph is coarsened further, to this number of vertices per block.", min=0)
     max_kept: float = option(
-        0.98, "Coarsening ends when a level keeps more than this share of the vertices.",
+        0.98, "Coarsening ends if a level keeps more than this share of the vertices.",
         above=0, below=1)  # at 1 coarsening would go on for ever
     drop_below: float = option(
-        0.25, "A graph of less than this share of the vertices at which coarsening ends is dropped "
-        "again, and the one before is the coarsest.", min=0, max=1)
+        0.25, "A graph with less than this share of the vertices at which coarsening ends is "
+        "discarded; the previous graph is the coarsest.", min=0, max=1)
     skip_above: float = option(
-        1.0, "A graph with more than this share of the arcs or pins of the finer one is no level, "
-        "unless it is the coarsest: to refine it would take as long as the finer one.",
+        1.0, "A graph with more than this share of the arcs or pins of the finer one is not used "
+        "as a level, unless it is the coarsest: refining it would take as long.",
         above=0, max=1)
 
     def __post_init__(self) -> None:
@@ -58,19 +57,21 @@ class ClusteringOptions:
     """Merging by clusters."""
 
     growth: float = option(
-        8, "A cluster weighs at most this many times the mean vertex of its level.",
+        8, "Maximum weight of a cluster, in mean vertices of its level.",
         above=1, below=float("inf"))
     skewed_growth: float = option(
-        32, "The same on graphs whose highest degree is far above the mean.",
+        32, "The same for graphs whose highest degree is above 32 times the mean.",
         above=1, below=float("inf"))
     max_coarse_weight: float = option(
-        8, "And at most this many times the mean vertex of a graph at which coarsening may end.",
+        8, "Maximum weight of a cluster, in mean vertices of a graph at which coarsening may end.",
         above=1, below=float("inf"))
-    join_rounds: int = option(3, "Rounds in which single vertices join clusters.", min=1)
+    join_rounds: int = option(3, "Number of rounds in which single vertices join clusters.", min=1)
     improve_rounds: int = option(
-        0, "Rounds after those in which half of the members, in turn, may move as well.", min=0)
+        0, "Number of further rounds in which half of the members, alternating, may also "
+        "move.", min=0)
     max_left: float = option(
-        0.25, "If more than this share of the vertices is single after that, they are grouped.",
+        0.25, "If more than this share of the vertices is still single, two-hop clustering groups "
+        "them.",
         min=0)
 
     def __post_init__(self) -> None:
@@ -83,11 +84,11 @@ class NetOptions:
     """Which nets of a hypergraph take part."""
 
     max_rated: int = option(
-        200, "Nets of more pins do not count where vertices look for clusters.", min=1)
+        200, "Nets with more pins do not count in the ratings of clusters.", min=1)
     max_size: int = option(
-        50_000, "Nets of more pins, and of more than a share of the vertices, take no part in "
+        50_000, "Nets with more pins, and more than max_share of the vertices, are ignored by "
         "coarsening and refinement.", min=2)
-    max_share: float = option(0.01, "That share.", min=0, max=1)
+    max_share: float = option(0.01, "Share of the vertices, see max_size.", min=0, max=1)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -102,13 +103,16 @@ class NetOptions:
 class CommunityOptions:
     """Communities of a hypergraph, which its clusters stay within."""
 
-    max_levels: int = option(6, "Levels of communities.", min=1)
+    max_levels: int = option(6, "Maximum number of levels of communities.", min=1)
     max_kept: float = option(
-        0.9, "The last is one that keeps more than this share of the vertices.", above=0, max=1)
-    join_rounds: int = option(3, "Rounds in which single vertices join communities.", min=1)
+        0.9, "The last level is one that keeps more than this share of the "
+        "vertices.", above=0, max=1)
+    join_rounds: int = option(3, "Number of rounds in which single vertices join "
+        "communities.", min=1)
     improve_rounds: int = option(
-        2, "Rounds after those in which half of the members, in turn, may move as well.", min=0)
-    max_net_size: int = option(1000, "Nets of more pins do not count.", min=2)
+        2, "Number of further rounds in which half of the members, alternating, may also "
+        "move.", min=0)
+    max_net_size: int = option(1000, "Nets with more pins do not count.", min=2)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -120,18 +124,20 @@ class MatchingOptions:
     """Merging by pairs."""
 
     two_hop: bool = option(
-        True, "Whether vertices at distance two are matched too while many are single.")
+        True, "Whether vertices at distance two are also matched while more than 25 % are single.")
     max_matchmaker_degree: int = option(
-        1000, "Vertices of higher degree make no relatives.", min=0)
+        1000, "Vertices of higher degree match no relatives (vertices with a common "
+        "neighbour).", min=0)
     max_share: float | None = option(
-        0.25, "A pair weighs at most this share of what a block may weigh, if there is a limit.",
+        0.25, "Maximum weight of a pair, as a share of the limit of a block; None: no maximum.",
         above=0, max=1)
     rounds: int | None = option(
-        None, "Rounds of matching on a level, at most; None: until no edge is left free.",
+        None, "Maximum number of rounds of matching on a level; None: until no edge joins two free "
+        "vertices.",
         min=1, max=32)
     mutual: bool = option(
-        True, "Whether both of a pair have to wish for each other; else one of them is enough, as "
-        "in Jet's released code, and vertices differ less in weight.")
+        True, "Whether both vertices of a pair must propose each other; otherwise one proposal is "
+        "enough, as in Jet's released code, and vertex weights differ less.")
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -142,12 +148,13 @@ class MatchingOptions:
 class NetGroupingOptions:
     """Merging by balanced groups."""
 
-    group_size: int = option(4, "Most vertices that become one.", min=2)
+    group_size: int = option(4, "Maximum number of vertices in a group.", min=2)
     max_rated: int = option(
-        1000, "Nets of more pins do not count where vertices select others.", min=1)
+        1000, "Nets with more pins do not count when vertices select others.", min=1)
     max_coarse_weight: float | None = option(
-        8, "A vertex and the one that it selects weigh at most this many times the mean vertex of "
-        "a hypergraph at which coarsening may end, and a quarter of a block; None: the latter.",
+        8, "Maximum weight of a vertex and the vertex that it selects, in mean vertices of a "
+        "hypergraph at which coarsening may end, and at most a quarter of a block; None: the "
+        "latter only.",
         above=1, below=float("inf"))
 
     def __post_init__(self) -> None:
@@ -160,20 +167,21 @@ class GroupingOptions:
     """Merging by union-find groups."""
 
     group_size: int | None = option(
-        6, "Most vertices that become one; None: all that are linked, whatever they weigh.", min=2)
+        6, "Maximum number of vertices in a group; None: all linked vertices, of any "
+        "weight.", min=2)
     broken_up: bool = option(
-        False, "Whether all that are linked meet first, round by round, and the vertices of each "
-        "group_size places in the order of their rounds become one; else links are cut first.")
+        False, "Whether all linked vertices are joined first, round by round, and then split into "
+        "groups of group_size in the order of their rounds; otherwise links are cut first.")
     ties: str = option(
-        "hash", 'Whom a vertex selects of neighbours of one score: by a seeded hash or, where '
-        'links are not cut, the "first", of the smallest id.', choices=("hash", "first"))
+        "hash", 'Selection among neighbours of equal score: by a seeded "hash", or the "first" '
+        "one, with the smallest id, if links are not cut.", choices=("hash", "first"))
     score_factor: int | None = option(
-        None, "The score of an edge is this many times its weight less the degree of its other "
-        "end.  By default one more than the highest degree of each level.",
+        None, "The score of an edge is this factor times its weight, minus the degree of its other "
+        "end. Default: the highest degree of the level plus 1.",
         min=1, max=MAX_SCORE)
     max_coarse_weight: float | None = option(
-        4, "A group weighs at most this many times the mean vertex of a graph at which coarsening "
-        "may end, and a quarter of a block; None: any weight.", above=1, below=float("inf"))
+        4, "Maximum weight of a group, in mean vertices of a graph at which coarsening may end, "
+        "and at most a quarter of a block; None: any weight.", above=1, below=float("inf"))
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -18,60 +18,61 @@ class GrowingOptions:
     """Partitions that are grown on a hierarchy below the coarsest graph."""
 
     refined: int = option(
-        2, "This many of the best candidates are refined on the coarsest graph, and the best one "
-        "is used.", min=1)
+        2, "Number of best candidates that are refined on the coarsest graph; the best result is "
+        "used.", min=1)
     refined_for_many: int | None = option(
-        None, "The same where there are more than 32 blocks, if that differs: the more, the less "
-        "the best differ.", min=1)
+        None, "The same for more than 32 blocks, if different: the best candidates then differ "
+        "less.", min=1)
     hierarchies: int = option(
-        1, "They grow on so many hierarchies, each with its share of the candidates: what is one "
-        "vertex in a hierarchy's coarsest graph is on one side in all of its candidates.", min=1)
+        1, "Number of hierarchies, each with its share of the candidates: vertices merged by a "
+        "hierarchy are on one side in all of its candidates.", min=1)
     max_blocks: int = option(
-        512, "And on no more than have this many blocks together, but for one: the more blocks, "
-        "the less they differ.", min=0)
+        512, "Maximum number of hierarchies times blocks, if there is more than one hierarchy: "
+        "with more blocks, hierarchies differ less.", min=0)
     shrink: float = option(
-        4.5, "Clusters weigh at most what they must for this many vertices to become one, and half "
+        4.5, "Target number of vertices per cluster; a cluster may weigh half "
         "more.", min=1.5, max=100)
     shrink_for_many: float = option(
-        4.5, "The same where there are more than 32 blocks: the more, the less depends on it.",
+        4.5, "The same for more than 32 blocks, where it matters less.",
         min=1.5, max=100)
     candidates: int = option(
-        2, "Partitions of the coarsest graph; of every graph below it there are twice as many.",
+        2, "Number of partitions of the coarsest graph; each graph below it has twice as many.",
         min=1)
     max_candidates: int = option(
-        8, "Partitions of a graph below, at most, unless more are wanted of the coarsest graph.",
+        8, "Maximum number of partitions of a graph below, unless the coarsest graph has more.",
         min=1)
-    trials: int = option(8, "Attempts at each bisection.", min=1)
+    trials: int = option(8, "Number of attempts at each bisection.", min=1)
     refined_trials: int = option(
-        4, "How many of them, those of smallest cut, are refined; the best is taken.", min=0)
+        4, "Number of attempts, those with the smallest cuts, that are refined; the best is "
+        "used.", min=0)
     min_vertices: int = option(
-        128, "The hierarchy ends at a graph of about this many vertices.", min=2)
+        128, "The hierarchy ends at a graph with about this number of vertices.", min=2)
     split_vertices: int = option(
-        32, "On graphs below, blocks are bisected further while they have about this many "
+        32, "On graphs below, blocks are bisected further while they have about this number of "
         "vertices.", min=2)
     net_levels: int = option(
-        1, "Levels, from the coarsest hypergraph on, where bisections go by nets; below that they "
-        "go by the clique graph.", min=0)
+        1, "Number of levels, from the coarsest hypergraph on, on which bisections use nets; below "
+        "them bisections use the clique graph.", min=0)
     max_net_size: int = option(
-        256, "Nets of more pins do not count in bisections, of hypergraphs.", min=2)
+        256, "Nets with more pins do not count in bisections of hypergraphs.", min=2)
     max_pins_per_arc: float = option(
-        6.0, "And none count where vertices see more pins than so many for each arc that they have "
-        "in the clique graph: that tells nearly as much, and sooner.", min=0)
-    passes: int = option(2, "Passes of refinement over a bisection, at most.", min=0)
+        6.0, "If vertices have more pins around them per arc of the clique graph than this, "
+        "bisections use the clique graph, which is nearly as good and faster.", min=0)
+    passes: int = option(2, "Maximum number of refinement passes over a bisection.", min=0)
     finest_passes: int = option(
-        2, "The same on the coarsest graph itself, whose best partitions are refined once more.",
+        2, "The same on the coarsest graph, whose best partitions are refined once more.",
         min=0)
     stall_limit: int = option(
-        20, "A pass ends after this many moves without a better bisection, or before if gains tell "
-        "that none will come.", min=0)
+        20, "A pass ends after this number of moves without a better bisection, or earlier if the "
+        "gains exclude one.", min=0)
     net_levels_for_many: int | None = option(
-        None, "`net_levels` where there are more than 32 blocks, if that differs: on the lower "
-        "levels there are more vertices then, and what nets tell counts.", min=0)
+        None, "`net_levels` for more than 32 blocks, if different: lower levels then have more "
+        "vertices, and nets matter more.", min=0)
     hierarchies_for_many: int | None = option(
-        None, "`hierarchies` at most where there are more than 32 blocks, if that differs.", min=1)
+        None, "Maximum of `hierarchies` for more than 32 blocks, if different.", min=1)
     max_moves_for_many: int | None = option(
-        None, "A pass of refinement ends after this many moves at the latest where there are more "
-        "than 32 blocks: moves are made one after the other.", min=1)
+        None, "Maximum number of moves in a refinement pass for more than 32 blocks, because moves "
+        "are sequential.", min=1)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -134,16 +135,16 @@ class InitialOptions:
     """Partitions of the coarsest graph."""
 
     method: str = option(
-        "metis", "Who makes them: METIS, on the host, by recursive bisection or by its k-way "
-        'method; or growing, in the space of the graph; "auto": the latter, one candidate only '
-        'where one start is enough.', choices=METHODS)
+        "metis", 'Method: METIS on the host by recursive bisection ("metis") or k-way '
+        "(\"metis-kway\"), or growing on the graph's device (\"grown\"). \"auto\": growing, with a "
+        "single candidate if one start is enough.", choices=METHODS)
     starts: int = option(
-        8, "How many METIS makes, at most; each is refined on the coarsest graph, and the best one "
-        "is used.", min=1)
+        8, "Maximum number of METIS's partitions; each is refined on the coarsest graph, and the "
+        "best is used.", min=1)
     start_blocks: int = option(
-        64, "And no more than make this many blocks together: METIS's time grows with k, the gain "
-        "falls.", min=0)
-    growing: GrowingOptions = option(GrowingOptions(), "Partitions that are grown.")
+        64, "Maximum number of METIS's partitions times blocks: METIS's time grows with k while "
+        "the gain falls.", min=0)
+    growing: GrowingOptions = option(GrowingOptions(), "Grown partitions.")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -17,9 +17,10 @@ class SearchOptions:
     """A search by several walks."""
 
     runs: int = option(
-        1, "Partitions from scratch, which are combined with the best one.", min=1)
+        1, "Number of partitions from scratch, which are combined with the best one.", min=1)
     cycles: int = option(
-        0, "Times that the result is coarsened inside its blocks and refined again.", min=0)
+        0, "Number of times that the result is coarsened inside its blocks and refined "
+        "again.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -39,22 +40,22 @@ class ScheduleOptions:
     """Passes of Jet refinement over the levels."""
 
     temperatures: tuple[float, ...] = option(
-        (0.75,), "Shares of what holds a vertex that a move may lose, a pass each, on all but the "
-        "finest level.", min=0, max=1)
+        (0.75,), "One pass for each value, on all but the finest level: the share of a vertex's "
+        "connection to its block that a move may lose.", min=0, max=1)
     finest_temperatures: tuple[float, ...] = option(
         (0.25,), "The same on the finest level.", min=0, max=1)
     coarse_once_above: int | None = option(
-        None, "A coarse level of more vertices gets one pass, the first.", min=0)
+        None, "A coarse level with more vertices gets the first pass only.", min=0)
     finest_once_above: int | None = option(
-        None, "A finest level of more vertices gets one pass, the last.  If there is such a limit, "
-        "so does the finest level of a graph of skewed degrees.", min=0)
+        None, "A finest level with more vertices gets the last pass only; with such a limit, so "
+        "does the finest level of a graph with skewed degrees.", min=0)
     coarse: RefinementOptions = option(RefinementOptions(), "A pass.")
     finest: RefinementOptions | None = option(
-        None, "A pass over the finest level, if that differs.")
+        None, "A pass over the finest level, if different.")
     finest_once: RefinementOptions | None = option(
-        None, "The pass over a finest level that gets one, if that differs.")
+        None, "The pass over a finest level that gets one only, if different.")
     temperatures_for_many: tuple[float, ...] | None = option(
-        None, "The temperatures of all levels into more than 32 blocks, if they differ.", min=0,
+        None, "The temperatures of all levels for more than 32 blocks, if different.", min=0,
         max=1)
 
     def __post_init__(self) -> None:

@@ -13,26 +13,27 @@ class RefinementOptions:
     """A pass of Jet refinement over a level."""
 
     tolerance: float = option(
-        0.999, "What is minimised must fall below this share of the best to count as progress.")
-    stall_limit: int = option(12, "Iterations without progress after which a pass ends.", min=0)
+        0.999, "The objective must fall below this share of the best value to count as progress.")
+    stall_limit: int = option(12, "Number of iterations without progress after which a pass "
+        "ends.", min=0)
     iteration_limit: int = option(
-        1000, "Iterations after which a pass ends in any case.", min=0)
-    weak_limit: int = option(2, "Weak rebalancings before strong ones.", min=0)
+        1000, "Maximum number of iterations of a pass.", min=0)
+    weak_limit: int = option(2, "Number of weak rebalancings before strong ones.", min=0)
     weak_again: bool = option(
-        False, "Whether weak ones follow a strong one, too; else strong ones do.")
+        False, "Whether weak rebalancings may follow a strong one; otherwise strong ones do.")
     leave_by: str = option(
-        "weight", 'Who leaves a block that is too heavy: "weight", vertices that lose least for '
-        'what they weigh, of the boundary where those suffice; "loss", of all its vertices those '
-        'that lose least, on coarse levels hardly more than have to; "code", the same but by loss '
-        "for weight, and who does not fit into a room goes last, as in Jet's released code.",
+        "weight", 'Which vertices leave an overloaded block: "weight", those with the smallest '
+        'loss per weight, of the boundary if that is enough; "loss", those with the smallest loss, '
+        "on coarse levels few more than necessary; \"code\", as in Jet's released code, those with "
+        "the smallest loss per weight, and vertices that do not fit into a target go last.",
         choices=("weight", "loss", "code"))
     slack: int = option(
-        1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
+        1, "Slack of the limits on coarse levels, in mean vertices of the level.", min=0)
     until_balanced: bool = option(
-        False, "Whether a block that was too heavy takes nobody until all blocks are within their "
-        "limits, and iterations on the way there do not count as without progress.  Where "
-        "propagation leaves an eighth of all weight too much, half of those that want to may "
-        "move at a time from then on.")
+        False, "Whether an overloaded block accepts no vertex until all blocks are within their "
+        "limits; iterations until then do not count as without progress. If propagation overloads "
+        "blocks by an eighth of the total weight, half of the proposed moves are allowed at a time "
+        "from then on.")
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -44,19 +45,20 @@ class IndependentOptions:
     """Independent-set refinement of a level."""
 
     zero_gain: bool = option(
-        True, "Whether moves without gain are legal that even out the weights of two blocks.")
+        True, "Whether moves of gain 0 are legal if they even out the weights of two blocks.")
     fill_rooms: bool = option(
-        True, "Whether moves behind the balanced prefix are made where their blocks have room.")
+        True, "Whether moves behind the balanced prefix are made if their target has capacity.")
     tolerance: float = option(
-        0.9999, "A cut must fall below this share of the best to count as progress.  The paper's "
-        "is 1: rounds go on while moves gain.", above=0, max=1)
-    stall_limit: int = option(10, "Rounds without progress after which a level ends.", min=1)
-    round_limit: int = option(2**31, "Rounds after which a level ends in any case.", min=1)
+        0.9999, "The cut must fall below this share of the best to count as progress. The paper's "
+        "value is 1: rounds continue while moves gain.", above=0, max=1)
+    stall_limit: int = option(10, "Number of rounds without progress after which a level "
+        "ends.", min=1)
+    round_limit: int = option(2**31, "Maximum number of rounds on a level.", min=1)
     rebalance: bool = option(
-        True, "Whether blocks that are too heavy are brought within their limits on every level, "
-        "as in Jet; else they only get no heavier.")
+        True, "Whether overloaded blocks are rebalanced on every level, as in Jet; otherwise they "
+        "only get no heavier.")
     slack: int = option(
-        1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
+        1, "Slack of the limits on coarse levels, in mean vertices of the level.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -68,23 +70,23 @@ class TwoDirectionOptions:
     """Refinement of a level in two directions."""
 
     zero_gain: bool = option(
-        True, "Whether moves without gain are legal that even out the weights of two blocks.")
+        True, "Whether moves of gain 0 are legal if they even out the weights of two blocks.")
     tolerance: float = option(
-        0.9999, "A cut must fall below this share of the best to count as progress.",
+        0.9999, "The cut must fall below this share of the best to count as progress.",
         above=0, max=1)
     stall_limit: int = option(
-        2, "Rounds, each in one direction, without progress after which a level ends: those of a "
-        "pass.", min=1)
+        2, "Number of rounds, each in one direction, without progress after which a level ends; a "
+        "pass has two.", min=1)
     pass_limit: int = option(
-        2**30, "Passes, of two rounds each, after which a level ends in any case.", min=1)
+        2**30, "Maximum number of passes, of two rounds each, on a level.", min=1)
     rebalance: bool = option(
-        True, "Whether blocks that are too heavy are brought within their limits on every level, "
-        "as in Jet; else they only get no heavier.")
+        True, "Whether overloaded blocks are rebalanced on every level, as in Jet; otherwise they "
+        "only get no heavier.")
     slack: int = option(
-        1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
+        1, "Slack of the limits on coarse levels, in mean vertices of the level.", min=0)
     spare_sources: bool = option(
-        False, "Whether vertices stay in a block that would fall below its mean weight over 1 + "
-        "imbalance.")
+        False, "Whether vertices stay in a block whose weight would fall below the mean divided by "
+        "1 + imbalance.")
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -101,18 +103,20 @@ class SequenceOptions:
     """Refinement of a level by sequences of moves."""
 
     fill_rooms: bool = option(
-        True, "Whether moves behind the best prefix are made that gain and whose blocks have room.")
+        True, "Whether moves behind the best prefix are made if they gain and their target has "
+        "capacity.")
     tolerance: float = option(
-        0.9999, "What is minimised must fall below this share of the best to count as progress.  "
-        "The paper's is 1: rounds go on while sequences gain.", above=0, max=1)
-    stall_limit: int = option(3, "Rounds without progress after which a level ends.", min=1)
-    round_limit: int = option(2**31, "Rounds after which a level ends in any case.", min=1)
+        0.9999, "The objective must fall below this share of the best value to count as progress. "
+        "The paper's value is 1: rounds continue while sequences gain.", above=0, max=1)
+    stall_limit: int = option(3, "Number of rounds without progress after which a level "
+        "ends.", min=1)
+    round_limit: int = option(2**31, "Maximum number of rounds on a level.", min=1)
     rebalance: bool = option(
-        True, "Whether blocks that are too heavy are brought within their limits on every level, "
-        "as in Jet; else they only get no heavier.")
-    hold_heavy: bool = option(True, "Whether vertices that are heavy for a block stay.")
+        True, "Whether overloaded blocks are rebalanced on every level, as in Jet; otherwise they "
+        "only get no heavier.")
+    hold_heavy: bool = option(True, "Whether vertices that are heavy compared with a block stay.")
     slack: int = option(
-        1, "Mean vertices of a coarse level that a block may weigh above its limit there.", min=0)
+        1, "Slack of the limits on coarse levels, in mean vertices of the level.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
