@@ -56,7 +56,7 @@ def _portpart() -> Algorithm:
 
     return Algorithm(
         "portpart", "portpart",
-        "Clusters, grown initial partitions, Jet refinement, and a search that combines partitions.",
+        "Clusters, grown starts, Jet refinement, and a search that combines partitions.",
         "The library's own, after Meyerhenke, Sanders, Schulz (2016), Gilbert et al. (2024), "
         "Sanders, Schulz (2012) and Walshaw (2004)",
         portpart.PRESETS,
