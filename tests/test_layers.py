@@ -25,6 +25,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "interrupts"),
     ("options",),
+    ("backends/owners",),
     ("backends/cache_folder",),
     ("backends/language/*",),
     ("backends/*",),

@@ -4,8 +4,9 @@ They are those that ``$PORTPART_CACHE_DIR`` lists, as ``PATH`` lists folders; el
 ``portpart`` in the user's cache folder: ``$XDG_CACHE_HOME`` or ``~/.cache``, on Windows
 ``%LOCALAPPDATA%``.  What is kept is looked for in all of them, in their order, and new files go to
 the first that can be written, so that a list may begin or end with folders that cannot.  A file is
-written once, whole, and never changed; it begins with the digest of the rest.  Where nothing can be
-kept, everything works all the same.
+written once, whole, and never changed; it begins with the digest of its name and the rest.  Folders
+and files of other users than this one and root are ignored.  Where nothing can be kept, everything
+works all the same.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
+
+from portpart.backends.owners import fault_of, fault_of_folder, make_folder
 
 VARIABLE = "PORTPART_CACHE_DIR"
 
@@ -29,7 +32,10 @@ SUFFIX, UNFINISHED = ".kernel", "portpart-"
 """How the name of a file ends, and how it begins while it is written."""
 
 _CHECK = hashlib.sha256().digest_size
-"""Bytes before the code, which tell whether it is whole."""
+"""Bytes before the code, which tell whether it is whole, and that of the name."""
+
+_MODE = 0o644
+"""Mode of new files: others can read them where they can read the folder."""
 
 _OURS = re.compile(r".*_[0-9a-f]{24}\.kernel|portpart-.*\.tmp"
                    r"|cpu_driver_[0-9a-f]{24}/.*\.nb[ic]")
@@ -48,11 +54,18 @@ def cache_folders() -> tuple[Path, ...]:
     Raises
     ------
     OSError
-        If no folder is named and the user has no home.
+        If the user has no home and no folder is named elsewhere.
     """
     named = [name for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
-    chosen = [_expanded(name) for name in named] or [_user_cache() / "portpart"]
+    chosen = [*_with_homes(named)] or [*map(_expanded, named)] or [_user_cache() / "portpart"]
     return tuple(folder.absolute() for folder in chosen)
+
+
+def _with_homes(named: list[str]) -> Iterator[Path]:
+    """The folders of a list, without those of a home that nobody knows."""
+    for name in named:
+        with suppress(FileNotFoundError):
+            yield _expanded(name)
 
 
 def _user_cache() -> Path:
@@ -79,20 +92,45 @@ def file_of(name: str, words: str) -> str:
 def read(name: str) -> bytes | None:
     """The content of a file, None if there is none that is whole."""
     try:
-        folders = cache_folders()
+        folders = _own_folders()
+        found = (_read(folder / name) for folder in folders)
+        return next((code for code in found if code is not None), None)
     except OSError:
         return None
-    found = (_read(folder / name) for folder in folders)
-    return next((code for code in found if code is not None), None)
+
+
+def _own_folders() -> Iterator[Path]:
+    """The folders, without those of other users."""
+    for folder in cache_folders():
+        if fault := fault_of_folder(folder):
+            _warn_of_strangers(folder, fault)
+        else:
+            yield folder
 
 
 def _read(path: Path) -> bytes | None:
     try:
-        content = path.read_bytes()
+        with open(path, "rb", opener=_at_once) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            if fault := fault_of(status):
+                _warn_of_strangers(path, fault)
+                return None
+            content = file.read()
     except OSError:
         return None
     code = content[_CHECK:]
-    return code if hashlib.sha256(code).digest() == content[:_CHECK] else None
+    return code if _digest(path.name, code) == content[:_CHECK] else None
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file; do not wait for somebody who writes, if it is a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _digest(name: str, code: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\0" + code).digest()
 
 
 def write(name: str, code: bytes) -> None:
@@ -112,8 +150,8 @@ def write(name: str, code: bytes) -> None:
     problems = []
     for folder in folders:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            _write(folder / name, hashlib.sha256(code).digest() + code)
+            make_folder(folder)
+            _write(folder / name, _digest(name, code) + code)
             return
         except OSError as problem:
             problems.append(problem)
@@ -137,7 +175,9 @@ def write_all(found: list[tuple[str, bytes]]) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED, suffix=".tmp")
+    temporary = path.with_name(f"{UNFINISHED}{os.urandom(8).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    handle = os.open(temporary, flags, _MODE)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -149,7 +189,7 @@ def _write(path: Path, content: bytes) -> None:
 
 def files() -> Iterator[Path]:
     """The files of this library in the folders, those of other versions too."""
-    for folder in cache_folders():
+    for folder in _own_folders():
         for path in sorted([*folder.glob("*"), *folder.glob("cpu_driver_*/*/*")]):
             if _OURS.fullmatch(path.relative_to(folder).as_posix()) and path.is_file():
                 yield path
@@ -165,7 +205,7 @@ def clear() -> tuple[int, int]:
         size += path.stat().st_size
         path.unlink(missing_ok=True)
         count += 1
-    for place in cache_folders():
+    for place in _own_folders():
         for folder in sorted(place.glob("cpu_driver_*/**/"), reverse=True):
             if not any(folder.iterdir()):
                 folder.rmdir()
@@ -177,16 +217,27 @@ def _may_go(path: Path) -> bool:
 
 
 def warn_once(what: str, variable: str, folder: str, problem: OSError) -> None:
-    """Say once that `what` is compiled is not kept, at the line that called the library."""
+    """Say once that what is compiled is not kept."""
+    place = f" in {folder}" if folder else ""
+    _warn(what, f"compiled {what} cannot be kept{place} ({problem.strerror or problem}), so every "
+                f"process compiles them anew; {variable} names another folder")
+
+
+def _warn_of_strangers(path: Path, fault: str) -> None:
+    """Say once that what others may have compiled is not used."""
+    _warn("kernels", f"compiled kernels in {path} are ignored, as it {fault}; they must belong to "
+                     f"you or to root; {VARIABLE} names another folder")
+
+
+def _warn(what: str, message: str) -> None:
+    """Warn of `what` once in the process, at the line that called the library."""
     with _warning:
         if what in _warned:
             return
         _warned.append(what)
-    caller, place = _caller(), f" in {folder}" if folder else ""
+    caller = _caller()
     warnings.warn_explicit(
-        f"compiled {what} cannot be kept{place} ({problem.strerror or problem}), so every process "
-        f"compiles them anew; {variable} names another folder",
-        UserWarning, caller.f_code.co_filename, caller.f_lineno,
+        message, UserWarning, caller.f_code.co_filename, caller.f_lineno,
         caller.f_globals.get("__name__"), caller.f_globals.setdefault("__warningregistry__", {}))
 
 

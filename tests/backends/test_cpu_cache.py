@@ -52,29 +52,33 @@ def test_second_process_finds_compiled_kernels(filled):
     assert all(name.endswith(".kernel") for name in names)
 
 
-def shorter(code: bytes) -> bytes:
+def shorter(name: str, code: bytes) -> bytes:
     return code[:-1]
 
 
-def changed(code: bytes) -> bytes:
+def changed(name: str, code: bytes) -> bytes:
     return code[:-1] + bytes([code[-1] ^ 1])
 
 
-def whole_and_wrong(code: bytes) -> bytes:
+def empty(name: str, code: bytes) -> bytes:
+    return b""
+
+
+def whole_and_wrong(name: str, code: bytes) -> bytes:
     garbage = b"no code of Numba's"
-    return hashlib.sha256(garbage).digest() + garbage
+    return hashlib.sha256(name.encode() + b"\0" + garbage).digest() + garbage
 
 
 @pytest.mark.parametrize("damages", [
     {"drive": whole_and_wrong, "driver": shorter, "write_index": changed},
-    {"drive": changed, "driver": lambda code: b"", "write_index": shorter},
+    {"drive": changed, "driver": empty, "write_index": shorter},
 ], ids=["wrong", "empty"])
 def test_damaged_files_of_the_cache_are_compiled_again(filled, tmp_path, damages):
     folder = shutil.copytree(filled, tmp_path / "cache")
     for name, damage in damages.items():
         files = [each for each in folder.iterdir() if each.name.rpartition("_")[0] == name]
         file = max(files, key=lambda each: each.stat().st_size)  # the other one says that it fits
-        file.write_bytes(damage(file.read_bytes()))
+        file.write_bytes(damage(file.name, file.read_bytes()))
     assert run_python(COMPILES, PORTPART_CACHE_DIR=str(folder)) == NOTHING
     assert run_python(COMPILES, PORTPART_CACHE_DIR=str(folder)) == ALL
 
@@ -232,10 +236,13 @@ def test_a_folder_that_cannot_be_is_done_without(tmp_path):
 def test_a_folder_that_may_only_be_read_is_read(filled):
     """As root may write anywhere, writing is made to fail."""
     read_only = """
-    import errno, os, tempfile
-    def refuse(*_, **__):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-    os.mkdir = tempfile.mkstemp = refuse
+    import errno, os
+    open_file = os.open
+    def refuse(*given, **_):
+        if len(given) < 2 or given[1] & os.O_CREAT:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return open_file(*given)
+    os.mkdir = os.open = refuse
     """ + COMPILES
     assert run_python(read_only, PORTPART_CACHE_DIR=str(filled)) == ALL
 

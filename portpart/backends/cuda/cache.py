@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 
 from portpart.backends.cache_folder import warn_once
+from portpart.backends.owners import make_folder
 
 FOLDER, IN_MEMORY = "CUPY_CACHE_DIR", "CUPY_CACHE_IN_MEMORY"
 
@@ -24,7 +26,7 @@ def do_without_folder() -> None:
     try:
         if folder.startswith("~"):
             raise FileNotFoundError("no home folder is known")
-        os.makedirs(folder, exist_ok=True)
+        make_folder(Path(folder))
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_ROOM))
     except OSError as problem:
