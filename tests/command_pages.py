@@ -15,8 +15,8 @@ from portpart.cli import COMMANDS, command_line
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
 HEAD = """# Commands
 
-What `portpart COMMAND --help` lists, of every command. [Command line](cli.md) tells how they go
-together, what they print and their exit codes. `python -m tests.command_pages` writes this page.
+The output of `portpart COMMAND --help` for every command. [Command line](cli.md) describes what
+commands print and their exit codes. `python -m tests.command_pages` writes this page.
 """
 
 
@@ -44,7 +44,7 @@ def section(name: str, command: click.Command) -> str:
     about = "\n\n".join(" ".join(paragraph.split()) for paragraph in
                         (command.help or COMMANDS[name.split()[-1]]).split("\n\n"))
     rows = [row(each, context) for each in command.params if isinstance(each, click.Option)]
-    table = "\n".join(["| option | |", "|---|---|", *rows])
+    table = "\n".join(["| option | meaning |", "|---|---|", *rows])
     return f"## {name}\n\n    {name} {usage}\n\n{about}\n\n{table}\n"
 
 

@@ -3,9 +3,9 @@
 Every command is a module of this folder and is imported when it is called, so that
 ``portpart --help`` and a mistyped option answer at once.
 
-Exit codes: 0 done, 1 the partition breaks the balance bound, 2 bad usage or input,
-3 device unavailable or out of memory, 70 a defect in portpart, 130 interrupted (Ctrl-C),
-141 the reader of standard output went away.
+Exit codes: 0 success, 1 the partition exceeds a weight limit, 2 wrong usage or invalid input,
+3 device unavailable or out of memory, 70 an error inside portpart, 130 interrupted (Ctrl-C),
+141 standard output was closed.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from portpart.cli.exits import BAD_INPUT, DEFECT, INTERRUPTED, OK, PIPE_CLOSED, 
 from portpart.errors import DeviceUnavailable, InputError, printable
 
 COMMANDS = {
-    "partition": "Divide a graph or hypergraph into k blocks of nearly equal weight.",
-    "repartition": "Divide a graph anew and move little from the old blocks.",
-    "replay": "Follow the edits of a netlist, round by round.",
-    "map": "Assign processes to the elements of a machine, sending little far.",
-    "evaluate": "Measure a partition: cut, balance, communication volume.",
-    "report": "Write a page about a partition: numbers and pictures.",
+    "partition": "Partition a graph or hypergraph into k blocks of nearly equal weight.",
+    "repartition": "Improve an old partition with low migration volume.",
+    "replay": "Apply the edits of a netlist to a session, round by round.",
+    "map": "Map vertices to the processing elements of a machine.",
+    "evaluate": "Evaluate a partition: cut, balance, communication volume.",
+    "report": "Write a page about a partition: metrics and pictures.",
     "info": "Describe a graph or hypergraph: size, degrees, weights.",
-    "convert": "Rewrite a graph or hypergraph in another format.",
-    "generate": "Make a synthetic graph or hypergraph.",
+    "convert": "Convert a graph or hypergraph to another format.",
+    "generate": "Generate a graph or hypergraph.",
     "algorithms": "List algorithms, presets and their parameters.",
-    "compile": "Compile ahead what partitions of common graphs need.",
+    "compile": "Compile the kernels for partitions of common graphs in advance.",
     "cache": "Show or clear the folders of compiled kernels.",
 }
 
@@ -86,9 +86,9 @@ class LazyGroup(click.Group):
 @click.version_option(__version__)
 @click.pass_context
 def command_line(ctx: click.Context) -> int:
-    """Graph partitioning on every CPU core and on CUDA GPUs.
+    """Partition graphs and hypergraphs on CPU cores and CUDA GPUs.
 
-    A file named `-` is standard input or output.
+    The file name `-` means standard input or output.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)

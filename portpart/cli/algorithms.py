@@ -19,10 +19,10 @@ WIDTH = 96
 
 @click.command("algorithms")
 @click.argument("name", required=False)
-@click.option("--hypergraphs", is_flag=True, help="Only those that partition hypergraphs.")
+@click.option("--hypergraphs", is_flag=True, help="Only algorithms for hypergraphs.")
 @options.json_option
 def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
-    """List the algorithms and their presets; with NAME the parameters of each preset."""
+    """List the algorithms and their presets; with NAME, the parameters of each preset."""
     from portpart.algorithms.catalogue import by_name
     from portpart.api.listing import list_algorithms
 
@@ -42,7 +42,7 @@ def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
         for table in tables:
             for each in table.values():
                 _show((*_about(each), ""))
-        tell("portpart algorithms NAME lists the parameters of each preset, of hypergraphs "
+        tell("portpart algorithms NAME lists the parameters of each preset, for hypergraphs "
              "with --hypergraphs.")
 
 
@@ -71,7 +71,7 @@ def _about(algorithm: Entry) -> Iterator[str]:
 
     mark = " (the default)" if algorithm.name in DEFAULTS else ""
     yield f"{algorithm.name}{mark}"
-    yield f"  for portpart {algorithm.task}, of {algorithm.takes}"
+    yield f"  for portpart {algorithm.task} of {algorithm.takes}"
     yield from _wrapped(algorithm.purpose, "  ")
     yield from _wrapped(algorithm.source, "  source: ")
     yield f"  configuration: portpart.{algorithm.kind.__name__}"

@@ -12,14 +12,14 @@ from portpart.cli.output import grouped, print_facts, print_json
 
 
 @click.command("cache")
-@click.option("--show", is_flag=True, help="Tell folder, files and size: the default.")
-@click.option("--clear", is_flag=True, help="Delete the files that portpart has made there.")
+@click.option("--show", is_flag=True, help="Show folder, files and size (default).")
+@click.option("--clear", is_flag=True, help="Delete portpart's files in these folders.")
 @options.json_option
 def command(show: bool, clear: bool, as_json: bool) -> None:
-    """Show or clear the folders in which compiled kernels are kept.
+    """Show or clear the folders of compiled kernels.
 
-    They are those that $PORTPART_CACHE_DIR lists, else portpart in $XDG_CACHE_HOME or ~/.cache.
-    New files go to the first that can be written.
+    The folders are listed in $PORTPART_CACHE_DIR; the default is portpart in $XDG_CACHE_HOME or
+    ~/.cache. New files go to the first writable folder.
     """
     if show and clear:
         raise click.UsageError("--show and --clear exclude each other")

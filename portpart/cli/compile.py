@@ -12,7 +12,7 @@ from portpart.errors import InputError
 @click.command("compile")
 @click.option("--device", default="cpu", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--arch", metavar="CAPABILITIES",
-              help="Compute capabilities, as 80,90: for GPUs that need not be here.")
+              help="Compute capabilities, as 80,90; no GPU is needed.")
 @click.option("--kinds", metavar="NAMES", default="mesh,web,circuit,matrix", show_default=True,
               help="Kinds of graphs.")
 @click.option("--presets", metavar="NAMES", default="fast,default", show_default=True)
@@ -20,17 +20,17 @@ from portpart.errors import InputError
 @options.json_option
 def command(device: str, arch: str | None, kinds: str, presets: str, quiet: bool,
             as_json: bool) -> None:
-    """Compile ahead what partitions of common graphs need.
+    """Compile the kernels for partitions of common graphs in advance.
 
-    The code goes to the first folder of $PORTPART_CACHE_DIR that can be written, which containers
-    and clusters may ship; processes look for code in all folders listed there.
+    The code goes to the first writable folder of $PORTPART_CACHE_DIR, which containers and
+    clusters may ship. Processes read from all folders listed there.
     """
     from portpart.api.compile_ahead import compile_for_cpu, compile_for_gpu
     from portpart.backends import cache_folder
     from portpart.cli.progress import counted
 
     if arch is not None and not device.startswith("cuda"):
-        raise click.UsageError("--arch goes with --device cuda")
+        raise click.UsageError("--arch needs --device cuda")
     if device.partition(":")[0] not in ("cpu", "cuda"):
         raise click.UsageError(f"--device is {device!r}; it must be cpu, cuda or cuda:1 ...")
     wanted, names = kinds.split(","), presets.split(",")

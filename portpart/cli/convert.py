@@ -1,4 +1,4 @@
-"""``portpart convert``: rewrite a graph in another format."""
+"""``portpart convert``: convert a graph to another format."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from portpart.cli import files, options
 def command(
     graph: str, output: str, reading: files.Reading, output_format: str | None
 ) -> None:
-    """Rewrite GRAPH as OUTPUT; both formats follow from the names unless given.
+    """Convert GRAPH to OUTPUT; the format of OUTPUT follows from its name unless --to is given.
 
     Names may end in .gz or .xz: portpart convert road.gr.gz road.graph
 
-    An OUTPUT ending in .hgr is a hypergraph: of a matrix by --model, or a netlist.
+    An OUTPUT that ends in .hgr is a hypergraph, made of a netlist or, by --model, of a matrix.
     """
     nets = files.writes_nets(output, output_format)
     read = files.read_hypergraph if nets else files.read_graph

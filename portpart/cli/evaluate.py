@@ -24,10 +24,10 @@ def command(
     hierarchy: str | None, distances: str | None, matrix: str | None, names: bool,
     reading: files.Reading, as_json: bool,
 ) -> int:  # fmt: skip
-    """Measure the partition PART (one block number a line) of GRAPH.
+    """Evaluate the partition PART (one block per line) of GRAPH.
 
     With -H and -D, or --matrix, blocks are elements of a machine, and the communication cost is
-    measured, too. The exit code is 1 if a block is heavier than the imbalance allows.
+    also reported. The exit code is 1 if a block exceeds its weight limit.
     """
     from portpart import metrics
 

@@ -21,13 +21,13 @@ count = click.IntRange(min=1)
 
 @click.group("generate", no_args_is_help=False)
 def command() -> None:
-    """Make a synthetic graph or hypergraph; the same arguments always give the same."""
+    """Generate a graph or hypergraph; the same arguments always give the same one."""
 
 
 def _outputs(function: Function) -> Function:
     """Add the options that say where the graph goes."""
-    to = click.option("--format", "file_format", metavar="NAME", help="Default: by the name.")
-    name = click.option("-o", "--output", metavar="FILE", required=True, help="- for stdout.")
+    to = click.option("--format", "file_format", metavar="NAME", help="Default: by the suffix.")
+    name = click.option("-o", "--output", metavar="FILE", required=True, help="File; - for stdout.")
     return name(to(function))
 
 
@@ -39,7 +39,7 @@ def _seed(default: int) -> Callable[[Function], Function]:
 @click.argument("sides", type=count, nargs=-1, required=True)
 @_outputs
 def grid(sides: tuple[int, ...], output: str, file_format: str | None) -> None:
-    """Lattice of the given SIDES: two for a 5-point, three for a 7-point stencil."""
+    """Grid with the given SIDES: two for a 5-point, three for a 7-point stencil."""
     from portpart import generators
 
     makers: dict[int, Callable[..., Graph]] = {2: generators.grid_2d, 3: generators.grid_3d}
@@ -53,7 +53,7 @@ def grid(sides: tuple[int, ...], output: str, file_format: str | None) -> None:
 @_seed(1)
 @_outputs
 def delaunay(vertices: int, seed: int, output: str, file_format: str | None) -> None:
-    """Delaunay triangulation of random points of the unit square."""
+    """Delaunay triangulation of random points in the unit square."""
     from portpart import generators
 
     _write(generators.delaunay(vertices, seed), output, file_format)
@@ -69,7 +69,7 @@ def rgg(
     vertices: int, seed: int, radius: float | None, dimensions: int, output: str,
     file_format: str | None,
 ) -> None:
-    """Random geometric graph: points of the unit square or cube, joined when close."""
+    """Random geometric graph: edges join close points in the unit square or cube."""
     from portpart import generators
 
     _write(generators.random_geometric(vertices, seed, radius, dimensions), output, file_format)
@@ -94,7 +94,7 @@ def rmat(
 @_seed(4)
 @_outputs
 def road(vertices: int, seed: int, output: str, file_format: str | None) -> None:
-    """Network of roads with the points between junctions; about 1.06 edges a vertex."""
+    """Road network with points between junctions; about 1.06 edges per vertex."""
     from portpart import generators
 
     _write(generators.road_network(vertices, seed), output, file_format)
@@ -108,7 +108,7 @@ def road(vertices: int, seed: int, output: str, file_format: str | None) -> None
 def airfoil(
     vertices: int, seed: int, points: str | None, output: str, file_format: str | None
 ) -> None:
-    """Unstructured mesh around an airfoil, graded towards it."""
+    """Unstructured mesh around an airfoil, finer near it."""
     from portpart import generators
 
     mesh = generators.airfoil_mesh(vertices, seed)
@@ -129,7 +129,7 @@ def airfoil(
 def netlist(
     vertices: int, fanout: float, rent: float, seed: int, output: str, file_format: str | None
 ) -> None:
-    """Hypergraph like a netlist: a net for each gate, local by Rent's rule."""
+    """Hypergraph like a netlist: one net per gate, with locality by Rent's rule."""
     from portpart import generators
 
     _write(generators.netlist(vertices, fanout, rent, seed), output, file_format)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 @options.reading_options
 @options.json_option
 def command(graph: str, reading: files.Reading, as_json: bool) -> None:
-    """Describe GRAPH: size, degrees, weights, components; of a netlist its nets and pins too.
+    """Describe GRAPH: size, degrees, weights, components; for a netlist also its nets and pins.
 
-    Of a hypergraph: size, sizes of nets, degrees, weights, and what is unusual.
+    For a hypergraph: size, sizes of nets, degrees, weights, and special cases.
     """
     netlist = files.read_netlist(graph, reading)
     if netlist is None:

@@ -1,4 +1,4 @@
-"""Options of commands that are about a machine, and the machine that they tell."""
+"""Options that describe a machine, and the machine that they describe."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 _MACHINE = (
     click.option("-H", "--hierarchy", metavar="4:8:6",
-                 help="Elements a processor, processors a node, ... from the innermost level on."),
+                 help="Elements per processor, processors per node, ..., innermost level first."),
     click.option("-D", "--distances", metavar="1:10:100",
-                 help="What communication costs at most so far out, for each level."),
+                 help="Distance of elements in a common processor, node, ... for each level."),
     click.option("--matrix", metavar="FILE",
-                 help="Distances of all pairs of elements instead, parted by blanks or commas."),
+                 help="Distances of all pairs of elements, separated by blanks or commas, instead "
+                      "of -H and -D."),
 )
 
 
@@ -48,10 +49,10 @@ def topology(hierarchy: str | None, distances: str | None, matrix: str | None) -
 
     if matrix is None:
         if hierarchy is None or distances is None:
-            raise click.UsageError("-H and -D are needed, or --matrix")
+            raise click.UsageError("the machine is missing; pass -H and -D, or --matrix")
         return Topology(hierarchy, distances)
     if hierarchy is not None or distances is not None:
-        raise click.UsageError("--matrix takes the place of -H and -D")
+        raise click.UsageError("--matrix replaces -H and -D; pass one or the other")
     table = read_table(matrix)
     try:
         return Topology.from_matrix(table)

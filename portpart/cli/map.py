@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 @click.command("map")
 @options.graph_argument
 @machines.machine_options
-@click.option("-o", "--output", metavar="FILE", help="Write one element number a line.")
+@click.option("-o", "--output", metavar="FILE", help="Write one element per line.")
 @click.option("--rankfile", metavar="FILE", help="Write an MPI rankfile: vertex i is rank i.")
 @click.option("--hosts", metavar="FILE",
               help="Nodes of the rankfile: a hostfile of Open MPI (node01 slots=4), MPICH or Intel "
                    "MPI (node01:4), names, or a Slurm node list. Default: +n0 ..., the nodes of "
-                   "the job's allocation, without which Open MPI knows none.")
+                   "the job's allocation (Open MPI inside a job only).")
 @click.option("--nodelist", metavar="LIST",
               help='The same as a Slurm node list: "$SLURM_JOB_NODELIST" or node[01-04,07].')
 @click.option("--node-levels", type=click.IntRange(min=0),
-              help="Levels inside a node of the rankfile; default: 2.")
+              help="Number of levels inside a node of the rankfile. Default: 2.")
 @click.option("--oversubscribe", is_flag=True,
               help="Allow several ranks of the rankfile on one element.")
 @options.imbalance_option
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
               tell=options.presets, task="map")
 @click.option("--swaps/--no-swaps", default=None,
-              help="Let blocks swap places at the end; default: preset.")
+              help="Whether blocks swap places at the end. Default: that of the preset.")
 @options.device_option
 @options.seed_option
 @options.threads_option
@@ -55,10 +55,10 @@ def command(
     node_levels: int | None, oversubscribe: bool, fixed: str | None, initial: str | None,
     reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
-    """Assign the vertices of GRAPH to processing elements so that little is sent far.
+    """Map the vertices of GRAPH to processing elements with a small communication cost J.
 
-    Elements are numbered so that the innermost level varies fastest.  The cost J is the sum of
-    weight times distance over all edges, each edge once.
+    J is the sum of weight times distance over all edges, each edge once.  Elements are numbered
+    with the innermost level varying fastest.
     """
     if output is not None and output == rankfile != files.STANDARD:
         raise click.UsageError(f"-o and --rankfile are the same file, {output}")
@@ -118,7 +118,7 @@ def _host_names(topology: Topology, rankfile: str | None, hosts: str | None, nod
     from portpart.io.rankfile import nodes_of
 
     if hosts is not None and nodelist is not None:
-        raise click.UsageError("--nodelist takes the place of --hosts")
+        raise click.UsageError("--nodelist replaces --hosts; pass one or the other")
     if rankfile is None and (hosts, nodelist, node_levels) != (None, None, None):
         raise click.UsageError("--hosts, --nodelist and --node-levels are for --rankfile")
     if rankfile is None:

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share; names are those of the API."""
+"""Arguments and options of several commands, with the names of the API."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ graph_argument = click.argument("graph", metavar="GRAPH")
 names_option = click.option(
     "--names",
     is_flag=True,
-    help="Partition files hold a vertex's name and its block on each line (netlists, edge lists, "
-         "tables with titles).",
+    help="Partition files have a name and a block on each line (for netlists, edge lists, tables "
+         "with titles).",
 )
 
 imbalance_option = click.option(
@@ -35,22 +35,23 @@ imbalance_option = click.option(
 
 fixed_option = click.option(
     "--fixed", metavar="FILE",
-    help="The block of each vertex, one a line; -1: free; or lines of a vertex, from 1, and block.")
+    help="Fixed vertices: a block per line, -1 if free; or lines of a vertex (from 1) and a block.")
 
 initial_option = click.option(
-    "--initial", metavar="FILE", help="A result to improve, one block a line.")
+    "--initial", metavar="FILE", help="Initial partition, one block per line.")
 
 starts_option = click.option(
-    "--starts", type=click.IntRange(min=1), help="Initial partitions; default: preset.")
+    "--starts", type=click.IntRange(min=1),
+    help="Number of initial partitions of the coarsest graph. Default: that of the preset.")
 
 time_limit_option = click.option(
-    "--time-limit", type=float, metavar="SECONDS", help="Then begin nothing new.")
+    "--time-limit", type=float, metavar="SECONDS", help="Begin no new step after this time.")
 
 target_option = click.option(
     "--target",
     metavar="SHARES",
     callback=lambda _ctx, _param, text: checked_shares(text),
-    help="Share of each block: 1,1,2 or @FILE; only ratios count. Default: equal shares.",
+    help="Share of each block, in any unit: 1,1,2 or @FILE. Default: equal shares.",
 )
 
 objective_option = click.option(
@@ -58,14 +59,15 @@ objective_option = click.option(
     help="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.",
 )
 min_block_weight_option = click.option(
-    "--min-block-weight", type=click.IntRange(min=0), help="Least weight of a block.",
+    "--min-block-weight", type=click.IntRange(min=0), help="Minimum weight of every block.",
 )
 device_option = click.option(
     "--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...",
 )
 seed_option = click.option("--seed", type=int, default=0, show_default=True)
 threads_option = click.option(
-    "--threads", type=click.IntRange(min=1), help="Most CPU threads; default: all cores.",
+    "--threads", type=click.IntRange(min=1),
+    help="Maximum number of CPU threads. Default: all cores.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 json_option = click.option(
@@ -119,42 +121,44 @@ def with_values(arguments: list[str]) -> list[str]:
 _READING = (
     click.option("--symmetrize", type=click.Choice([*SYMMETRIZE_WORDS]), metavar="[=sum|max]",
                  callback=lambda _ctx, _param, word: SYMMETRIZE_WORDS.get(word),
-                 help="Take arcs without direction; where both stand their weights agree, add up "
-                      "or the larger counts."),
+                 help="Read a directed graph. If both directions of an edge exist, their weights "
+                      "must be equal, are added (sum), or the larger is used (max)."),
     click.option("--weights", type=click.Choice(["keep", "ignore", "abs", "round"]),
-                 help="Edge weights: as they are, none, absolute values, scaled and rounded; "
-                      "default: keep, but not values of real matrices."),
+                 help="Edge weights: keep, ignore, absolute values, or scale and round. Default: "
+                      "keep, but ignore the values of real matrices."),
     click.option("--weight-scale", type=float, metavar="FACTOR",
-                 help="For --weights round; default: a power of ten, as large as may be."),
+                 help="Scale of --weights round. Default: the largest safe power of ten."),
     click.option("--relabel/--no-relabel", default=None,
-                 help="Edge list: number the vertices that occur; or names are numbers from 0."),
+                 help="Edge list: number the vertices that occur, or use their numbers from 0."),
     click.option("--columns", metavar="ENDS[,WEIGHT]",
                  help="Edge list: columns to read, by title or number: source,target or 1,2,4."),
     click.option("--header/--no-header", default=None,
-                 help="Edge list: the first line holds titles, or an edge; default: if it shows."),
+                 help="Edge list: the first line has titles, or an edge. Default: detected."),
     click.option("--format", "file_format", metavar="NAME",
                  help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
                       "verilog, blif, aiger, metis-mesh, hmetis, patoh, ispd98, bookshelf); "
                       "default: by content and name."),
     click.option("--top", metavar="MODULE",
-                 help="Verilog, BLIF: module to take; default: the one that no other contains."),
+                 help="Verilog, BLIF: top module. Default: the one that no other instantiates."),
     click.option("--model", type=click.Choice([*files.GRAPH_MODELS, *files.NET_MODELS]),
-                 help="Netlists: what becomes of a net: star (driver to sinks, the default), "
-                      "clique, hypergraph. Matrix: a graph, or as these three a hypergraph."),
+                 help="Netlists: nets as star (driver to sinks, the default), clique or "
+                      "hypergraph. Matrices: hypergraph with row-net, column-net or fine-grain "
+                      "(default: a graph)."),
     click.option("--max-fanout", type=click.IntRange(min=0),
-                 help="Netlists: leave out nets that reach more gates; default: keep all."),
+                 help="Netlists: leave out nets with more sinks. Default: keep all."),
     click.option("--ports", is_flag=True, default=None,
-                 help="Netlist as hypergraph: ports are vertices too, of weight 0."),
+                 help="Netlist as hypergraph: ports are also vertices, of weight 0."),
     click.option("--diagonal", is_flag=True, default=None,
-                 help="Matrix as hypergraph: net i has the pin i, whether it is stored or not."),
+                 help="Matrix as hypergraph: net i always has the pin i."),
     click.option("--areas", metavar="FILE",
-                 help="ISPD98, Bookshelf: the .are or .nodes file, by which vertices are weighed."),
+                 help="ISPD98, Bookshelf: .are or .nodes file with the weights of vertices."),
     click.option("--mesh", type=click.Choice(["dual", "nodal"]),
                  help="METIS mesh: vertices are the elements (dual, the default) or the nodes."),
     click.option("--common-nodes", type=click.IntRange(min=1),
-                 help="METIS mesh: nodes that adjacent elements share, at least; default: 1."),
+                 help="METIS mesh: minimum number of common nodes of adjacent elements. "
+                      "Default: 1."),
     click.option("--max-vertices", type=click.IntRange(min=0),
-                 help="Refuse larger graphs; default: 2^22, or 16 for each byte of text."),
+                 help="Refuse larger graphs. Default: 2^22, or 16 per byte of text."),
 )
 
 

@@ -17,7 +17,7 @@ from portpart.cli.results import as_facts, as_object
 @click.command("partition")
 @options.graph_argument
 @click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
-@click.option("-o", "--output", metavar="FILE", help="Write one block number a line.")
+@click.option("-o", "--output", metavar="FILE", help="Write one block per line.")
 @options.imbalance_option
 @options.target_option
 @options.fixed_option
@@ -41,10 +41,11 @@ def command(
     graph: str, k: int, output: str | None, fixed: str | None, initial: str | None,
     names: bool, reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
-    """Divide GRAPH, a graph or hypergraph, into k blocks of nearly equal weight, cutting little.
+    """Partition GRAPH, a graph or hypergraph, into k blocks of nearly equal weight.
 
-    The same seed gives the same blocks on any number of threads and on a GPU.  The exit code is 1
-    if the balance bound could not be kept, as when a single vertex is heavier than a block may be.
+    The objective (default: the cut, or km1) is minimised.  The same seed gives the same blocks on
+    any number of threads and on a GPU.  The exit code is 1 if a block exceeds its weight limit, for
+    example because a single vertex does.
     """
     if as_json and output == files.STANDARD:
         raise click.UsageError("--json and -o - both want standard output")

@@ -1,4 +1,4 @@
-"""``portpart repartition``: divide a graph anew and move little from the old blocks."""
+"""``portpart repartition``: improve an old partition with low migration volume."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from portpart.options import whole_number
 @options.graph_argument
 @click.argument("old", metavar="OLD")
 @click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
-@click.option("-o", "--output", metavar="FILE", help="Write one block number a line.")
-@click.option("--migration", default="1", show_default=True, metavar="PRICE",
-              help="What the move of a vertex of size 1 costs, in weight of edges or nets.")
+@click.option("-o", "--output", metavar="FILE", help="Write one block per line.")
+@click.option("--migration", default="1", show_default=True, metavar="FACTOR",
+              help="Migration cost factor: cost of moving a vertex of size 1, in edge or net "
+                   "weight.")
 @click.option("--max-migration", metavar="SIZE",
-              help="Most that may move: a size, or a share of all sizes as 10%.")
+              help="Limit of the migration volume: a size, or a share of all sizes as 10%.")
 @options.imbalance_option
 @options.target_option
 @options.fixed_option
@@ -43,10 +44,10 @@ def command(
     graph: str, old: str, k: int, output: str | None, fixed: str | None, names: bool,
     max_migration: str | None, reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
-    """Divide GRAPH into k blocks again, of which OLD has the old ones, cutting and moving little.
+    """Partition GRAPH into k blocks, starting from the partition OLD, with low migration volume.
 
-    OLD has a block a line, -1 for a new vertex; another number of blocks than k is fine.  The exit
-    code is 1 if the balance bound could not be kept.
+    OLD has one block per line, -1 for a new vertex; its number of blocks may differ from k.  The
+    exit code is 1 if a block exceeds its weight limit.
     """
     if as_json and output == files.STANDARD:
         raise click.UsageError("--json and -o - both want standard output")
@@ -80,8 +81,8 @@ def command(
         print_json(as_object(result, report, moved=result.moved, migration=result.migration,
                              price=price))
     else:
-        moves = (f"{grouped(result.moved)} vertices, size {grouped(result.migration)}, at a price "
-                 f"of {price:g}")
+        moves = (f"{grouped(result.moved)} vertices, size {grouped(result.migration)}, at cost "
+                 f"factor {price:g}")
         print_facts(as_facts(result, report, "blocks", moved=moves),
                     to_stderr=output == files.STANDARD)
     return OK if result.feasible else INFEASIBLE

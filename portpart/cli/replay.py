@@ -1,4 +1,4 @@
-"""``portpart replay``: follow the edits of a netlist, round by round."""
+"""``portpart replay``: apply the edits of a netlist to a session, round by round."""
 
 from __future__ import annotations
 
@@ -40,23 +40,24 @@ def _rounds(_ctx: click.Context, _param: click.Parameter, text: str) -> int | st
 @click.argument("trace", metavar="TRACE")
 @click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
 @click.option("--rounds", default="100", show_default=True, metavar="N|natural",
-              callback=_rounds, help="Rounds with equal numbers of structural lines; natural: up "
-                                     "to each read_spef or report_... line.")
+              callback=_rounds, help="Number of rounds, with equal numbers of structural lines; "
+                                     "natural: a round ends at each read_spef or report_... line.")
 @click.option("--model", type=click.Choice([*OBJECTIVES_OF]), default="hypergraph",
-              show_default=True, help="What becomes of a net; star: driver to sinks, a graph.")
+              show_default=True, help="Nets as hyperedges, or a graph with edges from drivers to "
+                                      "sinks (star).")
 @click.option("--objective", type=click.Choice(["cut", "km1", "soed"]),
-              help="Default: km1; of stars: cut.")
+              help="Default: km1; with star: cut.")
 @click.option("--compare", type=click.IntRange(min=1), metavar="N",
-              help="Partition every Nth round and the last from scratch, too.")
+              help="Also partition every Nth round and the last from scratch.")
 @click.option("--effort", type=click.Choice(["auto", "none", "local", "cycle", "full"]),
-              default="auto", show_default=True, help="What is done about a round.")
-@click.option("--migration", default="0.05", show_default=True, metavar="PRICE",
-              help="What the move of a vertex costs, in weight of edges or nets.")
+              default="auto", show_default=True, help="Effort of a session after each round.")
+@click.option("--migration", default="0.05", show_default=True, metavar="FACTOR",
+              help="Migration cost factor: cost of moving a vertex, in edge or net weight.")
 @options.imbalance_option
 @click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms, task="partition")
 @click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
               tell=options.presets, task="partition")
-@click.option("--top", metavar="MODULE", help="Module of the netlist to take.")
+@click.option("--top", metavar="MODULE", help="Top module of the netlist.")
 @options.device_option
 @options.seed_option
 @options.threads_option
@@ -66,10 +67,10 @@ def command(
     compare: int | None, effort: str, migration: str, top: str | None, as_json: bool,
     **settings: Any,
 ) -> int:  # fmt: skip
-    """Divide NETLIST into k blocks, and follow the edits of TRACE, an .ops file.
+    """Partition NETLIST into k blocks, and apply the edits of TRACE, an .ops file.
 
-    The vertices are gates and ports, of weight 1.  With --json one object a round.  The exit code
-    is 1 if a round broke the balance bound.
+    The vertices are gates and ports, of weight 1.  --json prints one object per round.  The exit
+    code is 1 if a block exceeds its weight limit in some round.
     """
     files.one_standard_input(NETLIST=netlist, TRACE=trace)
     # only a command that partitions pays for importing the library

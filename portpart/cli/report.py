@@ -22,17 +22,17 @@ class Remembering(click.Command):
 @options.graph_argument
 @click.argument("part", metavar="PART")
 @click.option("-o", "--output", metavar="FILE", default="report.html", show_default=True,
-              help="Where the page is written.")
+              help="File of the page.")
 @click.option("--points", metavar="FILE",
               help="Coordinates of the vertices, or of the nodes of a METIS mesh: two or three "
-                   "numbers a line, or an .npy file.")
+                   "numbers per line, or an .npy file.")
 @click.option("-k", "k", type=click.IntRange(min=1), help="Default: largest block number + 1.")
 @options.imbalance_option
 @options.target_option
 @machines.machine_options
-@click.option("--title", help="What the page is headed; default: how many blocks there are.")
+@click.option("--title", help="Title of the page. Default: the number of blocks.")
 @click.option("--made-by", multiple=True, metavar="COMMAND",
-              help="How the partition was made; shown at the end.")
+              help="Command that made the partition; shown at the end.")
 @options.names_option
 @options.reading_options
 def command(
@@ -40,12 +40,11 @@ def command(
     target: str | None, hierarchy: str | None, distances: str | None, matrix: str | None,
     title: str | None, made_by: tuple[str, ...], names: bool, reading: files.Reading,
 ) -> int:  # fmt: skip
-    """Write a page of HTML about the partition PART (one block number a line) of GRAPH.
+    """Write an HTML page about the partition PART (one block per line) of GRAPH.
 
-    It holds metrics of the partition and of each block, and pictures, which take Matplotlib: pip
-    install portpart[plot]. With -H and -D, or --matrix, blocks are elements of a machine;
-    hypergraphs have no communication cost. The exit code is 1 if a block is heavier than the
-    imbalance allows.
+    The page has metrics of the partition and of each block, and pictures, which need Matplotlib:
+    pip install 'portpart[plot]'. With -H and -D, or --matrix, blocks are elements of a machine;
+    hypergraphs have no communication cost. The exit code is 1 if a block exceeds its weight limit.
     """
     files.one_standard_input(GRAPH=graph, PART=part, points=points, matrix=matrix, target=target)
     shares = files.read_shares(target)

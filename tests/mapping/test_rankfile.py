@@ -302,7 +302,7 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     ([], "-H and -D are needed"),
     (["-H", "2:x", "-D", "1:2"], "level 2 of hierarchy '2:x' is 'x'"),
     (["-H", "20:20", "-D", "1:2"], "400 processing elements for 144 vertices"),
-    (["-H", "2", "-D", "1", "--matrix", "m"], "takes the place"),
+    (["-H", "2", "-D", "1", "--matrix", "m"], "replaces -H and -D"),
     (["-H", "2", "-D", "1", "-o", "-", "--json"], "standard output"),
     (["-H", "2", "-D", "1", "--algorithm", "x"], "algorithm is 'x'"),
     (["-H", "2", "-D", "1", "--node-levels", "1"], "are for --rankfile"),
