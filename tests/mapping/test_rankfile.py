@@ -198,7 +198,7 @@ def test_the_command_line_evaluates_a_mapping(mesh: str, tmp_path: Path,
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["-H", "2:3"], "-H and -D are needed"), (["-H", "2:2", "-D", "1:7"], "block numbers must lie"),
+    (["-H", "2:3"], "pass -H and -D"), (["-H", "2:2", "-D", "1:7"], "block numbers must lie"),
     (["--matrix", "-"], "only one of PART and --matrix"),
 ])
 def test_a_machine_that_does_not_fit_a_mapping_is_refused(
@@ -299,7 +299,7 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ([], "-H and -D are needed"),
+    ([], "pass -H and -D"),
     (["-H", "2:x", "-D", "1:2"], "level 2 of hierarchy '2:x' is 'x'"),
     (["-H", "20:20", "-D", "1:2"], "400 processing elements for 144 vertices"),
     (["-H", "2", "-D", "1", "--matrix", "m"], "replaces -H and -D"),
@@ -310,7 +310,7 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     (["--matrix", "-", "--rankfile", "f", "--hosts", "-"], "can be standard input"),
     (["-H", "2", "-D", "1", "--nodelist", "a"], "are for --rankfile"),
     (["-H", "2", "-D", "1", "--oversubscribe"], "is for --rankfile"),
-    (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "a", "--hosts", "h"], "the place of"),
+    (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "a", "--hosts", "h"], "replaces --hosts"),
     (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "n[2-1]"], "no range of numbers"),
     (["-H", "20:20", "-D", "1:2"], "describe only the cores that get a rank"),
 ])
