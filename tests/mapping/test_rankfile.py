@@ -310,7 +310,7 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     (["--matrix", "-", "--rankfile", "f", "--hosts", "-"], "can be standard input"),
     (["-H", "2", "-D", "1", "--nodelist", "a"], "are for --rankfile"),
     (["-H", "2", "-D", "1", "--oversubscribe"], "is for --rankfile"),
-    (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "a", "--hosts", "h"], "replaces --hosts"),
+    (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "a", "--hosts", "h"], "replaces"),
     (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "n[2-1]"], "no range of numbers"),
     (["-H", "20:20", "-D", "1:2"], "describe only the cores that get a rank"),
 ])
