@@ -25,14 +25,16 @@ def held_blocks(holder: Any, names: Sequence[Any] | None = None) -> Any:
     part = getattr(holder, "part", None)
     if part is None:
         return holder
-    ids = getattr(holder, "ids", None)
-    if ids is not None:  # a session has a block for each id that it has ever given
+    ids, labels = getattr(holder, "ids", None), getattr(holder, "labels", None)
+    if ids is not None:  # a session has a block, and perhaps a name, for each id that it ever gave
         part = host_array(part)[ids]
-    labels = getattr(holder, "labels", None)
+        labels = None if labels is None else [labels[number] for number in ids.tolist()]
     if labels is None or names is None or labels is names:
         return part
     known = list(labels)
-    return part if known == list(names) else dict(zip(known, host_array(part).tolist()))
+    if known == list(names) or None in known:
+        return part
+    return dict(zip(known, host_array(part).tolist()))
 
 
 def held_number(holder: Any, k: int | None) -> int | None:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 from portpart.errors import InputError
 from portpart.options import shown
+
+
+def told_names(names: Sequence[Any] | None) -> Sequence[Any] | None:
+    """Names that say more than the numbers 0, 1 ... of the vertices, or None."""
+    if names is None or all(isinstance(name, Integral) and name == place
+                            for place, name in enumerate(names)):
+        return None
+    return names
 
 
 def in_order(values: Any, names: Sequence[Any] | None, what: str) -> Any:

@@ -29,11 +29,14 @@ class Format:
         What file names end in.
     options : tuple of str
         Reading options that apply.
+    names : bool
+        Whether ``text`` writes the names of vertices.
     """
 
     home: str
     suffixes: tuple[str, ...]
     options: tuple[str, ...]
+    names: bool = False
 
     @property
     def module(self) -> ModuleType:
@@ -59,9 +62,9 @@ FORMATS = {
     "matrix-market": Format("portpart.io.formats.matrix_market", (".mtx", ".mm"), RULES),
     "edge-list": Format("portpart.io.formats.edge_list",
                         (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
-                        (*RULES, "relabel", "columns", "header")),
+                        (*RULES, "relabel", "columns", "header"), names=True),
     "dimacs": Format("portpart.io.formats.dimacs", (".gr", ".dimacs", ".col"), RULES),
-    "npz": Format("portpart.io.formats.npz", (".npz",), RULES),
+    "npz": Format("portpart.io.formats.npz", (".npz",), RULES, names=True),
     "dense": Format("portpart.io.formats.dense", (".npy",), RULES),
     "verilog": Format("portpart.io.netlist.verilog", (".v", ".vg"), ("top", "model", "max_fanout")),
     "blif": Format("portpart.io.netlist.blif", (".blif",), ("top", "model", "max_fanout")),

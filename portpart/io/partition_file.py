@@ -15,6 +15,7 @@ from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.arrays import host_integers
 from portpart.graphs.blocks import held_blocks
 from portpart.io.text.files import PathLike, Source, read_source, write_chunks
+from portpart.io.text.named_edges import as_bytes
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.tokens import LineSyntax, read_lines
 from portpart.options import shown
@@ -162,7 +163,7 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
     array([0, 1], dtype=int32)
     """
     source = read_source(path, len(names))
-    vertex_of = {_as_bytes(name).strip(): vertex for vertex, name in enumerate(names)}
+    vertex_of = {as_bytes(name).strip(): vertex for vertex, name in enumerate(names)}
     part = np.full(len(names), FREE, np.int32)
     seen = np.zeros(len(names), bool)
     lowest = FREE if free else 0
@@ -182,7 +183,7 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
             source.refuse(number, f"{_shown(block)} is no block number")
         part[vertex] = int(block)
     if not free and not seen.all():
-        missing = _shown(_as_bytes(names[int(seen.argmin())]))
+        missing = _shown(as_bytes(names[int(seen.argmin())]))
         raise GraphFormatError(f"{source.name}: no block for {missing}")
     return part
 
@@ -225,7 +226,7 @@ def _check_names(names: Sequence[Any]) -> None:
     """Refuse names that nobody who reads the file could tell apart."""
     first: dict[bytes, int] = {}
     for place, name in enumerate(names):
-        word = _as_bytes(name).strip()
+        word = as_bytes(name).strip()
         if b"\n" in word:
             raise InputError(f"names[{place}] is {shown(name)}; a name must stand on one line")
         if first.setdefault(word, place) != place:
@@ -238,12 +239,7 @@ def _named_lines(names: Sequence[Any], blocks: np.ndarray) -> Iterator[bytes]:
     for begin in range(0, len(blocks), LINES_PER_CHUNK):
         end = begin + LINES_PER_CHUNK
         pairs = zip(names[begin:end], blocks[begin:end].tolist())
-        yield b"".join(b"%b %d\n" % (_as_bytes(name), block) for name, block in pairs)
-
-
-def _as_bytes(name: Any) -> bytes:
-    """A name as it stood in its file, whatever its encoding."""
-    return str(name).encode("utf-8", "surrogateescape")
+        yield b"".join(b"%b %d\n" % (as_bytes(name), block) for name, block in pairs)
 
 
 def _shown(word: bytes) -> str:

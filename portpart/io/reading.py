@@ -164,7 +164,7 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
         return NamedGraph(result, np.array(result.names))
     which = "dense files without titles" if name == "dense" else f"{name} files"
     raise InputError(f"{which} do not name their vertices; edge-list, verilog, blif and aiger "
-                     "files do")
+                     "files do, and npz files of a graph with names")
 
 
 class LikeNets(GraphFormatError):

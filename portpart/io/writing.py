@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 from portpart import backends
 from portpart.errors import InputError
+from portpart.graphs.by_name import told_names
 from portpart.graphs.convert import as_graph
 from portpart.graphs.convert_mesh import as_mesh
 from portpart.graphs.convert_nets import as_hypergraph, is_hypergraph
+from portpart.graphs.graph import Graph
 from portpart.io.formats import hmetis
 from portpart.io.formats.mesh import mesh_text
 from portpart.io.hypergraphs import net_format_of_name
 from portpart.io.known import FORMATS, format_of_name
 from portpart.io.text.files import PathLike, write_chunks
+from portpart.io.text.named_edges import why_unwritable
 from portpart.io.text.packed import bare_name
 from portpart.options import shown
+
+KEPT = ("portpart.io.write_named_partition(names, part, file) writes blocks with the names that "
+        "the graph has in memory")
 
 
 def write(graph: Any, path: PathLike, format: str | None = None) -> None:
@@ -35,12 +42,20 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     InputError
         If the format cannot hold the graph's vertex weights, or the file cannot be written.
 
+    Warns
+    -----
+    UserWarning
+        If vertices have names that the file will not have: edge lists and npz files keep them.
+
     Notes
     -----
     The file is written under a temporary name in the same folder and then renamed: it is complete
     or not there.  METIS and npz files keep parallel edges.  The other formats merge them when they
     are read, weights adding up: parallel edges without weights are written as one whose weight is
     their number, so every partition keeps its cut.
+
+    An edge list of a graph with names has these; its vertices are numbered as they occur when it is
+    read, and a vertex without an edge stands as a loop of weight 0.
 
     Examples
     --------
@@ -66,7 +81,25 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
         raise InputError(f"no format to write is known for {os.fspath(path)!r}; end it with one of "
                          f"{suffixes}, or name the format")
     made = as_graph(graph, copy=False, space=backends.space("cpu"))
+    _warn_of_names(made, name, stacklevel=3)
     write_chunks(path, FORMATS[name].module.text(made))
+
+
+def _warn_of_names(graph: Graph, format: str, stacklevel: int) -> None:
+    """Warn if vertices have names that a file of this format will not have."""
+    names = told_names(graph.names)
+    if names is None:
+        return
+    why = f"as {format} files hold none"
+    if FORMATS[format].names:
+        problem = why_unwritable(names) if format == "edge-list" else None
+        if problem is None:
+            return
+        why = f"as an edge list cannot hold them: {problem}"
+    keep = ", ".join(FORMATS[key].suffixes[0] for key in FORMATS
+                     if FORMATS[key].names and key != format)
+    warnings.warn(f"the names of {graph.num_vertices} vertices are not written, {why}; {keep} "
+                  f"files keep names, and {KEPT}", UserWarning, stacklevel=stacklevel)
 
 
 def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
@@ -83,6 +116,11 @@ def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
     ------
     InputError
         If the hypergraph is malformed or the file cannot be written.
+
+    Warns
+    -----
+    UserWarning
+        If vertices have names, which hMETIS files have not.
 
     Notes
     -----
@@ -105,6 +143,9 @@ def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
         raise InputError(f"{file}: its suffix is that of {other} files; hypergraphs are written as "
                          "hMETIS files, .hgr")
     made = as_hypergraph(hypergraph, space=backends.space("cpu"))
+    if told_names(made.names) is not None:
+        warnings.warn(f"the names of {made.num_vertices} vertices are not written, as hMETIS files "
+                      f"hold none: {KEPT}", UserWarning, stacklevel=2)
     write_chunks(path, hmetis.text(made))
 
 

@@ -84,6 +84,26 @@ def test_a_result_with_names_is_read_by_them() -> None:
     assert metrics.evaluate(turned, result).components.tolist() == [1, 1]
 
 
+def test_a_session_with_names_is_read_by_them() -> None:
+    session = portpart.Session(networkx.path_graph(list("abcdef")), 2)
+    batch = session.batch()
+    batch.delete_vertices("c")
+    batch.insert_vertices(names=["z"])
+    batch.insert_edges(["z"], ["a"])
+    session.apply(batch)
+    graph = session.graph()
+    assert metrics.cut(graph, session) == session.cut == oracles.cut(
+        graph, session.part[session.ids])
+    turned = networkx.Graph()
+    turned.add_nodes_from("zfedba")
+    turned.add_edges_from(["za", "ab", "de", "ef"])
+    assert metrics.cut(turned, session) == session.cut
+    batch = session.batch()
+    batch.insert_vertices(count=1)
+    session.apply(batch)
+    assert metrics.cut(session.graph(), session) == session.cut
+
+
 @pytest.mark.parametrize("metric", ["communication_volume", "quotient_graph",
                                     "components_per_block", "traffic_matrix"])
 def test_a_metric_of_graphs_names_those_of_hypergraphs(metric: str) -> None:

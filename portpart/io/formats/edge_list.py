@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
+from portpart.graphs.by_name import told_names
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32
 from portpart.io.text.columns import WIDTHS, columns_of
 from portpart.io.text.edge_rows import BY_PLACE, EdgeRows, graph_of_rows, lower_edges, read_rows
 from portpart.io.text.files import SEPARATORS, PathLike, Source, is_count, read_source
 from portpart.io.text.fractions import FRACTION
+from portpart.io.text.named_edges import are_integers, named_lines, why_unwritable, with_alone
 from portpart.io.text.named_rows import read_named_rows
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.rules import STRICT, Rules, rules_of
@@ -196,14 +198,30 @@ def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def text(graph: Graph) -> Iterator[Any]:
-    """The edge list of a host graph, each edge once."""
+    """The edge list of a host graph, each edge once, with the names of vertices that have names."""
     if graph.vertex_weights is not None:
         raise InputError("an edge list cannot hold vertex weights; write .graph or .npz")
-    sources, targets, weights = lower_edges(graph)
-    columns = [targets, sources] + ([] if weights is None else [weights])
-    yield f"# portpart: vertices {graph.num_vertices} edges {graph.num_edges}\n".encode()
+    ends, weights = _ends_and_weights(graph)
+    names = told_names(graph.names)
+    if names is not None and why_unwritable(names) is None:
+        yield f"# portpart: {graph.num_edges} edges by names of vertices\n".encode()
+        ends, weights = with_alone(graph.num_vertices, ends, weights)
+        if not are_integers(names):
+            yield from named_lines(names, ends, weights)
+            return
+        numbers = np.array(names, np.int64)
+        ends = numbers[ends[0]], numbers[ends[1]]
+    else:
+        yield f"# portpart: vertices {graph.num_vertices} edges {graph.num_edges}\n".encode()
+    columns = [*ends] + ([] if weights is None else [weights])
     values = np.stack(columns, axis=1).astype(np.int64).reshape(-1)
-    yield rendered_rows(values, np.arange(len(sources) + 1) * len(columns))
+    yield rendered_rows(values, np.arange(len(ends[0]) + 1) * len(columns))
+
+
+def _ends_and_weights(graph: Graph) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
+    """Each edge once, the smaller end first."""
+    sources, targets, weights = lower_edges(graph)
+    return (targets, sources), weights
 
 
 def _head(source: Source, header: bool | None) -> Head:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
+from portpart.graphs.by_name import told_names
 from portpart.graphs.from_arrays import csr_graph
 from portpart.graphs.from_matrices import parts_of_sparse
 from portpart.graphs.graph import Graph
 from portpart.io.formats.arrays import read_array
+from portpart.io.formats.name_arrays import ENDS, NAMES, names_of, packed_names
 from portpart.io.text.files import Source
 from portpart.io.text.packed import DAMAGE, LARGEST_RATIO, UNCHECKED_BYTES
 from portpart.io.text.rules import STRICT, Rules
@@ -28,7 +31,7 @@ LAYOUTS = {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "ind
 """Arrays of each of SciPy's formats."""
 
 BARE_NAMES = ("indptr", "indices", "weights", "vertex_weights")
-KNOWN = {*OWN_NAMES, *BARE_NAMES, *SCIPY_NAMES}
+KNOWN = {*OWN_NAMES, *BARE_NAMES, *SCIPY_NAMES, NAMES, ENDS}
 
 MORE_VERTICES = "if that is right, say max_vertices= (--max-vertices)"
 
@@ -50,6 +53,7 @@ def text(graph: Graph) -> Iterator[Any]:
     """The archive of a host graph in our own layout."""
     arrays = dict(zip(OWN_NAMES, (graph.offsets, graph.targets, graph.weights,
                                   graph.vertex_weights)))
+    arrays |= packed_names(told_names(graph.names))
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False,
              **{name: array for name, array in arrays.items() if array is not None})
@@ -108,7 +112,8 @@ def _graph_of(source: Source, arrays: dict[str, np.ndarray], rules: Rules) -> Gr
     for names in (OWN_NAMES, BARE_NAMES):
         if names[0] in arrays and names[1] in arrays:
             offsets, targets, weights, vertex_weights = map(arrays.get, names)
-            return csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
+            made = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
+            return replace(made, names=names_of(arrays, made.num_vertices, source.name))
     raise GraphFormatError(
         f"{source.name}: holds {', '.join(arrays) or 'nothing'}; expected offsets and targets, "
         "indptr and indices, or a matrix saved by scipy.sparse.save_npz"
