@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 
 from portpart.algorithms.catalogue import (
@@ -108,6 +109,9 @@ def presets_of_mappers() -> str:
 
 def parameters(algorithm: Entry) -> str:
     """One row for each parameter of its own, or for several that are explained together."""
+    twin = twin_of(algorithm)
+    if twin is not None:
+        return f"The same as for [{twin.title}]({page_of(twin).name}#parameters)."
     shared = _shared() if algorithm in _sharing() else {}
     rows = []
     for alike in _explained_together(_without_growing(algorithm)):
@@ -121,6 +125,13 @@ def parameters(algorithm: Entry) -> str:
     if not any(symbol for _, _, symbol, _ in rows):
         head, rows = [head[0], head[1], head[3]], [[*row[:2], row[3]] for row in rows]
     return _table(head, rows) if rows else NONE_OF_ITS_OWN
+
+
+def twin_of(algorithm: Entry) -> Entry | None:
+    """An algorithm listed before, for hypergraphs, with the same parameters and defaults."""
+    before = takewhile(lambda each: each is not algorithm, OF_NETS.values())
+    return next((each for each in before if algorithm in OF_NETS.values()
+                 and each.parameters() == algorithm.parameters()), None)
 
 
 def shared_parameters() -> str:

@@ -6,23 +6,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import click
 
 from portpart.cli import COMMANDS, command_line
+from portpart.cli.files import Reading
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
 HEAD = """# Commands
 
-The output of `portpart COMMAND --help` for every command. [Command line](cli.md) describes what
-commands print and their exit codes. `python -m tests.command_pages` writes this page.
+All commands with their options, as `portpart COMMAND --help` prints them. [Command line](cli.md)
+describes output and exit codes. `python -m tests.command_pages` writes this page.
 """
+
+
+READING = """## Options for reading
+
+Commands that read a graph have these options. Options for hypergraphs do not apply to `map`.
+"""
+
+SHARED = {field.name for field in fields(Reading)}
+"""Parameters of the options for reading."""
 
 
 def page() -> str:
     """The text of the page."""
-    return "\n".join([HEAD, *(section(*each) for each in commands("portpart", command_line))])
+    found = list(commands("portpart", command_line))
+    return "\n".join([HEAD, *(section(*each) for each in found), reading(dict(found))])
+
+
+def reading(found: dict[str, click.Command]) -> str:
+    """The options that all commands that read a graph have."""
+    command = found["portpart partition"]
+    shared = [each for each in options_of(command) if is_shared(each)]
+    return f"{READING}\n{table(command, shared)}\n"
+
+
+def options_of(command: click.Command) -> list[click.Option]:
+    return [each for each in command.params if isinstance(each, click.Option)]
+
+
+def is_shared(option: click.Option) -> bool:
+    return option.name in SHARED
 
 
 def commands(name: str, group: click.Group) -> Iterator[tuple[str, click.Command]]:
@@ -43,9 +70,18 @@ def section(name: str, command: click.Command) -> str:
     usage = " ".join(command.collect_usage_pieces(context))
     about = "\n\n".join(" ".join(paragraph.split()) for paragraph in
                         (command.help or COMMANDS[name.split()[-1]]).split("\n\n"))
-    rows = [row(each, context) for each in command.params if isinstance(each, click.Option)]
-    table = "\n".join(["| option | meaning |", "|---|---|", *rows])
-    return f"## {name}\n\n    {name} {usage}\n\n{about}\n\n{table}\n"
+    options = options_of(command)
+    reads = SHARED <= {each.name for each in options}
+    own = [each for each in options if not (reads and is_shared(each))]
+    also = "\nAlso [options for reading](#options-for-reading).\n" * reads
+    return f"## {name}\n\n    {name} {usage}\n\n{about}\n\n{table(command, own)}\n{also}"
+
+
+def table(command: click.Command, options: list[click.Option]) -> str:
+    """A row for each option."""
+    context = click.Context(command)
+    rows = (row(each, context) for each in options)
+    return "\n".join(["| option | meaning |", "|---|---|", *rows])
 
 
 def row(option: click.Option, context: click.Context) -> str:

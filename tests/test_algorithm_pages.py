@@ -16,6 +16,7 @@ from tests.algorithm_pages import (
     STARTS,
     page_of,
     pages,
+    twin_of,
 )
 
 
@@ -34,7 +35,7 @@ def test_every_page_has_the_same_sections(algorithm: Algorithm) -> None:
 
 @pytest.mark.parametrize("algorithm", PARTITIONERS, ids=lambda each: each.title)
 def test_every_parameter_has_a_row(algorithm: Algorithm) -> None:
-    pages = [OVERVIEW, page_of(algorithm)]
+    pages = [OVERVIEW, page_of(twin_of(algorithm) or algorithm)]
     rows = [line.split(" | ")[0] for page in pages for line in page.read_text().splitlines()]
     listed = {name for row in rows if row.startswith("| `") for name in re.findall("`(.+?)`", row)}
     starts = set(re.findall(r"^\| (`.+?) \|", STARTS.read_text(), re.M))
