@@ -116,6 +116,21 @@ def test_a_vertex_without_a_name_stands_by_its_id() -> None:
     assert {name for block in session.blocks() for name in block} == {"a", "b", "c", "d", 4, 5}
 
 
+def test_metrics_and_calls_take_the_blocks_of_a_session_by_name() -> None:
+    """Of the vertices that exist; and those of another order find theirs."""
+    session = design()
+    applied(session, lambda batch: (batch.delete_vertices("a"), batch.insert_vertices(),
+                                    batch.insert_vertices(names="e")))
+    part = session.part[session.ids]
+    assert portpart.metrics.km1(session.graph(), session) == session.km1
+    again = portpart.Session(session.graph(), 2, initial=session)
+    assert np.array_equal(again.part, part)
+    turned = portpart.as_hypergraph([["e", "d"], ["c", "b"]])
+    blocks = dict(zip(session.labels, session.part.tolist()))
+    found = portpart.partition(turned, 2, fixed=session, imbalance=1)
+    assert {name: blocks[name] for name in "edcb"} == dict(zip(found.labels, found.part.tolist()))
+
+
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "unknown": (lambda batch: batch.delete_vertices(["a", "u_alu/ff4"]),
                 r"delete_vertices: no vertex is called 'u_alu/ff4'; did you mean 'u_alu/ff3'\?"),

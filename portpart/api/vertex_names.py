@@ -13,6 +13,7 @@ from portpart.graphs.arrays import host_array
 from portpart.graphs.blocks import held_blocks
 from portpart.graphs.by_name import by_name
 from portpart.graphs.hypergraph import EitherGraph
+from portpart.graphs.nearest import did_you_mean
 from portpart.options import shown
 
 
@@ -53,18 +54,26 @@ def _places(vertices: list[Hashable], name: str, graph: EitherGraph) -> np.ndarr
     places = [number.get(vertex, -1) for vertex in vertices]
     if -1 in places:
         unknown = vertices[places.index(-1)]
-        known = (f"vertices are 0 ... {graph.num_vertices - 1}" if graph.names is None
-                 else f"the first vertices are {', '.join(map(repr, list(graph.names)[:3]))}")
-        raise InputError(f"{name} names {unknown!r}, which is no vertex: {known}")
+        raise InputError(f"{name} names {shown(unknown)}, which is no vertex"
+                         f"{_hint(unknown, graph)}")
     return np.array(places, np.int64)
 
 
+def _hint(unknown: Hashable, graph: EitherGraph) -> str:
+    """What may have been meant."""
+    if graph.names is None:
+        return f": vertices are 0 ... {graph.num_vertices - 1}"
+    first = ", ".join(map(shown, list(graph.names)[:3]))
+    return did_you_mean(unknown, graph.names) or f": the first vertices are {first}"
+
+
 def _numbers(names: Sequence[Any] | None, n: int) -> dict[Any, int]:
-    """The number of each vertex by its name."""
+    """The number of each vertex by its name; None is no name."""
     if names is None:
         return {vertex: vertex for vertex in range(n)}
-    number = {vertex: place for place, vertex in enumerate(names)}
-    if len(number) < n:
-        raise InputError(f"{n} vertices have {len(number)} different names; give blocks as an "
+    number = {vertex: place for place, vertex in enumerate(names) if vertex is not None}
+    named = sum(vertex is not None for vertex in names)
+    if len(number) < named:
+        raise InputError(f"{named} vertices have {len(number)} different names; give blocks as an "
                          "array, one for each vertex")
     return number

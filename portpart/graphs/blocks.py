@@ -32,9 +32,10 @@ def held_blocks(holder: Any, names: Sequence[Any] | None = None) -> Any:
     if labels is None or names is None or labels is names:
         return part
     known = list(labels)
-    if known == list(names) or None in known:
+    if known == list(names):
         return part
-    return dict(zip(known, host_array(part).tolist()))
+    blocks = zip(known, host_array(part).tolist())
+    return {name: block for name, block in blocks if name is not None}
 
 
 def held_number(holder: Any, k: int | None) -> int | None:

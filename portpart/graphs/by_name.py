@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from portpart.errors import InputError
+from portpart.graphs.nearest import did_you_mean
 from portpart.options import shown
 
 
@@ -26,9 +27,11 @@ def in_order(values: Any, names: Sequence[Any] | None, what: str) -> Any:
     values = by_name(values, names, len(names), what)
     if not isinstance(values, Mapping):
         return values
-    unknown = set(values).difference(names)
+    known = set(names)
+    unknown = [name for name in values if name not in known]
     if unknown:
-        raise InputError(f"{what} names {shown(next(iter(unknown)))}, which is no vertex")
+        raise InputError(f"{what} names {shown(unknown[0])}, which is no vertex"
+                         f"{did_you_mean(unknown[0], names)}")
     missing = [name for name in names if name not in values]
     if missing:
         raise InputError(f"{what} has nothing for vertex {shown(missing[0])}: all {len(names)} "

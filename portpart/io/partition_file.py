@@ -14,6 +14,7 @@ import numpy as np
 from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.arrays import host_integers
 from portpart.graphs.blocks import held_blocks
+from portpart.graphs.nearest import did_you_mean
 from portpart.io.text.files import PathLike, Source, read_source, write_chunks
 from portpart.io.text.named_edges import as_bytes
 from portpart.io.text.render import rendered_rows
@@ -174,8 +175,9 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
         name = b"".join(before)
         vertex = vertex_of.get(name)
         if vertex is None:
-            source.refuse(number, f"{_shown(name)} is the name of no vertex; expected a name and "
-                                  "its block")
+            hint = did_you_mean(name.decode("utf-8", "surrogateescape"), names)
+            source.refuse(number, f"{_shown(name)} is the name of no vertex"
+                                  f"{hint or '; expected a name and its block'}")
         if seen[vertex]:
             source.refuse(number, f"a second block for {_shown(name)}")
         seen[vertex] = True

@@ -294,8 +294,10 @@ class Reader:
 
 
 def _find(table: dict[str, int], name: str) -> int | None:
-    """The number of a name; one that the netlist escapes may stand without its backslash."""
+    """The number of a name, which may have the backslash of an escaped one or not."""
     number = table.get(name)
+    if number is None and name[:1] == "\\":
+        return table.get(name[1:])
     return table.get("\\" + name) if number is None else number
 
 

@@ -72,8 +72,8 @@ def named_pins(netlist: Netlist) -> dict[str, Counter]:
 def test_what_is_written_is_read(gates: list[Drawn], gap: str) -> None:
     netlist = parse_netlist(Source("drawn.v", verilog_of(gates, gap).encode()))
     expected = {
-        f"g{i}": Counter((net.strip(), port in OUTPUTS) for port, net in gate.pins.items()
-                         if net != "1'b0")
+        f"g{i}": Counter((net.strip().removeprefix("\\"), port in OUTPUTS)
+                         for port, net in gate.pins.items() if net != "1'b0")
         for i, gate in enumerate(gates)}
     assert named_pins(netlist) == expected
     assert [netlist.cell_names[c] for c in netlist.gate_cells] == [gate.cell for gate in gates]

@@ -30,7 +30,8 @@ class Netlist:
     name : str
         Of the module.
     gate_names, net_names : list of str
-        As in the file: an escaped name keeps its backslash, unless it needs none.
+        As in the file; of Verilog without the backslash that begins an escaped name and the blank
+        that ends it.  Where another gate or net is called so, the escaped one keeps its backslash.
     cell_names : list of str
         The kinds of gate.
     gate_cells : ndarray of int32, shape (gates,)

@@ -17,9 +17,8 @@ from portpart.io.netlist.verilog.drives import declared_port, drives
 from portpart.io.netlist.verilog.expression import fitted
 from portpart.io.netlist.verilog.hierarchy import check_depth
 from portpart.io.netlist.verilog.module import CONSTANT, Module, Text
+from portpart.io.netlist.verilog.plain_names import PlainNames, Prefix, plain, plain_names
 from portpart.options import shown
-
-SEPARATOR = "/"
 
 
 @dataclass(eq=False)
@@ -29,13 +28,13 @@ class Flat:
     Nets are numbered as they are found; `CONSTANT` is the one of all constants.
     """
 
-    names: list[str] = field(default_factory=list)
+    names: PlainNames = field(default_factory=PlainNames)
     cells: list[str] = field(default_factory=list)
     pin_counts: list[np.ndarray] = field(default_factory=list)
     labels: list[np.ndarray] = field(default_factory=list)
     nets: list[np.ndarray] = field(default_factory=list)
     aliases: list[np.ndarray] = field(default_factory=list)
-    net_names: list[str] = field(default_factory=lambda: ["1'b0"])
+    net_names: PlainNames = field(default_factory=PlainNames)
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Instance:
     """An instance of a module that is to be flattened."""
 
     module: Module
-    prefix: str
+    prefix: Prefix
     net_map: np.ndarray
     """Flat net of each net of the module; -1 where it is new."""
 
@@ -52,15 +51,17 @@ def flatten(tokens: Text, modules: dict[str, Module], labels: list[str], top: Mo
     """The netlist of `top`."""
     check_depth(tokens, modules, top)
     flat = Flat()
-    waiting = [Instance(top, "", _unmapped(top))]
+    flat.net_names.add(Prefix(), ["1'b0"])
+    waiting = [Instance(top, Prefix(), _unmapped(top))]
     for instance in waiting:  # grows on the way
         waiting += _flatten_instance(tokens, modules, labels, instance, flat)
-    if len(waiting) > 1 and len(set(flat.names)) < len(flat.names):
-        name, _ = Counter(flat.names).most_common(1)[0]
+    gates = flat.names.distinct()
+    if len(waiting) > 1 and len(set(gates)) < len(gates):
+        name, _ = Counter(gates).most_common(1)[0]
         tokens.refuse(f"two gates are called {shown(name)} after flattening; rename one",
                       top.position)
     open_ports = {pair for module in modules.values() for pair in module.open_ports}
-    return _finished(flat, modules, labels, top, open_ports)
+    return _finished(flat, gates, modules, labels, top, open_ports)
 
 
 def _unmapped(module: Module) -> np.ndarray:
@@ -76,7 +77,7 @@ def _flatten_instance(tokens: Text, modules: dict[str, Module], labels: list[str
     new = np.flatnonzero(net_map < 0)
     net_map[new] = len(flat.net_names) + np.arange(len(new))
     names = list(module.bits)
-    flat.net_names += [prefix + names[net - 1] for net in new.tolist()]
+    flat.net_names.add(prefix, (names[net - 1] for net in new.tolist()))
     starts, pin_labels, pin_nets = (np.array(values, np.int64) for values in (
         module.starts, module.labels, module.nets))
     pin_nets = net_map[pin_nets]
@@ -84,7 +85,7 @@ def _flatten_instance(tokens: Text, modules: dict[str, Module], labels: list[str
     counts = np.diff(starts)
     is_gate = ~np.array(inner, bool)
     of_gate = np.repeat(is_gate, counts)
-    flat.names += [prefix + name for name, deep in zip(module.names, inner) if not deep]
+    flat.names.add(prefix, (name for name, deep in zip(module.names, inner) if not deep))
     flat.cells += [cell for cell, deep in zip(module.cells, inner) if not deep]
     flat.pin_counts.append(counts[is_gate])
     flat.labels.append(pin_labels[of_gate])
@@ -96,7 +97,7 @@ def _flatten_instance(tokens: Text, modules: dict[str, Module], labels: list[str
         child = modules[module.cells[i]]
         inside = _connected(tokens, child, [labels[label] for label in pin_labels[pins]],
                             pin_nets[pins].tolist(), module.positions[i], flat)
-        found.append(Instance(child, prefix + module.names[i] + SEPARATOR, inside))
+        found.append(Instance(child, prefix.inside(module.names[i]), inside))
     return found
 
 
@@ -121,8 +122,8 @@ def _connected(tokens: Text, child: Module, labels: list[str], nets: list[int], 
     return net_map
 
 
-def _finished(flat: Flat, modules: dict[str, Module], labels: list[str], top: Module,
-              open_ports: set[tuple[str, str]]) -> Netlist:
+def _finished(flat: Flat, gates: list[str], modules: dict[str, Module], labels: list[str],
+              top: Module, open_ports: set[tuple[str, str]]) -> Netlist:
     """The netlist without constants, its merged nets numbered in the order of their names."""
     number, kept = _merged(len(flat.net_names), np.concatenate(flat.aliases))
     cell_number: dict[str, int] = {}
@@ -136,12 +137,13 @@ def _finished(flat: Flat, modules: dict[str, Module], labels: list[str], top: Mo
     pin_nets = number[np.concatenate(flat.nets)]
     real = pin_nets >= 0
     # the top module came first: its nets 1, 2 ... kept their numbers
-    port_bits = [(flat.net_names[net], direction, net)
+    net_names = flat.net_names.distinct()
+    port_bits = [(net_names[net], direction, net)
                  for port, direction in top.ports.items() for net in top.whole(port)]
     return Netlist.from_pins(
-        name=top.name, gate_names=flat.names, cell_names=list(cell_number), gate_cells=gate_cells,
-        net_names=[flat.net_names[net] for net in kept.tolist()], pin_gates=pin_gates[real],
-        pin_nets=pin_nets[real], pin_drives=pin_drives[real],
+        name=plain(top.name), gate_names=gates, cell_names=plain_names(cell_number),
+        gate_cells=gate_cells, net_names=[net_names[net] for net in kept.tolist()],
+        pin_gates=pin_gates[real], pin_nets=pin_nets[real], pin_drives=pin_drives[real],
         pin_labels=pin_labels[real], label_names=labels,
         port_names=[name for name, _, _ in port_bits],
         port_directions=[direction for _, direction, _ in port_bits],

@@ -7,6 +7,7 @@ from collections import Counter
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_INT32
 from portpart.io.netlist.verilog.module import Module, Text
+from portpart.io.netlist.verilog.plain_names import MARK
 from portpart.options import shown
 
 SHOWN_NAMES = 5
@@ -15,10 +16,11 @@ SHOWN_NAMES = 5
 def top_module(tokens: Text, modules: dict[str, Module], name: str | None) -> Module:
     """The module called `name`, or else the only one that no other instantiates."""
     if name is not None:
-        if name not in modules:
+        named = modules.get(name) or modules.get(MARK + name)
+        if named is None:
             raise InputError(f"{tokens.source_name} has no module {shown(name)}; it has "
                              f"{_listed(modules)}")
-        return modules[name]
+        return named
     if not modules:
         tokens.refuse("the file holds no module")
     used = {cell for module in modules.values() for cell in module.cells}
