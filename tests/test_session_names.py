@@ -14,6 +14,7 @@ import pytest
 import portpart
 from portpart import generators
 from portpart.errors import InputError
+from portpart.graphs.blocks import blocks_of
 
 DESIGN = {"n1": ["a", "b"], "n2": ["b", "c"], "n3": ["c", "d"]}
 
@@ -116,13 +117,13 @@ def test_a_vertex_without_a_name_stands_by_its_id() -> None:
     assert {name for block in session.blocks() for name in block} == {"a", "b", "c", "d", 4, 5}
 
 
-def test_metrics_and_calls_take_the_blocks_of_a_session_by_name() -> None:
+def test_calls_take_the_blocks_of_a_session_by_name() -> None:
     """Of the vertices that exist; and those of another order find theirs."""
     session = design()
     applied(session, lambda batch: (batch.delete_vertices("a"), batch.insert_vertices(),
                                     batch.insert_vertices(names="e")))
     part = session.part[session.ids]
-    assert portpart.metrics.km1(session.graph(), session) == session.km1
+    assert blocks_of(session, 5, names=session.graph().names)[0].tolist() == part.tolist()
     again = portpart.Session(session.graph(), 2, initial=session)
     assert np.array_equal(again.part, part)
     turned = portpart.as_hypergraph([["e", "d"], ["c", "b"]])
