@@ -31,6 +31,9 @@ PRICED = (PortpartConfig, HypergraphConfig, JetConfig)
 MAX_PASSES = 10
 """Partitions that are made from each start to get within a limit."""
 
+MAX_PACKING_WORK = 10**8
+"""Loads that exchanges may compare before no more are made from a start: about a second."""
+
 PASS_SEEDS = 7
 """Distance between the seeds of these."""
 
@@ -91,7 +94,8 @@ def repartition(
         Most that may move: an integer is a size; a share of all sizes if it is a float, a
         `Fraction` or text such as ``"10%"``.  If more moves at the price that is given, partitions
         are made one from the other, at higher prices while too much moves and at lower ones while
-        less does: 10 from each start.  Balance comes first: what it demands is moved.
+        less does: 10 from each start, fewer where the bounds are hard to keep.  Balance comes
+        first: what it demands is moved.
     imbalance, vertex_weights, edge_weights, target, fixed, min_block_weight, objective
         As in :func:`portpart.partition`.  Fixed vertices that are elsewhere have to move.
     algorithm, preset, device, seed, threads, starts, time_limit
@@ -172,6 +176,7 @@ class Tries:
     def __init__(self, call: Call, old: Old, limit: int | None) -> None:
         self.call, self.old, self.limit = call, old, limit
         self.has_homes = not bool((old.known == FREE).all())
+        self.out_of_time = call.problem.constraints.out_of_time
 
     def best(self, price: Fraction) -> Made:
         """The best at a price, or if that moves too much, the best that other prices lead to."""
@@ -182,7 +187,8 @@ class Tries:
             return best
         dear = self._dear()
         lowest = max(price, dear / 2**16)
-        for start in tuple(made) if price > 0 else tuple(self._at(lowest)):
+        starts = made if price > 0 else () if self.out_of_time() else self._at(lowest)
+        for start in tuple(starts):
             made += self._led_within(start, self.limit, Prices(lowest, max(lowest, dear)))
         best = min(made, key=self._rank_within)
         return best if best.size <= self.limit else min(best, self._stayed(dear),
@@ -210,7 +216,11 @@ class Tries:
         Those that keep the limit lead to others from the best of them.
         """
         kept: list[Made] = []
+        known = self.call.problem.balance.known
+        max_work = known.work + MAX_PACKING_WORK
         for number in range(1, MAX_PASSES + 1):
+            if known.work > max_work or self.out_of_time():
+                return
             too_much = now.size > limit
             if not too_much:
                 kept.append(now)
@@ -230,6 +240,8 @@ class Tries:
         problem = with_homes(call.problem, self.old, price)
         first = self._from(problem, price, None)
         yield first
+        if self.out_of_time():
+            return
         near = cost_of(problem, new.part) <= WORTHWHILE * cost_of(problem, first.part)
         if near or not call.bounds.kept_by(first.weights):
             yield self._from(problem, price, new.part)

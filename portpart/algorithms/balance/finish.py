@@ -52,6 +52,6 @@ def bounded(graph: EitherGraph, part: Array, balance: Balance, min_weight: int =
         return found, blocks
     free = np.ones(len(weights), bool) if fixed is None else space.to_host(fixed) < 0
     result = within_bounds(space.to_host(part), space.to_host(found), weights, free,
-                           balance.limits, min_weight)
+                           balance.limits, min_weight, balance.known)
     blocks = block_weights_on_host(result, weights, balance.num_blocks)
     return filled(graph, space.asarray(result), blocks, balance, min_weight, fixed)

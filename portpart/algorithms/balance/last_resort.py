@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from portpart.algorithms.balance.exchange import exchanged
 from portpart.algorithms.balance.exhaustive import MAX_WEIGHTS, assigned_exactly
 from portpart.algorithms.balance.greedy_packing import folded, heaviest_first, squeezed
+from portpart.algorithms.balance.known import Known
 from portpart.algorithms.balance.overload import block_weights_on_host, move_out
 
 MAX_PACKED = 100_000
@@ -40,6 +42,8 @@ class Movable:
     fixed_weights : numpy.ndarray of int64, shape (k,)
         Weight of all others in each block.
     min_weights, max_weights : numpy.ndarray of int64, shape (k,)
+    known : Known
+        What does not depend on where they are.
     """
 
     vertices: np.ndarray
@@ -47,6 +51,7 @@ class Movable:
     fixed_weights: np.ndarray
     min_weights: np.ndarray
     max_weights: np.ndarray
+    known: Known
 
     def loads(self, blocks: np.ndarray) -> np.ndarray:
         """The block weights if the vertices are in these blocks."""
@@ -61,7 +66,7 @@ class Movable:
 
 
 def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free: np.ndarray,
-                  limits: np.ndarray, min_weight: int) -> np.ndarray:
+                  limits: np.ndarray, min_weight: int, known: Known) -> np.ndarray:
     """The partition that keeps the bounds, or breaks them least, of all that are found.
 
     Parameters
@@ -76,6 +81,8 @@ def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free
     limits : numpy.ndarray of int64, shape (k,)
     min_weight : int
         What each block has to weigh.
+    known : Known
+        What has been found out about these weights and limits.
     """
     starts = [part.copy(), other.copy()]
     free = free.copy()
@@ -88,7 +95,7 @@ def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free
     if len(vertices) == 0:
         return starts[0]
     task = Movable(vertices, weights[vertices], fixed_weights, np.full(len(limits), min_weight),
-                   limits)
+                   limits, known)
     best = _best(task, [start[vertices] for start in starts])
     starts[0][vertices] = best
     return starts[0]
@@ -118,9 +125,11 @@ def _exact(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
     """The answer of exhaustive search, without lower bounds if there is none with them."""
     if len(task.weights) > MAX_WEIGHTS:
         return
+    rooms = task.max_weights - task.fixed_weights
     for min_weights in (task.min_weights, np.zeros_like(task.min_weights)):
-        found = assigned_exactly(task.weights.tolist(), (min_weights - task.fixed_weights).tolist(),
-                                 (task.max_weights - task.fixed_weights).tolist())
+        lacks = min_weights - task.fixed_weights
+        found = task.known.once("exact", partial(assigned_exactly, *(
+            each.tolist() for each in (task.weights, lacks, rooms))), task.weights, lacks, rooms)
         if found is not None:
             yield np.array(found, np.int64)
             return
@@ -129,35 +138,46 @@ def _exact(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
 def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
     """The vertices packed anew in several ways, the best after exchanges."""
     order = np.argsort(-task.weights, kind="stable")[-MAX_PACKED:]
-    blocks = starts[0].astype(np.int64)
-    rest = np.delete(np.arange(len(blocks)), order)
-    others = block_weights_on_host(blocks[rest], task.weights[rest], len(task.fixed_weights))
-    fixed_weights = task.fixed_weights + others
-    packed, weights = [], task.weights[order].tolist()
-    for pack in (heaviest_first, folded):
-        blocks = blocks.copy()
-        blocks[order] = pack(weights, fixed_weights.tolist(), task.max_weights.tolist())
-        packed.append(blocks)
-        yield blocks
-    over = min(task.broken(blocks)[0] for blocks in packed)
-    found = squeezed(weights, fixed_weights, task.max_weights, over)
-    if found is not None:
-        blocks = blocks.copy()
-        blocks[order] = found
+    rest = np.delete(np.arange(len(task.weights)), order)
+    others = block_weights_on_host(starts[0][rest], task.weights[rest], len(task.fixed_weights))
+    weights, fixed_weights = task.weights[order], task.fixed_weights + others
+    # vertices that stay are elsewhere each time, and nothing comes again
+    known, packed = Known() if len(rest) else task.known, []
+    for chosen in known.once("packed", lambda: _packed(weights, fixed_weights, task),
+                             weights, fixed_weights, task.max_weights):
+        blocks = starts[0].astype(np.int64)
+        blocks[order] = chosen
         packed.append(blocks)
         yield blocks
     tried = BEST_PACKED if len(rest) == 0 else 1
     for blocks in sorted(packed, key=task.broken)[:tried]:
-        yield _exchanged(task, blocks)
+        yield known.once("exchanged", partial(_exchanged, task, blocks), blocks, task.weights,
+                         task.fixed_weights, task.min_weights, task.max_weights)
+
+
+def _packed(weights: np.ndarray, fixed_weights: np.ndarray, task: Movable) -> list[np.ndarray]:
+    """Blocks for weights, which descend: the heaviest first, folded, and squeezed if found."""
+    limits = task.max_weights
+    found = [np.array(pack(weights.tolist(), fixed_weights.tolist(), limits.tolist()), np.int64)
+             for pack in (heaviest_first, folded)]
+    loads = (fixed_weights + block_weights_on_host(blocks, weights, len(limits))
+             for blocks in found)
+    over = min(float((np.maximum(each - limits, 0) / np.maximum(limits, 1)).max())
+               for each in loads)
+    tight = squeezed(weights.tolist(), fixed_weights, limits, over)
+    return found if tight is None else [*found, np.array(tight, np.int64)]
 
 
 def _exchanged(task: Movable, start: np.ndarray) -> np.ndarray:
     """Exchanges for the limits, then for the lower bounds as well."""
-    blocks = exchanged(task.weights, start, task.fixed_weights, np.zeros_like(task.min_weights),
-                       task.max_weights)
-    if task.broken(blocks)[1] == 0:
-        return blocks
-    return exchanged(task.weights, blocks, task.fixed_weights, task.min_weights, task.max_weights)
+    blocks = start
+    for min_weights in (np.zeros_like(task.min_weights), task.min_weights):
+        blocks, work = exchanged(task.weights, blocks, task.fixed_weights, min_weights,
+                                 task.max_weights)
+        task.known.work += work
+        if task.broken(blocks)[1] == 0:
+            break
+    return blocks
 
 
 def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,

@@ -7,6 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from portpart.algorithms.balance.known import Known
+
 
 class Balance:
     """The number of blocks and the limits of their weights.
@@ -24,14 +26,17 @@ class Balance:
         Whether these were not given: all blocks have the same.
     imbalance : float
         What was asked for, which METIS is told.
+    known : Known
+        What has been found out about packing weights into these limits.
     """
 
     def __init__(self, num_blocks: int, max_block_weight: int, mean_block_weight: int,
                  limits: np.ndarray | None = None, means: np.ndarray | None = None,
-                 imbalance: float = 0.03) -> None:
+                 imbalance: float = 0.03, known: Known | None = None) -> None:
         self.num_blocks, self.imbalance = num_blocks, imbalance
         self.max_block_weight, self.mean_block_weight = max_block_weight, mean_block_weight
         self.are_alike = limits is None
+        self.known = Known() if known is None else known
         if limits is not None:
             self.limits = limits
         if means is not None:
@@ -48,7 +53,7 @@ class Balance:
     def with_limits(self, limits: np.ndarray) -> Balance:
         """The same with other limits of the blocks; the largest is what it was."""
         return Balance(self.num_blocks, self.max_block_weight, self.mean_block_weight, limits,
-                       self.means, self.imbalance)
+                       self.means, self.imbalance, self.known)
 
     @property
     def open_below(self) -> np.ndarray:

@@ -22,7 +22,8 @@ def max_filled(graph: EitherGraph, limits: np.ndarray, fixed_weights: np.ndarray
 
     Where limits can be kept, so many blocks weigh something in a partition that keeps them too:
     what an empty block lacks comes from a block that has several vertices, maybe by way of others
-    that pass on their only one.
+    that pass on their only one.  A vertex too heavy for every block is in one all the same, and
+    fills it.
 
     Parameters
     ----------
@@ -37,10 +38,11 @@ def max_filled(graph: EitherGraph, limits: np.ndarray, fixed_weights: np.ndarray
     free = weights > 0
     if fixed is not None:
         free &= graph.space.to_host(fixed) < 0
-    empty = np.sort(limits[fixed_weights == 0])
+    empty, most_room = np.sort(limits[fixed_weights == 0]), int((limits - fixed_weights).max())
     lightest = np.sort(weights[free])[: len(empty)].tolist()
     filled_ones = 0
     for limit in empty.tolist():
-        if filled_ones < len(lightest) and lightest[filled_ones] <= limit:
+        if filled_ones < len(lightest) and (
+                lightest[filled_ones] <= limit or lightest[filled_ones] > most_room):
             filled_ones += 1
     return len(limits) - len(empty) + filled_ones

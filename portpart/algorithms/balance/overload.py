@@ -116,7 +116,7 @@ def _repair(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
         packed_blocks = block_weights_on_host(packed, weights, k)
         if balance.overload(packed_blocks) < balance.overload(blocks):
             part[:], blocks = packed, packed_blocks
-    if balance.overload(blocks) > 0 and _search(part, weights, free, balance.limits):
+    if balance.overload(blocks) > 0 and _search(part, weights, free, balance):
         blocks = block_weights_on_host(part, weights, k)
     return blocks
 
@@ -182,14 +182,17 @@ def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
     return result
 
 
-def _search(part: np.ndarray, weights: np.ndarray, free: np.ndarray, limits: np.ndarray) -> bool:
+def _search(part: np.ndarray, weights: np.ndarray, free: np.ndarray, balance: Balance) -> bool:
     """Put free vertices into blocks that a search has found for them; False if it finds none."""
+    limits = balance.limits
     fixed_weights = block_weights_on_host(part[~free], weights[~free], len(limits))
     if (fixed_weights > limits).any():
         return False
     heaviest_first = np.argsort(-weights, kind="stable")
     heaviest_first = heaviest_first[(weights[heaviest_first] > 0) & free[heaviest_first]]
-    found = packed_within(weights[heaviest_first].tolist(), (limits - fixed_weights).tolist())
+    several, rooms = weights[heaviest_first], limits - fixed_weights
+    found = balance.known.once(
+        "packed within", lambda: packed_within(several.tolist(), rooms.tolist()), several, rooms)
     if found is None:
         return False
     part[heaviest_first] = found
