@@ -43,7 +43,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("graphs/convert", "graphs/convert_mesh", "graphs/convert_nets"),
     ("graphs/constructors", "io/writing"),
     ("io",),
-    ("metrics/*", "generators/*"),
+    ("metrics/*", "generators/*", "algorithms/balance/known"),
     ("algorithms/coarsening/*", "algorithms/balance/limits", "algorithms/edits/*"),
     ("algorithms/objectives/*",),
     ("algorithms/placement/swap_rounds",),
