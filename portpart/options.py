@@ -29,6 +29,9 @@ MAX_EXPONENT = 400
 MAX_BITS = MAX_DIGITS * 10 // 3
 """A digit takes 3.33 bits."""
 
+LARGEST_OPTION = 2**62
+"""Integers of options beyond that are refused: kernels have 64 bits."""
+
 FEW_CHARACTERS = 60
 """Of a bad value that an error message shows."""
 
@@ -247,6 +250,8 @@ def _alternatives(hint: Any) -> Iterator[Any]:
 def _check(name: str, value: Any, kinds: tuple[Any, ...], allowed: Range) -> None:
     if Any in kinds or (value is None and NoneType in kinds):
         return
+    if value.__class__ is int and abs(value) > LARGEST_OPTION:
+        raise InputError(f"{name} is {shown(value)}; it must be at most 2**62")
     if value.__class__ in (int, float) and value.__class__ in kinds and tuple not in kinds:
         if value in allowed:  # as most are; `_is_number` takes microseconds
             return

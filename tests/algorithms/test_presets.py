@@ -114,7 +114,8 @@ def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) ->
     (GkwayConfig, {"initial.starts": 0}), (IndependentOptions, {"stall_limit": 0}),
     (IndependentOptions, {"tolerance": 0}), (IndependentOptions, {"tolerance": 1.1}),
     (IndependentOptions, {"round_limit": 0}), (ClusteringOptions, {"join_rounds": 0}),
-    (ClusteringOptions, {"max_left": -0.1}),
+    (ClusteringOptions, {"max_left": -0.1}), (PortpartConfig, {"initial.growing.passes": 10**30}),
+    (JetConfig, {"matching.two_hop": "no"}),
 ])
 def test_a_recipe_that_cannot_work_is_refused(kind: type, options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(options)).replace(".", "|")):

@@ -43,6 +43,11 @@ def damaged_archive(random: Random, seeds: list[Arrays]) -> bytes:
     return _zipped(random, members)
 
 
+def archive_of(arrays: Arrays) -> bytes:
+    """An archive of these arrays as they are."""
+    return _zipped(Random(0), {f"{name}.npy": _npy(array) for name, array in arrays.items()})
+
+
 def change_value(random: Random, arrays: Arrays, seeds: list[Arrays]) -> None:
     name, array = _any(random, arrays)
     if array.size and array.dtype.kind in "iuf":

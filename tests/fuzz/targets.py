@@ -24,7 +24,7 @@ from portpart.algorithms.edits import EditableGraph, EditableHypergraph
 from portpart.cli import files, options
 from portpart.cli.tables import read_table
 from portpart.metrics import block_weight_limits, target_weights
-from tests.fuzz import archives, calls, commands, samples, truth
+from tests.fuzz import archives, calls, commands, samples, sessions, truth
 from tests.fuzz.judge import (
     check_graph,
     check_hypergraph,
@@ -379,6 +379,7 @@ TARGETS: dict[str, Target] = {
     "hostfile": Target(partial(_text, samples.hostfiles), read_hosts),
     "numbers": Target(partial(_text, samples.numbers), read_numbers),
     "matrix": Target(partial(_text, samples.matrices), read_matrix),
+    "session-files": Target(sessions.make, sessions.check, 0.25),
     "api": Target(calls.tape, calls.check, 1.5),
     "command-line": Target(commands.make, commands.check, 0.5),
 }
