@@ -12,6 +12,7 @@
 #   make dist-test [PYTHONS=python3.13]  both, installed and tested in environments of their own
 #   make docs-picture                 draw docs/architecture.svg anew from the imports
 #   make fuzz [FUZZ=100000] [SEED=0]  mutated inputs of every kind; failures go to build/fuzz
+#   make mutants [SEED=1] [MUTANTS=67]  changed lines of code that tests should notice
 #   make sanitize [PIECES=memcheck-*] every algorithm under compute-sanitizer (SANITIZER=path)
 #
 # PYTHON picks the interpreter that makes the virtual environment in VENV.  `VENV=` (empty) uses
@@ -29,10 +30,11 @@ JOBS ?= 4
 SANITIZER ?= compute-sanitizer
 PIECES ?= *
 FUZZ ?= 100000
+MUTANTS ?= 67
 PYTHONS ?=
 
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize docs docs-links docs-picture \
+.PHONY: help demo test test-oldest lint bench gpu-test gpu-bench fuzz mutants brute sanitize docs docs-links docs-picture \
     dist dist-test clean
 
 ifeq ($(strip $(VENV)),)
@@ -46,7 +48,7 @@ endif
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo "targets: demo test test-oldest lint bench gpu-test gpu-bench fuzz brute sanitize docs docs-links docs-picture dist dist-test clean"
+	@echo "targets: demo test test-oldest lint bench gpu-test gpu-bench fuzz mutants brute sanitize docs docs-links docs-picture dist dist-test clean"
 
 demo: $(call with,plot)
 	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
@@ -98,6 +100,9 @@ brute: $(call with,dev)
 
 fuzz: $(call with,dev)
 	$(PY) -m tests.fuzz --cases $(FUZZ) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
+
+mutants: $(call with,plot)
+	$(PY) -m tests.mutants --mutants $(MUTANTS) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
 
 SPHINX = $(PY) -m sphinx -E -n --keep-going -d build/docs/doctrees
 
